@@ -1,0 +1,123 @@
+//! The port to whatever takes turns.
+
+use async_trait::async_trait;
+use moothall_kernel::compose::Prompt;
+use moothall_kernel::event::{Fault, Recorded, TurnKind, Usage, Why};
+use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use moothall_kernel::participant::{OnLost, Profile, Runtime};
+use moothall_kernel::time::Millis;
+
+/// A turn of some conversation, and which try of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TurnKey {
+    /// The conversation.
+    pub stream: StreamId,
+    /// The turn.
+    pub turn: TurnNo,
+    /// The try. A result of another attempt than the current one is kept, not shown.
+    pub attempt: u32,
+}
+
+/// All that a runtime is told about a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// Which turn.
+    pub key: TurnKey,
+    /// Whose.
+    pub participant: ParticipantId,
+    /// Its name, as the others read it.
+    pub name: String,
+    /// What its invite said.
+    pub profile: Profile,
+    /// Why it was granted.
+    pub why: Why,
+    /// What for.
+    pub kind: TurnKind,
+    /// Whether `[PASS]` is offered.
+    pub may_pass: bool,
+    /// What it is told.
+    pub prompt: Prompt,
+    /// The event that gave rise to it.
+    pub trigger: Recorded,
+    /// The newest messages, oldest first, as a transcript for programs without a memory.
+    pub window: Vec<Recorded>,
+    /// The newest event the prompt covers.
+    pub through: Seq,
+    /// Time limit, counted from the start.
+    pub limit: Millis,
+}
+
+/// What a runtime knows about a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Probe {
+    /// Never heard of it.
+    Unknown,
+    /// It will begin.
+    Waiting,
+    /// It goes on.
+    Running,
+    /// It is done.
+    Done(String),
+    /// It was begun and can no longer be followed.
+    Lost,
+}
+
+/// What a runtime reports about a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Report {
+    /// It accepted the turn.
+    Started,
+    /// A piece of the answer, in order.
+    Delta(String),
+    /// A word about what it is doing, for people.
+    Progress(String),
+    /// It waits for a person's permission.
+    Permission {
+        /// The permission.
+        permission: PermissionId,
+        /// The exact action.
+        action: String,
+        /// What can be answered.
+        options: Vec<String>,
+        /// How long a person has.
+        within: Millis,
+    },
+    /// It is over.
+    Finished {
+        /// The text, or what went wrong.
+        result: Result<String, Fault>,
+        /// What it used.
+        usage: Usage,
+    },
+}
+
+/// Takes a runtime's reports to the conversation. Cheap to clone; never blocks; ordered.
+pub trait Reporter: Send + Sync + 'static {
+    /// Reports about the turn this reporter was made for.
+    fn report(&self, report: Report);
+}
+
+/// Something that can take turns. One for each entry of the registry.
+///
+/// `ensure` is asked again after every doubt: asking twice for the same key must do the work once.
+#[async_trait]
+pub trait Agent: Send + Sync + 'static {
+    /// How it runs.
+    fn runtime(&self) -> Runtime;
+    /// What to do when a restart lost a running turn.
+    fn on_lost(&self) -> OnLost {
+        OnLost::Rerun
+    }
+    /// Its own time limit for a turn.
+    fn timeout(&self) -> Option<Millis> {
+        None
+    }
+    /// Makes sure that the turn runs. Reports `Started` first and `Finished` last, at once or later.
+    fn ensure(&self, job: Job, reporter: std::sync::Arc<dyn Reporter>);
+    /// What it knows about a turn.
+    async fn probe(&self, key: &TurnKey) -> Probe;
+    /// Ends a turn. Nothing more need be reported about it.
+    fn cancel(&self, key: &TurnKey);
+    /// Hands over a person's answer to a permission.
+    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, _option: Option<&str>) {}
+}

@@ -1,0 +1,8 @@
+//! Runs the rules of the kernel: one task for each live stream, ports to logs and agents, and everything that is not a rule.
+
+pub mod ports;
+pub mod agent;
+pub mod codec;
+pub mod presence;
+pub mod registry;
+pub mod hall;

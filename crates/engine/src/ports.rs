@@ -1,0 +1,277 @@
+//! What the engine needs from the world. Each port has a memory implementation here, the reference for the real ones.
+
+use async_trait::async_trait;
+use moothall_kernel::event::Recorded;
+use moothall_kernel::ids::{Seq, StreamId, TurnNo};
+use moothall_kernel::time::{Millis, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Reads the time. The engine has no other clock.
+pub trait Clock: Send + Sync + 'static {
+    /// The time now.
+    fn now(&self) -> Timestamp;
+}
+
+/// The computer's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+}
+
+/// Counts the writers a stream has had; only the newest may append.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Epoch(pub u64);
+
+/// All that start-up reads about a stream, written in the same transaction as its events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Catalog {
+    /// The title.
+    pub title: String,
+    /// The policy's name.
+    pub policy: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it next has to look at the clock.
+    pub next_wake: Option<Timestamp>,
+    /// Whether something should be running.
+    pub has_duties: bool,
+    /// Whether it takes no more messages.
+    pub archived: bool,
+}
+
+/// A stream in a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Which.
+    pub stream: StreamId,
+    /// Its newest event.
+    pub head: Seq,
+    /// When that came.
+    pub last_ts: Timestamp,
+    /// The rest.
+    pub catalog: Catalog,
+}
+
+/// Which streams to list. In creation order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListFilter {
+    /// Only with or without this mark; both where unset.
+    pub archived: Option<bool>,
+    /// Continue after this position, as [`ListPage::next`] gave it.
+    pub after: Option<u64>,
+    /// At most so many; all where unset.
+    pub limit: Option<usize>,
+}
+
+/// A page of a listing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListPage {
+    /// The streams.
+    pub streams: Vec<Listed>,
+    /// Where to go on, when there is more.
+    pub next: Option<u64>,
+}
+
+/// A unique key held by a stream: the one mechanism for "only one of these may exist".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// What kind of key, e.g. `chat`, `idem`.
+    pub namespace: String,
+    /// The key.
+    pub key: String,
+    /// Who holds it.
+    pub stream: StreamId,
+    /// Hash of the request that took it; empty where that does not matter.
+    pub fingerprint: String,
+    /// What came of that request: for `idem`, the position of the event that answered it.
+    pub outcome: String,
+    /// When it lapses by itself.
+    pub expires: Option<Timestamp>,
+}
+
+/// What an append does to claims.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClaimChange {
+    /// Take it, or fail the whole append. A lapsed claim (`expires` ≤ the append's newest `ts`) can be taken over.
+    Take(Claim),
+    /// Let it go, if this stream holds it.
+    Release {
+        /// What kind.
+        namespace: String,
+        /// Which.
+        key: String,
+    },
+}
+
+/// How far a delivery has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeliveryState {
+    /// Not begun.
+    Pending,
+    /// Begun; after a crash nobody knows.
+    Sending,
+    /// It left.
+    Sent,
+    /// The target has it.
+    Accepted,
+    /// The target acted on it.
+    Done,
+    /// It cannot arrive.
+    Failed,
+    /// It may have arrived: shown to a person, never blindly repeated.
+    Unknown,
+}
+
+/// A durable row for a side effect that must reach one target once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Its id; rises with insertion, so that each target is served first in, first out.
+    pub id: u64,
+    /// Whom it must reach, e.g. `chat:telegram:-100`, `session:7f3a`.
+    pub target: String,
+    /// Whose event caused it.
+    pub stream: StreamId,
+    /// The turn it prompts, if it is a prompt.
+    pub turn: Option<TurnNo>,
+    /// The attempt of that turn.
+    pub attempt: u32,
+    /// The newest event it covers.
+    pub through_seq: Seq,
+    /// How far it has come.
+    pub state: DeliveryState,
+    /// What is known about that, for people.
+    pub evidence: String,
+}
+
+/// A delivery to be inserted with the append that caused it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDelivery {
+    /// Whom it must reach.
+    pub target: String,
+    /// The turn it prompts.
+    pub turn: Option<TurnNo>,
+    /// The attempt of that turn.
+    pub attempt: u32,
+    /// The newest event it covers.
+    pub through_seq: Seq,
+}
+
+/// What one stream wants to append.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamBatch {
+    /// Which stream; a stream begins with its first append, at `expected_head` 0.
+    pub stream: StreamId,
+    /// The writer's epoch, from [`EventLog::acquire`].
+    pub epoch: Epoch,
+    /// The newest event the writer knows.
+    pub expected_head: Seq,
+    /// What comes after it, without a gap.
+    pub events: Vec<Recorded>,
+    /// Keys taken and released.
+    pub claims: Vec<ClaimChange>,
+    /// Side effects owed.
+    pub deliveries: Vec<NewDelivery>,
+    /// The stream's row after this.
+    pub catalog: Catalog,
+}
+
+/// Why nothing was appended. The log is as it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AppendError {
+    /// The stream has another head.
+    #[error("stream {stream} is at {head}, not where the writer thought")]
+    Conflict {
+        /// Which stream.
+        stream: StreamId,
+        /// Its head.
+        head: Seq,
+    },
+    /// Another writer has taken the stream over.
+    #[error("stream {stream} has a newer writer")]
+    Fenced {
+        /// Which stream.
+        stream: StreamId,
+    },
+    /// A key is held already.
+    #[error("{}:{} is held by {}", .0.namespace, .0.key, .0.stream)]
+    Claimed(Box<Claim>),
+    /// The disk is full; reads go on, and writes will too once there is room.
+    #[error("the disk is full")]
+    Full,
+    /// Too much is waiting to be written. Nothing was decided; try again.
+    #[error("the log is overloaded")]
+    Overloaded,
+    /// The log can no longer be trusted to write; the process has to stop.
+    #[error("the log failed: {0}")]
+    Fatal(String),
+}
+
+/// Why nothing could be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LogError {
+    /// No such stream.
+    #[error("no stream {0}")]
+    NotFound(StreamId),
+    /// What is stored does not match its checksum.
+    #[error("stream {stream} is damaged at {seq}: {reason}")]
+    Damaged {
+        /// Which stream.
+        stream: StreamId,
+        /// Where.
+        seq: Seq,
+        /// How.
+        reason: String,
+    },
+    /// Anything else.
+    #[error("the log failed: {0}")]
+    Failed(String),
+}
+
+/// Events in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// The events. Those of a kind this version does not know are left out.
+    pub events: Vec<Recorded>,
+    /// The newest position looked at; go on after it.
+    pub through: Seq,
+    /// Position and kind of the first event this version does not know.
+    pub newer: Option<(Seq, String)>,
+}
+
+/// The log of everything. Appends are atomic over all their streams, and acknowledged only when they will survive a power cut.
+#[async_trait]
+pub trait EventLog: Send + Sync + 'static {
+    /// Appends all batches, or nothing. Returns the new heads in the order of the batches.
+    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Seq>, AppendError>;
+    /// Reads at most `limit` events after a position.
+    async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError>;
+    /// A stream's row.
+    async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError>;
+    /// Becomes the writer of a stream that exists or is about to begin: every earlier epoch is fenced from now on.
+    async fn acquire(&self, stream: &StreamId, owner: &str, ttl: Millis) -> Result<Epoch, LogError>;
+    /// Streams with duties, or with a wake at or before `now`. Read from the catalog alone.
+    async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError>;
+    /// The earliest wake of all streams.
+    async fn next_wake(&self) -> Result<Option<Timestamp>, LogError>;
+    /// Lists streams in creation order.
+    async fn list(&self, filter: ListFilter) -> Result<ListPage, LogError>;
+    /// Looks up a claim that has not lapsed at `now`.
+    async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError>;
+}
+
+/// The deliveries that appends have inserted.
+#[async_trait]
+pub trait Deliveries: Send + Sync + 'static {
+    /// The oldest delivery of each target that is not `done`, `failed` or `unknown`.
+    async fn heads(&self) -> Result<Vec<Delivery>, LogError>;
+    /// All deliveries of a stream, oldest first.
+    async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError>;
+    /// Moves one from a state to another; `false` when it was in some other state.
+    async fn advance(&self, id: u64, from: DeliveryState, to: DeliveryState, evidence: &str) -> Result<bool, LogError>;
+}

@@ -1,0 +1,43 @@
+//! What the world should be doing now. Derived from the state, never stored.
+
+use crate::ids::{ParticipantId, TurnNo};
+use crate::state::Conversation;
+use crate::time::Timestamp;
+
+/// A turn that should be running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Which.
+    pub turn: TurnNo,
+    /// Which try.
+    pub attempt: u32,
+    /// Whose.
+    pub participant: ParticipantId,
+    /// Whether the log says that it was started.
+    pub started: bool,
+}
+
+/// Everything that should be going on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Duties {
+    /// Turns that should be running.
+    pub run: Vec<Run>,
+    /// When the conversation has to look at the clock.
+    pub wake_at: Option<Timestamp>,
+}
+
+impl Conversation {
+    /// What should be going on now.
+    pub fn duties(&self) -> Duties {
+        if self.archived {
+            return Duties::default();
+        }
+        let run = self.open_turns().map(|turn| Run {
+            turn: turn.no,
+            attempt: turn.attempt,
+            participant: turn.participant.clone(),
+            started: turn.running.is_some(),
+        });
+        Duties { run: run.collect(), wake_at: self.wake_at() }
+    }
+}

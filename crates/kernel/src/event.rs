@@ -1,0 +1,695 @@
+//! What can happen: events, in the past tense. They are stored, so a variant or field is only ever added.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::gathering::GatheringEvent;
+use crate::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::participant::{Address, AgentFacts, Kind, Part, Profile};
+use crate::policy::Policy;
+use crate::time::{Millis, Timestamp};
+
+/// An event at its place in a stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    /// Its position.
+    pub seq: Seq,
+    /// When it was appended; rises strictly within a stream.
+    pub ts: Timestamp,
+    /// What happened.
+    pub event: Event,
+}
+
+impl Recorded {
+    /// Its public id.
+    pub fn id(&self, stream: &StreamId) -> EventId {
+        EventId::of(stream, self.seq, self.ts)
+    }
+}
+
+/// A pointer to the event that gave rise to something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cause {
+    /// Its position.
+    pub seq: Seq,
+    /// Its public id.
+    pub id: EventId,
+    /// Whose words it was.
+    pub from: ParticipantId,
+    /// 0 for a human message, one more for each step away from it.
+    pub depth: u32,
+}
+
+/// Whom a message addresses. It targets; it never hides.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum To {
+    /// The whole conversation.
+    #[default]
+    All,
+    /// One participant.
+    One(ParticipantId),
+}
+
+/// Who may see an event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Audience {
+    /// Everyone in the conversation.
+    All,
+    /// These, and operators.
+    Only(Vec<ParticipantId>),
+    /// Operators: events that explain.
+    Operators,
+}
+
+/// Something a participant said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Posted {
+    /// The speaker.
+    pub from: ParticipantId,
+    /// Person or agent, at that time.
+    pub kind: Kind,
+    /// Whom it addresses.
+    pub to: To,
+    /// The words. Kept beside the envelope in the store, so that they can be erased.
+    #[serde(default, skip_serializing)]
+    pub body: String,
+    /// Invited participants that the words name, in the order in which they are named, without the speaker.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mentions: Vec<ParticipantId>,
+    /// Steps away from a human message.
+    pub depth: u32,
+    /// What it replies to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<Cause>,
+    /// The turn that it answers; nothing for a person and for unsolicited words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnNo>,
+    /// Labels the client gave, and the server's `coordinator` and `error`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Written by the server on the speaker's behalf.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub via: bool,
+    /// It came while earlier messages were still being handled; [`Event::Taken`] says when its time came.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub queued: bool,
+    /// The kept text that a person made visible with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Seq>,
+    /// What went wrong, when it is an error indicator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Fault>,
+    /// Hash of the folded words: the repeat detector's memory.
+    #[serde(default)]
+    pub fingerprint: u32,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// One decision of a control event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// A participant was invited, or its profile changed.
+    Invited {
+        /// Its id.
+        participant: ParticipantId,
+        /// Person or agent.
+        kind: Kind,
+        /// What this invite said.
+        given: Profile,
+        /// The profile after it.
+        profile: Profile,
+        /// What the registry knew.
+        facts: AgentFacts,
+        /// Confusable skeleton of its name.
+        skeleton: String,
+        /// Where it can be reached.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        address: Option<Address>,
+        /// Its number in a link or gathering.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        number: Option<u32>,
+        /// Its part in a gathering.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        part: Option<Part>,
+    },
+    /// A participant left or was removed.
+    Uninvited {
+        /// Its id.
+        participant: ParticipantId,
+    },
+    /// These may not speak.
+    Muted {
+        /// Who.
+        targets: Vec<ParticipantId>,
+    },
+    /// These may speak again.
+    Unmuted {
+        /// Who.
+        targets: Vec<ParticipantId>,
+    },
+    /// Agents stand still, or go on.
+    Paused {
+        /// Whether it is paused now.
+        on: bool,
+    },
+    /// Whether agents' mentions wake other agents under `mention_only`.
+    Discussion {
+        /// The switch.
+        on: bool,
+        /// The second switch; both are needed.
+        allow_agent_mentions: bool,
+    },
+    /// Whether unaddressed human messages ask every invited agent under `mention_only`.
+    InvitedAuto {
+        /// The switch.
+        on: bool,
+    },
+    /// These get a turn now.
+    Prodded {
+        /// Who.
+        targets: Vec<ParticipantId>,
+    },
+    /// Other rules, or other settings.
+    PolicySet {
+        /// The policy after it.
+        policy: Policy,
+        /// The keys a `config` control named; nothing when the policy was replaced.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        patch: Option<Map<String, Value>>,
+    },
+    /// A guard's hold was lifted.
+    Released,
+    /// What is said goes to this outside target too, and the stream holds the claim on it.
+    Bound {
+        /// E.g. `chat:telegram:-100123`.
+        target: String,
+    },
+    /// The target is free again.
+    Unbound {
+        /// Which.
+        target: String,
+    },
+}
+
+/// Why a participant got a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// Somebody named it.
+    Forced,
+    /// It was asked whether it has something to say.
+    Polled,
+    /// Another agent said something since its own last turn.
+    Reaction,
+    /// Its place in the round came.
+    Round,
+    /// It holds the talking piece.
+    Piece,
+    /// A beat of its hold, or the last word.
+    Beat,
+    /// A linked member said something.
+    Link,
+    /// A person asked for it.
+    Prod,
+}
+
+/// What a turn is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnKind {
+    /// To say something.
+    #[default]
+    Reply,
+    /// To hear something; what it says stays in the trace.
+    Listen,
+}
+
+/// Why an agent stayed silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhyNot {
+    /// It had nothing to say.
+    Passed,
+    /// The limit of replies, depth or exchanges was reached.
+    Capped,
+    /// It had spoken too recently.
+    Cooled,
+    /// It is muted.
+    Muted,
+    /// The conversation is paused.
+    Paused,
+    /// It runs nowhere and no client of it is connected.
+    Offline,
+    /// It was not asked: it passes habitually, or others were addressed.
+    Skipped,
+    /// A guard or a gathering keeps the floor from it.
+    Held,
+}
+
+/// How a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It said something, or listened.
+    Spoke,
+    /// It had nothing to say.
+    Passed,
+    /// It could not answer.
+    Failed,
+    /// Its time ran out.
+    Expired,
+    /// Somebody, or a change, took the turn away.
+    Cancelled,
+}
+
+/// Something that went wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// Stable word, e.g. `exit_status`.
+    pub code: String,
+    /// One sentence for people.
+    pub message: String,
+}
+
+impl Fault {
+    /// A fault from its two halves.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into() }
+    }
+}
+
+/// What a turn used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Milliseconds from start to end.
+    pub ms: u64,
+    /// Tokens read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub input_tokens: u64,
+    /// Tokens written.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub output_tokens: u64,
+    /// Cost in millionths of the currency of the configured prices.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cost_micros: u64,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// Why text stayed in the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeptBecause {
+    /// Its turn, or that attempt of it, was over.
+    Late,
+    /// Its speaker was muted.
+    Muted,
+    /// The conversation was paused.
+    Paused,
+    /// The conversation was archived.
+    Archived,
+    /// Its speaker was no longer invited.
+    Uninvited,
+    /// It answered a turn that was only for listening.
+    Listening,
+    /// Its speaker did not hold the talking piece.
+    NoPiece,
+    /// A limit had been reached.
+    Capped,
+}
+
+/// Everything that can happen in a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// The conversation began.
+    Created {
+        /// Its title.
+        name: String,
+        /// Who began it.
+        by: ParticipantId,
+        /// Its rules.
+        policy: Policy,
+    },
+    /// It has another title.
+    Renamed {
+        /// The title.
+        name: String,
+        /// Who renamed it.
+        by: ParticipantId,
+    },
+    /// It takes no more messages.
+    Archived {
+        /// Who archived it.
+        by: ParticipantId,
+    },
+    /// It takes messages again.
+    Unarchived {
+        /// Who reopened it.
+        by: ParticipantId,
+    },
+    /// Somebody changed who is here or how turns are given.
+    Controlled {
+        /// Who.
+        by: ParticipantId,
+        /// What, in order.
+        changes: Vec<Change>,
+    },
+    /// Somebody said something.
+    Posted(Posted),
+    /// A client kept something of its own kind here.
+    Foreign {
+        /// Whose it is.
+        from: ParticipantId,
+        /// Whom it addresses.
+        to: To,
+        /// Its type, as the client calls it.
+        kind: String,
+        /// Its content, as given.
+        content: Value,
+        /// Labels the client gave.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tags: Vec<String>,
+        /// What it refers to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply_to: Option<Cause>,
+    },
+    /// The server tells people something.
+    Noticed {
+        /// Stable word, e.g. `turn_limit`.
+        code: String,
+        /// One sentence.
+        text: String,
+        /// Whom it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        about: Option<ParticipantId>,
+        /// What gave rise to it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cause: Option<Cause>,
+    },
+    /// The time of a queued message came.
+    Taken {
+        /// The message.
+        cause: Cause,
+    },
+    /// A human message is being answered, agent after agent.
+    RoundOpened {
+        /// The message.
+        cause: Cause,
+        /// Most visible replies.
+        cap: u32,
+        /// Who must answer, in order.
+        forced: Vec<ParticipantId>,
+        /// Who may, in order.
+        polled: Vec<ParticipantId>,
+        /// Whether those named by replies are the only ones who may react.
+        #[serde(default, skip_serializing_if = "is_false")]
+        targeted: bool,
+    },
+    /// Agents may react to each other, once.
+    ReactionOpened {
+        /// Who must, in order.
+        forced: Vec<ParticipantId>,
+        /// Who may, in order.
+        polled: Vec<ParticipantId>,
+    },
+    /// The message is answered.
+    RoundClosed,
+    /// An agent was not asked.
+    Skipped {
+        /// Who.
+        participant: ParticipantId,
+        /// Why not.
+        why_not: WhyNot,
+        /// About what.
+        cause: Cause,
+        /// More words, where they help.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        detail: Option<String>,
+    },
+    /// A participant may speak.
+    TurnGranted {
+        /// The turn.
+        turn: TurnNo,
+        /// Who.
+        participant: ParticipantId,
+        /// Why.
+        why: Why,
+        /// What for.
+        #[serde(default)]
+        kind: TurnKind,
+        /// Whether `[PASS]` is offered.
+        may_pass: bool,
+        /// About what.
+        cause: Cause,
+        /// When it ends if nothing accepts it.
+        expires: Timestamp,
+    },
+    /// A waiting turn got another cause.
+    TurnWidened {
+        /// The turn.
+        turn: TurnNo,
+        /// Why, now.
+        why: Why,
+        /// Whether `[PASS]` is offered, now.
+        may_pass: bool,
+        /// The newest cause.
+        cause: Cause,
+    },
+    /// The runtime accepted it; its range is fixed.
+    TurnStarted {
+        /// The turn.
+        turn: TurnNo,
+        /// Which try.
+        attempt: u32,
+        /// It covers what comes after this.
+        from_seq: Seq,
+        /// Up to and with this.
+        through_seq: Seq,
+        /// When it ends if there is no answer.
+        deadline: Timestamp,
+    },
+    /// A restart lost it; it waits to be run again as the next attempt.
+    TurnLost {
+        /// The turn.
+        turn: TurnNo,
+        /// The attempt that was lost.
+        attempt: u32,
+    },
+    /// The turn is over.
+    TurnEnded {
+        /// The turn.
+        turn: TurnNo,
+        /// Whose it was.
+        participant: ParticipantId,
+        /// The last attempt.
+        attempt: u32,
+        /// How it ended.
+        outcome: Outcome,
+        /// More, where it did not speak.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fault: Option<Fault>,
+        /// What it used.
+        usage: Usage,
+    },
+    /// Text that was not shown. Nothing an agent wrote is thrown away.
+    Kept {
+        /// Who wrote it.
+        participant: ParticipantId,
+        /// For which turn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<TurnNo>,
+        /// Why it was not shown.
+        because: KeptBecause,
+        /// The words, kept beside the envelope.
+        #[serde(default, skip_serializing)]
+        body: String,
+    },
+    /// A running turn waits for a person's permission.
+    PermissionRequested {
+        /// The permission.
+        permission: PermissionId,
+        /// The turn that stands still.
+        turn: TurnNo,
+        /// Who asks.
+        participant: ParticipantId,
+        /// The exact action.
+        action: String,
+        /// What can be answered.
+        options: Vec<String>,
+        /// When it counts as refused.
+        expires: Timestamp,
+    },
+    /// A person answered it.
+    PermissionAnswered {
+        /// The permission.
+        permission: PermissionId,
+        /// Who.
+        by: ParticipantId,
+        /// One of its options.
+        option: String,
+    },
+    /// Nobody answered in time.
+    PermissionExpired {
+        /// The permission.
+        permission: PermissionId,
+    },
+    /// A person stopped everything.
+    Stopped {
+        /// Who.
+        by: ParticipantId,
+    },
+    /// A guard holds the floor until a person goes on.
+    Held {
+        /// Which guard.
+        guard: Guard,
+    },
+    /// Time stood still; open deadlines and beats moved by so much.
+    Resumed {
+        /// How long, in milliseconds.
+        downtime: Millis,
+    },
+    /// The registry says something else about a participant's client.
+    FactsChanged {
+        /// Who.
+        participant: ParticipantId,
+        /// What it says now.
+        facts: AgentFacts,
+    },
+    /// The body of an event was erased.
+    Redacted {
+        /// Which.
+        seq: Seq,
+        /// Who erased it.
+        by: ParticipantId,
+    },
+    /// A gathering moved on.
+    Gathering(GatheringEvent),
+}
+
+/// The guards that can hold a floor. (Rulings 16 and 18.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Guard {
+    /// Too many agent contributions since a human said something.
+    Exchanges,
+    /// Two agents answered each other too often in a minute.
+    Pair,
+    /// The same words came again and again.
+    Repeat,
+    /// A person stopped a gathering.
+    Stopped,
+}
+
+impl Event {
+    /// Its stable kind, as the store files it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Event::Created { .. } => "created",
+            Event::Renamed { .. } => "renamed",
+            Event::Archived { .. } => "archived",
+            Event::Unarchived { .. } => "unarchived",
+            Event::Controlled { .. } => "controlled",
+            Event::Posted(_) => "posted",
+            Event::Foreign { .. } => "foreign",
+            Event::Noticed { .. } => "noticed",
+            Event::Taken { .. } => "taken",
+            Event::RoundOpened { .. } => "round_opened",
+            Event::ReactionOpened { .. } => "reaction_opened",
+            Event::RoundClosed => "round_closed",
+            Event::Skipped { .. } => "skipped",
+            Event::TurnGranted { .. } => "turn_granted",
+            Event::TurnWidened { .. } => "turn_widened",
+            Event::TurnStarted { .. } => "turn_started",
+            Event::TurnLost { .. } => "turn_lost",
+            Event::TurnEnded { .. } => "turn_ended",
+            Event::Kept { .. } => "kept",
+            Event::PermissionRequested { .. } => "permission_requested",
+            Event::PermissionAnswered { .. } => "permission_answered",
+            Event::PermissionExpired { .. } => "permission_expired",
+            Event::Stopped { .. } => "stopped",
+            Event::Held { .. } => "held",
+            Event::Resumed { .. } => "resumed",
+            Event::FactsChanged { .. } => "facts_changed",
+            Event::Redacted { .. } => "redacted",
+            Event::Gathering(_) => "gathering",
+        }
+    }
+
+    /// Who may see it.
+    pub fn audience(&self) -> Audience {
+        match self {
+            Event::Created { .. }
+            | Event::Renamed { .. }
+            | Event::Archived { .. }
+            | Event::Unarchived { .. }
+            | Event::Controlled { .. }
+            | Event::Posted(_)
+            | Event::Foreign { .. }
+            | Event::Noticed { .. }
+            | Event::PermissionRequested { .. }
+            | Event::PermissionAnswered { .. }
+            | Event::PermissionExpired { .. }
+            | Event::Stopped { .. }
+            | Event::Held { .. }
+            | Event::Redacted { .. }
+            | Event::Gathering(_) => Audience::All,
+            Event::TurnGranted { participant, .. } | Event::TurnEnded { participant, .. } => Audience::Only(vec![participant.clone()]),
+            Event::Taken { .. }
+            | Event::RoundOpened { .. }
+            | Event::ReactionOpened { .. }
+            | Event::RoundClosed
+            | Event::Skipped { .. }
+            | Event::TurnWidened { .. }
+            | Event::TurnStarted { .. }
+            | Event::TurnLost { .. }
+            | Event::Kept { .. }
+            | Event::Resumed { .. }
+            | Event::FactsChanged { .. } => Audience::Operators,
+        }
+    }
+
+    /// Its words, where it has any of its own.
+    pub fn body(&self) -> Option<&str> {
+        match self {
+            Event::Posted(posted) => Some(&posted.body),
+            Event::Kept { body, .. } => Some(body),
+            _ => None,
+        }
+    }
+
+    /// Puts back the words that the store kept beside the envelope.
+    #[must_use]
+    pub fn with_body(mut self, text: String) -> Event {
+        match &mut self {
+            Event::Posted(posted) => posted.body = text,
+            Event::Kept { body, .. } => *body = text,
+            _ => {}
+        }
+        self
+    }
+
+    /// Who brought it about, when it was somebody's doing.
+    pub fn from(&self) -> Option<&ParticipantId> {
+        match self {
+            Event::Created { by, .. }
+            | Event::Renamed { by, .. }
+            | Event::Archived { by }
+            | Event::Unarchived { by }
+            | Event::Controlled { by, .. }
+            | Event::Stopped { by }
+            | Event::PermissionAnswered { by, .. }
+            | Event::Redacted { by, .. } => Some(by),
+            Event::Posted(Posted { from, .. }) | Event::Foreign { from, .. } => Some(from),
+            _ => None,
+        }
+    }
+}

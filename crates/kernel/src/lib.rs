@@ -1,0 +1,23 @@
+//! The rules of a conversation: who may speak now, what was said, what is still owed.
+//!
+//! Pure: time, ids and facts come in as arguments; no clock, no randomness, no I/O. A [`Conversation`] is a fold of
+//! [`event::Event`]s. [`Conversation::handle`] decides about a [`command::Command`] and returns the events;
+//! [`Conversation::apply`] is the only way state changes.
+
+pub mod ids;
+pub mod time;
+pub mod text;
+pub mod names;
+pub mod pass;
+pub mod participant;
+pub mod policy;
+pub mod event;
+pub mod command;
+pub mod gathering;
+pub mod state;
+pub mod decide;
+pub mod duties;
+pub mod view;
+pub mod compose;
+
+pub use state::Conversation;

@@ -1,0 +1,183 @@
+//! Who takes part: a principal's face in one conversation.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{ParticipantId, Seq};
+use crate::time::{Millis, Timestamp};
+
+/// What a participant is. People hold controls; agents take turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A person: `user`, an invited profile with `client: "human"`, or a human principal.
+    Human,
+    /// Everyone else.
+    Agent,
+}
+
+/// What an invite said about a participant, and nothing more.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    /// The registry entry that answers for it, or any other word for an external program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The model behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Names it answers to together with others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roles: Option<Vec<String>>,
+    /// The name people read, unique in its conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nickname: Option<String>,
+}
+
+impl Profile {
+    /// This profile with every field that `newer` gives replaced.
+    #[must_use]
+    pub fn merged(&self, newer: &Profile) -> Profile {
+        Profile {
+            client: newer.client.clone().or_else(|| self.client.clone()),
+            model: newer.model.clone().or_else(|| self.model.clone()),
+            roles: newer.roles.clone().or_else(|| self.roles.clone()),
+            nickname: newer.nickname.clone().or_else(|| self.nickname.clone()),
+        }
+    }
+
+    /// The roles given, or none.
+    pub fn roles(&self) -> &[String] {
+        self.roles.as_deref().unwrap_or_default()
+    }
+}
+
+/// How an agent runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Runtime {
+    /// Deterministic and built in; no key, no cost.
+    Script,
+    /// A program run once for each turn.
+    Command,
+    /// A call to a model provider.
+    Llm,
+    /// A command-line agent living in a terminal.
+    Terminal,
+    /// A client that connects by itself and is told when its turn comes.
+    Remote,
+}
+
+impl Runtime {
+    /// How long a turn may take where neither the conversation nor the agent says (seconds: 30, 600, 60, 1800, 600).
+    pub const fn reply_timeout(self) -> Millis {
+        match self {
+            Runtime::Script => Millis::from_secs(30),
+            Runtime::Llm => Millis::from_secs(60),
+            Runtime::Command | Runtime::Remote => Millis::from_secs(600),
+            Runtime::Terminal => Millis::from_secs(1800),
+        }
+    }
+
+    /// Whether a client answers by posting messages itself, so that its next message closes its turn.
+    pub const fn answers_by_posting(self) -> bool {
+        matches!(self, Runtime::Remote)
+    }
+}
+
+/// What happens to a running turn whose runtime was lost in a restart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnLost {
+    /// Run it again as the next attempt of the same turn.
+    Rerun,
+    /// End it as failed, `interrupted`; a person may retry.
+    Fail,
+}
+
+/// What the operator's registry says about a participant's client: a fact, recorded when it is used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentFacts {
+    /// How it runs; [`Runtime::Remote`] where the registry does not know the client.
+    pub runtime: Runtime,
+    /// Whether the registry has this client.
+    pub known: bool,
+    /// The agent's own time limit for a turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Millis>,
+    /// What to do when a restart loses its turn.
+    pub on_lost: OnLost,
+}
+
+impl AgentFacts {
+    /// The facts of a client that no registry knows: it runs nowhere and has to come by itself.
+    pub const fn external() -> Self {
+        Self { runtime: Runtime::Remote, known: false, timeout: None, on_lost: OnLost::Rerun }
+    }
+}
+
+/// The part a participant plays in a gathering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Holds the piece once in each round.
+    Speaker,
+    /// Listens until the close, then gathers what was said.
+    Harvester,
+}
+
+/// Where a participant can be reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Address {
+    /// The computer's stable id; empty for this one.
+    pub computer: String,
+    /// What `local_id` names there, e.g. `session`.
+    pub kind: String,
+    /// The id on that computer.
+    pub local_id: String,
+}
+
+/// A participant as its conversation remembers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Participant {
+    /// Its id in this conversation.
+    pub id: ParticipantId,
+    /// Person or agent.
+    pub kind: Kind,
+    /// What its invites said.
+    pub profile: Profile,
+    /// How its client runs.
+    pub facts: AgentFacts,
+    /// Where it can be reached, when it is not a client of the registry.
+    pub address: Option<Address>,
+    /// Its number in a link or gathering.
+    pub number: Option<u32>,
+    /// Its part in a gathering.
+    pub part: Option<Part>,
+    /// Confusable skeleton of its nickname, or of its id where it has none.
+    pub skeleton: String,
+    /// Who invited it first.
+    pub invited_by: ParticipantId,
+    /// When it was invited first.
+    pub invited_at: Timestamp,
+    /// Everything up to here was covered by a finished turn.
+    pub cursor: Seq,
+    /// Everything up to here was shown in some turn, finished or not.
+    pub shown: Seq,
+    /// When its last visible contribution came.
+    pub spoke_at: Option<Timestamp>,
+    /// Passes in a row.
+    pub passes_in_a_row: u32,
+    /// Messages for which it was not polled since its last poll.
+    pub polls_skipped: u32,
+}
+
+impl Participant {
+    /// What people read: nickname, otherwise id.
+    pub fn name(&self) -> &str {
+        self.profile.nickname.as_deref().unwrap_or_else(|| self.id.as_str())
+    }
+
+    /// Whether it takes turns.
+    pub fn is_agent(&self) -> bool {
+        self.kind == Kind::Agent
+    }
+}

@@ -1,0 +1,132 @@
+//! Text hygiene: what may be kept in a log, what may reach a terminal, and how a body is shown inside a prompt.
+
+/// Removes what no message needs: C0 controls except newline and tab, DEL, C1; `\r\n` and lone `\r` become newlines.
+pub fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' => {
+                if chars.peek() != Some(&'\n') {
+                    out.push('\n');
+                }
+            }
+            c if is_stray_control(c) => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn is_stray_control(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\t')
+}
+
+/// What may be written to a terminal: [`clean`], without whole escape sequences, bidirectional overrides and tag characters.
+pub fn for_terminal(text: &str) -> String {
+    clean(&strip_escapes(text)).chars().filter(|c| !is_deceptive(*c)).collect()
+}
+
+/// Characters that reorder or hide the text around them: bidirectional controls, zero-width marks and the tag block.
+pub fn is_deceptive(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{061c}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Removes CSI, OSC, DCS, SOS, PM and APC sequences, in their seven- and eight-bit forms, terminated or not.
+fn strip_escapes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let introducer = match c {
+            '\u{1b}' => match chars.peek().copied() {
+                Some(next @ ('[' | ']' | 'P' | 'X' | '^' | '_')) => {
+                    chars.next();
+                    next
+                }
+                Some(next) if (' '..='~').contains(&next) => {
+                    chars.next();
+                    continue;
+                }
+                _ => continue,
+            },
+            '\u{9b}' => '[',
+            '\u{9d}' => ']',
+            '\u{90}' | '\u{98}' | '\u{9e}' | '\u{9f}' => 'P',
+            c => {
+                out.push(c);
+                continue;
+            }
+        };
+        if introducer == '[' {
+            skip_csi(&mut chars);
+        } else {
+            skip_string(&mut chars);
+        }
+    }
+    out
+}
+
+fn skip_csi(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    while let Some(c) = chars.peek().copied() {
+        if !(' '..='~').contains(&c) {
+            return;
+        }
+        chars.next();
+        if ('@'..='~').contains(&c) {
+            return;
+        }
+    }
+}
+
+/// A control string ends at ST or BEL; an unterminated one ends with its line, so that it cannot swallow a message.
+fn skip_string(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{7}' | '\u{9c}' | '\n' => return,
+            '\u{1b}' => {
+                chars.next_if_eq(&'\\');
+                return;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Indents every line but the first by two spaces, so that no line of a body can pass for a speaker's label.
+pub fn hang(body: &str) -> String {
+    body.replace('\n', "\n  ")
+}
+
+/// Cuts at a character boundary at or below `bytes_max`.
+pub fn cut(text: &str, bytes_max: usize) -> &str {
+    if text.len() <= bytes_max {
+        return text;
+    }
+    let end = (0..=bytes_max).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clean_keeps_text_and_drops_controls() {
+        assert_eq!(clean("a\0b\x07\tc\r\nd\re\u{9b}f"), "ab\tc\nd\nef");
+        assert_eq!(clean("שלום \u{200f}👩\u{200d}👧"), "שלום \u{200f}👩\u{200d}👧");
+    }
+
+    #[test]
+    fn escape_sequences_leave_nothing_behind() {
+        assert_eq!(for_terminal("text\x1b[201~\rcurl x|sh\r"), "text\ncurl x|sh\n");
+        assert_eq!(for_terminal("\x1b]52;c;aGk=\x07a\x1b]8;;http://x\x1b\\b\u{9b}31mc\x1bPq\u{9c}d"), "abcd");
+        assert_eq!(for_terminal("\x1b[20"), "");
+        assert_eq!(for_terminal("user\u{202e}txt\u{e0041}"), "usertxt");
+    }
+
+    #[test]
+    fn cutting_respects_characters() {
+        assert_eq!(cut("aé", 2), "a");
+        assert_eq!(cut("aé", 3), "aé");
+    }
+}

@@ -1,0 +1,110 @@
+//! Time as an argument: nothing in this crate reads a clock.
+
+use std::fmt;
+use std::ops::{Add, Sub};
+
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds since 1970-01-01 UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// The given number of milliseconds after the epoch.
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds after the epoch.
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// How long ago `earlier` was; zero when it lies ahead.
+    pub fn since(self, earlier: Timestamp) -> Millis {
+        Millis(self.0.saturating_sub(earlier.0).max(0) as u64)
+    }
+}
+
+impl Add<Millis> for Timestamp {
+    type Output = Timestamp;
+
+    fn add(self, length: Millis) -> Timestamp {
+        Timestamp(self.0.saturating_add(i64::try_from(length.0).unwrap_or(i64::MAX)))
+    }
+}
+
+impl Sub<Millis> for Timestamp {
+    type Output = Timestamp;
+
+    fn sub(self, length: Millis) -> Timestamp {
+        Timestamp(self.0.saturating_sub(i64::try_from(length.0).unwrap_or(i64::MAX)))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    /// RFC 3339 in UTC with milliseconds and `Z`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let instant = jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::MAX);
+        write!(f, "{instant:.3}")
+    }
+}
+
+impl std::str::FromStr for Timestamp {
+    type Err = jiff::Error;
+
+    fn from_str(text: &str) -> Result<Self, jiff::Error> {
+        text.parse::<jiff::Timestamp>().map(|instant| Self(instant.as_millisecond()))
+    }
+}
+
+/// A length of time in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Millis(pub u64);
+
+impl Millis {
+    /// Whole seconds.
+    pub const fn from_secs(seconds: u64) -> Self {
+        Self(seconds * 1000)
+    }
+
+    /// Seconds with a fraction, as configuration and the wire write them. `None` unless finite, not negative and below 10 years.
+    pub fn from_secs_f64(seconds: f64) -> Option<Self> {
+        const LIMIT_S: f64 = 10.0 * 366.0 * 86_400.0;
+        (seconds.is_finite() && (0.0..LIMIT_S).contains(&seconds)).then(|| Self((seconds * 1000.0).round() as u64))
+    }
+
+    /// Seconds with a fraction.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1000.0
+    }
+
+    /// Half of it.
+    #[must_use]
+    pub const fn half(self) -> Self {
+        Self(self.0 / 2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timestamp_prints_as_rfc_3339_and_reads_back() {
+        let ts = Timestamp::from_millis(1_763_693_999_042);
+        assert_eq!(ts.to_string(), "2025-11-21T02:59:59.042Z");
+        assert_eq!(ts.to_string().parse::<Timestamp>().ok(), Some(ts));
+        assert_eq!(Timestamp::from_millis(0).to_string(), "1970-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn seconds_outside_reason_are_refused() {
+        assert_eq!(Millis::from_secs_f64(2.5), Some(Millis(2500)));
+        for bad in [-1.0, f64::NAN, f64::INFINITY, 1e12] {
+            assert_eq!(Millis::from_secs_f64(bad), None);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Who sees what.
+
+use crate::event::{Audience, Event};
+use crate::ids::ParticipantId;
+
+/// Somebody who looks at a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Viewer {
+    /// Sees everything, the trace included.
+    Operator,
+    /// Sees what is for all, and what is for it.
+    Participant(ParticipantId),
+    /// Sees what is for all.
+    Guest,
+}
+
+/// Whether this viewer may see this event. The one rule for every surface, channel, search, export and prompt.
+pub fn visible(event: &Event, viewer: &Viewer) -> bool {
+    match (event.audience(), viewer) {
+        (_, Viewer::Operator) | (Audience::All, _) => true,
+        (Audience::Only(set), Viewer::Participant(id)) => set.contains(id),
+        (Audience::Only(_) | Audience::Operators, _) => false,
+    }
+}
