@@ -6,3 +6,18 @@ pub mod codec;
 pub mod presence;
 pub mod registry;
 pub mod hall;
+pub mod run_once;
+pub mod crash;
+mod inner;
+mod directory;
+mod mail;
+mod live;
+mod settle;
+mod effects;
+mod reconcile;
+mod brief;
+mod partial;
+mod attendance;
+mod wakes;
+
+pub use effects::came_from;
