@@ -1,6 +1,7 @@
 //! Runs the rules of the kernel: one task for each live stream, ports to logs and agents, and everything that is not a rule.
 
 pub mod ports;
+pub mod memory;
 pub mod agent;
 pub mod codec;
 pub mod presence;
@@ -21,3 +22,4 @@ mod attendance;
 mod wakes;
 
 pub use effects::came_from;
+pub use memory::MemoryLog;
