@@ -117,7 +117,7 @@ mod tests {
         let release = ClaimChange::Release { namespace: "chat".into(), key: "telegram:-100".into() };
         let by = ParticipantId::user();
         for end in [control(2, Change::Unbound { target: CHAT.into() }), at(2, Event::Archived { by: by.clone() })] {
-            assert_eq!(owed(&[CHAT], &[end]).claims, [release.clone()]);
+            assert_eq!(owed(&[CHAT], &[end]).claims, std::slice::from_ref(&release));
         }
         assert_eq!(owed(&[CHAT], &[at(3, Event::Unarchived { by })]).claims, bound.claims);
     }

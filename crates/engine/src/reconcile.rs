@@ -21,8 +21,8 @@ use crate::hall::Signal;
 use crate::inner::{Inner, report_to};
 use crate::live::{Live, RETRY};
 use crate::mail::Notice;
-use crate::ports::LogError;
 use crate::partial::{Partial, STREAMED_BYTES_MAX};
+use crate::ports::LogError;
 use crate::settle::Item;
 
 /// What a report costs beside its text, so that many empty ones are a flood too.
@@ -268,7 +268,8 @@ impl Live {
     /// What listeners are shown of a running turn. What a listener-only turn says stays in the trace.
     pub(crate) fn streamed(&mut self, key: &TurnKey, report: Report) -> Option<Signal> {
         let going = self.runs.current(key)?;
-        let shown = going.kind == TurnKind::Reply && !self.committed.is_paused() && !self.committed.muted().any(|id| *id == going.participant);
+        let shown =
+            going.kind == TurnKind::Reply && !self.committed.is_paused() && !self.committed.muted().any(|id| *id == going.participant);
         let (turn, participant) = (key.turn, going.participant.clone());
         match report {
             Report::Delta(piece) if shown => {
