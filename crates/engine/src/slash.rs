@@ -16,7 +16,7 @@ pub enum Ran {
     /// Something changed; the words say what.
     Changed {
         /// The committed answer.
-        answer: Answer,
+        answer: Box<Answer>,
         /// One line for the person.
         text: String,
     },
@@ -43,7 +43,7 @@ impl Hall {
         match self.step(stream, by, slash).await? {
             Step::Tell(text) => Ok(Ran::Told(text)),
             Step::Why => Ok(Ran::Why),
-            Step::Do(command, text) => Ok(Ran::Changed { answer: self.submit(stream, command, None).await?, text }),
+            Step::Do(command, text) => Ok(Ran::Changed { answer: Box::new(self.submit(stream, command, None).await?), text }),
         }
     }
 
