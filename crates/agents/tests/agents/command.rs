@@ -305,6 +305,17 @@ async fn only_the_allowed_environment_is_handed_on() {
 }
 
 #[tokio::test]
+async fn a_secret_is_not_told_again() {
+    let mut shell = Shell::new("echo \"I was given $API_KEY in $MODE mode\" | tee /dev/stderr; exit $CODE");
+    for (name, value) in [("API_KEY", "canary-123456"), ("MODE", "quiet"), ("CODE", "0")] {
+        shell.spec.env.insert(name.into(), value.into());
+    }
+    assert_eq!(shell.run().await.unwrap(), "I was given [API_KEY hidden] in quiet mode");
+    shell.spec.env.insert("CODE".into(), "1".into());
+    assert!(shell.fault().await.message.ends_with("It said: I was given [API_KEY hidden] in quiet mode"));
+}
+
+#[tokio::test]
 async fn a_missing_program_is_named() {
     let mut shell = Shell::new("");
     shell.spec.argv = vec!["no-such-program-here".into()];
