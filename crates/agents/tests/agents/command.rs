@@ -247,8 +247,8 @@ async fn a_child_without_a_mark_is_ended_with_its_group() {
 }
 
 #[tokio::test]
-async fn a_child_that_ignores_sigterm_is_ended_with_its_group() {
-    let script = "(trap '' TERM; sh -c 'echo $$ > \"$0\"; while :; do sleep 1000; done' \"$1\") > /dev/null 2>&1 &
+async fn a_child_without_a_mark_that_ignores_sigterm_is_ended_with_its_group() {
+    let script = "(trap '' TERM; env -i PATH=\"$PATH\" sh -c 'echo $$ > \"$0\"; while :; do sleep 1000; done' \"$1\") > /dev/null 2>&1 &
         until [ -s \"$1\" ]; do sleep 0.01; done; echo done";
     let shell = Shell::new(script);
     assert_eq!(shell.run().await.unwrap(), "done");
