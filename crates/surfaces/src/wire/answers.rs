@@ -1,0 +1,220 @@
+//! What clients get.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::control::WireProfile;
+use super::envelope::Envelope;
+
+/// Answer of `GET /ping`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Ping {
+    /// `ok`.
+    pub status: String,
+    /// `moothall`.
+    pub server: String,
+    /// `Moothall`.
+    pub name: String,
+    /// The server's version.
+    pub version: String,
+    /// The server's time.
+    pub timestamp: String,
+}
+
+/// Answer of `GET /healthz`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Health {
+    /// `ok`.
+    pub status: String,
+    /// Conversations held in memory.
+    pub live_threads: usize,
+}
+
+/// A thread in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ThreadEntry {
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub name: String,
+    /// When it began.
+    pub created_at: String,
+    /// When its newest event came.
+    pub updated_at: String,
+    /// The position of its newest event.
+    pub head: u64,
+    /// Whether it takes no more messages.
+    pub archived: bool,
+    /// The name of its policy.
+    pub policy: String,
+}
+
+/// Answer of `GET /threads`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ThreadList {
+    /// In the order in which they were created.
+    pub threads: Vec<ThreadEntry>,
+    /// Pass it as `after` for the next page; missing on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
+}
+
+/// Answer of `POST /threads`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ThreadCreated {
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub name: String,
+    /// When it began.
+    pub created_at: String,
+    /// The position of the event that began it.
+    pub head: u64,
+    /// The policy and all its settings.
+    #[schema(value_type = Object)]
+    pub policy: Value,
+    /// The event that began it.
+    pub event: Envelope,
+}
+
+/// Answer of `GET /threads/{id}/events`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct EventPage {
+    /// In the order of `seq`, which has holes where the viewer may not look.
+    pub events: Vec<Envelope>,
+    /// How many there are.
+    pub count: usize,
+    /// The newest position that was looked at: pass it as `after` to go on.
+    pub through: u64,
+    /// The position of the thread's newest event.
+    pub head: u64,
+}
+
+/// Answer of `POST /threads/{id}/events`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Accepted {
+    /// Always `true`: it is committed and synced.
+    pub received: bool,
+    /// The event; `null` when nothing had to change.
+    pub event: Option<Envelope>,
+    /// What you should know all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// For an invited agent that has to come by itself: what to tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub join: Option<JoinPrompt>,
+}
+
+/// How an invited agent that runs elsewhere can take part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct JoinPrompt {
+    /// Whose.
+    pub participant: String,
+    /// Words to paste into it.
+    pub prompt: String,
+}
+
+/// Answer of `POST /threads/{id}/stop`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct StopAccepted {
+    /// Always `true`.
+    pub stopped: bool,
+    /// The event; `null` when there was nothing to stop.
+    pub event: Option<Envelope>,
+}
+
+/// Answer of `POST /turns/{id}/cancel`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Cancelled {
+    /// Always `true`.
+    pub cancelled: bool,
+    /// The event; `null` when nothing had to change.
+    pub event: Option<Envelope>,
+}
+
+/// A participant's presence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PresenceEntry {
+    /// Whose.
+    pub id: String,
+    /// `listening`, `thinking`, `typing`, `idle`, or the client's own word.
+    pub state: String,
+    /// When it was last said.
+    pub updated_at: String,
+    /// It is older than `ttl_seconds`: count the participant as offline.
+    pub stale: bool,
+    /// What the client added.
+    #[schema(value_type = Option<Object>)]
+    pub details: Option<Map<String, Value>>,
+}
+
+/// Answer of `GET /threads/{id}/presence`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PresenceList {
+    /// The thread's id.
+    pub thread: String,
+    /// How long a presence counts.
+    pub ttl_seconds: u64,
+    /// Those that count first, then by id.
+    pub participants: Vec<PresenceEntry>,
+}
+
+/// A presence that was just said: the `presence` signal of a stream, and part of the answer to a post.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PresenceUpdate {
+    /// The thread's id.
+    pub thread: String,
+    /// Whose.
+    pub participant: String,
+    /// `listening`, `thinking`, `typing`, `idle`, or the client's own word.
+    pub state: String,
+    /// When it was said.
+    pub updated_at: String,
+    /// What the client added.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub details: Option<Map<String, Value>>,
+}
+
+/// Answer of `POST /threads/{id}/presence`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PresenceAccepted {
+    /// Always `true`.
+    pub received: bool,
+    /// What is known now.
+    pub presence: PresenceUpdate,
+}
+
+/// A doorbell of `GET /events/stream`: a thread has a new head.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Bell {
+    /// The thread's id.
+    pub thread: String,
+    /// The position of its newest event.
+    pub head: u64,
+}
+
+/// An agent of the registry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AgentEntry {
+    /// What an invite's `client` says.
+    pub client: String,
+    /// One sentence about it.
+    pub summary: String,
+    /// `script`, `command`, `llm`, `terminal` or `remote`.
+    pub runtime: String,
+    /// `built-in`, `configured` or `discovered`.
+    pub origin: String,
+    /// How long a turn of it may take.
+    pub timeout_seconds: f64,
+    /// What an invite of it starts from.
+    pub profile: WireProfile,
+}
+
+/// Answer of `GET /agents`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AgentList {
+    /// By name.
+    pub agents: Vec<AgentEntry>,
+}

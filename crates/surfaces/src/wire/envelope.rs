@@ -1,0 +1,234 @@
+//! The envelope in which every event travels.
+
+use moothall_kernel::event::{Cause, Event, Posted, Recorded, To};
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::control::changes_as_content;
+use super::gathering;
+use super::turn::{TurnEvent, WireFault, texts, turn_id};
+use super::words::{guard_sentence, guard_word};
+
+/// An event as clients see it. Order comes from `seq` alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Envelope {
+    /// A UUID of version 7.
+    pub id: String,
+    /// Its position in the thread, from 1.
+    pub seq: u64,
+    /// When it was appended: RFC 3339, UTC, milliseconds. Rises strictly within a thread.
+    pub ts: String,
+    /// The thread's id.
+    pub thread: String,
+    /// `message`, `control`, `notice`, `turn`, `permission`, `gathering`, `link`, `delivery`, `attachment`, `thread.created`,
+    /// `thread.renamed`, `thread.archived`, `thread.unarchived`, or a client's own word.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// A participant's id; `moothall` is the server itself.
+    pub from: String,
+    /// `all`, or the id of the participant it addresses. It targets; it never hides.
+    pub to: String,
+    /// Text for messages and names, an object for most others.
+    pub content: Value,
+    /// What else is known.
+    #[serde(default, skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+}
+
+/// What is known about an event beside its content.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Meta {
+    /// The event it replies to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<String>,
+    /// The turn it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
+    /// `moothall` when the server wrote it down on the speaker's behalf.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
+    /// Labels of the client, and the server's `coordinator` and `error`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Steps away from a human message, which has 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// Invited participants whom the words name, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mentions: Vec<String>,
+    /// It waits until earlier messages are answered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub queued: bool,
+    /// The position of the kept text that a person made visible with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<u64>,
+    /// What went wrong, when it says that an agent failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<WireFault>,
+}
+
+impl Meta {
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        *self == Meta::default()
+    }
+
+    fn replying(cause: Option<&Cause>) -> Self {
+        Self { reply_to: cause.map(|cause| cause.id.to_string()), ..Self::default() }
+    }
+}
+
+/// A pointer to the event that gave rise to something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CauseRef {
+    /// The event's id.
+    pub id: String,
+    /// Its position.
+    pub seq: u64,
+    /// Whose words it was.
+    pub from: String,
+    /// Steps away from a human message, which has 0.
+    pub depth: u32,
+}
+
+impl From<&Cause> for CauseRef {
+    fn from(cause: &Cause) -> Self {
+        Self { id: cause.id.to_string(), seq: cause.seq.0, from: cause.from.to_string(), depth: cause.depth }
+    }
+}
+
+/// The parts of an envelope that depend on the kind of event.
+struct Face {
+    kind: String,
+    to: String,
+    content: Value,
+    meta: Meta,
+}
+
+impl Face {
+    fn new(kind: &str, content: Value) -> Self {
+        Self { kind: kind.into(), to: "all".into(), content, meta: Meta::default() }
+    }
+
+    fn to(mut self, to: &To) -> Self {
+        self.to = to_word(to);
+        self
+    }
+
+    fn only_to(mut self, participant: &ParticipantId) -> Self {
+        self.to = participant.to_string();
+        self
+    }
+
+    fn with(mut self, meta: Meta) -> Self {
+        self.meta = meta;
+        self
+    }
+}
+
+fn to_word(to: &To) -> String {
+    match to {
+        To::All => "all".into(),
+        To::One(id) => id.to_string(),
+    }
+}
+
+impl Envelope {
+    /// An event of a conversation as it travels. Everything comes from the event itself, so the same event always looks the same.
+    pub fn of(stream: &StreamId, recorded: &Recorded) -> Self {
+        let face = face(stream, &recorded.event);
+        let from = recorded.event.from().map_or_else(|| ParticipantId::MOOTHALL.to_string(), ToString::to_string);
+        Self {
+            id: recorded.id(stream).to_string(),
+            seq: recorded.seq.0,
+            ts: recorded.ts.to_string(),
+            thread: stream.to_string(),
+            kind: face.kind,
+            from,
+            to: face.to,
+            content: face.content,
+            meta: face.meta,
+        }
+    }
+}
+
+fn face(stream: &StreamId, event: &Event) -> Face {
+    match event {
+        Event::Created { name, .. } => Face::new("thread.created", json!(name)),
+        Event::Renamed { name, .. } => Face::new("thread.renamed", json!(name)),
+        Event::Archived { .. } => Face::new("thread.archived", Value::Null),
+        Event::Unarchived { .. } => Face::new("thread.unarchived", Value::Null),
+        Event::Controlled { changes, .. } => Face::new("control", changes_as_content(changes)),
+        Event::Posted(posted) => Face::new("message", json!(posted.body)).to(&posted.to).with(message_meta(stream, posted)),
+        Event::Foreign { to, kind, content, tags, reply_to, .. } => {
+            let meta = Meta { tags: tags.clone(), ..Meta::replying(reply_to.as_ref()) };
+            Face::new(kind, content.clone()).to(to).with(meta)
+        }
+        Event::Noticed { code, text, about, cause } => {
+            Face::new("notice", notice(code, text, about.as_ref())).with(Meta::replying(cause.as_ref()))
+        }
+        Event::Stopped { .. } => Face::new("notice", notice("stopped", "Everything was stopped: open turns and waiting messages are cancelled.", None)),
+        Event::Held { guard } => Face::new("notice", json!({"code": "held", "guard": guard_word(*guard), "text": guard_sentence(*guard)})),
+        Event::Resumed { downtime } => Face::new("notice", json!({"code": "resumed", "text": "The server was away; open deadlines moved by as long.", "seconds": downtime.as_secs_f64()})),
+        Event::Redacted { seq, .. } => Face::new("notice", json!({"code": "redacted", "text": "The words of an event were erased.", "seq": seq.0})),
+        Event::PermissionRequested { .. } | Event::PermissionAnswered { .. } | Event::PermissionExpired { .. } => {
+            Face::new("permission", permission(stream, event))
+        }
+        Event::Gathering(step) => Face::new("gathering", gathering::content(step)),
+        Event::TurnGranted { participant, cause, .. } => {
+            Face::new("turn", turn_content(stream, event)).only_to(participant).with(Meta::replying(Some(cause)))
+        }
+        Event::TurnEnded { participant, .. } => Face::new("turn", turn_content(stream, event)).only_to(participant),
+        Event::Taken { .. }
+        | Event::RoundOpened { .. }
+        | Event::ReactionOpened { .. }
+        | Event::RoundClosed
+        | Event::Skipped { .. }
+        | Event::TurnWidened { .. }
+        | Event::TurnStarted { .. }
+        | Event::TurnLost { .. }
+        | Event::Kept { .. }
+        | Event::FactsChanged { .. } => Face::new("turn", turn_content(stream, event)),
+    }
+}
+
+fn message_meta(stream: &StreamId, posted: &Posted) -> Meta {
+    Meta {
+        reply_to: posted.reply_to.as_ref().map(|cause| cause.id.to_string()),
+        turn: posted.turn.map(|turn| turn_id(stream, turn)),
+        via: posted.via.then(|| ParticipantId::MOOTHALL.to_string()),
+        tags: posted.tags.clone(),
+        depth: (posted.depth > 0).then_some(posted.depth),
+        mentions: texts(&posted.mentions),
+        queued: posted.queued,
+        published: posted.published.map(|seq| seq.0),
+        error: posted.error.as_ref().map(WireFault::from),
+    }
+}
+
+fn notice(code: &str, text: &str, about: Option<&ParticipantId>) -> Value {
+    match about {
+        Some(about) => json!({"code": code, "text": text, "about": about}),
+        None => json!({"code": code, "text": text}),
+    }
+}
+
+fn turn_content(stream: &StreamId, event: &Event) -> Value {
+    TurnEvent::of(stream, event).and_then(|content| serde_json::to_value(content).ok()).unwrap_or_default()
+}
+
+fn permission(stream: &StreamId, event: &Event) -> Value {
+    match event {
+        Event::PermissionRequested { permission, turn, participant, action, options, expires } => json!({
+            "event": "requested", "permission": permission, "turn": turn_id(stream, *turn), "participant": participant,
+            "action": action, "options": options, "expires": expires.to_string(),
+        }),
+        Event::PermissionAnswered { permission, by, option } => {
+            json!({"event": "answered", "permission": permission, "by": by, "option": option})
+        }
+        Event::PermissionExpired { permission } => json!({"event": "expired", "permission": permission}),
+        _ => Value::Null,
+    }
+}

@@ -1,0 +1,24 @@
+//! The types that cross the wire, and nothing else: what clients send and what they get, converted by hand from the
+//! kernel's words. The command line reads them too. Lengths of time are seconds, times are RFC 3339 in UTC.
+
+mod words;
+mod envelope;
+mod control;
+mod turn;
+mod gathering;
+mod state;
+mod requests;
+mod answers;
+mod error;
+
+pub use answers::{
+    Accepted, AgentEntry, AgentList, Bell, Cancelled, EventPage, Health, JoinPrompt, Ping, PresenceAccepted, PresenceEntry, PresenceList,
+    PresenceUpdate, StopAccepted, ThreadCreated, ThreadEntry, ThreadList,
+};
+pub use control::{WireProfile, changes_as_content};
+pub use envelope::{CauseRef, Envelope, Meta};
+pub use error::{ErrorBody, ErrorDetail};
+pub use requests::{Actor, NewEvent, NewPresence, NewThread};
+pub use state::{DiscussionState, InvitedEntry, OpenTurn, ParticipantsState, SwitchState, ThreadState, ThreadStateAnswer, UpcomingEntry};
+pub use turn::{TurnEntry, TurnEvent, TurnList, WireFault, WireUsage, turn_id};
+pub use words::{guard_sentence, kind_word, outcome_word, runtime_word, why_not_word, why_word};

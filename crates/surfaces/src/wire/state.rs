@@ -1,0 +1,208 @@
+//! What a thread is like now.
+
+use moothall_kernel::Conversation;
+use moothall_kernel::participant::Participant;
+use moothall_kernel::state::Turn;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::control::WireProfile;
+use super::envelope::CauseRef;
+use super::turn::turn_id;
+use super::words::{guard_word, kind_word, runtime_word, why_word};
+
+/// Answer of `GET /threads/{id}/state`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ThreadStateAnswer {
+    /// The thread's id.
+    pub thread: String,
+    /// Its title.
+    pub name: String,
+    /// The position of its newest event: the state is the one after it.
+    pub head: u64,
+    /// The rest.
+    pub state: ThreadState,
+}
+
+/// What a thread is like now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ThreadState {
+    /// Agents stand still.
+    pub paused: bool,
+    /// It takes no more messages.
+    pub archived: bool,
+    /// The guard that holds the floor: `exchanges`, `pair`, `repeat`, `stopped`.
+    pub held: Option<String>,
+    /// Who is muted, sorted.
+    pub muted: Vec<String>,
+    /// Whether agents' mentions wake other agents under `mention_only`.
+    pub discussion: DiscussionState,
+    /// Whether unaddressed human messages ask every invited agent under `mention_only`.
+    pub invited_auto: SwitchState,
+    /// The policy and all its settings.
+    #[schema(value_type = Object)]
+    pub policy: Value,
+    /// Who is here.
+    pub participants: ParticipantsState,
+    /// Human messages that wait until earlier ones are answered, in order.
+    pub queue: Vec<CauseRef>,
+    /// Turns granted and not ended.
+    pub turns: Vec<OpenTurn>,
+    /// Who is still to be asked about the current message.
+    pub upcoming: Vec<UpcomingEntry>,
+    /// Visible agent replies to the current message.
+    pub replies: u32,
+    /// The most there can be.
+    pub replies_max: u32,
+}
+
+/// A switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SwitchState {
+    /// Its position.
+    pub on: bool,
+}
+
+/// The two switches of agents' mentions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DiscussionState {
+    /// The first.
+    pub on: bool,
+    /// The second; both are needed.
+    pub allow_agent_mentions: bool,
+}
+
+/// Who is here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ParticipantsState {
+    /// By id.
+    pub invited: Vec<InvitedEntry>,
+}
+
+/// An invited participant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct InvitedEntry {
+    /// Its id.
+    pub id: String,
+    /// What its invites said.
+    pub profile: WireProfile,
+    /// Who invited it first.
+    pub invited_by: String,
+    /// When.
+    pub invited_at: String,
+    /// `human` or `agent`.
+    pub kind: String,
+    /// How it runs; nothing for people.
+    pub runtime: Option<String>,
+    /// Whether the registry knows its client; `true` for people.
+    pub known: bool,
+    /// Its place in the order of invitations, from 0: views choose its colour by it.
+    pub color: usize,
+}
+
+/// An open turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct OpenTurn {
+    /// Its id.
+    pub id: String,
+    /// Whose.
+    pub participant: String,
+    /// Why it was granted.
+    pub why: String,
+    /// The newest cause.
+    pub cause: CauseRef,
+    /// Whether having nothing to say is offered.
+    pub may_pass: bool,
+    /// Which try comes next, or is running.
+    pub attempt: u32,
+    /// `waiting` or `running`.
+    pub state: String,
+    /// When it was granted.
+    pub granted_at: String,
+    /// When it ends by itself.
+    pub deadline: String,
+}
+
+/// Somebody who is still to be asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct UpcomingEntry {
+    /// Who.
+    pub participant: String,
+    /// It must answer; otherwise it may.
+    pub forced: bool,
+}
+
+impl ThreadStateAnswer {
+    /// What a conversation is like now.
+    pub fn of(conversation: &Conversation) -> Self {
+        Self {
+            thread: conversation.stream().to_string(),
+            name: conversation.name().into(),
+            head: conversation.head().0,
+            state: ThreadState::of(conversation),
+        }
+    }
+}
+
+impl ThreadState {
+    fn of(conversation: &Conversation) -> Self {
+        let discussion = conversation.discussion();
+        let (replies, replies_max) = conversation.budget();
+        let upcoming = conversation.upcoming().map(|(id, forced)| UpcomingEntry { participant: id.to_string(), forced });
+        Self {
+            paused: conversation.is_paused(),
+            archived: conversation.is_archived(),
+            held: conversation.held().map(|guard| guard_word(guard).into()),
+            muted: conversation.muted().map(ToString::to_string).collect(),
+            discussion: DiscussionState { on: discussion.on, allow_agent_mentions: discussion.allow_agent_mentions },
+            invited_auto: SwitchState { on: conversation.invited_auto() },
+            policy: conversation.policy().to_json(),
+            participants: ParticipantsState { invited: invited(conversation) },
+            queue: conversation.queued().map(CauseRef::from).collect(),
+            turns: conversation.open_turns().map(|turn| OpenTurn::of(conversation, turn)).collect(),
+            upcoming: upcoming.collect(),
+            replies,
+            replies_max,
+        }
+    }
+}
+
+fn invited(conversation: &Conversation) -> Vec<InvitedEntry> {
+    let numbered = conversation.participants().iter().enumerate();
+    let mut entries: Vec<InvitedEntry> = numbered.map(|(order, participant)| InvitedEntry::of(participant, order)).collect();
+    entries.sort_by(|a, b| a.id.cmp(&b.id));
+    entries
+}
+
+impl InvitedEntry {
+    fn of(participant: &Participant, order: usize) -> Self {
+        let agent = participant.is_agent();
+        Self {
+            id: participant.id.to_string(),
+            profile: (&participant.profile).into(),
+            invited_by: participant.invited_by.to_string(),
+            invited_at: participant.invited_at.to_string(),
+            kind: kind_word(participant.kind).into(),
+            runtime: agent.then(|| runtime_word(participant.facts.runtime).into()),
+            known: !agent || participant.facts.known,
+            color: order,
+        }
+    }
+}
+
+impl OpenTurn {
+    fn of(conversation: &Conversation, turn: &Turn) -> Self {
+        Self {
+            id: turn_id(conversation.stream(), turn.no),
+            participant: turn.participant.to_string(),
+            why: why_word(turn.why).into(),
+            cause: (&turn.cause).into(),
+            may_pass: turn.may_pass,
+            attempt: turn.attempt,
+            state: if turn.running.is_some() { "running" } else { "waiting" }.into(),
+            granted_at: turn.granted_at.to_string(),
+            deadline: turn.deadline.to_string(),
+        }
+    }
+}

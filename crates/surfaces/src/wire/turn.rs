@@ -1,0 +1,303 @@
+//! Turns: the events that explain them, and their list.
+
+use moothall_kernel::event::{Event, Fault, Usage};
+use moothall_kernel::ids::{ParticipantId, StreamId, TurnNo};
+use moothall_kernel::time::Millis;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::envelope::CauseRef;
+use super::words::{kept_word, outcome_word, runtime_word, turn_kind_word, why_not_word, why_word};
+
+/// The public id of a turn: `<thread>.<number>`.
+pub fn turn_id(stream: &StreamId, turn: TurnNo) -> String {
+    format!("{stream}.{turn}")
+}
+
+/// Something that went wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct WireFault {
+    /// Stable word, e.g. `exit_status`.
+    pub code: String,
+    /// One sentence for people.
+    pub message: String,
+}
+
+impl From<&Fault> for WireFault {
+    fn from(fault: &Fault) -> Self {
+        Self { code: fault.code.clone(), message: fault.message.clone() }
+    }
+}
+
+/// What a turn used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct WireUsage {
+    /// From start to end.
+    pub seconds: f64,
+    /// Tokens read.
+    pub input_tokens: u64,
+    /// Tokens written.
+    pub output_tokens: u64,
+    /// Cost in millionths of the currency of the configured prices.
+    pub cost_micros: u64,
+}
+
+impl From<&Usage> for WireUsage {
+    fn from(usage: &Usage) -> Self {
+        Self {
+            seconds: Millis(usage.ms).as_secs_f64(),
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            cost_micros: usage.cost_micros,
+        }
+    }
+}
+
+/// The content of an event of type `turn`; its `event` key says which.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum TurnEvent {
+    /// A participant may speak. A remote agent answers it with its next message, or passes.
+    Granted {
+        /// The turn's id.
+        turn: String,
+        /// Who.
+        participant: String,
+        /// `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link` or `prod`.
+        why: String,
+        /// `reply`, or `listen`: what is said then stays in the trace.
+        kind: String,
+        /// Whether having nothing to say is offered.
+        may_pass: bool,
+        /// About what.
+        cause: CauseRef,
+        /// When it ends if nothing accepts it.
+        expires: String,
+    },
+    /// A waiting turn got another cause.
+    Widened {
+        /// The turn's id.
+        turn: String,
+        /// Why, now.
+        why: String,
+        /// Whether having nothing to say is offered, now.
+        may_pass: bool,
+        /// The newest cause.
+        cause: CauseRef,
+    },
+    /// The runtime accepted it.
+    Started {
+        /// The turn's id.
+        turn: String,
+        /// Which try.
+        attempt: u32,
+        /// It covers what comes after this.
+        from_seq: u64,
+        /// Up to and with this.
+        through_seq: u64,
+        /// When it ends if there is no answer.
+        deadline: String,
+    },
+    /// A restart lost it; it will be run again.
+    Lost {
+        /// The turn's id.
+        turn: String,
+        /// The attempt that was lost.
+        attempt: u32,
+    },
+    /// It is over.
+    Ended {
+        /// The turn's id.
+        turn: String,
+        /// Whose it was.
+        participant: String,
+        /// The last attempt.
+        attempt: u32,
+        /// `spoke`, `passed`, `failed`, `expired` or `cancelled`.
+        outcome: String,
+        /// More, where it did not speak.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fault: Option<WireFault>,
+        /// What it used.
+        usage: WireUsage,
+    },
+    /// An agent was not asked.
+    Skipped {
+        /// Who.
+        participant: String,
+        /// `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`.
+        why_not: String,
+        /// About what.
+        cause: CauseRef,
+        /// More words, where they help.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        detail: Option<String>,
+    },
+    /// Text that was not shown.
+    Kept {
+        /// Who wrote it.
+        participant: String,
+        /// For which turn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<String>,
+        /// `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece` or `capped`.
+        because: String,
+        /// The words.
+        text: String,
+    },
+    /// The time of a queued message came.
+    Taken {
+        /// The message.
+        cause: CauseRef,
+    },
+    /// A human message is being answered.
+    RoundOpened {
+        /// The message.
+        cause: CauseRef,
+        /// Most visible replies.
+        cap: u32,
+        /// Who must answer, in order.
+        forced: Vec<String>,
+        /// Who may, in order.
+        polled: Vec<String>,
+    },
+    /// Agents may react to each other, once.
+    ReactionOpened {
+        /// Who must, in order.
+        forced: Vec<String>,
+        /// Who may, in order.
+        polled: Vec<String>,
+    },
+    /// The message is answered.
+    RoundClosed,
+    /// The registry says something else about a participant's client.
+    Facts {
+        /// Who.
+        participant: String,
+        /// How it runs now.
+        runtime: String,
+        /// Whether the registry has this client.
+        known: bool,
+    },
+}
+
+impl TurnEvent {
+    /// What the wire says about an event that explains; nothing for every other event.
+    pub fn of(stream: &StreamId, event: &Event) -> Option<TurnEvent> {
+        let id = |turn: &TurnNo| turn_id(stream, *turn);
+        Some(match event {
+            Event::TurnGranted { turn, participant, why, kind, may_pass, cause, expires } => TurnEvent::Granted {
+                turn: id(turn),
+                participant: participant.to_string(),
+                why: why_word(*why).into(),
+                kind: turn_kind_word(*kind).into(),
+                may_pass: *may_pass,
+                cause: cause.into(),
+                expires: expires.to_string(),
+            },
+            Event::TurnWidened { turn, why, may_pass, cause } => {
+                TurnEvent::Widened { turn: id(turn), why: why_word(*why).into(), may_pass: *may_pass, cause: cause.into() }
+            }
+            Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => TurnEvent::Started {
+                turn: id(turn),
+                attempt: *attempt,
+                from_seq: from_seq.0,
+                through_seq: through_seq.0,
+                deadline: deadline.to_string(),
+            },
+            Event::TurnLost { turn, attempt } => TurnEvent::Lost { turn: id(turn), attempt: *attempt },
+            Event::TurnEnded { turn, participant, attempt, outcome, fault, usage } => TurnEvent::Ended {
+                turn: id(turn),
+                participant: participant.to_string(),
+                attempt: *attempt,
+                outcome: outcome_word(*outcome).into(),
+                fault: fault.as_ref().map(WireFault::from),
+                usage: usage.into(),
+            },
+            _ => return TurnEvent::of_the_floor(stream, event),
+        })
+    }
+
+    fn of_the_floor(stream: &StreamId, event: &Event) -> Option<TurnEvent> {
+        Some(match event {
+            Event::Skipped { participant, why_not, cause, detail } => TurnEvent::Skipped {
+                participant: participant.to_string(),
+                why_not: why_not_word(*why_not).into(),
+                cause: cause.into(),
+                detail: detail.clone(),
+            },
+            Event::Kept { participant, turn, because, body } => TurnEvent::Kept {
+                participant: participant.to_string(),
+                turn: turn.map(|no| turn_id(stream, no)),
+                because: kept_word(*because).into(),
+                text: body.clone(),
+            },
+            Event::Taken { cause } => TurnEvent::Taken { cause: cause.into() },
+            Event::RoundOpened { cause, cap, forced, polled, .. } => {
+                TurnEvent::RoundOpened { cause: cause.into(), cap: *cap, forced: texts(forced), polled: texts(polled) }
+            }
+            Event::ReactionOpened { forced, polled } => TurnEvent::ReactionOpened { forced: texts(forced), polled: texts(polled) },
+            Event::RoundClosed => TurnEvent::RoundClosed,
+            Event::FactsChanged { participant, facts } => TurnEvent::Facts {
+                participant: participant.to_string(),
+                runtime: runtime_word(facts.runtime).into(),
+                known: facts.known,
+            },
+            _ => return None,
+        })
+    }
+}
+
+pub(super) fn texts(ids: &[ParticipantId]) -> Vec<String> {
+    ids.iter().map(ToString::to_string).collect()
+}
+
+/// A turn, or the reason why an agent got none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TurnEntry {
+    /// The turn's id; nothing for an agent that was not asked.
+    pub id: Option<String>,
+    /// Whose.
+    pub participant: String,
+    /// About what: the newest cause.
+    pub cause: CauseRef,
+    /// The human message that all of this goes back to, where there is one.
+    pub message: Option<String>,
+    /// Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link` or `prod`.
+    pub why: Option<String>,
+    /// Why nothing was said: `passed`, `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`.
+    pub why_not: Option<String>,
+    /// More words about that, where they help.
+    pub detail: Option<String>,
+    /// Whether having nothing to say was offered.
+    pub may_pass: bool,
+    /// `spoke`, `passed`, `failed`, `expired` or `cancelled`; nothing while it is open and for one that was not asked.
+    pub outcome: Option<String>,
+    /// What went wrong.
+    pub fault: Option<WireFault>,
+    /// What it used.
+    pub usage: Option<WireUsage>,
+    /// The last try, from 1; 0 for one that was not asked.
+    pub attempt: u32,
+    /// The event with what was said.
+    pub reply: Option<String>,
+    /// When it was granted, or refused.
+    pub granted_at: String,
+    /// When the runtime accepted it.
+    pub started_at: Option<String>,
+    /// When it ended.
+    pub ended_at: Option<String>,
+    /// It covers what comes after this.
+    pub from_seq: Option<u64>,
+    /// Up to and with this.
+    pub through_seq: Option<u64>,
+}
+
+/// Answer of `GET /threads/{id}/turns`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TurnList {
+    /// Turns and refusals, in the order in which they happened.
+    pub turns: Vec<TurnEntry>,
+    /// The newest event that was looked at.
+    pub head: u64,
+}

@@ -1,0 +1,122 @@
+//! The stable words of the wire for the kernel's closed sets.
+
+use moothall_kernel::event::{Guard, KeptBecause, Outcome, TurnKind, Why, WhyNot};
+use moothall_kernel::gathering::{Hearing, LetGo};
+use moothall_kernel::participant::{Kind, Runtime};
+
+/// Why a turn was granted. (Ruling 19.)
+pub const fn why_word(why: Why) -> &'static str {
+    match why {
+        Why::Forced => "forced",
+        Why::Polled => "polled",
+        Why::Reaction => "reaction",
+        Why::Round => "round",
+        Why::Piece => "piece",
+        Why::Beat => "beat",
+        Why::Link => "link",
+        Why::Prod => "prod",
+    }
+}
+
+/// Why an agent stayed silent. (Ruling 19.)
+pub const fn why_not_word(why_not: WhyNot) -> &'static str {
+    match why_not {
+        WhyNot::Passed => "passed",
+        WhyNot::Capped => "capped",
+        WhyNot::Cooled => "cooled",
+        WhyNot::Muted => "muted",
+        WhyNot::Paused => "paused",
+        WhyNot::Offline => "offline",
+        WhyNot::Skipped => "skipped",
+        WhyNot::Held => "held",
+    }
+}
+
+/// How a turn ended.
+pub const fn outcome_word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Spoke => "spoke",
+        Outcome::Passed => "passed",
+        Outcome::Failed => "failed",
+        Outcome::Expired => "expired",
+        Outcome::Cancelled => "cancelled",
+    }
+}
+
+/// What a turn is for.
+pub(super) const fn turn_kind_word(kind: TurnKind) -> &'static str {
+    match kind {
+        TurnKind::Reply => "reply",
+        TurnKind::Listen => "listen",
+    }
+}
+
+/// Why text stayed in the trace.
+pub(super) const fn kept_word(because: KeptBecause) -> &'static str {
+    match because {
+        KeptBecause::Late => "late",
+        KeptBecause::Muted => "muted",
+        KeptBecause::Paused => "paused",
+        KeptBecause::Archived => "archived",
+        KeptBecause::Uninvited => "uninvited",
+        KeptBecause::Listening => "listening",
+        KeptBecause::NoPiece => "no_piece",
+        KeptBecause::Capped => "capped",
+    }
+}
+
+/// Person or agent.
+pub const fn kind_word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Human => "human",
+        Kind::Agent => "agent",
+    }
+}
+
+/// How an agent runs.
+pub const fn runtime_word(runtime: Runtime) -> &'static str {
+    match runtime {
+        Runtime::Script => "script",
+        Runtime::Command => "command",
+        Runtime::Llm => "llm",
+        Runtime::Terminal => "terminal",
+        Runtime::Remote => "remote",
+    }
+}
+
+/// Which guard holds a floor.
+pub(super) const fn guard_word(guard: Guard) -> &'static str {
+    match guard {
+        Guard::Exchanges => "exchanges",
+        Guard::Pair => "pair",
+        Guard::Repeat => "repeat",
+        Guard::Stopped => "stopped",
+    }
+}
+
+/// What a guard's hold means, for people.
+pub const fn guard_sentence(guard: Guard) -> &'static str {
+    match guard {
+        Guard::Exchanges => "Agents have exchanged as many messages as they may without a human. Say something, or resume, to go on.",
+        Guard::Pair => "Two agents answered each other too often within a minute. Say something, or resume, to go on.",
+        Guard::Repeat => "The same words came again and again. Say something, or resume, to go on.",
+        Guard::Stopped => "A person stopped the gathering. Resume to go on.",
+    }
+}
+
+pub(super) const fn let_go_word(because: LetGo) -> &'static str {
+    match because {
+        LetGo::Passed => "passed",
+        LetGo::LastWord => "last_word",
+        LetGo::Grace => "grace",
+        LetGo::Gone => "gone",
+        LetGo::Stopped => "stopped",
+    }
+}
+
+pub(super) const fn hearing_word(hearing: Hearing) -> &'static str {
+    match hearing {
+        Hearing::Live => "live",
+        Hearing::OnTurn => "on_turn",
+    }
+}
