@@ -1,9 +1,24 @@
-//! Decides about commands.
+//! Decides about commands. Each kind of command has its place: contributions in `say`, controls in `control`, turns in `turns`;
+//! the floor moves on in `floor`.
 
-use crate::command::{Command, Facts, Rejection};
-use crate::event::Recorded;
+use crate::command::{Actor, Command, Facts, Refusal, Rejection};
+use crate::event::{Cause, Event, Guard, Outcome, Recorded, TurnKind};
+use crate::ids::{ParticipantId, Seq};
+use crate::names;
 use crate::state::Conversation;
-use crate::time::Timestamp;
+use crate::text;
+use crate::time::{Millis, Timestamp};
+
+/// Longest title, in characters.
+pub const NAME_CHARS_MAX: usize = 200;
+
+/// A decision being made: events are applied as they are decided, so that later steps see them.
+pub(crate) struct Decider<'a> {
+    pub(crate) state: &'a mut Conversation,
+    pub(crate) now: Timestamp,
+    pub(crate) facts: &'a Facts,
+    pub(crate) out: Vec<Recorded>,
+}
 
 impl Conversation {
     /// Decides about a command: the events are already applied to `self` when they are returned.
@@ -12,11 +27,259 @@ impl Conversation {
     ///
     /// # Errors
     /// [`Rejection`] when the rules say no. Its `kept` events are applied too, and have to be appended all the same.
-    pub fn handle(&mut self, _now: Timestamp, _command: Command, _facts: &Facts) -> Result<Vec<Recorded>, Rejection> {
-        Ok(Vec::new())
+    pub fn handle(&mut self, now: Timestamp, command: Command, facts: &Facts) -> Result<Vec<Recorded>, Rejection> {
+        let now = now.max(self.last_ts);
+        let mut decider = Decider { state: self, now, facts, out: Vec::new() };
+        match decider.decide(command) {
+            Ok(()) => {
+                decider.settle();
+                Ok(decider.out)
+            }
+            Err(mut rejection) => {
+                rejection.kept = decider.out;
+                Err(rejection)
+            }
+        }
     }
 
+    /// When the conversation next has to look at the clock.
     pub(crate) fn wake_at(&self) -> Option<Timestamp> {
-        None
+        let turns = self.open_turns().filter(|turn| turn.frozen_since.is_none()).map(|turn| turn.deadline);
+        let permissions = self.open_turns().flat_map(|turn| turn.permissions.values().copied());
+        let cooling = if self.paused { None } else { self.cooling_until() };
+        let beat = if self.paused || self.guards.held.is_some() { None } else { self.next_beat() };
+        turns.chain(permissions).chain(cooling).chain(beat).min()
     }
+}
+
+impl Decider<'_> {
+    fn decide(&mut self, command: Command) -> Result<(), Rejection> {
+        match command {
+            Command::Create { name, policy, by } => self.create(&name, policy, &by),
+            Command::Rename { name, by } => self.rename(&name, &by),
+            Command::Archive { on, by } => self.archive(on, &by),
+            Command::Post(post) => self.post(post),
+            Command::Control { by, controls } => self.control(&by, controls),
+            Command::Keep { by, to, kind, content, tags, reply_to } => {
+                self.check_speaker(&by.id)?;
+                self.check_open()?;
+                self.emit(Event::Foreign { from: by.id, to, kind, content, tags, reply_to });
+                Ok(())
+            }
+            Command::Pass { by, to } => self.pass(&by, to.as_deref()),
+            Command::Stop { by } => self.stop(&by),
+            Command::Cancel { turn, by } => self.cancel(turn, &by),
+            Command::Publish { seq, kept, by } => self.publish(seq, &kept, &by),
+            Command::Redact { seq, by } => self.redact(seq, &by),
+            Command::Gather { by, plan } => self.gather(&by, plan),
+            Command::CloseGathering { by } => self.close_gathering(&by),
+            Command::Started { turn, attempt, through } => {
+                self.started(turn, attempt, through);
+                Ok(())
+            }
+            Command::Finished { turn, attempt, result, usage } => {
+                self.finished(turn, attempt, result, usage);
+                Ok(())
+            }
+            Command::Lost { turn, attempt } => {
+                self.lost(turn, attempt);
+                Ok(())
+            }
+            Command::AskPermission { permission, turn, action, options, within } => {
+                self.ask_permission(permission, turn, &action, options, within)
+            }
+            Command::AnswerPermission { permission, option, by } => self.answer_permission(&permission, option, &by),
+            Command::Tick => {
+                self.tick();
+                Ok(())
+            }
+            Command::Resume { downtime } => {
+                self.resume_clock(downtime);
+                Ok(())
+            }
+            Command::Facts { participant, facts } => {
+                if self.state.participant(&participant).is_some_and(|p| p.facts != facts) {
+                    self.emit(Event::FactsChanged { participant, facts });
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Lets an event happen and remembers it for the log. Returns what later events call it.
+    pub(crate) fn emit(&mut self, event: Event) -> Cause {
+        let first = self.state.head == Seq(0);
+        let ts = if first { self.now } else { self.now.max(self.state.last_ts + Millis(1)) };
+        let recorded = Recorded { seq: self.state.head.next(), ts, event };
+        self.state.apply(&recorded);
+        let from = recorded.event.from().cloned().unwrap_or_else(ParticipantId::moothall);
+        let depth = if let Event::Posted(posted) = &recorded.event { posted.depth } else { 0 };
+        let cause = Cause { seq: recorded.seq, id: recorded.id(&self.state.stream), from, depth };
+        self.out.push(recorded);
+        cause
+    }
+
+    /// Tells people something.
+    pub(crate) fn notice(&mut self, code: &str, text: String, about: Option<&ParticipantId>, cause: Option<&Cause>) {
+        self.emit(Event::Noticed { code: code.into(), text, about: about.cloned(), cause: cause.cloned() });
+    }
+
+    fn create(&mut self, name: &str, policy: crate::policy::Policy, by: &Actor) -> Result<(), Rejection> {
+        if self.state.head != Seq(0) {
+            return Err(Rejection::new(Refusal::Conflict, "exists", "this conversation exists already"));
+        }
+        self.check_speaker(&by.id)?;
+        let name = title(name)?;
+        self.emit(Event::Created { name, by: by.id.clone(), policy });
+        Ok(())
+    }
+
+    fn rename(&mut self, name: &str, by: &Actor) -> Result<(), Rejection> {
+        self.check_human(by)?;
+        self.check_open()?;
+        let name = title(name)?;
+        self.emit(Event::Renamed { name, by: by.id.clone() });
+        Ok(())
+    }
+
+    fn archive(&mut self, on: bool, by: &Actor) -> Result<(), Rejection> {
+        self.check_human(by)?;
+        if self.state.archived == on {
+            return Ok(());
+        }
+        if !on {
+            self.emit(Event::Unarchived { by: by.id.clone() });
+            return Ok(());
+        }
+        self.emit(Event::Archived { by: by.id.clone() });
+        self.end_all(Outcome::Cancelled, "archived", "the conversation was archived");
+        Ok(())
+    }
+
+    fn stop(&mut self, by: &Actor) -> Result<(), Rejection> {
+        self.check_human(by)?;
+        self.emit(Event::Stopped { by: by.id.clone() });
+        self.end_all(Outcome::Cancelled, "stopped", "a person stopped it");
+        if self.state.gathering.is_some() {
+            self.release_piece(crate::gathering::LetGo::Stopped, None, None);
+            self.emit(Event::Held { guard: Guard::Stopped });
+        }
+        Ok(())
+    }
+
+    fn redact(&mut self, seq: Seq, by: &Actor) -> Result<(), Rejection> {
+        self.check_human(by)?;
+        if seq == Seq(0) || seq > self.state.head {
+            return Err(Rejection::new(Refusal::NotFound, "unknown_event", "there is no such event here"));
+        }
+        self.emit(Event::Redacted { seq, by: by.id.clone() });
+        Ok(())
+    }
+
+    fn resume_clock(&mut self, downtime: Millis) {
+        let waits = self.state.open_turns().next().is_some() || self.state.gathering.is_some();
+        if waits && downtime > Millis(0) {
+            self.emit(Event::Resumed { downtime });
+        }
+    }
+
+    fn tick(&mut self) {
+        let now = self.now;
+        let lapsed = |turn: &crate::state::Turn| {
+            let due = turn.permissions.iter().filter(|(_, expires)| **expires <= now);
+            due.map(|(permission, _)| permission.clone()).collect::<Vec<_>>()
+        };
+        let permissions: Vec<_> = self.state.open_turns().flat_map(lapsed).collect();
+        for permission in permissions {
+            self.emit(Event::PermissionExpired { permission });
+        }
+        let expired: Vec<_> =
+            self.state.open_turns().filter(|turn| turn.frozen_since.is_none() && turn.deadline <= now).map(|turn| turn.no).collect();
+        for turn in expired {
+            self.expire(turn);
+        }
+        self.beat();
+    }
+
+    /// Ends every open turn.
+    pub(crate) fn end_all(&mut self, outcome: Outcome, code: &str, message: &str) {
+        let open: Vec<_> = self.state.open_turns().map(|turn| turn.no).collect();
+        for turn in open {
+            self.end(turn, outcome, Some(crate::event::Fault::new(code, message)), crate::event::Usage::default());
+        }
+    }
+
+    /// Ends what a participant has open, or only what waits.
+    pub(crate) fn end_turns_of(&mut self, participant: &ParticipantId, waiting_only: bool, code: &str, message: &str) {
+        let open: Vec<_> = self
+            .state
+            .open_turns()
+            .filter(|turn| turn.participant == *participant && !(waiting_only && turn.running.is_some()))
+            .map(|turn| turn.no)
+            .collect();
+        for turn in open {
+            self.end(turn, Outcome::Cancelled, Some(crate::event::Fault::new(code, message)), crate::event::Usage::default());
+        }
+    }
+
+    pub(crate) fn check_open(&self) -> Result<(), Rejection> {
+        if !self.state.archived {
+            return Ok(());
+        }
+        Err(Rejection::new(Refusal::Conflict, "thread_archived", "This conversation is archived. Unarchive it to go on."))
+    }
+
+    /// Refuses names that only the server may use.
+    pub(crate) fn check_speaker(&self, id: &ParticipantId) -> Result<(), Rejection> {
+        if id.as_str() == ParticipantId::USER {
+            return Ok(());
+        }
+        names::check_id(id.as_str()).map_err(|fault| {
+            let rule = "use 1 to 64 of A-Z a-z 0-9 . _ : - and no reserved name";
+            Rejection::new(Refusal::Invalid, "invalid_participant", format!("`from` {}: {rule}.", fault.explain())).about(id)
+        })
+    }
+
+    pub(crate) fn is_human(&self, actor: &Actor) -> bool {
+        actor.human || self.state.is_human(&actor.id)
+    }
+
+    pub(crate) fn check_human(&self, actor: &Actor) -> Result<(), Rejection> {
+        if self.is_human(actor) {
+            return Ok(());
+        }
+        let message = "Only people may do this: agents can invite and uninvite, nothing else.";
+        Err(Rejection::new(Refusal::Forbidden, "humans_only", message).about(&actor.id))
+    }
+
+    /// The time limit of a turn. (Ruling 12.)
+    pub(crate) fn limit_of(&self, turn: &crate::state::Turn) -> Millis {
+        let policy = &self.state.policy;
+        let facts = self.state.participant(&turn.participant).map(|p| p.facts.clone());
+        let by_agent = facts.as_ref().and_then(|facts| facts.timeout);
+        let by_runtime = facts.map_or(Millis::from_secs(60), |facts| facts.runtime.reply_timeout());
+        let limit = policy.agent_reply_timeout.or(by_agent).unwrap_or(by_runtime);
+        if !turn.may_pass || turn.kind == TurnKind::Listen {
+            return limit;
+        }
+        match policy.voluntary_timeout {
+            Some(voluntary) => voluntary.min(limit),
+            None if self.state.agents().count() >= MANY_AGENTS => limit.half(),
+            None => limit,
+        }
+    }
+}
+
+/// From so many agents on, polled turns get half the time. (Ruling 12.)
+const MANY_AGENTS: usize = 5;
+
+/// A title as it is kept: one line, trimmed, `Untitled` when empty.
+fn title(given: &str) -> Result<String, Rejection> {
+    let clean = text::clean(given);
+    let name = clean.split_whitespace().collect::<Vec<_>>().join(" ");
+    if name.chars().count() > NAME_CHARS_MAX {
+        let message = format!("A title has at most {NAME_CHARS_MAX} characters.");
+        return Err(Rejection::new(Refusal::Invalid, "title_too_long", message));
+    }
+    Ok(if name.is_empty() { "Untitled".into() } else { name })
 }

@@ -1,7 +1,7 @@
 //! What the world should be doing now. Derived from the state, never stored.
 
 use crate::ids::{ParticipantId, TurnNo};
-use crate::state::Conversation;
+use crate::state::{Conversation, Turn};
 use crate::time::Timestamp;
 
 /// A turn that should be running.
@@ -32,12 +32,17 @@ impl Conversation {
         if self.archived {
             return Duties::default();
         }
-        let run = self.open_turns().map(|turn| Run {
+        let run = self.open_turns().filter(|turn| self.may_run(turn)).map(|turn| Run {
             turn: turn.no,
             attempt: turn.attempt,
             participant: turn.participant.clone(),
             started: turn.running.is_some(),
         });
         Duties { run: run.collect(), wake_at: self.wake_at() }
+    }
+
+    /// A participant runs one turn at a time, and none begins during a pause.
+    fn may_run(&self, turn: &Turn) -> bool {
+        turn.running.is_some() || (!self.paused && self.running_turn(&turn.participant).is_none())
     }
 }

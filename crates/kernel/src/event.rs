@@ -113,6 +113,7 @@ fn is_false(flag: &bool) -> bool {
 /// One decision of a control event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "a control event holds a handful of changes; boxing the common one would cost more")]
 pub enum Change {
     /// A participant was invited, or its profile changed.
     Invited {
@@ -459,6 +460,9 @@ pub enum Event {
         turn: TurnNo,
         /// Why, now.
         why: Why,
+        /// What for, now.
+        #[serde(default)]
+        kind: TurnKind,
         /// Whether `[PASS]` is offered, now.
         may_pass: bool,
         /// The newest cause.

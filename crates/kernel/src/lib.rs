@@ -15,9 +15,16 @@ pub mod event;
 pub mod command;
 pub mod gathering;
 pub mod state;
-pub mod decide;
+mod apply;
+mod mentions;
+pub mod control;
+mod decide;
+mod floor;
+pub mod say;
+mod turns;
 pub mod duties;
 pub mod view;
 pub mod compose;
+pub mod preview;
 
 pub use state::Conversation;

@@ -81,9 +81,19 @@ fn check_reserved(name: &str) -> Result<(), NameFault> {
     if RESERVED.iter().any(|word| skeleton(word) == folded) { Err(NameFault::Reserved) } else { Ok(()) }
 }
 
-/// Two names with the same skeleton look alike to a reader (UTS 39, case folded).
+/// Two names with the same skeleton look alike to a reader (UTS 39, without regard to case).
+///
+/// Foreign letters are replaced by what they look like before case is folded: a Cyrillic capital can look like a Latin one
+/// whose small letters look nothing alike.
 pub fn skeleton(name: &str) -> String {
-    let folded: String = name.chars().flat_map(char::to_lowercase).collect();
+    let mut folded = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_ascii() {
+            folded.push(c.to_ascii_lowercase());
+        } else {
+            folded.extend(unicode_skeleton(c.encode_utf8(&mut [0; 4])).flat_map(char::to_lowercase));
+        }
+    }
     unicode_skeleton(&folded).flat_map(char::to_lowercase).collect()
 }
 

@@ -1,1 +1,3 @@
-//! placeholder
+//! Never shipped: conformance suites for the ports, and what other crates' tests are built from.
+
+pub mod conformance;

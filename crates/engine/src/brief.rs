@@ -1,0 +1,169 @@
+//! What a runtime is told about a turn: the prompt, the trigger, the transcript.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use moothall_kernel::Conversation;
+use moothall_kernel::compose::Prompt;
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
+use moothall_kernel::participant::Participant;
+use moothall_kernel::state::Turn;
+use moothall_kernel::time::Millis;
+use moothall_kernel::view::{Viewer, visible};
+
+use crate::agent::{Job, TurnKey};
+use crate::crash;
+use crate::ports::{EventLog, LogError};
+
+/// Messages in a job's transcript.
+const WINDOW_LEN: usize = 20;
+/// Events looked at before the range of a turn, so that the transcript reaches behind it.
+const WINDOW_SEQS: u64 = 128;
+/// Most events one turn covers. Who was silent for longer gets the newest of them.
+const RANGE_SEQS_MAX: u64 = 1000;
+/// Newest events of a live stream kept in memory.
+const TAIL_LEN: usize = 256;
+
+/// The newest events of a stream.
+#[derive(Default)]
+pub(crate) struct Tail {
+    events: VecDeque<Recorded>,
+}
+
+impl Tail {
+    pub(crate) fn push(&mut self, events: &[Recorded]) {
+        self.events.extend(events.iter().cloned());
+        // Twice the length, so that making it contiguous costs little for each event.
+        if self.events.len() > 2 * TAIL_LEN {
+            self.events.drain(..self.events.len() - TAIL_LEN);
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.events = VecDeque::new();
+    }
+
+    /// The events in `(after, through]`, if it has them all.
+    fn range(&mut self, after: Seq, through: Seq) -> Option<&[Recorded]> {
+        let first = self.events.front()?.seq;
+        let last = self.events.back()?.seq;
+        if first > after.next() || last < through {
+            return None;
+        }
+        let at = |seq: Seq| usize::try_from(seq.0 + 1 - first.0).ok();
+        let (from, to) = (at(after)?, at(through)?);
+        self.events.make_contiguous().get(from..to)
+    }
+}
+
+/// Which turn of whom, and where to get its events.
+pub(crate) struct Brief<'a> {
+    pub(crate) state: &'a Conversation,
+    pub(crate) turn: &'a Turn,
+    pub(crate) participant: &'a Participant,
+    pub(crate) log: &'a dyn EventLog,
+}
+
+/// Makes the job of a turn.
+///
+/// # Errors
+/// [`LogError`] when the events it covers cannot be read.
+pub(crate) async fn brief(of: Brief<'_>, tail: &mut Tail) -> Result<Job, LogError> {
+    let (after, through) = range(&of);
+    let events = events(&of, tail, after, through).await?;
+    let trigger = match events.iter().find(|event| event.seq == of.turn.cause.seq) {
+        Some(trigger) => trigger.clone(),
+        None => read_one(of.log, of.state.stream(), of.turn.cause.seq).await?,
+    };
+    let prompt = prompt(of.state, of.turn.no, &events);
+    crash::point("prompt_built");
+    Ok(Job {
+        key: TurnKey { stream: of.state.stream().clone(), turn: of.turn.no, attempt: of.turn.attempt },
+        participant: of.participant.id.clone(),
+        name: of.participant.name().to_owned(),
+        profile: of.participant.profile.clone(),
+        why: of.turn.why,
+        kind: of.turn.kind,
+        may_pass: of.turn.may_pass,
+        prompt,
+        trigger,
+        window: window(&events, &of.participant.id),
+        through,
+        limit: limit(&of),
+    })
+}
+
+fn prompt(_state: &Conversation, _turn: TurnNo, _events: &[Recorded]) -> Prompt {
+    Prompt::default()
+}
+
+/// The range to fetch: what the turn covers, and enough before it for a transcript.
+fn range(of: &Brief<'_>) -> (Seq, Seq) {
+    let (from, through) = match of.turn.running {
+        Some(running) => (running.from_seq, running.through_seq),
+        None => (of.participant.cursor, of.state.head()),
+    };
+    let oldest = from.0.min(through.0.saturating_sub(WINDOW_SEQS));
+    (Seq(oldest.max(through.0.saturating_sub(RANGE_SEQS_MAX))), through)
+}
+
+async fn events<'t>(of: &Brief<'_>, tail: &'t mut Tail, after: Seq, through: Seq) -> Result<Cow<'t, [Recorded]>, LogError> {
+    if let Some(events) = tail.range(after, through) {
+        return Ok(Cow::Borrowed(events));
+    }
+    let count = usize::try_from(through.0 - after.0).unwrap_or(usize::MAX);
+    let page = of.log.read(of.state.stream(), after, count).await?;
+    Ok(Cow::Owned(page.events))
+}
+
+/// One event of a stream.
+pub(crate) async fn read_one(log: &dyn EventLog, stream: &StreamId, seq: Seq) -> Result<Recorded, LogError> {
+    let page = log.read(stream, Seq(seq.0.saturating_sub(1)), 1).await?;
+    let found = page.events.into_iter().find(|event| event.seq == seq);
+    found.ok_or_else(|| LogError::Failed(format!("stream {stream} has no event {seq}")))
+}
+
+fn window(events: &[Recorded], viewer: &ParticipantId) -> Vec<Recorded> {
+    let viewer = Viewer::Participant(viewer.clone());
+    let said = |event: &&Recorded| matches!(event.event, Event::Posted(_)) && visible(&event.event, &viewer);
+    let mut newest: Vec<Recorded> = events.iter().rev().filter(said).take(WINDOW_LEN).cloned().collect();
+    newest.reverse();
+    newest
+}
+
+/// The time limit of a turn. (Ruling 12.)
+fn limit(of: &Brief<'_>) -> Millis {
+    let facts = &of.participant.facts;
+    of.state.policy().agent_reply_timeout.or(facts.timeout).unwrap_or_else(|| facts.runtime.reply_timeout())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use moothall_kernel::time::Timestamp;
+
+    fn closed(seq: u64) -> Recorded {
+        Recorded { seq: Seq(seq), ts: Timestamp::from_millis(seq as i64), event: Event::RoundClosed }
+    }
+
+    #[test]
+    fn the_tail_gives_a_range_only_when_it_has_it_whole() {
+        let mut tail = Tail::default();
+        tail.push(&(11..=20).map(closed).collect::<Vec<_>>());
+        let seqs = |events: &[Recorded]| events.iter().map(|e| e.seq.0).collect::<Vec<_>>();
+        assert_eq!(seqs(tail.range(Seq(10), Seq(20)).unwrap()), (11..=20).collect::<Vec<_>>());
+        assert_eq!(seqs(tail.range(Seq(17), Seq(19)).unwrap()), [18, 19]);
+        assert!(tail.range(Seq(9), Seq(20)).is_none());
+        assert!(tail.range(Seq(15), Seq(21)).is_none());
+    }
+
+    #[test]
+    fn the_tail_stays_small() {
+        let mut tail = Tail::default();
+        (1..=10_000).for_each(|seq| tail.push(&[closed(seq)]));
+        assert!(tail.events.len() <= 2 * TAIL_LEN);
+        assert_eq!(tail.range(Seq(9_999 - TAIL_LEN as u64 + 1), Seq(10_000)).unwrap().len(), TAIL_LEN);
+    }
+}

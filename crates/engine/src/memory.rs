@@ -1,0 +1,355 @@
+//! The log in memory: the reference for what a log does, and what tests and the simulator run on.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use moothall_kernel::event::Recorded;
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::time::{Millis, Timestamp};
+
+use crate::ports::{
+    AppendError, Catalog, Claim, ClaimChange, Deliveries, Delivery, DeliveryState, Epoch, EventLog, ListFilter, ListPage, Listed, LogError,
+    NewDelivery, Page, StreamBatch,
+};
+
+/// A log that lives and dies with its value. It does everything a durable log does, except lasting.
+#[derive(Debug, Default)]
+pub struct MemoryLog {
+    shelf: Mutex<Shelf>,
+}
+
+impl MemoryLog {
+    /// An empty log.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends an event of a kind that this version does not know, as a newer version would have left it. Nothing happens
+    /// where the stream has not begun.
+    pub fn append_newer(&self, stream: &StreamId, ts: Timestamp, kind: &str) {
+        if let Some(stream) = self.shelf().streams.get_mut(stream).filter(|stream| stream.began()) {
+            stream.entries.push(Entry::Newer { ts, kind: kind.to_owned() });
+        }
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Shelf {
+    streams: HashMap<StreamId, Stream>,
+    in_order: Vec<StreamId>,
+    claims: BTreeMap<(String, String), Claim>,
+    deliveries: Vec<Delivery>,
+}
+
+/// A stream may have a writer before it begins; it is there for readers from its first event on.
+#[derive(Debug, Default)]
+struct Stream {
+    epoch: Epoch,
+    entries: Vec<Entry>,
+    catalog: Option<Catalog>,
+}
+
+#[derive(Debug)]
+enum Entry {
+    Known(Recorded),
+    Newer { ts: Timestamp, kind: String },
+}
+
+impl Entry {
+    fn ts(&self) -> Timestamp {
+        match self {
+            Entry::Known(recorded) => recorded.ts,
+            Entry::Newer { ts, .. } => *ts,
+        }
+    }
+}
+
+impl Stream {
+    fn began(&self) -> bool {
+        !self.entries.is_empty()
+    }
+
+    fn head(&self) -> Seq {
+        Seq(self.entries.len() as u64)
+    }
+
+    fn listed(&self, id: &StreamId) -> Option<Listed> {
+        let last_ts = self.entries.last()?.ts();
+        Some(Listed {
+            stream: id.clone(),
+            head: self.head(),
+            last_ts,
+            catalog: self.catalog.clone()?,
+        })
+    }
+
+    fn page(&self, after: Seq, limit: usize) -> Page {
+        let mut page = Page {
+            through: after,
+            ..Page::default()
+        };
+        let skip = usize::try_from(after.0).unwrap_or(usize::MAX);
+        for entry in self.entries.iter().skip(skip).take(limit) {
+            page.through = page.through.next();
+            match entry {
+                Entry::Known(recorded) => page.events.push(recorded.clone()),
+                Entry::Newer { kind, .. } => {
+                    page.newer.get_or_insert_with(|| (page.through, kind.clone()));
+                }
+            }
+        }
+        page
+    }
+}
+
+/// What an append would change, checked batch by batch before anything is changed.
+struct Draft<'a> {
+    shelf: &'a Shelf,
+    newest: Option<Timestamp>,
+    heads: HashMap<&'a StreamId, Seq>,
+    claims: HashMap<(&'a str, &'a str), Option<&'a Claim>>,
+}
+
+impl<'a> Draft<'a> {
+    fn check(shelf: &'a Shelf, batches: &'a [StreamBatch]) -> Result<Vec<Seq>, AppendError> {
+        let newest = batches.iter().flat_map(|batch| &batch.events).map(|recorded| recorded.ts).max();
+        let mut draft = Draft {
+            shelf,
+            newest,
+            heads: HashMap::new(),
+            claims: HashMap::new(),
+        };
+        batches.iter().map(|batch| draft.admit(batch)).collect()
+    }
+
+    fn admit(&mut self, batch: &'a StreamBatch) -> Result<Seq, AppendError> {
+        let known = self.shelf.streams.get(&batch.stream);
+        if known.map_or(Epoch(0), |stream| stream.epoch) != batch.epoch {
+            return Err(AppendError::Fenced {
+                stream: batch.stream.clone(),
+            });
+        }
+        let committed = known.map_or(Seq(0), Stream::head);
+        let head = self.heads.get(&batch.stream).copied().unwrap_or(committed);
+        let after = batch.follows(head).ok_or_else(|| AppendError::Conflict {
+            stream: batch.stream.clone(),
+            head,
+        })?;
+        self.heads.insert(&batch.stream, after);
+        batch.claims.iter().try_for_each(|change| self.claim(&batch.stream, change))?;
+        Ok(after)
+    }
+
+    fn claim(&mut self, stream: &StreamId, change: &'a ClaimChange) -> Result<(), AppendError> {
+        let (namespace, key) = match change {
+            ClaimChange::Take(claim) => (claim.namespace.as_str(), claim.key.as_str()),
+            ClaimChange::Release { namespace, key } => (namespace.as_str(), key.as_str()),
+        };
+        let committed = || self.shelf.claims.get(&(namespace.to_owned(), key.to_owned()));
+        let held = self.claims.get(&(namespace, key)).copied().unwrap_or_else(committed);
+        match change {
+            ClaimChange::Take(claim) => {
+                if let Some(held) = held.filter(|held| !self.newest.is_some_and(|now| held.has_lapsed(now))) {
+                    return Err(AppendError::Claimed(Box::new(held.clone())));
+                }
+                self.claims.insert((namespace, key), Some(claim));
+            }
+            ClaimChange::Release { .. } => {
+                self.claims.insert((namespace, key), held.filter(|held| held.stream != *stream));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl StreamBatch {
+    /// The head after this batch, if it follows `head` without a gap and does not begin a stream with nothing.
+    fn follows(&self, head: Seq) -> Option<Seq> {
+        let begins_empty = head == Seq(0) && self.events.is_empty();
+        let after = self
+            .events
+            .iter()
+            .try_fold(head, |last, recorded| (recorded.seq == last.next()).then_some(recorded.seq))?;
+        (self.expected_head == head && !begins_empty).then_some(after)
+    }
+}
+
+impl Claim {
+    fn has_lapsed(&self, now: Timestamp) -> bool {
+        self.expires.is_some_and(|expires| expires <= now)
+    }
+}
+
+impl Shelf {
+    fn commit(&mut self, batch: StreamBatch) {
+        for change in batch.claims {
+            self.change(&batch.stream, change);
+        }
+        for new in batch.deliveries {
+            self.deliver(&batch.stream, new);
+        }
+        let stream = self.streams.entry(batch.stream.clone()).or_default();
+        if !stream.began() {
+            self.in_order.push(batch.stream);
+        }
+        stream.entries.extend(batch.events.into_iter().map(Entry::Known));
+        stream.catalog = Some(batch.catalog);
+    }
+
+    fn change(&mut self, stream: &StreamId, change: ClaimChange) {
+        match change {
+            ClaimChange::Take(claim) => {
+                self.claims.insert((claim.namespace.clone(), claim.key.clone()), claim);
+            }
+            ClaimChange::Release { namespace, key } => {
+                let entry = (namespace, key);
+                if self.claims.get(&entry).is_some_and(|held| held.stream == *stream) {
+                    self.claims.remove(&entry);
+                }
+            }
+        }
+    }
+
+    fn deliver(&mut self, stream: &StreamId, new: NewDelivery) {
+        self.deliveries.push(Delivery {
+            id: self.deliveries.len() as u64 + 1,
+            target: new.target,
+            stream: stream.clone(),
+            turn: new.turn,
+            attempt: new.attempt,
+            through_seq: new.through_seq,
+            state: DeliveryState::Pending,
+            evidence: String::new(),
+        });
+    }
+
+    fn find(&self, id: &StreamId) -> Option<Listed> {
+        self.streams.get(id)?.listed(id)
+    }
+
+    fn catalogs(&self) -> impl Iterator<Item = (&StreamId, &Catalog)> {
+        self.in_order
+            .iter()
+            .filter_map(|id| Some((id, self.streams.get(id)?.catalog.as_ref()?)))
+    }
+
+    fn list(&self, filter: &ListFilter) -> ListPage {
+        let mut page = ListPage::default();
+        let after = filter.after.unwrap_or(0);
+        let mut last = after;
+        for (index, id) in self.in_order.iter().enumerate().skip(usize::try_from(after).unwrap_or(usize::MAX)) {
+            let wanted = |listed: &Listed| filter.archived.is_none_or(|archived| listed.catalog.archived == archived);
+            let Some(listed) = self.find(id).filter(wanted) else { continue };
+            if filter.limit.is_some_and(|limit| page.streams.len() >= limit) {
+                page.next = Some(last);
+                break;
+            }
+            last = index as u64 + 1;
+            page.streams.push(listed);
+        }
+        page
+    }
+}
+
+#[async_trait]
+impl EventLog for MemoryLog {
+    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Seq>, AppendError> {
+        let mut shelf = self.shelf();
+        let heads = Draft::check(&shelf, &batches)?;
+        batches.into_iter().for_each(|batch| shelf.commit(batch));
+        Ok(heads)
+    }
+
+    async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError> {
+        let shelf = self.shelf();
+        let found = shelf.streams.get(stream).filter(|stream| stream.began());
+        found
+            .map(|found| found.page(after, limit))
+            .ok_or_else(|| LogError::NotFound(stream.clone()))
+    }
+
+    async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError> {
+        Ok(self.shelf().find(stream))
+    }
+
+    async fn acquire(&self, stream: &StreamId, _owner: &str, _ttl: Millis) -> Result<Epoch, LogError> {
+        let mut shelf = self.shelf();
+        let stream = shelf.streams.entry(stream.clone()).or_default();
+        stream.epoch = Epoch(stream.epoch.0 + 1);
+        Ok(stream.epoch)
+    }
+
+    async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError> {
+        let shelf = self.shelf();
+        let is_due = |catalog: &Catalog| catalog.has_duties || catalog.next_wake.is_some_and(|wake| wake <= now);
+        Ok(shelf
+            .catalogs()
+            .filter(|(_, catalog)| is_due(catalog))
+            .map(|(id, _)| id.clone())
+            .collect())
+    }
+
+    async fn next_wake(&self) -> Result<Option<Timestamp>, LogError> {
+        Ok(self.shelf().catalogs().filter_map(|(_, catalog)| catalog.next_wake).min())
+    }
+
+    async fn list(&self, filter: ListFilter) -> Result<ListPage, LogError> {
+        Ok(self.shelf().list(&filter))
+    }
+
+    async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError> {
+        let shelf = self.shelf();
+        let held = shelf.claims.get(&(namespace.to_owned(), key.to_owned()));
+        Ok(held.filter(|held| !held.has_lapsed(now)).cloned())
+    }
+}
+
+#[async_trait]
+impl Deliveries for MemoryLog {
+    async fn heads(&self) -> Result<Vec<Delivery>, LogError> {
+        let shelf = self.shelf();
+        let mut heads: HashMap<&str, &Delivery> = HashMap::new();
+        for delivery in shelf.deliveries.iter().filter(|delivery| delivery.state.is_open()) {
+            heads.entry(&delivery.target).or_insert(delivery);
+        }
+        let mut heads: Vec<Delivery> = heads.into_values().cloned().collect();
+        heads.sort_by_key(|delivery| delivery.id);
+        Ok(heads)
+    }
+
+    async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError> {
+        Ok(self
+            .shelf()
+            .deliveries
+            .iter()
+            .filter(|delivery| delivery.stream == *stream)
+            .cloned()
+            .collect())
+    }
+
+    async fn advance(&self, id: u64, from: DeliveryState, to: DeliveryState, evidence: &str) -> Result<bool, LogError> {
+        let mut shelf = self.shelf();
+        let found = shelf
+            .deliveries
+            .iter_mut()
+            .find(|delivery| delivery.id == id && delivery.state == from);
+        let Some(delivery) = found else { return Ok(false) };
+        delivery.state = to;
+        evidence.clone_into(&mut delivery.evidence);
+        Ok(true)
+    }
+}
+
+impl DeliveryState {
+    fn is_open(self) -> bool {
+        match self {
+            DeliveryState::Pending | DeliveryState::Sending | DeliveryState::Sent | DeliveryState::Accepted => true,
+            DeliveryState::Done | DeliveryState::Failed | DeliveryState::Unknown => false,
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! For runtimes that do a turn's work in one future: asked twice they work once, cancelled they stop.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use async_trait::async_trait;
+use moothall_kernel::event::{Fault, Usage};
+use moothall_kernel::ids::PermissionId;
+use moothall_kernel::participant::{OnLost, Runtime};
+use moothall_kernel::time::Millis;
+use tokio::task::AbortHandle;
+
+use crate::agent::{Agent, Job, Probe, Report, Reporter, TurnKey};
+
+/// One turn's work as a future. It is dropped when the turn is cancelled: whatever must not outlive it belongs into drop guards.
+#[async_trait]
+pub trait Work: Send + Sync + 'static {
+    /// Does the work. `Started` and `Finished` are reported around it; deltas, progress and permissions go to `out`.
+    async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage);
+    /// How it runs.
+    fn runtime(&self) -> Runtime;
+    /// What to do when a restart lost a running turn.
+    fn on_lost(&self) -> OnLost {
+        OnLost::Rerun
+    }
+    /// Its own time limit for a turn.
+    fn timeout(&self) -> Option<Millis> {
+        None
+    }
+    /// Hands over a person's answer to a permission.
+    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, _option: Option<&str>) {}
+}
+
+/// An [`Agent`] that does each turn's [`Work`] once.
+///
+/// Work that never waits is over when `ensure` returns, without a task of its own. Dropping this ends all work.
+pub struct RunOnce<W: Work> {
+    work: Arc<W>,
+    going: Arc<Going>,
+}
+
+/// The turns that run, with the way to stop those that wait for something.
+#[derive(Default)]
+struct Going(Mutex<HashMap<TurnKey, Option<AbortHandle>>>);
+
+impl Going {
+    fn lock(&self) -> MutexGuard<'_, HashMap<TurnKey, Option<AbortHandle>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Forgets a turn however its future ends: by its result, by a panic or by being dropped.
+struct Listed {
+    going: Arc<Going>,
+    key: TurnKey,
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        self.going.lock().remove(&self.key);
+    }
+}
+
+/// Reports a fault in place of work that panicked, so that its turn does not wait for its time limit.
+struct Ending {
+    reporter: Arc<dyn Reporter>,
+    owed: bool,
+}
+
+impl Ending {
+    fn report(mut self, result: Result<String, Fault>, usage: Usage) {
+        self.owed = false;
+        self.reporter.report(Report::Finished { result, usage });
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if self.owed && std::thread::panicking() {
+            let fault = Fault::new("panicked", "The agent's runtime stopped unexpectedly.");
+            self.reporter.report(Report::Finished { result: Err(fault), usage: Usage::default() });
+        }
+    }
+}
+
+impl<W: Work> RunOnce<W> {
+    /// An agent that does this work.
+    pub fn new(work: W) -> Self {
+        Self { work: Arc::new(work), going: Arc::default() }
+    }
+
+    /// The work.
+    pub fn work(&self) -> &W {
+        &self.work
+    }
+
+    fn future(&self, job: Job, reporter: Arc<dyn Reporter>, listed: Listed) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let work = self.work.clone();
+        Box::pin(async move {
+            let ending = Ending { reporter: reporter.clone(), owed: true };
+            let (result, usage) = work.run(&job, &*reporter).await;
+            drop(listed);
+            ending.report(result, usage);
+        })
+    }
+}
+
+impl<W: Work> Drop for RunOnce<W> {
+    fn drop(&mut self) {
+        let aborts: Vec<_> = self.going.lock().drain().filter_map(|(_, abort)| abort).collect();
+        aborts.iter().for_each(AbortHandle::abort);
+    }
+}
+
+#[async_trait]
+impl<W: Work> Agent for RunOnce<W> {
+    fn runtime(&self) -> Runtime {
+        self.work.runtime()
+    }
+
+    fn on_lost(&self) -> OnLost {
+        self.work.on_lost()
+    }
+
+    fn timeout(&self) -> Option<Millis> {
+        self.work.timeout()
+    }
+
+    fn ensure(&self, job: Job, reporter: Arc<dyn Reporter>) {
+        let key = job.key.clone();
+        match self.going.lock().entry(key.clone()) {
+            Entry::Occupied(_) => return,
+            Entry::Vacant(slot) => slot.insert(None),
+        };
+        let listed = Listed { going: self.going.clone(), key: key.clone() };
+        reporter.report(Report::Started);
+        let mut future = self.future(job, reporter, listed);
+        // A panic was already reported by `Ending`, and must not take the conversation down with it.
+        let first = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(Waker::noop()))));
+        if !matches!(first, Ok(Poll::Pending)) {
+            return;
+        }
+        // The spawned task polls again, so that the waker it needs replaces the one of the first poll.
+        let abort = tokio::spawn(future).abort_handle();
+        match self.going.lock().get_mut(&key) {
+            Some(slot) => *slot = Some(abort),
+            None => abort.abort(),
+        }
+    }
+
+    async fn probe(&self, key: &TurnKey) -> Probe {
+        if self.going.lock().contains_key(key) { Probe::Running } else { Probe::Unknown }
+    }
+
+    fn cancel(&self, key: &TurnKey) {
+        let abort = self.going.lock().remove(key).flatten();
+        if let Some(abort) = abort {
+            abort.abort();
+        }
+    }
+
+    fn permit(&self, key: &TurnKey, permission: &PermissionId, option: Option<&str>) {
+        self.work.permit(key, permission, option);
+    }
+}

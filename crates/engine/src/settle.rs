@@ -1,0 +1,313 @@
+//! Deciding and appending: what was drained together is decided together, appended at once, and answered only then.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use moothall_kernel::command::{Command, Refusal, Rejection};
+use moothall_kernel::event::Recorded;
+use moothall_kernel::ids::Seq;
+use moothall_kernel::time::{Millis, Timestamp};
+use tokio::time::Instant;
+
+use crate::brief::read_one;
+use crate::crash;
+use crate::effects::effects;
+use crate::hall::{Answer, Bell, HallError, Idempotency, Update};
+use crate::live::{Live, Over, RETRY};
+use crate::mail::{Reply, Submitted};
+use crate::ports::{AppendError, Catalog, Claim, ClaimChange, StreamBatch};
+
+/// The claims that idempotency keys take.
+pub(crate) const IDEM: &str = "idem";
+/// How long a request's key is remembered.
+const IDEM_TTL: Millis = Millis::from_secs(24 * 3600);
+
+/// A command to be decided, and who waits for the answer. The engine's own have nobody waiting, and are never lost.
+pub(crate) struct Item {
+    command: Command,
+    asked: Option<(Option<Idempotency>, Reply)>,
+}
+
+/// What was decided about an item; told when it is committed.
+type Verdict = Result<Answer, HallError>;
+
+/// A batch that was decided and is not yet appended.
+#[derive(Default)]
+struct Decided {
+    events: Vec<Recorded>,
+    keys: Vec<ClaimChange>,
+    verdicts: Vec<Verdict>,
+}
+
+/// Stored answers to the keyed commands of a batch, by claim key.
+type Stored = HashMap<String, Claim>;
+
+impl Item {
+    /// A command of the engine itself.
+    pub(crate) fn own(command: Command) -> Self {
+        Self { command, asked: None }
+    }
+
+    /// A command from outside.
+    pub(crate) fn asked(submitted: Submitted) -> Self {
+        Self { command: submitted.command, asked: Some((submitted.idempotency, submitted.reply)) }
+    }
+
+    /// Tells whoever waits. Nobody may be waiting any more, and that is fine.
+    pub(crate) fn answer(self, verdict: Verdict) {
+        if let Some((_, reply)) = self.asked {
+            let _ = reply.send(verdict);
+        }
+    }
+
+    fn idempotency(&self) -> Option<&Idempotency> {
+        self.asked.as_ref()?.0.as_ref()
+    }
+}
+
+/// The key of the claim that an idempotency key takes.
+pub(crate) fn claim_key(idempotency: &Idempotency) -> String {
+    format!("{}:{}", idempotency.principal, idempotency.key)
+}
+
+impl Live {
+    /// Decides and appends everything; the items are one append unless a key turns out to be taken.
+    ///
+    /// # Errors
+    /// [`Over`] when this task may not go on. Every item has been answered by then.
+    pub(crate) async fn settle_all(&mut self, items: Vec<Item>) -> Result<(), Over> {
+        let mut batches = VecDeque::from([items]);
+        while let Some(batch) = batches.pop_front() {
+            match self.settle(batch).await {
+                Ok(again) => batches.extend(again.into_iter().map(|item| vec![item])),
+                Err(over) => {
+                    batches.into_iter().flatten().for_each(|item| item.answer(Err(over.0.clone())));
+                    return Err(over);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One batch. Returns the items that have to be decided one at a time.
+    async fn settle(&mut self, items: Vec<Item>) -> Result<Vec<Item>, Over> {
+        if items.is_empty() {
+            return Ok(items);
+        }
+        let stored = self.stored(&items).await;
+        let decided = self.decide(&items, &stored).await;
+        match self.append(&decided).await {
+            Ok(()) => {
+                self.commit(items, decided);
+                Ok(Vec::new())
+            }
+            Err(error) => self.undo(items, error).await,
+        }
+    }
+
+    /// What is already known about the keys of these items.
+    async fn stored(&self, items: &[Item]) -> Result<Stored, HallError> {
+        let now = self.hall.now();
+        let keys = items.iter().filter_map(Item::idempotency).map(claim_key);
+        let lookups = keys.map(|key| async move { self.hall.log.claim(IDEM, &key, now).await });
+        let mut stored = Stored::new();
+        for found in join_all(lookups).await {
+            stored.extend(found?.map(|claim| (claim.key.clone(), claim)));
+        }
+        Ok(stored)
+    }
+
+    async fn decide(&mut self, items: &[Item], stored: &Result<Stored, HallError>) -> Decided {
+        let now = self.hall.now();
+        let mut decided = Decided::default();
+        // Keys taken by this very batch: whoever comes second gets the answer of the first.
+        let mut taken: HashMap<String, (String, Answer)> = HashMap::new();
+        for item in items {
+            let key = item.idempotency().map(|idempotency| (claim_key(idempotency), idempotency));
+            let known = match (&key, stored) {
+                (None, _) => None,
+                (Some(_), Err(error)) => Some(Err(error.clone())),
+                (Some((key, idempotency)), Ok(stored)) => match (stored.get(key), taken.get(key)) {
+                    (Some(claim), _) => Some(self.replay(claim, idempotency).await),
+                    (None, Some((fingerprint, answer))) => Some(again(fingerprint, answer, idempotency)),
+                    (None, None) => None,
+                },
+            };
+            let verdict = match known {
+                Some(verdict) => verdict,
+                None => self.decide_one(now, item, &mut decided.events),
+            };
+            if let (Some((key, idempotency)), Ok(answer)) = (key, &verdict)
+                && !answer.replayed
+            {
+                decided.keys.push(self.take_key(key.clone(), idempotency, answer, now));
+                taken.insert(key, (idempotency.fingerprint.clone(), answer.clone()));
+            }
+            decided.verdicts.push(verdict);
+        }
+        decided
+    }
+
+    fn decide_one(&mut self, now: Timestamp, item: &Item, events: &mut Vec<Recorded>) -> Verdict {
+        let facts = self.hall.attendance.facts(&self.working, now);
+        match self.working.handle(now, item.command.clone(), &facts) {
+            Ok(new) => {
+                let event = new.first().cloned();
+                events.extend(new);
+                Ok(Answer { stream: self.stream.clone(), event, head: self.working.head(), replayed: false })
+            }
+            Err(rejection) => {
+                events.extend(rejection.kept.iter().cloned());
+                Err(HallError::Rejected(Box::new(rejection)))
+            }
+        }
+    }
+
+    fn take_key(&self, key: String, idempotency: &Idempotency, answer: &Answer, now: Timestamp) -> ClaimChange {
+        ClaimChange::Take(Claim {
+            namespace: IDEM.into(),
+            key,
+            stream: self.stream.clone(),
+            fingerprint: idempotency.fingerprint.clone(),
+            outcome: answer.event.as_ref().map(|event| event.seq.to_string()).unwrap_or_default(),
+            expires: Some(now + IDEM_TTL),
+        })
+    }
+
+    /// The answer that an earlier request with this key got.
+    async fn replay(&self, claim: &Claim, idempotency: &Idempotency) -> Verdict {
+        replay(&self.hall, claim, idempotency).await
+    }
+
+    async fn append(&mut self, decided: &Decided) -> Result<(), AppendError> {
+        if decided.events.is_empty() && decided.keys.is_empty() {
+            return Ok(());
+        }
+        let owed = effects(&self.stream, self.committed.bindings(), &decided.events);
+        let mut claims = owed.claims;
+        claims.extend(decided.keys.iter().cloned());
+        let batch = StreamBatch {
+            stream: self.stream.clone(),
+            epoch: self.epoch,
+            expected_head: self.committed.head(),
+            events: decided.events.clone(),
+            claims,
+            deliveries: owed.deliveries,
+            catalog: self.catalog(),
+        };
+        crash::point("before_append");
+        self.hall.log.append(vec![batch]).await?;
+        crash::point("after_append");
+        Ok(())
+    }
+
+    fn catalog(&self) -> Catalog {
+        let duties = self.working.duties();
+        Catalog {
+            title: self.working.name().to_owned(),
+            policy: self.working.policy().name.as_str().to_owned(),
+            created_at: self.working.created_at(),
+            next_wake: duties.wake_at,
+            has_duties: !duties.run.is_empty(),
+            archived: self.working.is_archived(),
+        }
+    }
+
+    /// The batch is in the log: now the state counts, and everybody may know.
+    fn commit(&mut self, items: Vec<Item>, decided: Decided) {
+        let Decided { events, verdicts, .. } = decided;
+        events.iter().for_each(|event| self.committed.apply(event));
+        self.tail.push(&events);
+        crash::point("before_ack");
+        items.into_iter().zip(verdicts).for_each(|(item, verdict)| item.answer(verdict));
+        crash::point("after_ack");
+        if events.is_empty() {
+            return;
+        }
+        crash::point("before_publish");
+        let events = Arc::new(events);
+        self.seat.updates.publish(|| Update::Events(events.clone()));
+        let _ = self.hall.bells.send(Bell::Head { stream: self.stream.clone(), head: self.committed.head() });
+        crash::point("after_publish");
+        self.take_note(&events);
+    }
+
+    /// The batch is not in the log: forget what was decided, and tell why.
+    async fn undo(&mut self, items: Vec<Item>, error: AppendError) -> Result<Vec<Item>, Over> {
+        self.working = self.committed.clone();
+        match error {
+            AppendError::Claimed(_) if items.len() > 1 => return Ok(items),
+            AppendError::Claimed(claim) => {
+                for item in items {
+                    let verdict = self.claimed(&item, &claim).await;
+                    item.answer(verdict);
+                }
+            }
+            AppendError::Full => self.put_back(items, &HallError::DiskFull),
+            AppendError::Overloaded => self.put_back(items, &HallError::Overloaded),
+            AppendError::Conflict { .. } => {
+                tracing::warn!(stream = %self.stream, %error, "read again");
+                self.put_back(items, &HallError::Overloaded);
+                self.reload().await?;
+            }
+            AppendError::Fenced { .. } => return Err(give_up(items, HallError::Overloaded)),
+            AppendError::Fatal(reason) => {
+                self.hall.fail(&reason);
+                return Err(give_up(items, HallError::Failed(format!("the log failed: {reason}"))));
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Refuses what was asked, and keeps the engine's own commands for another try: an agent's answer must not be lost.
+    fn put_back(&mut self, items: Vec<Item>, error: &HallError) {
+        let (asked, own): (Vec<Item>, Vec<Item>) = items.into_iter().partition(|item| item.asked.is_some());
+        asked.into_iter().for_each(|item| item.answer(Err(error.clone())));
+        if !own.is_empty() {
+            self.pending.splice(0..0, own);
+            self.retry_at = Some(Instant::now() + RETRY);
+        }
+    }
+
+    async fn claimed(&self, item: &Item, claim: &Claim) -> Verdict {
+        match item.idempotency() {
+            Some(idempotency) if claim.namespace == IDEM && claim.key == claim_key(idempotency) => self.replay(claim, idempotency).await,
+            _ => Err(HallError::Rejected(Box::new(taken(claim)))),
+        }
+    }
+}
+
+fn give_up(items: Vec<Item>, error: HallError) -> Over {
+    items.into_iter().for_each(|item| item.answer(Err(error.clone())));
+    Over(error)
+}
+
+fn taken(claim: &Claim) -> Rejection {
+    let message = format!("`{}:{}` belongs to conversation {}; unbind it there first.", claim.namespace, claim.key, claim.stream);
+    Rejection::new(Refusal::Conflict, "taken", message)
+}
+
+/// The answer of a first request, for a second one with the same key.
+fn again(fingerprint: &str, answer: &Answer, idempotency: &Idempotency) -> Verdict {
+    if fingerprint != idempotency.fingerprint {
+        return Err(HallError::KeyReused);
+    }
+    Ok(Answer { replayed: true, ..answer.clone() })
+}
+
+/// The answer that the holder of a claim got, read back from the log.
+///
+/// # Errors
+/// [`HallError::KeyReused`] when it belongs to another request.
+pub(crate) async fn replay(hall: &crate::inner::Inner, claim: &Claim, idempotency: &Idempotency) -> Verdict {
+    if claim.fingerprint != idempotency.fingerprint {
+        return Err(HallError::KeyReused);
+    }
+    let head = hall.find(&claim.stream).await?.head;
+    let event = match claim.outcome.parse() {
+        Ok(seq) => Some(read_one(&*hall.log, &claim.stream, Seq(seq)).await?),
+        Err(_) => None,
+    };
+    Ok(Answer { stream: claim.stream.clone(), event, head, replayed: true })
+}

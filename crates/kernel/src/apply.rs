@@ -1,0 +1,337 @@
+//! How events change a conversation: [`Conversation::apply`], and nothing else.
+
+use crate::event::{Cause, Change, Event, Outcome, Posted, Recorded, TurnKind, Why, WhyNot};
+use crate::gathering::Gathering;
+use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
+use crate::participant::{Kind, Participant};
+use crate::state::{Conversation, Discussion, ENDED_MAX, Guards, PAIR_MAX, REPEAT_WINDOW, Reply, Round, Running, Spoken, Turn};
+use crate::time::{Millis, Timestamp};
+use std::collections::BTreeMap;
+
+impl Conversation {
+    /// Lets an event happen. Total: an event that makes no sense here changes as little as it can.
+    pub fn apply(&mut self, recorded: &Recorded) {
+        self.head = recorded.seq;
+        self.last_ts = recorded.ts;
+        let ts = recorded.ts;
+        match &recorded.event {
+            Event::Created { name, policy, .. } => {
+                self.name.clone_from(name);
+                self.policy = policy.clone();
+                self.created_at = ts;
+                self.floor.cap = policy.max_agent_turns_per_message;
+            }
+            Event::Renamed { name, .. } => self.name.clone_from(name),
+            Event::Archived { .. } => {
+                self.archived = true;
+                self.floor.queue.clear();
+                self.floor.round = None;
+            }
+            Event::Unarchived { .. } => self.archived = false,
+            Event::Controlled { by, changes } => {
+                for change in changes {
+                    self.apply_change(by, change, ts);
+                }
+            }
+            Event::Posted(posted) => self.apply_posted(posted, recorded),
+            Event::Taken { cause } => self.floor.queue.retain(|waiting| waiting.cause.seq != cause.seq),
+            Event::RoundOpened { cause, cap, forced, polled, targeted } => {
+                self.floor.spent = 0;
+                self.floor.cap = *cap;
+                self.floor.round = Some(Round {
+                    cause: cause.clone(),
+                    forced: forced.iter().cloned().collect(),
+                    polled: polled.iter().cloned().collect(),
+                    polls: 0,
+                    volunteers: 0,
+                    replies: Vec::new(),
+                    reacting: false,
+                    targeted: *targeted,
+                    current: None,
+                });
+            }
+            Event::ReactionOpened { forced, polled } => {
+                if let Some(round) = &mut self.floor.round {
+                    round.reacting = true;
+                    round.forced = forced.iter().cloned().collect();
+                    round.polled = polled.iter().cloned().collect();
+                }
+            }
+            Event::RoundClosed => self.floor.round = None,
+            Event::Skipped { participant, why_not, .. } => self.apply_skipped(participant, *why_not),
+            Event::TurnGranted { .. } | Event::TurnWidened { .. } => self.apply_granted(&recorded.event, ts),
+            Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => {
+                self.apply_started(*turn, *attempt, Running { from_seq: *from_seq, through_seq: *through_seq, started_at: ts }, *deadline);
+            }
+            Event::TurnLost { turn, attempt } => {
+                if let Some(turn) = self.floor.turns.get_mut(turn) {
+                    turn.attempt = attempt + 1;
+                    turn.running = None;
+                    turn.permissions.clear();
+                    turn.frozen_since = None;
+                }
+            }
+            Event::TurnEnded { turn, outcome, .. } => self.apply_ended(*turn, *outcome),
+            Event::PermissionRequested { permission, turn, expires, .. } => {
+                if let Some(turn) = self.floor.turns.get_mut(turn) {
+                    turn.permissions.insert(permission.clone(), *expires);
+                    turn.frozen_since.get_or_insert(ts);
+                }
+            }
+            Event::PermissionAnswered { permission, .. } | Event::PermissionExpired { permission } => {
+                self.apply_permission_closed(permission, ts)
+            }
+            Event::Stopped { .. } => {
+                self.floor.queue.clear();
+                self.floor.round = None;
+            }
+            Event::Held { guard } => self.guards.held = Some(*guard),
+            Event::Resumed { downtime } => self.shift(*downtime),
+            Event::FactsChanged { participant, facts } => {
+                if let Some(participant) = self.participant_mut(participant) {
+                    participant.facts = facts.clone();
+                }
+            }
+            Event::Gathering(step) => self.gathering = Gathering::applied(self.gathering.take(), step, ts),
+            Event::Foreign { .. } | Event::Noticed { .. } | Event::Kept { .. } | Event::Redacted { .. } => {}
+        }
+    }
+
+    fn apply_change(&mut self, by: &ParticipantId, change: &Change, ts: Timestamp) {
+        match change {
+            Change::Invited { .. } => self.apply_invited(by, change, ts),
+            Change::Uninvited { participant } => {
+                if let Some(at) = self.participants.iter().position(|p| p.id == *participant) {
+                    let gone = self.participants.remove(at);
+                    self.tombstones.insert(gone.id.clone(), gone.name().to_owned());
+                }
+                if let Some(round) = &mut self.floor.round {
+                    round.forced.retain(|id| id != participant);
+                    round.polled.retain(|id| id != participant);
+                }
+            }
+            Change::Muted { targets } => self.muted.extend(targets.iter().cloned()),
+            Change::Unmuted { targets } => self.muted.retain(|id| !targets.contains(id)),
+            Change::Paused { on } => self.paused = *on,
+            Change::Discussion { on, allow_agent_mentions } => {
+                self.discussion = Discussion { on: *on, allow_agent_mentions: *allow_agent_mentions };
+            }
+            Change::InvitedAuto { on } => self.invited_auto = *on,
+            Change::Prodded { .. } => {}
+            Change::PolicySet { policy, .. } => {
+                if policy.name != self.policy.name {
+                    self.floor.round = None;
+                    let head = self.head;
+                    self.participants.iter_mut().for_each(|p| p.shown = head);
+                }
+                self.policy = policy.clone();
+            }
+            Change::Released => self.guards = Guards::default(),
+            Change::Bound { target } => {
+                self.bindings.insert(target.clone());
+            }
+            Change::Unbound { target } => {
+                self.bindings.remove(target);
+            }
+        }
+    }
+
+    fn apply_invited(&mut self, by: &ParticipantId, change: &Change, ts: Timestamp) {
+        let Change::Invited { participant, kind, profile, facts, skeleton, address, number, part, .. } = change else { return };
+        self.tombstones.remove(participant);
+        if let Some(known) = self.participant_mut(participant) {
+            known.kind = *kind;
+            known.profile = profile.clone();
+            known.facts = facts.clone();
+            known.skeleton.clone_from(skeleton);
+            known.address = address.clone().or_else(|| known.address.take());
+            known.number = number.or(known.number);
+            known.part = part.or(known.part);
+            return;
+        }
+        self.participants.push(Participant {
+            id: participant.clone(),
+            kind: *kind,
+            profile: profile.clone(),
+            facts: facts.clone(),
+            address: address.clone(),
+            number: *number,
+            part: *part,
+            skeleton: skeleton.clone(),
+            invited_by: by.clone(),
+            invited_at: ts,
+            cursor: Seq(0),
+            shown: self.head,
+            spoke_at: None,
+            passes_in_a_row: 0,
+            polls_skipped: 0,
+        });
+    }
+
+    fn apply_posted(&mut self, posted: &Posted, recorded: &Recorded) {
+        let cause = Cause { seq: recorded.seq, id: recorded.id(&self.stream), from: posted.from.clone(), depth: posted.depth };
+        if posted.from.as_str() == ParticipantId::MOOTHALL || posted.published.is_some() {
+            return;
+        }
+        if self.latest.as_ref().is_some_and(|latest| latest.from != posted.from) {
+            self.latest_other = self.latest.take();
+        }
+        self.latest = Some(cause.clone());
+        for named in &posted.mentions {
+            if let Some(participant) = self.participant_mut(named) {
+                participant.passes_in_a_row = 0;
+                participant.polls_skipped = 0;
+            }
+        }
+        if posted.kind == Kind::Human {
+            self.guards = Guards::default();
+            if posted.queued {
+                self.floor.queue.push_back(Spoken { cause, to: posted.to.clone(), mentions: posted.mentions.clone(), human: true });
+            }
+            return;
+        }
+        self.apply_agent_spoke(posted, cause, recorded.ts);
+    }
+
+    fn apply_agent_spoke(&mut self, posted: &Posted, cause: Cause, ts: Timestamp) {
+        self.guards.exchanges += 1;
+        self.guards.recent.push_back(posted.fingerprint);
+        if self.guards.recent.len() > REPEAT_WINDOW {
+            self.guards.recent.pop_front();
+        }
+        self.floor.spent += 1;
+        if let Some(participant) = self.participant_mut(&posted.from) {
+            participant.spoke_at = Some(ts);
+            participant.passes_in_a_row = 0;
+        }
+        let voluntary = posted.turn.and_then(|no| self.floor.turns.get(&no)).is_some_and(|turn| turn.may_pass);
+        if let Some(round) = &mut self.floor.round {
+            round.volunteers += u32::from(voluntary);
+            round.replies.push(Reply { cause, mentions: posted.mentions.clone() });
+        }
+    }
+
+    fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot) {
+        if let Some(round) = &mut self.floor.round {
+            round.forced.retain(|id| id != participant);
+            round.polled.retain(|id| id != participant);
+        }
+        if why_not == WhyNot::Skipped
+            && let Some(participant) = self.participant_mut(participant)
+        {
+            participant.polls_skipped += 1;
+        }
+    }
+
+    fn apply_granted(&mut self, event: &Event, ts: Timestamp) {
+        match event {
+            Event::TurnGranted { turn, participant, why, kind, may_pass, cause, expires } => {
+                self.floor.last_turn = *turn;
+                let granted = Turn {
+                    no: *turn,
+                    participant: participant.clone(),
+                    why: *why,
+                    kind: *kind,
+                    may_pass: *may_pass,
+                    cause: cause.clone(),
+                    first_cause: cause.clone(),
+                    attempt: 1,
+                    granted_at: ts,
+                    deadline: *expires,
+                    running: None,
+                    frozen_since: None,
+                    permissions: BTreeMap::new(),
+                };
+                self.floor.turns.insert(*turn, granted);
+                self.note_woken(&cause.from, participant, ts);
+                if let Some(round) = self.floor.round.as_mut().filter(|_| *why != Why::Prod) {
+                    round.current = Some(*turn);
+                    round.polls += u32::from(*may_pass);
+                    round.forced.retain(|id| id != participant);
+                    round.polled.retain(|id| id != participant);
+                }
+                if *may_pass && let Some(participant) = self.participant_mut(participant) {
+                    participant.polls_skipped = 0;
+                }
+            }
+            Event::TurnWidened { turn, why, kind, may_pass, cause } => {
+                let Some(turn) = self.floor.turns.get_mut(turn) else { return };
+                turn.why = *why;
+                turn.kind = *kind;
+                turn.may_pass = *may_pass;
+                turn.cause = cause.clone();
+                let woken = turn.participant.clone();
+                self.note_woken(&cause.from, &woken, ts);
+            }
+            _ => {}
+        }
+    }
+
+    /// Remembers for the pair guard that one agent's words woke another.
+    fn note_woken(&mut self, by: &ParticipantId, woken: &ParticipantId, ts: Timestamp) {
+        if self.is_human(by) || by.as_str() == ParticipantId::MOOTHALL {
+            return;
+        }
+        let times = self.guards.pairs.entry((by.clone(), woken.clone())).or_default();
+        times.push_back(ts);
+        if times.len() > PAIR_MAX {
+            times.pop_front();
+        }
+    }
+
+    fn apply_started(&mut self, no: TurnNo, attempt: u32, running: Running, deadline: Timestamp) {
+        let Some(turn) = self.floor.turns.get_mut(&no) else { return };
+        turn.attempt = attempt;
+        turn.running = Some(running);
+        if turn.cause.seq > running.through_seq {
+            turn.cause = turn.first_cause.clone();
+        }
+        turn.deadline = deadline;
+        let id = turn.participant.clone();
+        if let Some(participant) = self.participant_mut(&id) {
+            participant.shown = participant.shown.max(running.through_seq);
+        }
+    }
+
+    fn apply_ended(&mut self, no: TurnNo, outcome: Outcome) {
+        let Some(turn) = self.floor.turns.remove(&no) else { return };
+        self.floor.ended.push_back((no, turn.participant.clone()));
+        if self.floor.ended.len() > ENDED_MAX {
+            self.floor.ended.pop_front();
+        }
+        let finished = matches!(outcome, Outcome::Spoke | Outcome::Passed);
+        let in_round = self.floor.round.as_mut().is_some_and(|round| round.current.take_if(|current| *current == no).is_some());
+        if outcome == Outcome::Spoke && turn.kind == TurnKind::Reply && in_round {
+            self.floor.last_speaker = Some(turn.participant.clone());
+        }
+        let Some(participant) = self.participant_mut(&turn.participant) else { return };
+        if let (true, Some(running)) = (finished, turn.running) {
+            participant.cursor = participant.cursor.max(running.through_seq);
+        }
+        if outcome == Outcome::Passed && turn.kind == TurnKind::Reply {
+            participant.passes_in_a_row += 1;
+        }
+    }
+
+    fn apply_permission_closed(&mut self, permission: &PermissionId, ts: Timestamp) {
+        for turn in self.floor.turns.values_mut() {
+            let answered = turn.permissions.remove(permission).is_some() && turn.permissions.is_empty();
+            if answered && let Some(since) = turn.frozen_since.take() {
+                turn.deadline = turn.deadline + ts.since(since);
+            }
+        }
+    }
+
+    /// Moves every open deadline and beat by the time that stood still.
+    fn shift(&mut self, downtime: Millis) {
+        for turn in self.floor.turns.values_mut() {
+            turn.deadline = turn.deadline + downtime;
+            for expires in turn.permissions.values_mut() {
+                *expires = *expires + downtime;
+            }
+        }
+        if let Some(hold) = self.gathering.as_mut().and_then(|gathering| gathering.hold.as_mut()) {
+            hold.next_at = hold.next_at + downtime;
+        }
+    }
+}

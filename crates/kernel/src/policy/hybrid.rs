@@ -1,0 +1,53 @@
+//! `hybrid`: those addressed must answer, then the others may, then each may react once. (Rulings 8 to 10.)
+
+use crate::event::{To, WhyNot};
+use crate::ids::ParticipantId;
+use crate::policy::{Nomination, addressed, others};
+use crate::state::{Conversation, Spoken};
+
+/// So many mentions of an agent's message are acted on.
+pub(crate) const AGENT_MENTIONS_MAX: usize = 5;
+
+pub(crate) fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
+    let forced = addressed(state, spoken);
+    let targeted = matches!(spoken.to, To::One(_));
+    let mut rest = others(state, &spoken.cause.from);
+    rest.retain(|id| !forced.contains(id));
+    let named = u32::try_from(forced.len()).unwrap_or(u32::MAX);
+    let cap = state.policy.max_agent_turns_per_message.max(named);
+    if targeted {
+        let others = rest.into_iter().map(|id| (id, WhyNot::Skipped, "the message addresses somebody else")).collect();
+        return Nomination { forced, polled: Vec::new(), others, cap, targeted };
+    }
+    Nomination { forced, polled: rest, others: Vec::new(), cap, targeted }
+}
+
+/// Each agent with another agent's visible reply since its own last turn; those whom replies name come first, and must.
+pub(crate) fn react(state: &Conversation) -> Option<(Vec<ParticipantId>, Vec<ParticipantId>)> {
+    let round = state.floor.round.as_ref()?;
+    let may_react = !round.reacting && round.replies.iter().any(|reply| reply.cause.depth < state.policy.max_depth);
+    if !may_react {
+        return None;
+    }
+    let has_news = |id: &ParticipantId| {
+        let shown = state.participant(id).map(|p| p.shown);
+        shown.is_some_and(|shown| {
+            round
+                .replies
+                .iter()
+                .any(|reply| reply.cause.from != *id && reply.cause.seq > shown && reply.cause.depth < state.policy.max_depth)
+        })
+    };
+    let mut forced: Vec<ParticipantId> = Vec::new();
+    for reply in &round.replies {
+        for id in reply.mentions.iter().take(AGENT_MENTIONS_MAX) {
+            let agent = state.participant(id).is_some_and(|p| p.is_agent());
+            if agent && *id != reply.cause.from && !forced.contains(id) && has_news(id) {
+                forced.push(id.clone());
+            }
+        }
+    }
+    let asks = |id: &ParticipantId| !round.targeted && !forced.contains(id) && has_news(id);
+    let polled: Vec<_> = state.agents().map(|agent| agent.id.clone()).filter(asks).collect();
+    (!forced.is_empty() || !polled.is_empty()).then_some((forced, polled))
+}

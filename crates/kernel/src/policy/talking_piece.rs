@@ -1,0 +1,343 @@
+//! `talking_piece`: one holds the piece and speaks, the others listen; rounds make phases, phases a breath. (Rulings 28 to 33.)
+
+use crate::command::{Actor, Post, Refusal, Rejection};
+use crate::decide::Decider;
+use crate::event::{Cause, Event, Guard, KeptBecause, Outcome, TurnKind, Why};
+use crate::gathering::{Gathering, GatheringEvent, GatheringPlan, LetGo, Phase};
+use crate::ids::ParticipantId;
+use crate::mentions;
+use crate::participant::{Kind, Part, Participant};
+use crate::policy::PolicyName;
+use crate::state::Conversation;
+use crate::time::Timestamp;
+
+/// Fewer speakers than this are no gathering.
+const SPEAKERS_MIN: usize = 2;
+/// Most beats of a hold, and most rounds of a phase.
+const BEATS_MAX: u32 = 100;
+
+impl Conversation {
+    fn speakers(&self) -> impl Iterator<Item = &Participant> {
+        self.participants.iter().filter(|p| p.part == Some(Part::Speaker))
+    }
+
+    fn harvester(&self) -> Option<&Participant> {
+        self.participants.iter().find(|p| p.part == Some(Part::Harvester))
+    }
+
+    /// When the next beat, or the end of the last word, is due; not while the holder waits for a permission.
+    pub(crate) fn next_beat(&self) -> Option<Timestamp> {
+        let hold = self.gathering.as_ref()?.hold.as_ref()?;
+        let frozen = self.open_turns().any(|turn| turn.participant == hold.holder && turn.frozen_since.is_some());
+        (!frozen).then_some(hold.next_at)
+    }
+}
+
+impl Decider<'_> {
+    pub(crate) fn gather(&mut self, by: &Actor, plan: GatheringPlan) -> Result<(), Rejection> {
+        self.check_open()?;
+        if self.state.gathering.is_some() {
+            return Err(Rejection::new(Refusal::Conflict, "nested_gathering", "A gathering is going on here. Gatherings do not nest."));
+        }
+        if self.state.policy.name != PolicyName::TalkingPiece {
+            return Err(Rejection::new(Refusal::Conflict, "wrong_policy", "A gathering needs the policy talking_piece."));
+        }
+        self.check_circle()?;
+        check_plan(&plan)?;
+        self.emit(Event::Gathering(GatheringEvent::Opened { plan, by: by.id.clone() }));
+        Ok(())
+    }
+
+    fn check_circle(&self) -> Result<(), Rejection> {
+        let invalid = |message: &str| Err(Rejection::new(Refusal::Invalid, "invalid_circle", message));
+        if self.state.speakers().count() < SPEAKERS_MIN {
+            return invalid("A gathering needs at least two speakers.");
+        }
+        if self.state.participants.iter().filter(|p| p.part == Some(Part::Harvester)).count() != 1 {
+            return invalid("A gathering needs exactly one harvester.");
+        }
+        let mut numbers: Vec<_> = self.state.participants.iter().filter(|p| p.part.is_some()).map(|p| p.number).collect();
+        numbers.sort_unstable();
+        if numbers.contains(&None) || numbers.windows(2).any(|pair| pair[0] == pair[1]) {
+            return invalid("Everyone in a gathering needs a number of its own.");
+        }
+        Ok(())
+    }
+
+    pub(crate) fn close_gathering(&mut self, by: &Actor) -> Result<(), Rejection> {
+        self.check_human(by)?;
+        if self.state.gathering.is_none() {
+            return Err(Rejection::new(Refusal::Conflict, "no_gathering", "No gathering is going on here."));
+        }
+        self.end_gathering("ended");
+        Ok(())
+    }
+
+    pub(crate) fn end_gathering(&mut self, because: &str) {
+        self.emit(Event::Gathering(GatheringEvent::Closed { because: because.into() }));
+        self.end_all(Outcome::Cancelled, "gathering_closed", "the gathering was closed");
+    }
+
+    pub(crate) fn holds_piece(&self, id: &ParticipantId) -> bool {
+        self.hold_of(id).is_some()
+    }
+
+    fn hold_of(&self, id: &ParticipantId) -> Option<&crate::gathering::Hold> {
+        self.state.gathering.as_ref()?.hold.as_ref().filter(|hold| hold.holder == *id)
+    }
+
+    /// Words in a gathering count from the holder, and from the harvester once it was asked; others are kept.
+    pub(crate) fn say_in_gathering(&mut self, post: Post, kind: Kind) -> Result<(), Rejection> {
+        let speaker = post.by.id.clone();
+        let harvesting = self.is_harvesting(&speaker);
+        if !harvesting && !self.holds_piece(&speaker) {
+            self.emit(Event::Kept { participant: speaker.clone(), turn: None, because: KeptBecause::NoPiece, body: post.body });
+            let message = "Somebody else holds the talking piece. The message was kept in the trace.";
+            return Err(Rejection::new(Refusal::Conflict, "not_your_piece", message).about(&speaker));
+        }
+        let body = post.body.clone();
+        let named = mentions::named(&body, &self.state.participants, &speaker);
+        let posted = self.words(post, kind, u32::from(kind == Kind::Agent), &named);
+        self.spoke(posted);
+        if harvesting {
+            self.end_gathering("done");
+        } else {
+            self.heed_piece(&speaker, &body);
+        }
+        Ok(())
+    }
+
+    fn is_harvesting(&self, id: &ParticipantId) -> bool {
+        let asked = self.state.gathering.as_ref().is_some_and(|gathering| gathering.harvesting);
+        asked && self.state.harvester().is_some_and(|harvester| harvester.id == *id)
+    }
+
+    /// Everyone else in the circle hears a contribution at once, if the gathering is live. (Ruling 30.)
+    pub(crate) fn let_others_hear(&mut self, cause: &Cause) {
+        let live = self.state.gathering.as_ref().is_some_and(|g| g.plan.hearing == crate::gathering::Hearing::Live && !g.harvesting);
+        if !live {
+            return;
+        }
+        let listeners: Vec<_> = self
+            .state
+            .participants
+            .iter()
+            .filter(|p| p.is_agent() && p.part.is_some() && p.id != cause.from)
+            .map(|p| p.id.clone())
+            .collect();
+        for id in listeners {
+            if self.can_take_turns(&id, cause) {
+                self.grant(&id, Why::Piece, TurnKind::Listen, true, cause);
+            }
+        }
+    }
+
+    /// Hands the piece on if the holder's words say so. (Ruling 31.)
+    pub(crate) fn heed_piece(&mut self, speaker: &ParticipantId, body: &str) {
+        if !self.holds_piece(speaker) {
+            return;
+        }
+        match directive(body, &self.state.participants) {
+            Some(Directive::On) => self.hand_over(speaker, None),
+            Some(Directive::To(id)) => self.hand_over(speaker, Some(id.as_str())),
+            None => {}
+        }
+    }
+
+    pub(crate) fn hand_over(&mut self, holder: &ParticipantId, to: Option<&str>) {
+        let (next, note) = match to {
+            None => (None, None),
+            Some(name) => self.successor(holder, name),
+        };
+        self.release_piece(LetGo::Passed, next, note);
+    }
+
+    /// Who may follow, or why the one named cannot.
+    fn successor(&self, holder: &ParticipantId, name: &str) -> (Option<ParticipantId>, Option<String>) {
+        let Some(named) = find(&self.state.participants, name) else {
+            return (None, Some(format!("Nobody here is called {name:?}; the piece goes on in order.")));
+        };
+        let shown = named.name();
+        let note = if named.id == *holder {
+            format!("{shown} cannot pass the piece to itself; it goes on in order.")
+        } else if named.part != Some(Part::Speaker) {
+            format!("{shown} does not hold the piece in this gathering; it goes on in order.")
+        } else if self.state.muted.contains(&named.id) {
+            format!("{shown} is muted; the piece goes on in order.")
+        } else if !self.state.gathering.as_ref().is_some_and(|g| g.order.contains(&named.id)) {
+            format!("{shown} has held the piece in this round; it goes on in order.")
+        } else {
+            return (Some(named.id.clone()), None);
+        };
+        (None, Some(note))
+    }
+
+    pub(crate) fn release_piece(&mut self, because: LetGo, next: Option<ParticipantId>, note: Option<String>) {
+        let Some(holder) = self.state.gathering.as_ref().and_then(|g| g.hold.as_ref()).map(|hold| hold.holder.clone()) else { return };
+        self.emit(Event::Gathering(GatheringEvent::PieceReleased { holder: holder.clone(), because, next, note }));
+        self.end_turns_of(&holder, false, "piece_passed", "the piece was passed on");
+    }
+
+    /// Moves the gathering until it has to wait for somebody.
+    pub(crate) fn step_piece(&mut self) -> bool {
+        let Some(gathering) = self.state.gathering.clone() else { return false };
+        if self.state.guards.held == Some(Guard::Stopped) {
+            return false;
+        }
+        if gathering.harvesting {
+            return self.step_harvest();
+        }
+        if self.state.speakers().count() < SPEAKERS_MIN {
+            return self.begin_harvest();
+        }
+        match &gathering.hold {
+            Some(hold) if self.state.participant(&hold.holder).is_none() => self.release_piece(LetGo::Gone, None, None),
+            Some(hold)
+                if hold.last_word
+                    && !self.has_open_reply(&hold.holder)
+                    && self.state.participant(&hold.holder).is_some_and(Participant::is_agent) =>
+            {
+                self.release_piece(LetGo::LastWord, None, None);
+            }
+            Some(_) => return false,
+            None => return self.give_piece(&gathering),
+        }
+        true
+    }
+
+    fn has_open_reply(&self, id: &ParticipantId) -> bool {
+        self.state.open_turns().any(|turn| turn.participant == *id && turn.kind == TurnKind::Reply)
+    }
+
+    fn give_piece(&mut self, gathering: &Gathering) -> bool {
+        let present = |id: &&ParticipantId| {
+            let able = !self.state.muted.contains(*id) && !self.facts.offline.contains(*id);
+            able && self.state.participant(id).is_some_and(|p| p.part == Some(Part::Speaker))
+        };
+        let Some(holder) = gathering.order.iter().find(present).cloned() else { return self.next_round(gathering) };
+        let given = self.emit(Event::Gathering(GatheringEvent::PieceGiven { holder: holder.clone(), note: gathering.note.clone() }));
+        if self.state.participant(&holder).is_some_and(Participant::is_agent) {
+            self.grant(&holder, Why::Piece, TurnKind::Reply, true, &given);
+        }
+        true
+    }
+
+    fn next_round(&mut self, gathering: &Gathering) -> bool {
+        let nobody_spoke = gathering.round > 0 && gathering.order.len() == self.state.speakers().count();
+        let (phase, round) = if gathering.round < gathering.plan.rounds(gathering.phase) {
+            (Some(gathering.phase), gathering.round + 1)
+        } else {
+            (gathering.phase.next(), 1)
+        };
+        let Some(phase) = phase.filter(|_| !nobody_spoke) else { return self.begin_harvest() };
+        let mut order: Vec<_> = self.state.speakers().map(|p| (p.number, p.id.clone())).collect();
+        order.sort();
+        let order = order.into_iter().map(|(_, id)| id).collect();
+        self.emit(Event::Gathering(GatheringEvent::RoundOpened { phase, round, order }));
+        let rounds = gathering.plan.rounds(phase);
+        self.notice("phase", format!("{} {round}/{rounds}. {}", phase.as_str(), phase.rule()), None, None);
+        true
+    }
+
+    fn begin_harvest(&mut self) -> bool {
+        let too_few = self.state.speakers().count() < SPEAKERS_MIN;
+        let Some((harvester, agent)) = self.state.harvester().map(|p| (p.id.clone(), p.is_agent())) else {
+            self.end_gathering(if too_few { "too_few" } else { "done" });
+            return true;
+        };
+        self.end_all(Outcome::Cancelled, "harvest", "the harvest began");
+        let asked = self.emit(Event::Gathering(GatheringEvent::HarvestAsked { harvester: harvester.clone() }));
+        if agent && self.can_take_turns(&harvester, &asked) {
+            self.grant(&harvester, Why::Piece, TurnKind::Reply, false, &asked);
+        }
+        true
+    }
+
+    /// An agent's harvest ends the gathering, however it ends; a person's comes as a message.
+    fn step_harvest(&mut self) -> bool {
+        let waits = self.state.harvester().is_some_and(|p| !p.is_agent() || self.has_open_reply(&p.id));
+        if waits {
+            return false;
+        }
+        self.end_gathering("done");
+        true
+    }
+
+    /// What the clock does to a hold: beats, the last word, and the end of its grace. (Ruling 29.)
+    pub(crate) fn beat(&mut self) {
+        let due = self.state.next_beat().is_some_and(|at| at <= self.now);
+        if !due || self.state.paused || self.state.guards.held.is_some() {
+            return;
+        }
+        let Some(gathering) = self.state.gathering.clone() else { return };
+        let Some(hold) = &gathering.hold else { return };
+        if hold.last_word {
+            return self.release_piece(LetGo::Grace, None, None);
+        }
+        let number = hold.beats + 1;
+        let last = number >= gathering.plan.beats_per_turn;
+        let mut cause = self.emit(Event::Gathering(GatheringEvent::Beat { number }));
+        if last {
+            cause = self.emit(Event::Gathering(GatheringEvent::LastWordAsked));
+        }
+        let idle = !self.has_open_reply(&hold.holder);
+        if idle && self.state.participant(&hold.holder).is_some_and(Participant::is_agent) {
+            self.grant(&hold.holder, Why::Beat, TurnKind::Reply, true, &cause);
+        }
+    }
+}
+
+fn check_plan(plan: &GatheringPlan) -> Result<(), Rejection> {
+    let invalid = |message: String| Err(Rejection::new(Refusal::Invalid, "invalid_gathering", message));
+    if !(1..=BEATS_MAX).contains(&plan.beats_per_turn) {
+        return invalid(format!("`beats_per_turn` takes 1 to {BEATS_MAX}."));
+    }
+    if Phase::ALL.iter().any(|phase| !(1..=BEATS_MAX).contains(&plan.rounds(*phase))) {
+        return invalid(format!("Each phase of `breath` takes 1 to {BEATS_MAX} rounds."));
+    }
+    if plan.beat_interval.0 < 1000 || plan.last_word.0 < 1000 {
+        return invalid("Beats and last words take at least a second.".into());
+    }
+    Ok(())
+}
+
+/// What a holder's words do with the piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Directive {
+    /// On to the next in order.
+    On,
+    /// To somebody in particular.
+    To(ParticipantId),
+}
+
+/// The last pass directive: a line of its own, outside code and quotes, naming somebody who is here.
+fn directive(body: &str, circle: &[Participant]) -> Option<Directive> {
+    let mut fenced = false;
+    let mut found = None;
+    for line in body.lines() {
+        let line = line.trim();
+        if line.starts_with("```") || line.starts_with("~~~") {
+            fenced = !fenced;
+        } else if !fenced && !line.starts_with('>') {
+            found = directive_of_line(line, circle).or(found);
+        }
+    }
+    found
+}
+
+fn directive_of_line(line: &str, circle: &[Participant]) -> Option<Directive> {
+    let line = line.trim_end_matches(['.', '!']).trim_end();
+    let lower = line.to_lowercase();
+    if lower == "i pass" || lower == "i pass the piece" {
+        return Some(Directive::On);
+    }
+    let prefixes = ["i pass to ", "i pass the piece to ", "passing to "];
+    let prefix = prefixes.into_iter().find(|prefix| lower.starts_with(prefix))?;
+    let name = line.get(prefix.len()..)?.trim().trim_start_matches('@');
+    find(circle, name).map(|named| Directive::To(named.id.clone()))
+}
+
+fn find<'a>(circle: &'a [Participant], name: &str) -> Option<&'a Participant> {
+    let same = |given: &str| given.to_lowercase() == name.trim().to_lowercase();
+    circle.iter().find(|p| same(p.id.as_str())).or_else(|| circle.iter().find(|p| same(p.name())))
+}

@@ -1,0 +1,64 @@
+//! Who would answer a draft, and why: the nominations of the policy itself, nothing decided.
+
+use crate::command::Facts;
+use crate::event::{Cause, To, Why, WhyNot};
+use crate::ids::{EventId, ParticipantId};
+use crate::mentions;
+use crate::policy::{self, PolicyName};
+use crate::state::{Conversation, Spoken};
+use crate::time::Timestamp;
+
+/// What would become of one agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forecast {
+    /// Who.
+    pub participant: ParticipantId,
+    /// Why it would be asked, or why not.
+    pub verdict: Result<Why, WhyNot>,
+}
+
+impl Conversation {
+    /// Who would be asked if this speaker said this now, in the order in which they would be.
+    pub fn preview(&self, now: Timestamp, speaker: &ParticipantId, to: &To, body: &str, facts: &Facts) -> Vec<Forecast> {
+        let named = mentions::named(body, &self.participants, speaker);
+        let human = self.is_human(speaker);
+        let cause = Cause { seq: self.head.next(), id: EventId::of(&self.stream, self.head.next(), now), from: speaker.clone(), depth: 0 };
+        let spoken = Spoken { cause, to: to.clone(), mentions: named.participants, human };
+        let nomination = policy::nominate(self, &spoken);
+        let voluntary = match self.policy.name {
+            PolicyName::RoundRobin => Why::Round,
+            PolicyName::Open => Why::Link,
+            PolicyName::Hybrid | PolicyName::MentionOnly | PolicyName::TalkingPiece => Why::Polled,
+        };
+        let asked =
+            nomination.forced.into_iter().map(|id| (id, Why::Forced)).chain(nomination.polled.into_iter().map(|id| (id, voluntary)));
+        let mut forecast: Vec<_> =
+            asked.map(|(participant, why)| Forecast { verdict: self.forecast(&participant, why, now, facts), participant }).collect();
+        forecast.extend(nomination.others.into_iter().map(|(participant, why_not, _)| Forecast { participant, verdict: Err(why_not) }));
+        for agent in self.agents().filter(|agent| agent.id != *speaker) {
+            if !forecast.iter().any(|known| known.participant == agent.id) {
+                let why_not = if self.gathering.is_some() { WhyNot::Held } else { WhyNot::Skipped };
+                forecast.push(Forecast { participant: agent.id.clone(), verdict: Err(why_not) });
+            }
+        }
+        forecast
+    }
+
+    fn forecast(&self, id: &ParticipantId, why: Why, now: Timestamp, facts: &Facts) -> Result<Why, WhyNot> {
+        if self.muted.contains(id) {
+            return Err(WhyNot::Muted);
+        }
+        if self.paused {
+            return Err(WhyNot::Paused);
+        }
+        if facts.offline.contains(id) {
+            return Err(WhyNot::Offline);
+        }
+        let cools = self.participant(id).and_then(|p| p.spoke_at).is_some_and(|at| now < at + self.policy.cooldown);
+        let rounds = matches!(self.policy.name, PolicyName::Hybrid | PolicyName::RoundRobin);
+        if rounds && cools && why != Why::Forced && self.floor.round.is_none() {
+            return Err(WhyNot::Cooled);
+        }
+        Ok(why)
+    }
+}

@@ -1,0 +1,370 @@
+//! Contributions: what a participant says, answers or keeps to itself.
+
+use crate::command::{Actor, Post, Refusal, Rejection};
+use crate::decide::Decider;
+use crate::event::{Cause, Event, Fault, KeptBecause, Outcome, Posted, Recorded, To, TurnKind, Usage};
+use crate::ids::{ParticipantId, Seq, TurnNo};
+use crate::mentions::{self, Named};
+use crate::participant::{Kind, Runtime};
+use crate::pass::is_pass;
+use crate::policy::{self, PolicyName};
+use crate::state::Spoken;
+use crate::text;
+
+/// Longest message of a person, in bytes.
+pub const HUMAN_BYTES_MAX: usize = 64 * 1024;
+/// Longest message of an agent, in bytes.
+pub const AGENT_BYTES_MAX: usize = 256 * 1024;
+
+impl Decider<'_> {
+    pub(crate) fn post(&mut self, post: Post) -> Result<(), Rejection> {
+        self.check_speaker(&post.by.id)?;
+        self.check_to(&post.to)?;
+        let human = self.is_human(&post.by);
+        let limit = if human { HUMAN_BYTES_MAX } else { AGENT_BYTES_MAX };
+        if post.body.len() > limit {
+            let message = format!("This message has {} bytes; at most {limit} are taken. Split it, or attach a file.", post.body.len());
+            return Err(Rejection::new(Refusal::TooLarge, "message_too_large", message).about(&post.by.id));
+        }
+        let post = Post { body: text::clean(&post.body), ..post };
+        if post.body.trim().is_empty() {
+            return Err(Rejection::new(Refusal::Invalid, "empty_message", "A message needs `content` with some text.").about(&post.by.id));
+        }
+        self.check_open()?;
+        if human { self.post_as_human(post) } else { self.post_as_agent(post) }
+    }
+
+    fn check_to(&self, to: &To) -> Result<(), Rejection> {
+        let To::One(id) = to else { return Ok(()) };
+        if id.as_str() == ParticipantId::USER || self.state.participant(id).is_some() {
+            return Ok(());
+        }
+        let message = format!("`to` names {id}, who is not invited here. Invite {id} first, or use \"all\".");
+        Err(Rejection::new(Refusal::Invalid, "unknown_recipient", message).about(id))
+    }
+
+    fn post_as_human(&mut self, post: Post) -> Result<(), Rejection> {
+        let speaker = post.by.id.clone();
+        if self.state.gathering.is_some() {
+            return self.say_in_gathering(post, Kind::Human);
+        }
+        let named = mentions::named(&post.body, &self.state.participants, &speaker);
+        let queued = self.must_queue();
+        let to = post.to.clone();
+        let posted = self.words(post, Kind::Human, 0, &named);
+        let cause = self.emit(Event::Posted(Posted { queued, ..posted }));
+        self.hint(&named, &cause);
+        if !queued {
+            self.take(&Spoken { cause, to, mentions: named.participants, human: true });
+        }
+        Ok(())
+    }
+
+    /// Whether a human message has to wait for its time. (Ruling 14.)
+    fn must_queue(&self) -> bool {
+        let floor = &self.state.floor;
+        match self.state.policy.name {
+            PolicyName::Hybrid | PolicyName::RoundRobin => self.state.paused || floor.round.is_some() || !floor.queue.is_empty(),
+            PolicyName::MentionOnly => self.state.paused || !floor.queue.is_empty(),
+            PolicyName::Open | PolicyName::TalkingPiece => false,
+        }
+    }
+
+    pub(crate) fn words(&self, post: Post, kind: Kind, depth: u32, named: &Named) -> Posted {
+        Posted {
+            from: post.by.id,
+            kind,
+            to: post.to,
+            fingerprint: fingerprint(&post.body),
+            body: post.body,
+            mentions: named.participants.clone(),
+            depth,
+            reply_to: post.reply_to,
+            turn: None,
+            tags: post.tags,
+            via: false,
+            queued: false,
+            published: None,
+            error: None,
+        }
+    }
+
+    /// Answers broadcast words and shared names with a hint. (Ruling 15.)
+    fn hint(&mut self, named: &Named, cause: &Cause) {
+        if !named.broadcast.is_empty() {
+            let words: Vec<_> = named.broadcast.iter().map(|word| format!("@{word}")).collect();
+            let text = format!(
+                "{} addresses nobody in particular here. Mention the participants you mean, or choose one under \"to\".",
+                words.join(", ")
+            );
+            self.tell(&text, cause);
+        }
+        for (word, ids) in &named.ambiguous {
+            let lines: Vec<_> = ids.iter().map(|id| format!("@{id} ({})", self.state.name_of(id))).collect();
+            self.tell(&format!("More than one participant answers to @{word}. Whom do you mean: {}?", lines.join(", ")), cause);
+        }
+    }
+
+    /// A message of the server to whoever spoke.
+    fn tell(&mut self, text: &str, cause: &Cause) {
+        let posted = self.server_words(text.to_owned(), To::One(cause.from.clone()), cause, vec!["coordinator".into()]);
+        self.emit(Event::Posted(posted));
+    }
+
+    pub(crate) fn server_words(&self, body: String, to: To, cause: &Cause, tags: Vec<String>) -> Posted {
+        Posted {
+            from: ParticipantId::moothall(),
+            kind: Kind::Agent,
+            to,
+            body,
+            mentions: Vec::new(),
+            depth: cause.depth,
+            reply_to: Some(cause.clone()),
+            turn: None,
+            tags,
+            via: true,
+            queued: false,
+            published: None,
+            error: None,
+            fingerprint: 0,
+        }
+    }
+
+    fn post_as_agent(&mut self, post: Post) -> Result<(), Rejection> {
+        let id = post.by.id.clone();
+        let speaker = self.state.participant(&id);
+        let answers = speaker.is_some_and(|p| p.facts.runtime.answers_by_posting());
+        self.check_may_speak(&post)?;
+        if let Some(turn) = self.own_turn(&id).filter(|_| answers) {
+            self.finished_by_post(turn, post);
+            return Ok(());
+        }
+        if is_pass(&post.body) {
+            return Err(nothing_to_pass(&id));
+        }
+        if self.state.gathering.is_some() {
+            return self.say_in_gathering(post, Kind::Agent);
+        }
+        self.admit_unsolicited(post)
+    }
+
+    /// The turn that a client's own words would answer: the running one, or the one about to run.
+    fn own_turn(&self, id: &ParticipantId) -> Option<TurnNo> {
+        self.state.running_turn(id).or_else(|| self.state.waiting_turn(id)).map(|turn| turn.no)
+    }
+
+    /// Muted participants and paused conversations take no words of agents; the words are kept. (Ruling 20.)
+    fn check_may_speak(&mut self, post: &Post) -> Result<(), Rejection> {
+        let Some((because, code, message)) = self.silence_of(&post.by.id) else { return Ok(()) };
+        self.emit(Event::Kept { participant: post.by.id.clone(), turn: None, because, body: post.body.clone() });
+        Err(Rejection::new(Refusal::Conflict, code, message).about(&post.by.id))
+    }
+
+    fn silence_of(&self, id: &ParticipantId) -> Option<(KeptBecause, &'static str, &'static str)> {
+        if self.state.muted.contains(id) {
+            return Some((
+                KeptBecause::Muted,
+                "participant_muted",
+                "Participant is muted for this thread. The message was kept in the trace.",
+            ));
+        }
+        if self.state.paused {
+            let message = "Thread is paused for non-user participants. The message was kept in the trace.";
+            return Some((KeptBecause::Paused, "thread_paused", message));
+        }
+        None
+    }
+
+    /// An agent speaks without having been asked. (Section "Contributions" of ARCHITECTURE.md.)
+    fn admit_unsolicited(&mut self, post: Post) -> Result<(), Rejection> {
+        let round_cause = self.state.floor.round.as_ref().map(|round| &round.cause);
+        let counted = matches!(self.state.policy.name, PolicyName::Hybrid | PolicyName::RoundRobin);
+        let near = if counted { round_cause.or(self.state.latest.as_ref()) } else { None };
+        let depth = post.reply_to.as_ref().or(near).map_or(1, |cause| cause.depth + 1);
+        if counted {
+            self.check_budget(&post, depth)?;
+        }
+        let named = mentions::named(&post.body, &self.state.participants, &post.by.id);
+        let posted = self.words(post, Kind::Agent, depth, &named);
+        self.spoke(posted);
+        Ok(())
+    }
+
+    fn check_budget(&mut self, post: &Post, depth: u32) -> Result<(), Rejection> {
+        let floor = &self.state.floor;
+        let (code, message) = if depth > self.state.policy.max_depth {
+            ("depth_limit", "Nobody reacts to a reaction to a reaction here; a person has to say something first. The message was kept.")
+        } else if floor.spent >= floor.cap {
+            ("turn_limit", "The agents have used their replies to the last human message. The message was kept.")
+        } else {
+            return Ok(());
+        };
+        self.emit(Event::Kept { participant: post.by.id.clone(), turn: None, because: KeptBecause::Capped, body: post.body.clone() });
+        Err(Rejection::new(Refusal::Conflict, code, message).about(&post.by.id))
+    }
+
+    /// An agent's visible words, and what the policy makes of them.
+    pub(crate) fn spoke(&mut self, posted: Posted) {
+        let (to, mentions) = (posted.to.clone(), posted.mentions.clone());
+        let cause = self.emit(Event::Posted(posted));
+        self.after_words(&Spoken { cause, to, mentions, human: false });
+    }
+
+    /// A client answers its turn by posting.
+    fn finished_by_post(&mut self, turn: TurnNo, post: Post) {
+        self.ensure_started(turn);
+        let usage = self.elapsed(turn);
+        self.finish(turn, post.body, usage, post.reply_to, post.tags);
+    }
+
+    /// The runtime is done with a turn.
+    pub(crate) fn finished(&mut self, no: TurnNo, attempt: u32, result: Result<String, Fault>, usage: Usage) {
+        let current = self.state.turn(no).is_some_and(|turn| turn.attempt == attempt);
+        match result {
+            Ok(text) if current => {
+                self.ensure_started(no);
+                self.finish(no, text::clean(&text), usage, None, Vec::new());
+            }
+            Ok(text) => self.keep_late(no, &text),
+            Err(fault) if current => self.fail(no, Outcome::Failed, fault, usage),
+            Err(_) => {}
+        }
+    }
+
+    /// A result of a turn, or attempt, that is over: shown to operators, who can publish it.
+    fn keep_late(&mut self, no: TurnNo, text: &str) {
+        let body = text::clean(text);
+        if body.trim().is_empty() || is_pass(&body) || no > self.state.floor.last_turn {
+            return;
+        }
+        let Some(participant) = self.state.turn(no).map(|turn| turn.participant.clone()).or_else(|| self.state.floor.recent_owner(no))
+        else {
+            return;
+        };
+        self.emit(Event::Kept { participant, turn: Some(no), because: KeptBecause::Late, body });
+    }
+
+    fn finish(&mut self, no: TurnNo, text: String, usage: Usage, reply_to: Option<Cause>, tags: Vec<String>) {
+        let Some(turn) = self.state.turn(no).cloned() else { return };
+        if is_pass(&text) {
+            return self.pass_turn(no, usage);
+        }
+        if let Some((because, code, message)) = self.silence_of(&turn.participant) {
+            self.keep(&turn.participant, no, because, text);
+            return self.end(no, Outcome::Cancelled, Some(Fault::new(code, message)), usage);
+        }
+        if turn.kind == TurnKind::Listen {
+            self.keep(&turn.participant, no, KeptBecause::Listening, text);
+            return self.end(no, Outcome::Spoke, None, usage);
+        }
+        if text.trim().is_empty() {
+            return match self.state.policy.name {
+                PolicyName::Open | PolicyName::TalkingPiece => self.end(no, Outcome::Passed, None, usage),
+                _ => self.fail(no, Outcome::Failed, Fault::new("empty_output", "it answered with nothing"), usage),
+            };
+        }
+        let whole = text.len() <= AGENT_BYTES_MAX;
+        let body = if whole { text } else { format!("{}\n\n[truncated]", text::cut(&text, AGENT_BYTES_MAX - 32)) };
+        let named = mentions::named(&body, &self.state.participants, &turn.participant);
+        let post = Post {
+            by: Actor { id: turn.participant.clone(), human: false },
+            to: To::All,
+            body,
+            reply_to: reply_to.or(Some(turn.cause.clone())),
+            tags,
+        };
+        let mut posted = self.words(post, Kind::Agent, turn.cause.depth + 1, &named);
+        posted.turn = Some(no);
+        let by_server = self.state.participant(&turn.participant).is_some_and(|p| p.facts.runtime != Runtime::Remote);
+        if by_server {
+            posted.via = true;
+            posted.tags.push("coordinator".into());
+        }
+        self.answer(no, posted, usage);
+    }
+
+    /// The words that answer a turn end it in the same append.
+    fn answer(&mut self, no: TurnNo, posted: Posted, usage: Usage) {
+        let (to, mentions, body) = (posted.to.clone(), posted.mentions.clone(), posted.body.clone());
+        let cause = self.emit(Event::Posted(posted));
+        self.end(no, Outcome::Spoke, None, usage);
+        let speaker = cause.from.clone();
+        self.after_words(&Spoken { cause, to, mentions, human: false });
+        self.heed_piece(&speaker, &body);
+    }
+
+    /// What the policy does about words that are now visible.
+    pub(crate) fn after_words(&mut self, spoken: &Spoken) {
+        match self.state.policy.name {
+            PolicyName::MentionOnly => {
+                let nomination = policy::nominate(self.state, spoken);
+                self.grant_all(spoken, nomination);
+            }
+            PolicyName::Open => self.guard_exchanges(),
+            PolicyName::TalkingPiece => self.let_others_hear(&spoken.cause),
+            PolicyName::Hybrid | PolicyName::RoundRobin => {}
+        }
+    }
+
+    fn keep(&mut self, participant: &ParticipantId, turn: TurnNo, because: KeptBecause, body: String) {
+        if !body.trim().is_empty() {
+            self.emit(Event::Kept { participant: participant.clone(), turn: Some(turn), because, body });
+        }
+    }
+
+    pub(crate) fn pass_turn(&mut self, no: TurnNo, usage: Usage) {
+        let Some(turn) = self.state.turn(no).cloned() else { return };
+        self.end(no, Outcome::Passed, None, usage);
+        if self.holds_piece(&turn.participant) {
+            return self.release_piece(crate::gathering::LetGo::Passed, None, None);
+        }
+        if !turn.may_pass && turn.kind == TurnKind::Reply {
+            let name = self.state.name_of(&turn.participant).to_owned();
+            self.notice("passed", format!("{name} was addressed and passed."), Some(&turn.participant), Some(&turn.cause));
+        }
+    }
+
+    /// A typed pass.
+    pub(crate) fn pass(&mut self, by: &Actor, to: Option<&str>) -> Result<(), Rejection> {
+        self.check_speaker(&by.id)?;
+        self.check_open()?;
+        if self.holds_piece(&by.id) {
+            self.hand_over(&by.id, to);
+            return Ok(());
+        }
+        let Some(turn) = self.own_turn(&by.id) else { return Err(nothing_to_pass(&by.id)) };
+        self.ensure_started(turn);
+        let usage = self.elapsed(turn);
+        self.pass_turn(turn, usage);
+        Ok(())
+    }
+
+    /// Makes kept text visible.
+    pub(crate) fn publish(&mut self, seq: Seq, kept: &Recorded, by: &Actor) -> Result<(), Rejection> {
+        self.check_human(by)?;
+        self.check_open()?;
+        let Event::Kept { participant, body, turn, .. } = &kept.event else {
+            return Err(Rejection::new(Refusal::Invalid, "not_kept", "Only text that was kept can be published."));
+        };
+        let post = Post { tags: vec!["published".into()], ..Post::new(Actor { id: participant.clone(), human: false }, body.clone()) };
+        let mut posted = self.words(post, Kind::Agent, 1, &Named::default());
+        posted.turn = *turn;
+        posted.published = Some(seq);
+        posted.via = true;
+        self.emit(Event::Posted(posted));
+        Ok(())
+    }
+}
+
+fn nothing_to_pass(id: &ParticipantId) -> Rejection {
+    Rejection::new(Refusal::Conflict, "no_open_turn", "There is no turn to pass: nobody asked this participant.").about(id)
+}
+
+/// Hash of the folded words: letters and digits in lower case, so that punctuation and spacing do not hide a repetition.
+fn fingerprint(body: &str) -> u32 {
+    let folded = body.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase);
+    let mut buffer = [0; 4];
+    folded.fold(0x811c_9dc5, |hash, c| {
+        c.encode_utf8(&mut buffer).bytes().fold(hash, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    })
+}

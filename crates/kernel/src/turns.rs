@@ -1,0 +1,191 @@
+//! Turns: granted, started, ended once; and the permissions that keep their clock still.
+
+use crate::command::{Actor, Refusal, Rejection};
+use crate::decide::Decider;
+use crate::event::{Cause, Event, Fault, Outcome, Posted, To, TurnKind, Usage, Why, WhyNot};
+use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
+use crate::policy::PolicyName;
+use crate::text;
+use crate::time::Millis;
+
+/// How long a turn may wait for a runtime to accept it. A busy terminal accepts late, so this is generous.
+const WAIT_MAX: Millis = Millis::from_secs(3600);
+/// Longest description of an action that a permission shows, in bytes.
+const ACTION_BYTES_MAX: usize = 16 * 1024;
+
+impl Decider<'_> {
+    /// Grants a turn, or widens the one that waits. The depth limit is checked here and nowhere else.
+    pub(crate) fn grant(&mut self, participant: &ParticipantId, why: Why, kind: TurnKind, may_pass: bool, cause: &Cause) {
+        if self.too_deep(cause) {
+            return self.skip(participant, WhyNot::Capped, cause, Some("the depth limit is reached"));
+        }
+        let event = match self.state.waiting_turn(participant) {
+            None => Event::TurnGranted {
+                turn: self.state.floor.last_turn.next(),
+                participant: participant.clone(),
+                why,
+                kind,
+                may_pass,
+                cause: cause.clone(),
+                expires: self.now + WAIT_MAX,
+            },
+            // A turn that somebody must answer stays one, whoever else asks.
+            Some(waiting) if waiting.kind == TurnKind::Reply && !waiting.may_pass => {
+                Event::TurnWidened { turn: waiting.no, why: waiting.why, kind: TurnKind::Reply, may_pass: false, cause: cause.clone() }
+            }
+            Some(waiting) if waiting.kind == TurnKind::Reply && kind == TurnKind::Listen => Event::TurnWidened {
+                turn: waiting.no,
+                why: waiting.why,
+                kind: TurnKind::Reply,
+                may_pass: waiting.may_pass,
+                cause: cause.clone(),
+            },
+            Some(waiting) => Event::TurnWidened { turn: waiting.no, why, kind, may_pass, cause: cause.clone() },
+        };
+        self.emit(event);
+    }
+
+    /// Links and gatherings have limits of their own; elsewhere replies end at the depth limit. (Ruling 10.)
+    fn too_deep(&self, cause: &Cause) -> bool {
+        let policy = &self.state.policy;
+        match policy.name {
+            PolicyName::Hybrid | PolicyName::MentionOnly | PolicyName::RoundRobin => cause.depth >= policy.max_depth,
+            PolicyName::Open | PolicyName::TalkingPiece => false,
+        }
+    }
+
+    pub(crate) fn skip(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause, detail: Option<&str>) {
+        self.emit(Event::Skipped { participant: participant.clone(), why_not, cause: cause.clone(), detail: detail.map(str::to_owned) });
+    }
+
+    pub(crate) fn started(&mut self, no: TurnNo, attempt: u32, through: Seq) {
+        let Some(turn) = self.state.turn(no) else { return };
+        if turn.attempt != attempt || turn.running.is_some() {
+            return;
+        }
+        let through = through.min(self.state.head);
+        let widened = (turn.cause.seq > through).then(|| turn.clone());
+        self.start(no, through);
+        if let Some(turn) = widened {
+            self.grant(&turn.participant, turn.why, turn.kind, turn.may_pass, &turn.cause);
+        }
+    }
+
+    fn start(&mut self, no: TurnNo, through: Seq) {
+        let Some(turn) = self.state.turn(no) else { return };
+        let from_seq = self.state.participant(&turn.participant).map_or(Seq(0), |p| p.cursor);
+        let deadline = self.now + self.limit_of(turn);
+        let attempt = turn.attempt;
+        self.emit(Event::TurnStarted { turn: no, attempt, from_seq: from_seq.min(through), through_seq: through, deadline });
+    }
+
+    /// A result can outrun the news of its start.
+    pub(crate) fn ensure_started(&mut self, no: TurnNo) {
+        let waiting = self.state.turn(no).filter(|turn| turn.running.is_none());
+        if let Some(through) = waiting.map(|turn| turn.cause.seq) {
+            self.start(no, through);
+        }
+    }
+
+    pub(crate) fn elapsed(&self, no: TurnNo) -> Usage {
+        let started = self.state.turn(no).and_then(|turn| turn.running).map(|running| running.started_at);
+        Usage { ms: started.map_or(0, |at| self.now.since(at).0), ..Usage::default() }
+    }
+
+    pub(crate) fn end(&mut self, no: TurnNo, outcome: Outcome, fault: Option<Fault>, usage: Usage) {
+        let Some(turn) = self.state.turn(no) else { return };
+        let (participant, attempt) = (turn.participant.clone(), turn.attempt);
+        let usage = bounded(usage);
+        self.emit(Event::TurnEnded { turn: no, participant, attempt, outcome, fault, usage });
+    }
+
+    /// A turn could not be answered: it ends, people see that it did, and the next agent goes on. (Ruling 13.)
+    pub(crate) fn fail(&mut self, no: TurnNo, outcome: Outcome, fault: Fault, usage: Usage) {
+        let Some(turn) = self.state.turn(no).cloned() else { return };
+        let fault = Fault { message: text::cut(&text::clean(&fault.message), 4096).to_owned(), code: fault.code };
+        self.end(no, outcome, Some(fault.clone()), usage);
+        if turn.kind == TurnKind::Listen {
+            return;
+        }
+        let body = format!("[{} encountered an error]", self.state.name_of(&turn.participant));
+        let words = self.server_words(body, To::All, &turn.cause, vec!["coordinator".into(), "error".into()]);
+        self.emit(Event::Posted(Posted { turn: Some(no), error: Some(fault), ..words }));
+    }
+
+    pub(crate) fn expire(&mut self, no: TurnNo) {
+        let Some(turn) = self.state.turn(no) else { return };
+        let fault = if turn.running.is_some() {
+            let seconds = self.limit_of(turn).as_secs_f64();
+            Fault::new("timeout", format!("there was no answer within {seconds} s"))
+        } else {
+            Fault::new("never_started", "nothing took up the turn in time")
+        };
+        let usage = self.elapsed(no);
+        self.fail(no, Outcome::Expired, fault, usage);
+    }
+
+    pub(crate) fn lost(&mut self, no: TurnNo, attempt: u32) {
+        if self.state.turn(no).is_some_and(|turn| turn.attempt == attempt && turn.running.is_some()) {
+            self.emit(Event::TurnLost { turn: no, attempt });
+        }
+    }
+
+    pub(crate) fn cancel(&mut self, no: TurnNo, by: &Actor) -> Result<(), Rejection> {
+        self.check_human(by)?;
+        if self.state.turn(no).is_none() {
+            let known = no <= self.state.floor.last_turn && no > TurnNo(0);
+            return Err(if known {
+                Rejection::new(Refusal::Conflict, "turn_ended", "This turn is over already.")
+            } else {
+                Rejection::new(Refusal::NotFound, "unknown_turn", "There is no such turn.")
+            });
+        }
+        let usage = self.elapsed(no);
+        let message = format!("{} cancelled it", by.id);
+        self.end(no, Outcome::Cancelled, Some(Fault::new("cancelled", message)), usage);
+        Ok(())
+    }
+
+    pub(crate) fn ask_permission(
+        &mut self,
+        permission: PermissionId,
+        turn: TurnNo,
+        action: &str,
+        options: Vec<String>,
+        within: Millis,
+    ) -> Result<(), Rejection> {
+        let Some(open) = self.state.turn(turn).filter(|turn| turn.running.is_some()) else {
+            return Err(Rejection::new(Refusal::Conflict, "no_open_turn", "Only a running turn can ask for permission."));
+        };
+        let participant = open.participant.clone();
+        let action = text::cut(&text::for_terminal(action), ACTION_BYTES_MAX).to_owned();
+        let expires = self.now + within;
+        self.emit(Event::PermissionRequested { permission, turn, participant, action, options, expires });
+        Ok(())
+    }
+
+    pub(crate) fn answer_permission(&mut self, permission: &PermissionId, option: String, by: &Actor) -> Result<(), Rejection> {
+        self.check_human(by)?;
+        if !self.state.open_turns().any(|turn| turn.permissions.contains_key(permission)) {
+            return Err(Rejection::new(
+                Refusal::Conflict,
+                "permission_closed",
+                "This permission was answered already, or its time is over.",
+            ));
+        }
+        self.emit(Event::PermissionAnswered { permission: permission.clone(), by: by.id.clone(), option });
+        Ok(())
+    }
+}
+
+/// No provider's arithmetic may break a ledger: each figure is kept below what a single turn can reach.
+fn bounded(usage: Usage) -> Usage {
+    const TOKENS_MAX: u64 = 1_000_000_000;
+    const MICROS_MAX: u64 = 1_000_000_000_000;
+    Usage {
+        ms: usage.ms,
+        input_tokens: usage.input_tokens.min(TOKENS_MAX),
+        output_tokens: usage.output_tokens.min(TOKENS_MAX),
+        cost_micros: usage.cost_micros.min(MICROS_MAX),
+    }
+}

@@ -1,0 +1,173 @@
+//! Short words for what the cases append.
+
+use moothall_engine::ports::{Catalog, Claim, ClaimChange, Epoch, NewDelivery, StreamBatch};
+use moothall_kernel::event::{Event, Posted, Recorded, To};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
+use moothall_kernel::participant::Kind;
+use moothall_kernel::time::Timestamp;
+
+/// A time, in milliseconds.
+pub fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+/// A person says something.
+pub fn said(body: &str) -> Event {
+    Event::Posted(Posted {
+        from: ParticipantId::user(),
+        kind: Kind::Human,
+        to: To::All,
+        body: body.to_owned(),
+        mentions: Vec::new(),
+        depth: 0,
+        reply_to: None,
+        turn: None,
+        tags: Vec::new(),
+        via: false,
+        queued: false,
+        published: None,
+        error: None,
+        fingerprint: 7,
+    })
+}
+
+/// A catalog row with nothing to do.
+pub fn catalog(title: &str) -> Catalog {
+    Catalog {
+        title: title.into(),
+        policy: "hybrid".into(),
+        created_at: at(1),
+        next_wake: None,
+        has_duties: false,
+        archived: false,
+    }
+}
+
+/// A batch for a stream at a head, by a writer that nobody has fenced; its events are one millisecond apart, from `head + 1` on.
+pub fn batch(stream: &str, head: u64) -> StreamBatch {
+    StreamBatch {
+        stream: StreamId::new(stream),
+        epoch: Epoch(0),
+        expected_head: Seq(head),
+        events: Vec::new(),
+        claims: Vec::new(),
+        deliveries: Vec::new(),
+        catalog: catalog(stream),
+    }
+}
+
+/// What a batch can be given, one after the other.
+pub trait Builder: Sized {
+    /// One more event, at its place and time.
+    #[must_use]
+    fn event(self, event: Event) -> Self;
+    /// One more message.
+    #[must_use]
+    fn says(self, body: &str) -> Self;
+    /// The same, at a time of its own.
+    #[must_use]
+    fn says_at(self, millis: i64, body: &str) -> Self;
+    /// By the writer of this epoch.
+    #[must_use]
+    fn by(self, epoch: Epoch) -> Self;
+    /// Takes a claim.
+    #[must_use]
+    fn takes(self, claim: Claim) -> Self;
+    /// Releases one.
+    #[must_use]
+    fn releases(self, namespace: &str, key: &str) -> Self;
+    /// Owes a delivery.
+    #[must_use]
+    fn owes(self, target: &str) -> Self;
+    /// With another catalog row.
+    #[must_use]
+    fn row(self, change: impl FnOnce(&mut Catalog)) -> Self;
+}
+
+impl Builder for StreamBatch {
+    fn event(mut self, event: Event) -> Self {
+        let seq = Seq(self.expected_head.0 + self.events.len() as u64 + 1);
+        self.events.push(Recorded {
+            seq,
+            ts: at(seq.0 as i64),
+            event,
+        });
+        self
+    }
+
+    fn says(self, body: &str) -> Self {
+        self.event(said(body))
+    }
+
+    fn says_at(mut self, millis: i64, body: &str) -> Self {
+        self = self.says(body);
+        if let Some(last) = self.events.last_mut() {
+            last.ts = at(millis);
+        }
+        self
+    }
+
+    fn by(mut self, epoch: Epoch) -> Self {
+        self.epoch = epoch;
+        self
+    }
+
+    fn takes(mut self, claim: Claim) -> Self {
+        self.claims.push(ClaimChange::Take(claim));
+        self
+    }
+
+    fn releases(mut self, namespace: &str, key: &str) -> Self {
+        self.claims.push(ClaimChange::Release {
+            namespace: namespace.into(),
+            key: key.into(),
+        });
+        self
+    }
+
+    fn owes(mut self, target: &str) -> Self {
+        let through_seq = Seq(self.expected_head.0 + self.events.len() as u64);
+        self.deliveries.push(NewDelivery {
+            target: target.into(),
+            turn: Some(TurnNo(3)),
+            attempt: 2,
+            through_seq,
+        });
+        self
+    }
+
+    fn row(mut self, change: impl FnOnce(&mut Catalog)) -> Self {
+        change(&mut self.catalog);
+        self
+    }
+}
+
+/// A claim that does not lapse.
+pub fn claim(stream: &str, namespace: &str, key: &str) -> Claim {
+    Claim {
+        namespace: namespace.into(),
+        key: key.into(),
+        stream: StreamId::new(stream),
+        fingerprint: "f00d".into(),
+        outcome: "1".into(),
+        expires: None,
+    }
+}
+
+/// A claim that lapses.
+pub fn lapsing(stream: &str, key: &str, expires: i64) -> Claim {
+    Claim {
+        expires: Some(at(expires)),
+        ..claim(stream, "idem", key)
+    }
+}
+
+/// The words of events, in order.
+pub fn words(events: &[Recorded]) -> Vec<&str> {
+    events.iter().filter_map(|recorded| recorded.event.body()).collect()
+}
+
+/// The positions of events, in order.
+pub fn places(events: &[Recorded]) -> Vec<u64> {
+    events.iter().map(|recorded| recorded.seq.0).collect()
+}

@@ -1,0 +1,191 @@
+//! The catalog: the rows that start-up reads instead of events.
+
+use moothall_engine::ports::{Catalog, EventLog, ListFilter, Listed};
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::time::Millis;
+
+use super::Subject;
+use super::build::{Builder, at, batch};
+
+fn ids(streams: &[Listed]) -> Vec<&str> {
+    streams.iter().map(|listed| listed.stream.as_str()).collect()
+}
+
+/// Every field, with the head and time of the newest event.
+pub async fn the_row_is_that_of_the_last_append<S: Subject>(subject: S) {
+    let log = subject.log();
+    let first = Catalog {
+        title: "One".into(),
+        policy: "hybrid".into(),
+        created_at: at(40),
+        next_wake: Some(at(99)),
+        has_duties: true,
+        archived: false,
+    };
+    let second = Catalog {
+        title: "Two".into(),
+        policy: "open".into(),
+        next_wake: None,
+        has_duties: false,
+        archived: true,
+        ..first.clone()
+    };
+    log.append(vec![
+        batch("a", 0).says_at(41, "one").says_at(50, "two").row(|row| *row = first.clone()),
+    ])
+    .await
+    .unwrap();
+    let expected = Listed {
+        stream: "a".into(),
+        head: Seq(2),
+        last_ts: at(50),
+        catalog: first,
+    };
+    assert_eq!(log.find(&"a".into()).await, Ok(Some(expected)));
+
+    log.append(vec![batch("a", 2).says_at(60, "three").row(|row| *row = second.clone())])
+        .await
+        .unwrap();
+    let expected = Listed {
+        stream: "a".into(),
+        head: Seq(3),
+        last_ts: at(60),
+        catalog: second.clone(),
+    };
+    assert_eq!(log.find(&"a".into()).await, Ok(Some(expected)));
+
+    let renamed = Catalog {
+        title: "Three".into(),
+        ..second
+    };
+    log.append(vec![batch("a", 3).row(|row| *row = renamed.clone())]).await.unwrap();
+    let expected = Listed {
+        stream: "a".into(),
+        head: Seq(3),
+        last_ts: at(60),
+        catalog: renamed,
+    };
+    assert_eq!(log.find(&"a".into()).await, Ok(Some(expected)));
+}
+
+/// In the order of their first events, whoever was acquired or written to when.
+pub async fn streams_are_listed_in_creation_order<S: Subject>(subject: S) {
+    let log = subject.log();
+    let early = log.acquire(&"acquired-first".into(), "owner", Millis::from_secs(1)).await.unwrap();
+    log.acquire(&"never-begun".into(), "owner", Millis::from_secs(1)).await.unwrap();
+    for id in ["z", "m", "a"] {
+        log.append(vec![batch(id, 0).says("one")]).await.unwrap();
+    }
+    log.append(vec![batch("acquired-first", 0).by(early).says("one")]).await.unwrap();
+    log.append(vec![batch("z", 1).says("two")]).await.unwrap();
+    let page = log.list(ListFilter::default()).await.unwrap();
+    assert_eq!(ids(&page.streams), ["z", "m", "a", "acquired-first"]);
+    assert_eq!(page.next, None);
+    assert_eq!(page.streams[0].head, Seq(2));
+}
+
+/// Pages join, also when streams are created between them; the last one says that it is.
+pub async fn a_listing_is_paged<S: Subject>(subject: S) {
+    let log = subject.log();
+    for n in 1..=6 {
+        log.append(vec![batch(&format!("s{n}"), 0).says("one")]).await.unwrap();
+    }
+    let page = |after, limit| {
+        log.list(ListFilter {
+            archived: None,
+            after,
+            limit,
+        })
+    };
+    let first = page(None, Some(4)).await.unwrap();
+    assert_eq!(ids(&first.streams), ["s1", "s2", "s3", "s4"]);
+    assert!(first.next.is_some());
+    log.append(vec![batch("s7", 0).says("one")]).await.unwrap();
+    let second = page(first.next, Some(3)).await.unwrap();
+    assert_eq!((ids(&second.streams), second.next), (vec!["s5", "s6", "s7"], None));
+    assert_eq!(ids(&page(first.next, None).await.unwrap().streams), ["s5", "s6", "s7"]);
+
+    let none = page(None, Some(0)).await.unwrap();
+    assert_eq!(none.streams, vec![]);
+    assert_eq!(page(none.next, None).await.unwrap().streams.len(), 7);
+}
+
+/// By the archived mark; a page counts what it shows.
+pub async fn a_listing_is_filtered<S: Subject>(subject: S) {
+    let log = subject.log();
+    for (id, archived) in [("a", true), ("b", false), ("c", true), ("d", false), ("e", true)] {
+        log.append(vec![batch(id, 0).says("one").row(|row| row.archived = archived)])
+            .await
+            .unwrap();
+    }
+    let archived = ListFilter {
+        archived: Some(true),
+        ..ListFilter::default()
+    };
+    assert_eq!(ids(&log.list(archived.clone()).await.unwrap().streams), ["a", "c", "e"]);
+    let first = log
+        .list(ListFilter {
+            limit: Some(2),
+            ..archived.clone()
+        })
+        .await
+        .unwrap();
+    assert_eq!(ids(&first.streams), ["a", "c"]);
+    let second = log
+        .list(ListFilter {
+            limit: Some(2),
+            after: first.next,
+            ..archived
+        })
+        .await
+        .unwrap();
+    assert_eq!((ids(&second.streams), second.next), (vec!["e"], None));
+    let open = ListFilter {
+        archived: Some(false),
+        limit: Some(2),
+        after: None,
+    };
+    let page = log.list(open).await.unwrap();
+    assert_eq!((ids(&page.streams), page.next), (vec!["b", "d"], None));
+}
+
+/// In creation order; a stream that has both is named once, and one that has finished no longer.
+pub async fn due_are_duties_and_passed_wakes<S: Subject>(subject: S) {
+    let log = subject.log();
+    let rows = [
+        ("idle", None, false),
+        ("later", Some(100), false),
+        ("busy", None, true),
+        ("both", Some(50), true),
+        ("soon", Some(51), false),
+    ];
+    for (id, wake, duties) in rows {
+        let row = batch(id, 0).says("one").row(|row| {
+            row.next_wake = wake.map(at);
+            row.has_duties = duties;
+        });
+        log.append(vec![row]).await.unwrap();
+    }
+    let due = |now| async move { log.due(at(now)).await.unwrap().iter().map(StreamId::to_string).collect::<Vec<_>>() };
+    assert_eq!(due(0).await, ["busy", "both"]);
+    assert_eq!(due(51).await, ["busy", "both", "soon"]);
+    assert_eq!(due(100).await, ["later", "busy", "both", "soon"]);
+    log.append(vec![batch("busy", 1).says("done")]).await.unwrap();
+    assert_eq!(due(50).await, ["both"]);
+}
+
+/// Past or not; none when nobody wants to be woken.
+pub async fn the_earliest_wake_of_all_is_next<S: Subject>(subject: S) {
+    let log = subject.log();
+    assert_eq!(log.next_wake().await, Ok(None));
+    for (id, wake) in [("a", 70), ("b", 50), ("c", 60)] {
+        log.append(vec![batch(id, 0).says("one").row(|row| row.next_wake = Some(at(wake)))])
+            .await
+            .unwrap();
+    }
+    assert_eq!(log.next_wake().await, Ok(Some(at(50))));
+    log.append(vec![batch("b", 1).says("two")]).await.unwrap();
+    assert_eq!(log.next_wake().await, Ok(Some(at(60))));
+    log.append(vec![batch("a", 1), batch("c", 1)]).await.unwrap();
+    assert_eq!(log.next_wake().await, Ok(None));
+}

@@ -1,0 +1,114 @@
+//! Deliveries: rows that say what is owed to whom, and how far it has come.
+
+use moothall_engine::ports::{Deliveries, Delivery, DeliveryState, EventLog};
+use moothall_kernel::ids::{Seq, TurnNo};
+
+use super::Subject;
+use super::build::{Builder, batch};
+
+fn at_targets(deliveries: &[Delivery]) -> Vec<(&str, u64)> {
+    deliveries
+        .iter()
+        .map(|delivery| (delivery.target.as_str(), delivery.through_seq.0))
+        .collect()
+}
+
+/// Every field, in the order of the appends, by stream.
+pub async fn deliveries_are_inserted_with_their_append<S: Subject>(subject: S) {
+    let log = subject.log();
+    let mut first = batch("a", 0).says("one").owes("chat:1").owes("session:2");
+    first.deliveries[1].turn = None;
+    log.append(vec![first, batch("b", 0).says("b1").owes("chat:1")]).await.unwrap();
+    log.append(vec![batch("a", 1).says("two").owes("chat:1")]).await.unwrap();
+
+    let of_a = log.of_stream(&"a".into()).await.unwrap();
+    assert_eq!(at_targets(&of_a), [("chat:1", 1), ("session:2", 1), ("chat:1", 2)]);
+    assert!(of_a.windows(2).all(|pair| pair[0].id < pair[1].id));
+    let expected = Delivery {
+        id: of_a[0].id,
+        target: "chat:1".into(),
+        stream: "a".into(),
+        turn: Some(TurnNo(3)),
+        attempt: 2,
+        through_seq: Seq(1),
+        state: DeliveryState::Pending,
+        evidence: String::new(),
+    };
+    assert_eq!(of_a[0], expected);
+    assert_eq!(of_a[1].turn, None);
+    assert_eq!(log.of_stream(&"b".into()).await.unwrap().len(), 1);
+    assert_eq!(log.of_stream(&"unknown".into()).await, Ok(vec![]));
+}
+
+/// The oldest of each target is its head until it is done, whichever stream it came from.
+pub async fn each_target_is_served_first_in_first_out<S: Subject>(subject: S) {
+    let log = subject.log();
+    log.append(vec![batch("a", 0).says("one").owes("x").owes("y").says("two").owes("x")])
+        .await
+        .unwrap();
+    log.append(vec![batch("b", 0).says("b1").owes("x")]).await.unwrap();
+    let heads = log.heads().await.unwrap();
+    assert_eq!(at_targets(&heads), [("x", 1), ("y", 1)]);
+
+    let x = heads[0].id;
+    let steps = [
+        DeliveryState::Pending,
+        DeliveryState::Sending,
+        DeliveryState::Sent,
+        DeliveryState::Accepted,
+    ];
+    for pair in steps.windows(2) {
+        assert_eq!(log.advance(x, pair[0], pair[1], "step").await, Ok(true));
+        let head = log.heads().await.unwrap().remove(0);
+        assert_eq!((head.id, head.state, head.evidence.as_str()), (x, pair[1], "step"));
+    }
+    log.advance(x, DeliveryState::Accepted, DeliveryState::Done, "read back")
+        .await
+        .unwrap();
+    assert_eq!(at_targets(&log.heads().await.unwrap()), [("y", 1), ("x", 2)]);
+    assert_eq!(log.of_stream(&"a".into()).await.unwrap()[0].evidence, "read back");
+}
+
+/// Done, failed or unknown: the next one's time has come.
+pub async fn what_is_over_does_not_block_its_target<S: Subject>(subject: S) {
+    let log = subject.log();
+    let ends = [DeliveryState::Done, DeliveryState::Failed, DeliveryState::Unknown];
+    let owed = ends.iter().fold(batch("a", 0).says("one"), |batch, _| batch.owes("x"));
+    log.append(vec![owed]).await.unwrap();
+    let all = log.of_stream(&"a".into()).await.unwrap();
+    for (delivery, end) in all.iter().zip(ends) {
+        assert_eq!(log.heads().await, Ok(vec![delivery.clone()]));
+        assert_eq!(log.advance(delivery.id, DeliveryState::Pending, end, "").await, Ok(true));
+    }
+    assert_eq!(log.heads().await, Ok(vec![]));
+    let ended: Vec<_> = log
+        .of_stream(&"a".into())
+        .await
+        .unwrap()
+        .iter()
+        .map(|delivery| delivery.state)
+        .collect();
+    assert_eq!(ended, ends);
+}
+
+/// Two who want to move the same delivery: one does. What was not moved keeps its evidence.
+pub async fn a_delivery_advances_only_from_where_it_is<S: Subject>(subject: S) {
+    let log = subject.log();
+    log.append(vec![batch("a", 0).says("one").owes("x")]).await.unwrap();
+    let id = log.heads().await.unwrap()[0].id;
+    assert_eq!(
+        log.advance(id, DeliveryState::Pending, DeliveryState::Sending, "mine").await,
+        Ok(true)
+    );
+    assert_eq!(
+        log.advance(id, DeliveryState::Pending, DeliveryState::Sending, "other's").await,
+        Ok(false)
+    );
+    assert_eq!(
+        log.advance(id + 1, DeliveryState::Pending, DeliveryState::Sending, "nobody's")
+            .await,
+        Ok(false)
+    );
+    let head = log.heads().await.unwrap().remove(0);
+    assert_eq!((head.state, head.evidence.as_str()), (DeliveryState::Sending, "mine"));
+}

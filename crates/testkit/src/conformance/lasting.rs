@@ -1,0 +1,78 @@
+//! Lasting: what was acknowledged is there when the log is opened again. A log that is not meant to last passes at once.
+
+use moothall_engine::ports::{AppendError, Deliveries, DeliveryState, EventLog, ListFilter};
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::time::Millis;
+
+use super::Subject;
+use super::build::{Builder, at, batch, claim};
+
+/// Events, rows, claims and deliveries.
+pub async fn all_of_it_lasts<S: Subject>(subject: S) {
+    let log = subject.log();
+    let first = batch("a", 0)
+        .says("one")
+        .says("two")
+        .takes(claim("a", "chat", "1"))
+        .owes("x")
+        .owes("y");
+    log.append(vec![first, batch("b", 0).says("b1").row(|row| row.next_wake = Some(at(9)))])
+        .await
+        .unwrap();
+    log.append(vec![batch("b", 1).says("b2").row(|row| row.has_duties = true)])
+        .await
+        .unwrap();
+    let x = log.heads().await.unwrap()[0].id;
+    log.advance(x, DeliveryState::Pending, DeliveryState::Unknown, "cut off")
+        .await
+        .unwrap();
+    let before = everything(log).await;
+
+    let Some(subject) = subject.reopen().await else { return };
+    assert_eq!(everything(subject.log()).await, before);
+    assert_eq!(subject.log().append(vec![batch("a", 2).says("three")]).await, Ok(vec![Seq(3)]));
+}
+
+async fn everything(log: &(impl EventLog + Deliveries)) -> String {
+    let mut told = Vec::new();
+    for id in ["a", "b"].map(StreamId::new) {
+        let page = log.read(&id, Seq(0), 100).await.unwrap();
+        told.push(format!("{page:?} {:?}", log.of_stream(&id).await.unwrap()));
+    }
+    let list = log.list(ListFilter::default()).await.unwrap();
+    let claim = log.claim("chat", "1", at(5)).await.unwrap();
+    told.push(format!(
+        "{list:?} {claim:?} {:?} {:?} {:?}",
+        log.due(at(5)).await,
+        log.next_wake().await,
+        log.heads().await
+    ));
+    told.join("\n")
+}
+
+/// A writer from before cannot come back, and epochs are never given twice.
+pub async fn fences_last<S: Subject>(subject: S) {
+    let log = subject.log();
+    let stale = log.acquire(&"a".into(), "first", Millis::from_secs(1)).await.unwrap();
+    log.append(vec![batch("a", 0).by(stale).says("one")]).await.unwrap();
+    let newest = log.acquire(&"a".into(), "second", Millis::from_secs(1)).await.unwrap();
+
+    let Some(subject) = subject.reopen().await else { return };
+    let log = subject.log();
+    let fenced = AppendError::Fenced { stream: "a".into() };
+    assert_eq!(log.append(vec![batch("a", 1).by(stale).says("late")]).await, Err(fenced));
+    assert!(log.acquire(&"a".into(), "third", Millis::from_secs(1)).await.unwrap() > newest);
+}
+
+/// So that a target's order holds across a restart.
+pub async fn delivery_ids_go_on_rising<S: Subject>(subject: S) {
+    let log = subject.log();
+    log.append(vec![batch("a", 0).says("one").owes("x")]).await.unwrap();
+    let first = log.heads().await.unwrap()[0].id;
+    log.advance(first, DeliveryState::Pending, DeliveryState::Done, "").await.unwrap();
+
+    let Some(subject) = subject.reopen().await else { return };
+    let log = subject.log();
+    log.append(vec![batch("a", 1).says("two").owes("x")]).await.unwrap();
+    assert!(log.heads().await.unwrap()[0].id > first);
+}

@@ -1,0 +1,68 @@
+//! What every log must do, whatever it is made of: one case for each sentence of the ports' documentation.
+//!
+//! A log's test file names a [`Subject`] and lets [`log_conformance!`](crate::log_conformance) make a test of every case:
+//!
+//! ```text
+//! moothall_testkit::log_conformance!(MySubject::fresh());
+//! ```
+#![allow(clippy::unwrap_used)]
+
+pub mod append;
+pub mod build;
+pub mod catalog;
+pub mod claims;
+pub mod deliveries;
+pub mod lasting;
+pub mod reading;
+
+use async_trait::async_trait;
+use moothall_engine::ports::{Deliveries, EventLog};
+use moothall_kernel::ids::StreamId;
+use moothall_kernel::time::Timestamp;
+
+/// A log under test, and what the suite needs to do to it from outside.
+#[async_trait]
+pub trait Subject: Sized + Send + Sync + 'static {
+    /// The log.
+    type Log: EventLog + Deliveries;
+
+    /// The log, empty at first.
+    fn log(&self) -> &Self::Log;
+
+    /// Adds, behind the log's back, the event of a kind unknown to this version that a newer version would have appended.
+    async fn append_newer(&self, stream: &StreamId, ts: Timestamp, kind: &str);
+
+    /// Drops the log without closing it and opens the same data again; `None` where nothing is meant to last.
+    async fn reopen(self) -> Option<Self>;
+}
+
+/// Makes a test of every case of the suite. Takes an expression that gives a fresh [`Subject`].
+#[macro_export]
+macro_rules! log_conformance {
+    ($fresh:expr) => {
+        $crate::log_conformance! { @cases $fresh;
+            append: a_stream_begins_with_its_first_append, an_append_that_begins_nothing_is_refused,
+                an_append_goes_to_all_its_streams_or_to_none, batches_of_one_stream_follow_each_other,
+                a_conflict_tells_the_head, a_gap_is_refused, an_append_of_nothing_changes_nothing,
+                the_newest_writer_fences_the_others, a_stream_can_be_acquired_before_it_begins, writers_at_once_leave_no_gap;
+            claims: a_claim_is_found_as_it_was_taken, a_held_claim_fails_the_whole_append, a_claim_fails_its_own_holder_too,
+                a_claim_is_released_by_its_holder_alone, a_claim_passes_on_within_an_append, a_claim_lapses,
+                a_lapsed_claim_can_be_taken_over, a_failed_append_neither_takes_nor_releases;
+            reading: events_come_back_as_they_were, pages_join_without_a_gap, reading_past_the_end_gives_nothing,
+                a_stream_that_did_not_begin_is_not_found, a_newer_kind_is_reported_and_left_out;
+            catalog: the_row_is_that_of_the_last_append, streams_are_listed_in_creation_order, a_listing_is_paged,
+                a_listing_is_filtered, due_are_duties_and_passed_wakes, the_earliest_wake_of_all_is_next;
+            deliveries: deliveries_are_inserted_with_their_append, each_target_is_served_first_in_first_out,
+                what_is_over_does_not_block_its_target, a_delivery_advances_only_from_where_it_is;
+            lasting: all_of_it_lasts, fences_last, delivery_ids_go_on_rising;
+        }
+    };
+    (@cases $fresh:expr; $($module:ident: $($case:ident),+;)+) => {
+        $($(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                $crate::conformance::$module::$case($fresh).await;
+            }
+        )+)+
+    };
+}

@@ -1,0 +1,29 @@
+//! The memory log, the reference of the others, under the suite they all run under.
+
+use async_trait::async_trait;
+use moothall_engine::MemoryLog;
+use moothall_kernel::ids::StreamId;
+use moothall_kernel::time::Timestamp;
+use moothall_testkit::conformance::Subject;
+
+#[derive(Default)]
+struct InMemory(MemoryLog);
+
+#[async_trait]
+impl Subject for InMemory {
+    type Log = MemoryLog;
+
+    fn log(&self) -> &MemoryLog {
+        &self.0
+    }
+
+    async fn append_newer(&self, stream: &StreamId, ts: Timestamp, kind: &str) {
+        self.0.append_newer(stream, ts, kind);
+    }
+
+    async fn reopen(self) -> Option<Self> {
+        None
+    }
+}
+
+moothall_testkit::log_conformance!(InMemory::default());
