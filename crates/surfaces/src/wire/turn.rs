@@ -195,7 +195,7 @@ impl TurnEvent {
                 cause: cause.into(),
                 expires: expires.to_string(),
             },
-            Event::TurnWidened { turn, why, may_pass, cause } => {
+            Event::TurnWidened { turn, why, may_pass, cause, .. } => {
                 TurnEvent::Widened { turn: id(turn), why: why_word(*why).into(), may_pass: *may_pass, cause: cause.into() }
             }
             Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => TurnEvent::Started {
