@@ -1,15 +1,14 @@
 //! What a runtime is told about a turn: the prompt, the trigger, the transcript.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::compose::Prompt;
+use moothall_kernel::compose::compose;
 use moothall_kernel::event::{Event, Recorded};
-use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::Participant;
 use moothall_kernel::state::Turn;
-use moothall_kernel::time::Millis;
 use moothall_kernel::view::{Viewer, visible};
 
 use crate::agent::{Job, TurnKey};
@@ -70,13 +69,12 @@ pub(crate) struct Brief<'a> {
 /// # Errors
 /// [`LogError`] when the events it covers cannot be read.
 pub(crate) async fn brief(of: Brief<'_>, tail: &mut Tail) -> Result<Job, LogError> {
-    let (after, through) = range(&of);
+    let Range { after, from, through } = Range::of(&of);
     let events = events(&of, tail, after, through).await?;
-    let trigger = match events.iter().find(|event| event.seq == of.turn.cause.seq) {
-        Some(trigger) => trigger.clone(),
-        None => read_one(of.log, of.state.stream(), of.turn.cause.seq).await?,
-    };
-    let prompt = prompt(of.state, of.turn.no, &events);
+    let events = with_causes(&of, events).await?;
+    let trigger = find(&events, of.turn.cause.seq).cloned();
+    let trigger = trigger.ok_or_else(|| LogError::Failed(format!("turn {} has no cause", of.turn.no)))?;
+    let prompt = compose(of.state, of.turn, from, through, &events);
     crash::point("prompt_built");
     Ok(Job {
         key: TurnKey { stream: of.state.stream().clone(), turn: of.turn.no, attempt: of.turn.attempt },
@@ -90,22 +88,26 @@ pub(crate) async fn brief(of: Brief<'_>, tail: &mut Tail) -> Result<Job, LogErro
         trigger,
         window: window(&events, &of.participant.id),
         through,
-        limit: limit(&of),
+        limit: of.state.limit_of(of.turn),
     })
 }
 
-fn prompt(_state: &Conversation, _turn: TurnNo, _events: &[Recorded]) -> Prompt {
-    Prompt::default()
+/// What a turn covers, `(from, through]`, and where to begin reading so that a transcript reaches behind it.
+struct Range {
+    after: Seq,
+    from: Seq,
+    through: Seq,
 }
 
-/// The range to fetch: what the turn covers, and enough before it for a transcript.
-fn range(of: &Brief<'_>) -> (Seq, Seq) {
-    let (from, through) = match of.turn.running {
-        Some(running) => (running.from_seq, running.through_seq),
-        None => (of.participant.cursor, of.state.head()),
-    };
-    let oldest = from.0.min(through.0.saturating_sub(WINDOW_SEQS));
-    (Seq(oldest.max(through.0.saturating_sub(RANGE_SEQS_MAX))), through)
+impl Range {
+    fn of(of: &Brief<'_>) -> Self {
+        let (from, through) = match of.turn.running {
+            Some(running) => (running.from_seq, running.through_seq),
+            None => (of.participant.cursor, of.state.head()),
+        };
+        let oldest = from.0.min(through.0.saturating_sub(WINDOW_SEQS));
+        Self { after: Seq(oldest.max(through.0.saturating_sub(RANGE_SEQS_MAX))), from, through }
+    }
 }
 
 async fn events<'t>(of: &Brief<'_>, tail: &'t mut Tail, after: Seq, through: Seq) -> Result<Cow<'t, [Recorded]>, LogError> {
@@ -115,6 +117,30 @@ async fn events<'t>(of: &Brief<'_>, tail: &'t mut Tail, after: Seq, through: Seq
     let count = usize::try_from(through.0 - after.0).unwrap_or(usize::MAX);
     let page = of.log.read(of.state.stream(), after, count).await?;
     Ok(Cow::Owned(page.events))
+}
+
+/// Adds the events that they and the turn refer to.
+async fn with_causes<'t>(of: &Brief<'_>, events: Cow<'t, [Recorded]>) -> Result<Cow<'t, [Recorded]>, LogError> {
+    let taken = |recorded: &Recorded| match &recorded.event {
+        Event::Taken { cause } => Some(cause.seq),
+        _ => None,
+    };
+    let known = |seq: &Seq| find(&events, *seq).is_some();
+    let causes = events.iter().filter_map(taken).chain([of.turn.cause.seq]);
+    let causes: BTreeSet<Seq> = causes.filter(|seq| !known(seq)).collect();
+    if causes.is_empty() {
+        return Ok(events);
+    }
+    let mut all = events.into_owned();
+    for seq in causes {
+        all.push(read_one(of.log, of.state.stream(), seq).await?);
+    }
+    all.sort_by_key(|recorded| recorded.seq);
+    Ok(Cow::Owned(all))
+}
+
+fn find(events: &[Recorded], seq: Seq) -> Option<&Recorded> {
+    events.binary_search_by_key(&seq, |recorded| recorded.seq).ok().map(|at| &events[at])
 }
 
 /// One event of a stream.
@@ -130,12 +156,6 @@ fn window(events: &[Recorded], viewer: &ParticipantId) -> Vec<Recorded> {
     let mut newest: Vec<Recorded> = events.iter().rev().filter(said).take(WINDOW_LEN).cloned().collect();
     newest.reverse();
     newest
-}
-
-/// The time limit of a turn. (Ruling 12.)
-fn limit(of: &Brief<'_>) -> Millis {
-    let facts = &of.participant.facts;
-    of.state.policy().agent_reply_timeout.or(facts.timeout).unwrap_or_else(|| facts.runtime.reply_timeout())
 }
 
 #[cfg(test)]

@@ -190,6 +190,7 @@ impl Live {
     /// Works until nothing keeps the stream.
     async fn work_on(&mut self) -> Result<(), Over> {
         let mut drained = Drained::default();
+        self.drain(&mut drained);
         self.work(&mut drained).await?;
         loop {
             match self.next(&mut drained).await {

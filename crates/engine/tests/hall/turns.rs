@@ -1,0 +1,253 @@
+//! Turns: briefed, run, ended once, and run again after a restart.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use moothall_engine::agent::Agent;
+use moothall_engine::hall::{Signal, Update};
+use moothall_kernel::command::{Actor, Command};
+use moothall_kernel::event::{Event, KeptBecause, Outcome, WhyNot};
+use moothall_kernel::participant::OnLost;
+use moothall_kernel::policy::PolicyName;
+use moothall_kernel::time::Millis;
+
+use crate::common::{Parrot, Shared, Slow, World, agent, eventually, has, post_by, words};
+
+fn slow() -> (Arc<Slow>, Arc<dyn Agent>) {
+    let slow = Arc::new(Slow::default());
+    (slow.clone(), agent(Shared(slow)))
+}
+
+fn ended(event: &Event) -> Option<Outcome> {
+    if let Event::TurnEnded { outcome, .. } = event { Some(*outcome) } else { None }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_answers_at_once_costs_one_append_for_each_turn() {
+    let world = World::with(&[("parrot", agent(Parrot("here")))]).await;
+    let stream = world.create_as(PolicyName::Hybrid).await;
+    for id in ["a", "b", "c"] {
+        world.invite(&stream, id, "parrot").await;
+    }
+    let before = world.log.appended();
+    world.post(&stream, "@a @b @c hello").await.unwrap();
+    let events = world.until(&stream, |events| has(events, |event| *event == Event::RoundClosed)).await;
+    let turns = events.iter().filter(|recorded| ended(&recorded.event).is_some()).count();
+    assert!(turns >= 3, "{events:#?}");
+    assert_eq!(world.log.appended() - before, 1 + turns, "the post, and one for each turn");
+    assert_eq!(events.iter().filter_map(words).count(), 1 + turns);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_is_told_what_was_said() {
+    let (slow, runs) = slow();
+    let world = World::with(&[("slow", runs)]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    world.post(&stream, "the weather is fine").await.unwrap();
+    world.post(&stream, "@s is it?").await.unwrap();
+    eventually(async || (!slow.asked().is_empty()).then_some(())).await;
+    let job = slow.jobs.lock().unwrap()[0].clone();
+    assert!(job.prompt.text.contains("the weather is fine"), "{}", job.prompt.text);
+    assert_eq!(words(&job.trigger).unwrap().1, "@s is it?");
+    assert_eq!(job.window.iter().filter_map(words).map(|(_, body)| body).collect::<Vec<_>>(), ["the weather is fine", "@s is it?"]);
+    assert_eq!(job.limit, Millis::from_secs(600));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_a_restart_lost_runs_again_and_its_late_result_is_not_shown() {
+    let (first, runs) = slow();
+    let world = World::with(&[("slow", runs.clone())]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    world.post(&stream, "@s hello").await.unwrap();
+    world.until(&stream, |events| has(events, |event| event.kind() == "turn_started")).await;
+    assert_eq!(first.asked(), [(1, 1)]);
+
+    let (second, runs_again) = slow();
+    let world = world.restart(&[("slow", runs_again)]).await;
+    eventually(async || (!second.asked().is_empty()).then_some(())).await;
+    assert_eq!(second.asked(), [(1, 2)]);
+    second.say("the second try");
+    let events = world.until(&stream, |events| has(events, |event| ended(event).is_some())).await;
+    assert_eq!(events.iter().filter_map(words).next_back().unwrap().1, "the second try");
+
+    let late = moothall_kernel::command::Command::Finished {
+        turn: moothall_kernel::ids::TurnNo(1),
+        attempt: 1,
+        result: Ok("the first try".into()),
+        usage: Default::default(),
+    };
+    world.hall.submit(&stream, late, None).await.unwrap();
+    let events = world.events(&stream).await;
+    assert_eq!(events.iter().filter_map(words).count(), 2);
+    assert!(has(&events, |event| matches!(event, Event::Kept { because: KeptBecause::Late, .. })));
+    drop(runs);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_must_not_run_twice_ends_as_interrupted() {
+    let fragile = || Arc::new(Slow { on_lost: Some(OnLost::Fail), ..Slow::default() });
+    let world = World::with(&[("slow", agent(Shared(fragile())))]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    world.post(&stream, "@s hello").await.unwrap();
+    world.until(&stream, |events| has(events, |event| event.kind() == "turn_started")).await;
+    let second = fragile();
+    let world = world.restart(&[("slow", agent(Shared(second.clone())))]).await;
+    let interrupted = |event: &Event| matches!(event, Event::TurnEnded { fault: Some(fault), .. } if fault.code == "interrupted");
+    world.until(&stream, |events| has(events, interrupted)).await;
+    assert_eq!(second.asked(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_runtime_that_outlived_the_restart_is_attached_to_again() {
+    let (slow, runs) = slow();
+    let world = World::with(&[("slow", runs.clone())]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    world.post(&stream, "@s hello").await.unwrap();
+    world.until(&stream, |events| has(events, |event| event.kind() == "turn_started")).await;
+    let world = world.restart(&[("slow", runs)]).await;
+    world.until(&stream, |_| true).await;
+    assert_eq!(slow.asked(), [(1, 1)]);
+    assert!(!has(&world.events(&stream).await, |event| event.kind() == "turn_lost"));
+    assert_eq!(world.hall.live_streams(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_that_nobody_ran_does_not_count_against_a_turn() {
+    let (_first, runs) = slow();
+    let world = World::with(&[("slow", runs)]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    world.post(&stream, "@s hello").await.unwrap();
+    world.until(&stream, |events| has(events, |event| event.kind() == "turn_started")).await;
+    world.clock.sleep_through(Millis::from_secs(24 * 3600));
+    let (second, runs) = slow();
+    let world = world.restart(&[("slow", runs)]).await;
+    eventually(async || (!second.asked().is_empty()).then_some(())).await;
+    second.say("good morning");
+    let events = world.until(&stream, |events| has(events, |event| ended(event).is_some())).await;
+    assert!(has(&events, |event| matches!(event, Event::Resumed { downtime } if *downtime > Millis::from_secs(23 * 3600))));
+    assert!(has(&events, |event| ended(event) == Some(Outcome::Spoke)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_computer_that_slept_does_not_time_its_agents_out() {
+    let (slow, runs) = slow();
+    let world = World::with(&[("slow", runs)]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    world.post(&stream, "@s hello").await.unwrap();
+    world.until(&stream, |events| has(events, |event| event.kind() == "turn_started")).await;
+    world.clock.sleep_through(Millis::from_secs(24 * 3600));
+    slow.say("that was a long night");
+    let events = world.until(&stream, |events| has(events, |event| ended(event).is_some())).await;
+    assert!(has(&events, |event| event.kind() == "resumed"));
+    assert!(has(&events, |event| ended(event) == Some(Outcome::Spoke)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_takes_too_long_expires_and_its_work_is_dropped() {
+    let (slow, runs) = slow();
+    let world = World::with(&[("slow", runs)]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    world.post(&stream, "@s hello").await.unwrap();
+    let events = world.until(&stream, |events| has(events, |event| ended(event) == Some(Outcome::Expired))).await;
+    assert_eq!(events.iter().filter_map(words).next_back().unwrap().1, "[s encountered an error]");
+    eventually(async || (slow.dropped.load(Ordering::SeqCst) == 1).then_some(())).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_drops_the_work() {
+    let (slow, runs) = slow();
+    let world = World::with(&[("slow", runs)]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    world.post(&stream, "@s hello").await.unwrap();
+    world.until(&stream, |events| has(events, |event| event.kind() == "turn_started")).await;
+    world.hall.submit(&stream, Command::Stop { by: Actor::human("user") }, None).await.unwrap();
+    eventually(async || (slow.dropped.load(Ordering::SeqCst) == 1).then_some(())).await;
+    assert!(has(&world.events(&stream).await, |event| ended(event) == Some(Outcome::Cancelled)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_streams_once_it_cannot_be_a_pass_any_more() {
+    let (slow, runs) = slow();
+    let world = World::with(&[("slow", runs)]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    let mut early = world.hall.subscribe(&stream).await.unwrap();
+    world.post(&stream, "@s hello").await.unwrap();
+    for piece in ["+[PA", "+RTY] ", "+tonight"] {
+        slow.say(piece);
+        let left = async || slow.answers.lock().unwrap().is_empty().then_some(());
+        eventually(left).await;
+    }
+    let mut heard = String::new();
+    while heard != "[PARTY] tonight" {
+        if let Update::Signal(signal) = early.updates.recv().await.unwrap()
+            && let Signal::Delta { offset, text, .. } = &*signal
+        {
+            assert_eq!(*offset, heard.len());
+            heard.push_str(text);
+        }
+    }
+    let late = world.hall.subscribe(&stream).await.unwrap();
+    let [Signal::Delta { offset: 0, text, .. }] = &late.partials[..] else { panic!("{:?}", late.partials) };
+    assert_eq!(text, "[PARTY] tonight");
+}
+
+#[tokio::test(start_paused = true)]
+async fn those_that_the_server_runs_are_seen_thinking_and_listening() {
+    let (slow, runs) = slow();
+    let world = World::with(&[("slow", runs)]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    world.post(&stream, "@s hello").await.unwrap();
+    let state = async || world.hall.presence(&stream).await.unwrap().pop().map(|presence| presence.state);
+    eventually(async || state().await.filter(|state| state == "thinking")).await;
+    slow.say("done");
+    eventually(async || state().await.filter(|state| state == "listening")).await;
+    let details = world.hall.presence(&stream).await.unwrap()[0].details.clone().unwrap();
+    assert_eq!(details["client"], "slow");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_remote_participant_is_offline_until_it_connects_and_answers_by_posting() {
+    let world = World::new().await;
+    let stream = world.create().await;
+    world.invite(&stream, "r", "somebody-elses").await;
+    world.post(&stream, "@r are you there?").await.unwrap();
+    let offline = |event: &Event| matches!(event, Event::Skipped { why_not: WhyNot::Offline, .. });
+    assert!(has(&world.events(&stream).await, offline));
+
+    let connected = world.hall.connect(&stream, "r".into()).await.unwrap();
+    world.post(&stream, "@r and now?").await.unwrap();
+    world.until(&stream, |events| has(events, |event| event.kind() == "turn_started")).await;
+    world.hall.submit(&stream, post_by("r", "here I am"), None).await.unwrap();
+    assert!(has(&world.events(&stream).await, |event| ended(event) == Some(Outcome::Spoke)));
+    assert_eq!(world.hall.presence(&stream).await.unwrap(), [], "its presence is its own affair");
+
+    drop(connected);
+    world.post(&stream, "@r still?").await.unwrap();
+    let skipped = world.events(&stream).await.iter().filter(|recorded| offline(&recorded.event)).count();
+    assert_eq!(skipped, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_remote_participant_that_is_present_counts_until_its_presence_lapses() {
+    let world = World::new().await;
+    let stream = world.create().await;
+    world.invite(&stream, "r", "somebody-elses").await;
+    world.hall.set_presence(&stream, "r".into(), "listening".into(), None).await.unwrap();
+    world.post(&stream, "@r are you there?").await.unwrap();
+    assert!(has(&world.events(&stream).await, |event| event.kind() == "turn_granted"));
+    world.hall.submit(&stream, Command::Stop { by: Actor::human("user") }, None).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    world.post(&stream, "@r and now?").await.unwrap();
+    assert!(has(&world.events(&stream).await, |event| matches!(event, Event::Skipped { why_not: WhyNot::Offline, .. })));
+}
