@@ -42,9 +42,7 @@ pub fn read(bytes: &[u8]) -> Result<Value, JsonFault> {
     let kind = Cell::new(JsonFaultKind::Malformed);
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = Strict { depth: 0, fault: &kind }.deserialize(&mut deserializer);
-    value
-        .and_then(|value| deserializer.end().map(|()| value))
-        .map_err(|error| JsonFault { kind: kind.get(), detail: error.to_string() })
+    value.and_then(|value| deserializer.end().map(|()| value)).map_err(|error| JsonFault { kind: kind.get(), detail: error.to_string() })
 }
 
 /// One value at some depth. Notes the kind of a fault on the side, because the reader's own error is only text.
@@ -151,7 +149,8 @@ pub fn canonical(value: &Value) -> String {
         Value::Object(object) => {
             let mut entries: Vec<_> = object.iter().collect();
             entries.sort_by_key(|(key, _)| *key);
-            let inner: Vec<String> = entries.iter().map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), canonical(value))).collect();
+            let inner: Vec<String> =
+                entries.iter().map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), canonical(value))).collect();
             format!("{{{}}}", inner.join(","))
         }
         Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
