@@ -91,7 +91,7 @@ impl SqliteLog {
     /// A write that waits for room in the queue.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, Refusal> + Send + 'static,
+        work: impl Fn(&Connection) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, LogError> {
         let (request, result) = writer::request(work);
         let sent = self.queue()?.send(request).await;

@@ -196,7 +196,8 @@ pub(crate) fn find(conn: &Connection, stream: &StreamId) -> rusqlite::Result<Opt
 
 /// Streams with duties come from one index and streams to wake from another, so quiet ones are never looked at.
 pub(crate) const DUE: &str = "SELECT id FROM streams WHERE head > 0 AND key IN (
-        SELECT key FROM streams WHERE has_duties = 1 UNION SELECT key FROM streams WHERE next_wake <= ?1)
+        SELECT key FROM streams INDEXED BY streams_with_duties WHERE has_duties = 1
+        UNION ALL SELECT key FROM streams INDEXED BY streams_to_wake WHERE next_wake <= ?1)
     ORDER BY key";
 
 pub(crate) fn due(conn: &Connection, now: Timestamp) -> rusqlite::Result<Vec<StreamId>> {

@@ -81,7 +81,10 @@ pub(crate) fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(PATIENCE)?;
-    conn.pragma_update(None, "journal_mode", "wal")?;
+    conn.pragma_update_and_check(None, "journal_mode", "wal", |row| match row.get_ref(0)?.as_str()? {
+        "wal" => Ok(()),
+        other => Err(rusqlite::Error::InvalidParameterName(format!("this file system gives journal mode {other} instead of wal"))),
+    })?;
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
     conn.pragma_update(None, "journal_size_limit", WAL_KEPT_BYTES)?;

@@ -26,7 +26,7 @@ pub(crate) enum Request {
 
 /// Something to be written, and whom to tell.
 pub(crate) trait Write: Send {
-    /// Does it inside the open transaction; whether there is anything to keep.
+    /// Does it inside the open transaction; whether there is anything to keep. Again, if the transaction was lost.
     fn decide(&mut self, conn: &Connection) -> Result<bool, Trouble>;
     /// Tells what came of it, after the commit.
     fn tell(self: Box<Self>);
@@ -35,7 +35,7 @@ pub(crate) trait Write: Send {
 }
 
 struct Pending<T, E, F> {
-    work: Option<F>,
+    work: F,
     decided: Option<Result<T, E>>,
     reply: oneshot::Sender<Result<T, E>>,
 }
@@ -44,11 +44,10 @@ impl<T, E, F> Write for Pending<T, E, F>
 where
     T: Send,
     E: Send + From<Refusal>,
-    F: Send + FnOnce(&Connection) -> Result<T, Refusal>,
+    F: Send + Fn(&Connection) -> Result<T, Refusal>,
 {
     fn decide(&mut self, conn: &Connection) -> Result<bool, Trouble> {
-        let Some(work) = self.work.take() else { return Ok(false) };
-        let result = work(conn);
+        let result = (self.work)(conn);
         let verdict = match &result {
             Ok(_) => Ok(true),
             Err(Refusal::Answer(_)) => Ok(false),
@@ -72,14 +71,14 @@ where
 
 /// A write, and where its result will come.
 pub(crate) fn request<T, E>(
-    work: impl FnOnce(&Connection) -> Result<T, Refusal> + Send + 'static,
+    work: impl Fn(&Connection) -> Result<T, Refusal> + Send + 'static,
 ) -> (Request, oneshot::Receiver<Result<T, E>>)
 where
     T: Send + 'static,
     E: Send + From<Refusal> + 'static,
 {
     let (reply, result) = oneshot::channel();
-    (Request::Write(Box::new(Pending { work: Some(work), decided: None, reply })), result)
+    (Request::Write(Box::new(Pending { work, decided: None, reply })), result)
 }
 
 /// Starts the thread. It ends when it is asked to close or when nobody can ask any more, and then gives the folder free.
@@ -144,9 +143,17 @@ impl Writer {
         (writes, None)
     }
 
+    /// Commits a group and tells everyone. When it finds no room, SQLite rolls all of it back: halves are tried, so that the
+    /// one that is too large fails alone.
     fn write(&mut self, mut writes: Vec<Box<dyn Write>>) {
         match self.commit(&mut writes) {
             Ok(()) => writes.into_iter().for_each(Write::tell),
+            Err(Trouble::Full) if writes.len() > 1 => {
+                self.abandon(&Trouble::Full);
+                let later = writes.split_off(writes.len() / 2);
+                self.write(writes);
+                self.write(later);
+            }
             Err(trouble) => {
                 self.abandon(&trouble);
                 writes.into_iter().for_each(|write| write.undo(&trouble));
@@ -163,15 +170,9 @@ impl Writer {
         self.execute("COMMIT")
     }
 
-    /// Decides one request. Its own lack of room is its own affair, unless SQLite has rolled back everything because of it.
     fn decide(&self, write: &mut dyn Write) -> Result<(), Trouble> {
         self.execute("SAVEPOINT request")?;
-        let keep = match write.decide(&self.conn) {
-            Ok(keep) => keep,
-            Err(Trouble::Full) if !self.conn.is_autocommit() => false,
-            Err(trouble) => return Err(trouble),
-        };
-        if !keep {
+        if !write.decide(&self.conn)? {
             self.execute("ROLLBACK TO request")?;
         }
         self.execute("RELEASE request")

@@ -2,6 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod conformance;
+mod damage;
+mod folder;
+mod reading;
+mod room;
 
 use rusqlite::Connection;
 use tempfile::TempDir;
