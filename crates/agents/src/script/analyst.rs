@@ -1,25 +1,29 @@
 //! Takes a message apart: what it asks, which numbers it gives, what it is about.
 
-use super::room::{Room, plain};
-use super::words::{arithmetic, gist, key_words, numbers, question, shorten, wanted};
+use super::room::{Room, Said, plain};
+use super::words::{arithmetic, capitalised, gist, key_words, numbers, question, shorten, wanted};
 
-/// Volunteers for a question or for numbers, once for each human message; later only when another agent asks something.
+/// Volunteers for a question or for numbers, once for each human message, and once more when another agent asks something.
 pub(super) fn speak(room: &Room<'_>) -> Option<String> {
-    let subject = room.subject();
     if !room.job.may_pass {
-        return Some(analysis(&subject));
+        return Some(room.addressed_by().and_then(answer).unwrap_or_else(|| analysis(&room.subject())));
     }
-    if room.own_last().is_none() {
-        let asked = room.asked();
-        return (question(&asked).is_some() || !numbers(&asked).is_empty()).then(|| analysis(&asked));
+    match room.own().len() {
+        0 => {
+            let asked = room.asked();
+            (question(&asked).is_some() || !numbers(&asked).is_empty()).then(|| analysis(&asked))
+        }
+        1 => room.news().and_then(answer),
+        _ => None,
     }
-    let news = room.news()?;
-    let words = plain(&news.post.body);
-    let asked = question(&words)?;
+}
+
+fn answer(said: Said<'_>) -> Option<String> {
+    let words = plain(&said.post.body);
+    let asked = capitalised(&shorten(question(&words)?, 120));
     Some(format!(
-        "To {}: fair point. “{}” cannot be settled from what was said here; it takes a source, or one more number.",
-        news.post.from,
-        shorten(asked, 120)
+        "Fair point, {}. “{asked}” cannot be settled from what was said here; it takes a source, or one more number.",
+        said.post.from
     ))
 }
 
@@ -31,7 +35,7 @@ fn analysis(text: &str) -> String {
     }
     if !numbers.is_empty() {
         let written: Vec<&str> = numbers.iter().map(|number| number.written.as_str()).collect();
-        let amounts = arithmetic(&numbers).map(|sums| format!(" ({sums})")).unwrap_or_default();
+        let amounts = arithmetic(text, &numbers).map(|sums| format!(" ({sums})")).unwrap_or_default();
         lines.push(format!("- **Numbers:** {}{amounts}", written.join(", ")));
     }
     let about = key_words(text, 3);

@@ -1,7 +1,7 @@
 //! Raises one pointed objection to what another agent said.
 
 use super::room::{Room, Said, plain};
-use super::words::{gist, key_words, numbers, pick};
+use super::words::{gist, is_greeting, key_words, numbers, pick, question};
 
 const DOUBTS: &[&str] = &[
     "what would have to be true for the opposite to hold?",
@@ -10,21 +10,29 @@ const DOUBTS: &[&str] = &[
     "this is one case; name a second one before we rely on it.",
 ];
 
-/// Volunteers only when another agent has spoken since the human message and since its own last words.
+/// Volunteers only when another agent has spoken about the human message, and once for each. Nobody objects to a greeting.
 pub(super) fn speak(room: &Room<'_>) -> Option<String> {
     if room.job.may_pass {
-        return room.news().map(objection);
+        if is_greeting(&room.asked()) {
+            return None;
+        }
+        return room.news().filter(|_| room.own().is_empty()).map(|said| objection(room, said));
     }
-    Some(room.news().or_else(|| room.last_other()).map_or_else(|| to_the_question(room), objection))
+    Some(room.news().or_else(|| room.last_other()).map_or_else(|| to_the_question(room), |said| objection(room, said)))
 }
 
-fn objection(said: Said<'_>) -> String {
+/// A doubt that is a question asks for an answer by name, as long as few have spoken: later there may be no reply left.
+fn objection(room: &Room<'_>, said: Said<'_>) -> String {
     let words = plain(&said.post.body);
-    let doubt = match numbers(&words).first() {
-        Some(number) => format!("where does {} come from? A number without a source is an opinion.", number.written),
+    let asked = numbers(&room.asked());
+    let doubt = match numbers(&words).into_iter().find(|number| asked.contains(number)) {
+        Some(number) => {
+            format!("you take {} as given, but where does it come from? A number without a source is an opinion.", number.written)
+        }
         None => pick(&words, DOUBTS).to_owned(),
     };
-    format!("One objection, to {}: “{}” — {doubt}", said.post.from, gist(&words))
+    let mark = if question(&doubt).is_some() && room.others().len() == 1 { "@" } else { "" };
+    format!("One objection, {mark}{}: “{}” — {doubt}", said.post.from, gist(&words))
 }
 
 fn to_the_question(room: &Room<'_>) -> String {

@@ -57,14 +57,14 @@ impl<'a> Room<'a> {
         self.said.iter().rev().copied().find(|said| said.is_human())
     }
 
-    /// The words of that message, without the `@` of its mentions; empty when there is none.
+    /// The words of that message, without whom they address; empty when there is none.
     pub(super) fn asked(&self) -> String {
-        self.question().map(|said| plain(&said.post.body)).unwrap_or_default()
+        self.question().map(|said| plain(unaddressed(&said.post.body))).unwrap_or_default()
     }
 
     /// The words that this turn is about: the trigger's, or the human's where the trigger has none.
     pub(super) fn subject(&self) -> String {
-        Said::of(&self.job.trigger).map_or_else(|| self.asked(), |said| plain(&said.post.body))
+        Said::of(&self.job.trigger).map_or_else(|| self.asked(), |said| plain(unaddressed(&said.post.body)))
     }
 
     fn is_other_agent(&self, said: Said<'_>) -> bool {
@@ -75,10 +75,10 @@ impl<'a> Room<'a> {
         self.question().map_or(Seq(0), |said| said.seq)
     }
 
-    /// What this agent itself said last about the human message.
-    pub(super) fn own_last(&self) -> Option<Seq> {
+    /// What this agent itself said about the human message, oldest first.
+    pub(super) fn own(&self) -> Vec<Said<'a>> {
         let after = self.asked_at();
-        self.said.iter().rev().find(|said| said.seq > after && said.post.from == self.job.participant).map(|said| said.seq)
+        self.said.iter().copied().filter(|said| said.seq > after && said.post.from == self.job.participant).collect()
     }
 
     /// What other agents said about the human message, oldest first.
@@ -89,14 +89,29 @@ impl<'a> Room<'a> {
 
     /// What another agent said since the human message and since this agent's own words.
     pub(super) fn news(&self) -> Option<Said<'a>> {
-        let own = self.own_last().unwrap_or_default();
+        let own = self.own().last().map(|said| said.seq).unwrap_or_default();
         self.others().into_iter().next_back().filter(|said| said.seq > own)
     }
 
-    /// The newest words of another agent, however old.
-    pub(super) fn last_other(&self) -> Option<Said<'a>> {
-        self.said.iter().rev().copied().find(|said| self.is_other_agent(*said))
+    /// The words of another agent that gave rise to this turn.
+    pub(super) fn addressed_by(&self) -> Option<Said<'a>> {
+        Said::of(&self.job.trigger).filter(|said| self.is_other_agent(*said))
     }
+
+    /// The newest words of another agent, however old, unless they answer this one.
+    pub(super) fn last_other(&self) -> Option<Said<'a>> {
+        let answers_me = |said: &Said<'_>| said.post.reply_to.as_ref().is_some_and(|cause| cause.from == self.job.participant);
+        self.said.iter().rev().copied().find(|said| self.is_other_agent(*said) && !answers_me(said))
+    }
+}
+
+/// A message without the mentions it begins with.
+fn unaddressed(body: &str) -> &str {
+    let mut rest = body.trim_start();
+    while let Some(mention) = rest.strip_prefix('@') {
+        rest = mention.trim_start_matches(|c: char| !c.is_whitespace()).trim_start();
+    }
+    rest
 }
 
 /// Text on one line, safe to quote: no `@`, so that quoting somebody names nobody, and no Markdown marks.

@@ -4,28 +4,52 @@
 const COMMON: &[&str] = &[
     "about",
     "after",
+    "agree",
     "also",
+    "analyst",
+    "asks",
     "been",
     "before",
+    "better",
+    "call",
+    "come",
     "could",
+    "critic",
     "does",
     "draft",
+    "fell",
     "from",
+    "gave",
     "give",
+    "gives",
+    "going",
+    "good",
+    "grew",
     "have",
+    "help",
     "here",
     "into",
     "just",
+    "know",
     "like",
+    "make",
     "many",
     "more",
     "much",
+    "need",
+    "note",
+    "number",
+    "numbers",
     "please",
+    "question",
+    "said",
+    "says",
     "should",
     "some",
     "such",
     "summarise",
     "summarize",
+    "take",
     "tell",
     "than",
     "that",
@@ -35,10 +59,12 @@ const COMMON: &[&str] = &[
     "there",
     "these",
     "they",
+    "think",
     "this",
     "those",
     "very",
     "want",
+    "went",
     "were",
     "what",
     "when",
@@ -47,19 +73,22 @@ const COMMON: &[&str] = &[
     "while",
     "will",
     "with",
+    "words",
     "would",
     "write",
-    "your",
-    "analyst",
     "writer",
-    "critic",
-    "think",
-    "asks",
-    "gives",
-    "numbers",
-    "question",
-    "words",
+    "wrong",
+    "your",
 ];
+
+const GREETINGS: &[&str] = &["hello", "hi", "hey", "moin", "servus", "greetings"];
+
+/// Whether a text is a greeting and nothing that could be worked on.
+pub(super) fn is_greeting(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let greets = words.next().is_some_and(|word| GREETINGS.contains(&word.to_lowercase().as_str()));
+    greets && words.count() < 4 && question(text).is_none()
+}
 
 /// The sentences of a text, each with its mark.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
@@ -74,13 +103,17 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
         };
         if ends {
             let end = at + c.len_utf8();
-            out.push(text[start..end].trim());
+            out.push(tidy(&text[start..end]));
             start = end;
         }
     }
-    out.push(text[start..].trim());
+    out.push(tidy(&text[start..]));
     out.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
     out
+}
+
+fn tidy(sentence: &str) -> &str {
+    sentence.trim_start_matches(['—', '–', ':', ';', ' ']).trim()
 }
 
 /// The first question in a text.
@@ -150,20 +183,24 @@ pub(super) fn shown(value: f64) -> String {
 }
 
 /// What the numbers of a text amount to, when they can be compared.
-pub(super) fn arithmetic(numbers: &[Number]) -> Option<String> {
+pub(super) fn arithmetic(text: &str, numbers: &[Number]) -> Option<String> {
     let [first, .., last] = numbers else { return None };
     if numbers.iter().any(|number| number.unit != first.unit) {
         return None;
     }
-    let change = last.value - first.value;
     if numbers.len() > 2 {
         let sum: f64 = numbers.iter().map(|number| number.value).sum();
         return Some(format!("sum {}, average {}", shown(sum), shown(sum / numbers.len() as f64)));
     }
+    let change = last.value - first.value;
+    let lower = text.to_lowercase();
+    if !(lower.contains("from ") && lower.contains(" to ")) {
+        return Some(format!("{} apart", shown(change.abs())));
+    }
     let sign = if change > 0.0 { "+" } else { "" };
     let percent = (first.value != 0.0).then(|| change / first.value.abs() * 100.0);
     let percent = percent.map(|percent| format!(", {sign}{}%", shown(percent))).unwrap_or_default();
-    Some(format!("from the first to the second {sign}{}{percent}", shown(change)))
+    Some(format!("a change of {sign}{}{percent}", shown(change)))
 }
 
 /// The words that a text is most about, most frequent first, then in order.
@@ -184,10 +221,13 @@ pub(super) fn key_words(text: &str, most: usize) -> Vec<String> {
     counted.into_iter().take(most).map(|(word, _)| word).collect()
 }
 
+/// How a draft begins.
+pub(super) const DRAFT: &str = "Draft:";
+
 /// The first sentence of a text, short enough to be quoted.
 pub(super) fn gist(text: &str) -> String {
-    let first = sentences(text).first().copied().unwrap_or_default();
-    shorten(first, 160)
+    let text = text.strip_prefix(DRAFT).unwrap_or(text);
+    shorten(sentences(text).first().copied().unwrap_or_default(), 160)
 }
 
 /// At most so many characters, with an ellipsis where something was cut off.
@@ -196,6 +236,12 @@ pub(super) fn shorten(text: &str, chars_max: usize) -> String {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
         None => text.to_owned(),
     }
+}
+
+/// The text with a capital letter at its beginning.
+pub(super) fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// A choice that depends on the text alone (FNV-1a).
@@ -226,11 +272,24 @@ mod tests {
 
     #[test]
     fn only_numbers_of_one_kind_are_compared() {
-        assert_eq!(arithmetic(&numbers("40 to 52")).as_deref(), Some("from the first to the second +12, +30%"));
-        assert_eq!(arithmetic(&numbers("0 to 52")).as_deref(), Some("from the first to the second +52"));
-        assert_eq!(arithmetic(&numbers("1 2 3")).as_deref(), Some("sum 6, average 2"));
-        assert_eq!(arithmetic(&numbers("8% of 52")), None);
-        assert_eq!(arithmetic(&numbers("52")), None);
+        let compared = |text: &str| arithmetic(text, &numbers(text));
+        assert_eq!(compared("from 40 to 52").as_deref(), Some("a change of +12, +30%"));
+        assert_eq!(compared("from 0 to 52").as_deref(), Some("a change of +52"));
+        assert_eq!(compared("from 8 to 4").as_deref(), Some("a change of -4, -50%"));
+        assert_eq!(compared("revenue 12%, costs 8%").as_deref(), Some("4 apart"));
+        assert_eq!(compared("1 2 3").as_deref(), Some("sum 6, average 2"));
+        assert_eq!(compared("8% of 52"), None);
+        assert_eq!(compared("52"), None);
+    }
+
+    #[test]
+    fn a_greeting_is_short_and_asks_nothing() {
+        assert!(["hello", "Hi there, everyone!", "hey"].into_iter().all(is_greeting));
+        assert!(
+            ["hello, what is 2 plus 2?", "Hello world is the program that everybody writes first", "", "history"]
+                .into_iter()
+                .all(|text| !is_greeting(text))
+        );
     }
 
     #[test]

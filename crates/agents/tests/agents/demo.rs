@@ -26,9 +26,9 @@ fn the_analyst_takes_a_message_apart() {
     let asked = post(1, "user", "@analyst Revenue went from 40 to 52 in 2024. Is that good?");
     let expected = "This asks for a yes or a no and gives 2 numbers.\n\n\
         - **Question:** “Is that good?”\n\
-        - **Numbers:** 40, 52 (from the first to the second +12, +30%)\n\
-        - **About:** revenue, went, good\n\
-        - **Length:** 12 words";
+        - **Numbers:** 40, 52 (a change of +12, +30%)\n\
+        - **About:** revenue\n\
+        - **Length:** 11 words";
     assert_eq!(forced(Demo::Analyst, &[asked]), expected);
 }
 
@@ -69,7 +69,7 @@ fn the_critic_waits_for_somebody_to_disagree_with() {
     let objection = polled_about_first(Demo::Critic, &[asked.clone(), claim.clone()]);
     assert_eq!(
         objection,
-        "One objection, to analyst: “Raise it to 12 at once.” — where does 12 come from? A number without a source is an opinion."
+        "One objection, @analyst: “Raise it to 12 at once.” — you take 12 as given, but where does it come from? A number without a source is an opinion."
     );
     let own = reply(3, "critic", &objection, &asked);
     assert_eq!(polled_about_first(Demo::Critic, &[asked, claim, own]), PASS, "one objection is enough");
@@ -88,7 +88,7 @@ fn the_writer_uses_what_the_others_said() {
     let claim = reply(2, "analyst", "**Margins** fell by 3%. More follows.", &asked);
     let draft = polled_about_first(Demo::Writer, &[asked, claim]);
     assert!(draft.starts_with("Draft:\n\n> "), "{draft}");
-    assert!(draft.contains("Then analyst said: “Margins fell by 3%.”"), "{draft}");
+    assert!(draft.contains("As analyst puts it: “Margins fell by 3%.”"), "{draft}");
 }
 
 #[test]
@@ -98,7 +98,8 @@ fn the_analyst_answers_a_question_of_another_agent_once() {
     let objection = reply(3, "critic", "Where does 12 come from?", &asked);
     let window = [asked.clone(), own.clone(), objection.clone()];
     let answer = Demo::Analyst.answer(&job("analyst", Why::Reaction, &window));
-    assert!(answer.starts_with("To critic: fair point. “Where does 12 come from?”"), "{answer}");
+    assert!(answer.starts_with("Fair point, critic. “Where does 12 come from?”"), "{answer}");
+    assert_eq!(answer, forced(Demo::Analyst, &window), "addressed or not, a question gets the same answer");
     let statement = reply(3, "critic", "I doubt that.", &asked);
     assert_eq!(Demo::Analyst.answer(&job("analyst", Why::Reaction, &[asked, own, statement])), PASS);
 }
@@ -108,7 +109,7 @@ fn quoting_somebody_names_nobody() {
     let asked = post(1, "user", "@writer draft this: ask @boss and @critic about “@everyone”?");
     let claim = reply(2, "bob", "Ask @boss.", &asked);
     for demo in Demo::ALL {
-        let answer = forced(demo, &[asked.clone(), claim.clone()]);
+        let answer = polled_about_first(demo, &[asked.clone(), claim.clone()]).replace("One objection, @bob:", "");
         assert!(!answer.contains('@'), "{answer}");
     }
 }

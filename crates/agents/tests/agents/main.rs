@@ -7,3 +7,4 @@ mod command;
 mod config;
 mod demo;
 mod script;
+mod story;
