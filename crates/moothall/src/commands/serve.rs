@@ -153,7 +153,8 @@ fn options(config: &Config, address: SocketAddr) -> HttpOptions {
 fn announce(paper: &Paper, settled: &Settled, address: SocketAddr, agents: &[String]) -> Result<(), Fault> {
     let url = format!("http://{address}");
     if paper.json {
-        return paper.object(&json!({"listening": url, "data": settled.data, "agents": agents, "version": env!("CARGO_PKG_VERSION")}));
+        let data = std::path::absolute(&settled.data).unwrap_or_else(|_| settled.data.clone());
+        return paper.object(&json!({"listening": url, "data": data, "agents": agents, "version": env!("CARGO_PKG_VERSION")}));
     }
     let elsewhere = if address.port() == 5111 { String::new() } else { format!(" --server {url}") };
     paper.line(&format!("Moothall listens on {}", paper.paint(Style::Bold, &url)))?;
