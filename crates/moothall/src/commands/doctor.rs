@@ -196,7 +196,7 @@ fn private(folder: &Path) -> Option<Finding> {
 
 fn free_space(folder: &Path) -> Option<Finding> {
     let stat = statvfs::statvfs(folder).ok()?;
-    let free = u64::from(stat.blocks_available()).saturating_mul(u64::from(stat.fragment_size()));
+    let free = stat.blocks_available().saturating_mul(stat.fragment_size());
     let found = format!("{} MiB free", free >> 20);
     Some(match free {
         ..FREE_BYTES_MIN => Finding::new("disk", Verdict::Fail, found).fix("free some space; a full disk refuses every message"),
