@@ -35,8 +35,10 @@ const LOAD_PAGE: usize = 1000;
 const EPOCH_TTL: Millis = Millis::from_secs(60);
 /// A gap in time longer than this is downtime: deadlines move instead of firing.
 pub(crate) const GAP: Millis = Millis::from_secs(5);
-/// Pause before what could not be appended is tried again.
-pub(crate) const RETRY: Duration = Duration::from_secs(1);
+/// Pause before what found the disk full is tried again.
+pub(crate) const RETRY_FULL: Duration = Duration::from_secs(1);
+/// Pause before what found the log overloaded is tried again.
+pub(crate) const RETRY: Duration = Duration::from_millis(50);
 
 /// How a stream becomes live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +84,7 @@ pub(crate) struct Live {
 #[derive(Default)]
 struct Drained {
     requests: Vec<Request>,
-    notices: Vec<Notice>,
+    notices: Vec<Box<Notice>>,
 }
 
 /// What made the task look up.
@@ -262,7 +264,7 @@ impl Live {
         let mut items = self.own_items();
         let mut after = After::default();
         for notice in drained.notices.drain(..) {
-            self.hear(notice, &mut items, &mut after);
+            self.hear(*notice, &mut items, &mut after);
         }
         for request in drained.requests.drain(..) {
             sort(request, &mut items, &mut after);

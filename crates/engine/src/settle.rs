@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use moothall_kernel::command::{Command, Refusal, Rejection};
@@ -14,7 +15,7 @@ use crate::brief::read_one;
 use crate::crash;
 use crate::effects::effects;
 use crate::hall::{Answer, Bell, HallError, Idempotency, Update};
-use crate::live::{Live, Over, RETRY};
+use crate::live::{Live, Over, RETRY, RETRY_FULL};
 use crate::mail::{Reply, Submitted};
 use crate::ports::{AppendError, Catalog, Claim, ClaimChange, StreamBatch};
 
@@ -97,6 +98,9 @@ impl Live {
         }
         let stored = self.stored(&items).await;
         let decided = self.decide(&items, &stored).await;
+        if items.iter().any(|item| matches!(item.command, Command::Finished { .. })) {
+            crash::point("before_finish_append");
+        }
         match self.append(&decided).await {
             Ok(()) => {
                 self.commit(items, decided);
@@ -244,11 +248,11 @@ impl Live {
                     item.answer(verdict);
                 }
             }
-            AppendError::Full => self.put_back(items, &HallError::DiskFull),
-            AppendError::Overloaded => self.put_back(items, &HallError::Overloaded),
+            AppendError::Full => self.put_back(items, &HallError::DiskFull, RETRY_FULL),
+            AppendError::Overloaded => self.put_back(items, &HallError::Overloaded, RETRY),
             AppendError::Conflict { .. } => {
                 tracing::warn!(stream = %self.stream, %error, "read again");
-                self.put_back(items, &HallError::Overloaded);
+                self.put_back(items, &HallError::Overloaded, RETRY);
                 self.reload().await?;
             }
             AppendError::Fenced { .. } => return Err(give_up(items, HallError::Overloaded)),
@@ -261,12 +265,12 @@ impl Live {
     }
 
     /// Refuses what was asked, and keeps the engine's own commands for another try: an agent's answer must not be lost.
-    fn put_back(&mut self, items: Vec<Item>, error: &HallError) {
+    fn put_back(&mut self, items: Vec<Item>, error: &HallError, pause: Duration) {
         let (asked, own): (Vec<Item>, Vec<Item>) = items.into_iter().partition(|item| item.asked.is_some());
         asked.into_iter().for_each(|item| item.answer(Err(error.clone())));
         if !own.is_empty() {
             self.pending.splice(0..0, own);
-            self.retry_at = Some(Instant::now() + RETRY);
+            self.retry_at = Some(Instant::now() + pause);
         }
     }
 

@@ -113,6 +113,36 @@ async fn a_key_creates_one_conversation_however_many_ask() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_key_that_is_taken_in_the_meantime_spoils_only_its_own_command() {
+    let world = World::new().await;
+    let (one, two) = (world.create().await, world.create().await);
+    let keyed = |stream: &StreamId, fingerprint: &'static str| {
+        let (hall, stream) = (world.hall.clone(), stream.clone());
+        tokio::spawn(async move { hall.submit(&stream, post("keyed"), key("k", fingerprint)).await })
+    };
+    world.log.close_gate();
+    let first = keyed(&one, "f");
+    world.log.waiting.notified().await;
+    let (second, same, plain) = (keyed(&two, "g"), keyed(&two, "f"), tokio::spawn(submit(&world, &two, "plain")));
+    world.log.waiting.notified().await;
+    world.log.open_gate();
+    let first = first.await.unwrap().unwrap();
+    assert_eq!(second.await.unwrap(), Err(HallError::KeyReused));
+    assert_eq!(same.await.unwrap().unwrap(), Answer { replayed: true, ..first });
+    plain.await.unwrap().unwrap();
+    assert_eq!(world.said(&two).await, [("user".into(), "plain".into())]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_that_moved_on_is_read_again() {
+    let world = World::new().await;
+    let stream = world.create().await;
+    world.log.fail_next(AppendError::Conflict { stream: stream.clone(), head: Seq(7) });
+    assert_eq!(world.post(&stream, "lost").await, Err(HallError::Overloaded));
+    assert_eq!(world.post(&stream, "again").await.unwrap().head, Seq(2));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refusal_is_not_remembered_and_keeps_words_in_the_trace() {
     let world = World::with(&[("parrot", agent(Parrot("[PASS]")))]).await;
     let stream = world.create().await;

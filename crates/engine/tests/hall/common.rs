@@ -195,7 +195,6 @@ pub fn spec(client: &str, agent: Arc<dyn Agent>) -> AgentSpec {
 pub struct World {
     pub log: Arc<TestLog>,
     pub clock: Arc<TestClock>,
-    pub registry: Registry,
     pub hall: Hall,
 }
 
@@ -211,7 +210,7 @@ impl World {
         }
         let (log, clock) = (TestLog::new(), TestClock::new());
         let hall = open(&log, &clock, &registry).await;
-        Self { log, clock, registry, hall }
+        Self { log, clock, hall }
     }
 
     /// The process dies and another opens the same log, with these agents.
@@ -223,7 +222,7 @@ impl World {
         }
         tokio::task::yield_now().await;
         let hall = open(&self.log, &self.clock, &registry).await;
-        Self { log: self.log, clock: self.clock, registry, hall }
+        Self { log: self.log, clock: self.clock, hall }
     }
 
     pub async fn create(&self) -> StreamId {
@@ -267,7 +266,7 @@ pub async fn eventually<T>(ask: impl AsyncFn() -> Option<T>) -> T {
             if let Some(answer) = ask().await {
                 return answer;
             }
-            tokio::time::sleep(Duration::from_millis(1)).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
     tokio::time::timeout(Duration::from_secs(3600), patience).await.expect("it never came about")

@@ -251,3 +251,42 @@ async fn a_remote_participant_that_is_present_counts_until_its_presence_lapses()
     world.post(&stream, "@r and now?").await.unwrap();
     assert!(has(&world.events(&stream).await, |event| matches!(event, Event::Skipped { why_not: WhyNot::Offline, .. })));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_result_that_nobody_waits_for_any_more_is_kept() {
+    let (slow, runs) = slow();
+    let world = World::with(&[("slow", runs)]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    world.post(&stream, "@s hello").await.unwrap();
+    world.until(&stream, |events| has(events, |event| event.kind() == "turn_started")).await;
+    let hall = world.hall.clone();
+    let at = stream.clone();
+    world.log.close_gate();
+    let stopped = tokio::spawn(async move { hall.submit(&at, Command::Stop { by: Actor::human("user") }, None).await });
+    world.log.waiting.notified().await;
+    slow.say("too late");
+    eventually(async || (slow.dropped.load(Ordering::SeqCst) == 1).then_some(())).await;
+    world.log.open_gate();
+    stopped.await.unwrap().unwrap();
+    let late = |event: &Event| matches!(event, Event::Kept { because: KeptBecause::Late, body, .. } if body == "too late");
+    world.until(&stream, |events| has(events, late)).await;
+    assert_eq!(world.said(&stream).await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_participant_that_was_silent_for_long_is_told_the_newest_and_its_cause() {
+    let (slow, runs) = slow();
+    let world = World::with(&[("slow", runs)]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    for n in 0..3000 {
+        world.post(&stream, &format!("message {n}")).await.unwrap();
+    }
+    world.post(&stream, "@s hello").await.unwrap();
+    eventually(async || (!slow.asked().is_empty()).then_some(())).await;
+    let job = slow.jobs.lock().unwrap()[0].clone();
+    assert!(job.prompt.text.contains("message 2999"));
+    assert_eq!(job.window.len(), 20);
+    assert_eq!(words(&job.trigger).unwrap().1, "@s hello");
+}
