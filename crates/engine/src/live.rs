@@ -84,7 +84,7 @@ pub(crate) struct Live {
 #[derive(Default)]
 struct Drained {
     requests: Vec<Request>,
-    notices: Vec<Box<Notice>>,
+    notices: Vec<Notice>,
 }
 
 /// What made the task look up.
@@ -222,7 +222,7 @@ impl Live {
         tokio::select! {
             biased;
             notice = self.seat.lane.recv() => match notice {
-                Some(notice) => drained.notices.push(notice),
+                Some(notice) => drained.notices.push(*notice),
                 None => return Woken::Abandoned,
             },
             request = self.seat.requests.recv() => match request {
@@ -238,7 +238,7 @@ impl Live {
 
     fn drain(&mut self, drained: &mut Drained) {
         while let Ok(notice) = self.seat.lane.try_recv() {
-            drained.notices.push(notice);
+            drained.notices.push(*notice);
         }
         while drained.requests.len() < DRAIN_MAX
             && let Ok(request) = self.seat.requests.try_recv()
@@ -264,7 +264,7 @@ impl Live {
         let mut items = self.own_items();
         let mut after = After::default();
         for notice in drained.notices.drain(..) {
-            self.hear(*notice, &mut items, &mut after);
+            self.hear(notice, &mut items, &mut after);
         }
         for request in drained.requests.drain(..) {
             sort(request, &mut items, &mut after);
