@@ -64,8 +64,8 @@ pub(crate) struct Live {
     pub(crate) epoch: Epoch,
     /// What the log says.
     pub(crate) committed: Conversation,
-    /// What was decided since; the same between two drains.
-    pub(crate) working: Conversation,
+    /// The same, and what was decided since. Made when something is to be decided, and kept while there is work.
+    pub(crate) working: Option<Conversation>,
     pub(crate) newer: Option<Newer>,
     pub(crate) tail: Tail,
     pub(crate) runs: Runs,
@@ -146,8 +146,8 @@ impl Live {
             stream,
             seat,
             epoch: loaded.epoch,
-            committed: loaded.state.clone(),
-            working: loaded.state,
+            committed: loaded.state,
+            working: None,
             newer: loaded.newer,
             tail: Tail::default(),
             runs: Runs::default(),
@@ -202,6 +202,7 @@ impl Live {
                 }
                 Woken::Quiet => {
                     self.tail.clear();
+                    self.working = None;
                     if self.may_leave() {
                         return Ok(());
                     }
@@ -343,8 +344,8 @@ impl Live {
     pub(crate) async fn reload(&mut self) -> Result<(), Over> {
         let (state, newer) = fold(&*self.hall.log, &self.stream).await.map_err(Over)?;
         self.tail.clear();
-        self.committed = state.clone();
-        self.working = state;
+        self.committed = state;
+        self.working = None;
         self.newer = newer;
         Ok(())
     }

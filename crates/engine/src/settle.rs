@@ -163,12 +163,13 @@ impl Live {
     }
 
     fn decide_one(&mut self, now: Timestamp, item: &Item, events: &mut Vec<Recorded>) -> Verdict {
-        let facts = self.hall.attendance.facts(&self.working, now);
-        match self.working.handle(now, item.command.clone(), &facts) {
+        let working = self.working.get_or_insert_with(|| self.committed.clone());
+        let facts = self.hall.attendance.facts(working, now);
+        match working.handle(now, item.command.clone(), &facts) {
             Ok(new) => {
                 let event = new.first().cloned();
                 events.extend(new);
-                Ok(Answer { stream: self.stream.clone(), event, head: self.working.head(), replayed: false })
+                Ok(Answer { stream: self.stream.clone(), event, head: working.head(), replayed: false })
             }
             Err(rejection) => {
                 events.extend(rejection.kept.iter().cloned());
@@ -211,14 +212,15 @@ impl Live {
     }
 
     fn catalog(&self) -> Catalog {
-        let duties = self.working.duties();
+        let state = self.working.as_ref().unwrap_or(&self.committed);
+        let duties = state.duties();
         Catalog {
-            title: self.working.name().to_owned(),
-            policy: self.working.policy().name.as_str().to_owned(),
-            created_at: self.working.created_at(),
+            title: state.name().to_owned(),
+            policy: state.policy().name.as_str().to_owned(),
+            created_at: state.created_at(),
             next_wake: duties.wake_at,
             has_duties: !duties.run.is_empty(),
-            archived: self.working.is_archived(),
+            archived: state.is_archived(),
         }
     }
 
@@ -226,6 +228,7 @@ impl Live {
     fn commit(&mut self, items: Vec<Item>, decided: Decided) {
         let Decided { events, verdicts, .. } = decided;
         events.iter().for_each(|event| self.committed.apply(event));
+        debug_assert!(self.working.as_ref().is_none_or(|working| *working == self.committed), "state is a fold of its events");
         self.tail.push(&events);
         crash::point("before_ack");
         items.into_iter().zip(verdicts).for_each(|(item, verdict)| item.answer(verdict));
@@ -243,7 +246,7 @@ impl Live {
 
     /// The batch is not in the log: forget what was decided, and tell why.
     async fn undo(&mut self, items: Vec<Item>, error: AppendError) -> Result<Vec<Item>, Over> {
-        self.working = self.committed.clone();
+        self.working = None;
         match error {
             AppendError::Claimed(_) if items.len() > 1 => return Ok(items),
             AppendError::Claimed(claim) => {
