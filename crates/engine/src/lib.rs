@@ -33,6 +33,7 @@ pub mod codec;
 pub mod presence;
 pub mod registry;
 pub mod hall;
+pub mod slash;
 pub mod run_once;
 pub mod crash;
 mod inner;
