@@ -95,7 +95,10 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", for_terminal(text));
 }
 
-/// A reader that has seen enough, like `head`, is no failure worth a message, yet the command ends.
+/// A reader that has seen enough, like `head`, is no failure: there is nothing left to do and nobody to tell.
 fn output_fault(error: &std::io::Error) -> Fault {
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        std::process::exit(0);
+    }
     Fault::io("cannot write to standard output", error)
 }

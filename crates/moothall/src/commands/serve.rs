@@ -98,9 +98,8 @@ fn start_logging() {
 
 fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
     SqliteLog::open(data).map_err(|error| match &error {
-        OpenError::Locked { .. } => {
-            Fault::new(Exit::TryLater, error.to_string()).try_this("stop the other server, or give this one another folder with --data DIR")
-        }
+        OpenError::Locked { dir } => Fault::new(Exit::TryLater, format!("another server is using {}", dir.display()))
+            .try_this("stop it, or give this one another folder with --data DIR"),
         OpenError::Newer { .. } => {
             Fault::new(Exit::Config, error.to_string()).try_this("use the newer version, or another folder with --data DIR")
         }

@@ -1,8 +1,15 @@
 //! What keeps a server from starting, and how it stops.
 
+use std::fs::File;
+use std::io::Read;
+use std::process::Stdio;
+use std::sync::mpsc;
+
+use nix::sys::signal::Signal;
+use nix::sys::stat::Mode;
 use serde_json::json;
 
-use crate::harness::{Home, stderr};
+use crate::harness::{Home, PATIENCE, Running, stderr};
 
 #[test]
 fn a_data_folder_has_one_server() {
@@ -70,4 +77,51 @@ async fn a_server_that_is_told_to_stop_ends_well_and_keeps_everything() {
     let server = home.serve();
     assert!(server.events(&thread).await.contains(&said));
     assert_eq!(server.accepted(&format!("/threads/{thread}/stop"), json!({})).await["stopped"], true);
+}
+
+#[tokio::test]
+async fn a_server_takes_the_programs_that_it_runs_with_it() {
+    let home = Home::new();
+    let pipe = home.path().join("alive");
+    nix::unistd::mkfifo(&pipe, Mode::S_IRWXU).unwrap();
+    let busy = home.script("busy", &format!("exec 3>{}; exec sleep 600", pipe.display()));
+    home.configure(&format!("[agents.busy]\ncommand = [\"{busy}\"]\n"));
+    let server = home.serve();
+    let thread = server.thread().await;
+    server.invite(&thread, "busy", "busy").await;
+    server.say(&thread, "@busy work").await;
+
+    let (opened, open) = mpsc::channel();
+    let (closed, end) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut alive = File::open(pipe).unwrap();
+        opened.send(()).unwrap();
+        closed.send(alive.read_to_end(&mut Vec::new()).unwrap()).unwrap();
+    });
+    open.recv_timeout(PATIENCE).expect("the program never began");
+    assert_eq!(server.stop().code(), Some(0));
+    end.recv_timeout(PATIENCE).expect("the program goes on without its server");
+}
+
+#[test]
+fn ctrl_c_ends_a_command_with_its_own_code() {
+    let home = Home::new();
+    let server = home.serve();
+    server.ok(&["new", "Talk", "--empty"]);
+    server.ok(&["say", "-", "hello"]);
+    let tail = server.command(&["tail", "-"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let tail = Running::of(tail);
+    tail.line();
+    tail.signal(Signal::SIGINT);
+    assert_eq!(tail.end().code(), Some(130));
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let home = Home::new();
+    let server = home.serve();
+    let mut agents = server.command(&["agents"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(agents.stdout.take());
+    let output = agents.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
 }
