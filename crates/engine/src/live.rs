@@ -64,8 +64,8 @@ pub(crate) struct Live {
     pub(crate) epoch: Epoch,
     /// What the log says.
     pub(crate) committed: Conversation,
-    /// What was decided since; the same between two drains.
-    pub(crate) working: Conversation,
+    /// The same, and what was decided since. Made when something is to be decided, and kept while there is work.
+    pub(crate) working: Option<Conversation>,
     pub(crate) newer: Option<Newer>,
     pub(crate) tail: Tail,
     pub(crate) runs: Runs,
@@ -84,7 +84,7 @@ pub(crate) struct Live {
 #[derive(Default)]
 struct Drained {
     requests: Vec<Request>,
-    notices: Vec<Box<Notice>>,
+    notices: Vec<Notice>,
 }
 
 /// What made the task look up.
@@ -146,8 +146,8 @@ impl Live {
             stream,
             seat,
             epoch: loaded.epoch,
-            committed: loaded.state.clone(),
-            working: loaded.state,
+            committed: loaded.state,
+            working: None,
             newer: loaded.newer,
             tail: Tail::default(),
             runs: Runs::default(),
@@ -202,6 +202,7 @@ impl Live {
                 }
                 Woken::Quiet => {
                     self.tail.clear();
+                    self.working = None;
                     if self.may_leave() {
                         return Ok(());
                     }
@@ -222,7 +223,7 @@ impl Live {
         tokio::select! {
             biased;
             notice = self.seat.lane.recv() => match notice {
-                Some(notice) => drained.notices.push(notice),
+                Some(notice) => drained.notices.push(*notice),
                 None => return Woken::Abandoned,
             },
             request = self.seat.requests.recv() => match request {
@@ -238,7 +239,7 @@ impl Live {
 
     fn drain(&mut self, drained: &mut Drained) {
         while let Ok(notice) = self.seat.lane.try_recv() {
-            drained.notices.push(notice);
+            drained.notices.push(*notice);
         }
         while drained.requests.len() < DRAIN_MAX
             && let Ok(request) = self.seat.requests.try_recv()
@@ -264,7 +265,7 @@ impl Live {
         let mut items = self.own_items();
         let mut after = After::default();
         for notice in drained.notices.drain(..) {
-            self.hear(*notice, &mut items, &mut after);
+            self.hear(notice, &mut items, &mut after);
         }
         for request in drained.requests.drain(..) {
             sort(request, &mut items, &mut after);
@@ -343,8 +344,8 @@ impl Live {
     pub(crate) async fn reload(&mut self) -> Result<(), Over> {
         let (state, newer) = fold(&*self.hall.log, &self.stream).await.map_err(Over)?;
         self.tail.clear();
-        self.committed = state.clone();
-        self.working = state;
+        self.committed = state;
+        self.working = None;
         self.newer = newer;
         Ok(())
     }

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use moothall_engine::agent::Agent;
 use moothall_engine::hall::{Signal, Update};
+use moothall_engine::ports::Clock;
 use moothall_kernel::command::{Actor, Command};
-use moothall_kernel::event::{Event, KeptBecause, Outcome, WhyNot};
+use moothall_kernel::event::{Event, KeptBecause, Outcome, Recorded, WhyNot};
 use moothall_kernel::participant::OnLost;
-use moothall_kernel::policy::PolicyName;
+use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
 
-use crate::common::{Parrot, Shared, Slow, World, agent, eventually, has, post_by, words};
+use crate::common::{Careful, Flood, Parrot, Shared, Slow, World, agent, eventually, has, post_by, words};
 
 fn slow() -> (Arc<Slow>, Arc<dyn Agent>) {
     let slow = Arc::new(Slow::default());
@@ -289,4 +290,101 @@ async fn a_participant_that_was_silent_for_long_is_told_the_newest_and_its_cause
     assert!(job.prompt.text.contains("message 2999"));
     assert_eq!(job.window.len(), 20);
     assert_eq!(words(&job.trigger).unwrap().1, "@s hello");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_permission_goes_to_a_person_and_the_choice_to_the_agent() {
+    let world = World::with(&[("careful", agent(Careful::default()))]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "c", "careful").await;
+    world.post(&stream, "@c go").await.unwrap();
+    world.until(&stream, |events| has(events, |event| event.kind() == "permission_requested")).await;
+    let answer = Command::AnswerPermission { permission: "p1".into(), option: "no".into(), by: Actor::human("user") };
+    world.hall.submit(&stream, answer, None).await.unwrap();
+    let events = world.until(&stream, |events| has(events, |event| ended(event).is_some())).await;
+    assert_eq!(events.iter().filter_map(words).next_back().unwrap().1, "Some(\"no\")");
+    world.post(&stream, "@c and again").await.unwrap();
+    let events = world.until(&stream, |events| events.iter().filter_map(words).count() == 4).await;
+    assert!(has(&events, |event| event.kind() == "permission_expired"));
+    assert_eq!(events.iter().filter_map(words).next_back().unwrap().1, "None");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_streamed_text_is_cut_and_the_answer_comes() {
+    let world = World::with(&[("flood", agent(Flood))]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "f", "flood").await;
+    let mut subscription = world.hall.subscribe(&stream).await.unwrap();
+    world.post(&stream, "@f go").await.unwrap();
+    world.until(&stream, |events| has(events, |event| ended(event) == Some(Outcome::Spoke))).await;
+    let mut streamed = 0;
+    while let Ok(update) = subscription.updates.try_recv() {
+        if let Update::Signal(signal) = update
+            && let Signal::Delta { text, .. } = &*signal
+        {
+            streamed += text.len();
+        }
+    }
+    assert!((1..=1 << 20).contains(&streamed), "{streamed}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_cools_down_is_granted_when_its_time_comes() {
+    let world = World::with(&[("parrot", agent(Parrot("here")))]).await;
+    let stream = world.create_with(Policy::named(PolicyName::Hybrid)).await;
+    world.invite(&stream, "p", "parrot").await;
+    world.post(&stream, "@p one").await.unwrap();
+    world.until(&stream, |events| events.iter().filter_map(words).count() == 2).await;
+    let spoke = world.clock.now();
+    world.post(&stream, "@p two").await.unwrap();
+    world.until(&stream, |events| events.iter().filter_map(words).count() == 4).await;
+    assert!(world.clock.now().since(spoke) >= Millis(1900));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_at_once_leave_no_gap_and_every_listener_hears_all() {
+    let world = Arc::new(World::with(&[("parrot", agent(Parrot("here")))]).await);
+    let mut listeners = Vec::new();
+    let mut posters = Vec::new();
+    for _ in 0..8 {
+        let stream = world.create().await;
+        world.invite(&stream, "p", "parrot").await;
+        let mut subscription = world.hall.subscribe(&stream).await.unwrap();
+        for poster in 0..4 {
+            let (world, stream) = (world.clone(), stream.clone());
+            posters.push(tokio::spawn(async move {
+                for n in 0..20 {
+                    world.post(&stream, &format!("@p {poster} {n}")).await.unwrap();
+                }
+            }));
+        }
+        listeners.push((
+            stream,
+            tokio::spawn(async move {
+                let mut heard: Vec<Recorded> = Vec::new();
+                let quiet = |heard: &[Recorded]| {
+                    let asked = heard.iter().filter_map(words).filter(|(from, _)| from == "user").count();
+                    let granted = heard.iter().filter(|recorded| recorded.event.kind() == "turn_granted").count();
+                    let ended = heard.iter().filter(|recorded| ended(&recorded.event).is_some()).count();
+                    asked == 80 && granted == ended
+                };
+                while !quiet(&heard) {
+                    if let Update::Events(events) = subscription.updates.recv().await.unwrap() {
+                        heard.extend(events.iter().cloned());
+                    }
+                }
+                heard
+            }),
+        ));
+    }
+    for poster in posters {
+        poster.await.unwrap();
+    }
+    for (stream, listener) in listeners {
+        let heard = listener.await.unwrap();
+        let events = world.events(&stream).await;
+        assert!(events.iter().map(|recorded| recorded.seq.0).eq(1..=events.len() as u64));
+        assert_eq!(heard[..], events[events.len() - heard.len()..]);
+        assert_eq!(heard[0].seq.0, 3);
+    }
 }
