@@ -214,6 +214,23 @@ impl Work for Careful {
     }
 }
 
+/// Answers after a while, and names the next one now and then.
+pub struct Dawdler;
+
+#[async_trait]
+impl Work for Dawdler {
+    async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        for _ in 0..job.key.turn.0 % 3 {
+            out.report(Report::Delta("word ".into()));
+            tokio::time::sleep(Duration::from_millis(7)).await;
+        }
+        (Ok(if job.may_pass { "[PASS]".into() } else { format!("answer {}", job.key.turn) }), Usage::default())
+    }
+    fn runtime(&self) -> Runtime {
+        Runtime::Script
+    }
+}
+
 /// Streams without end, then answers.
 pub struct Flood;
 
