@@ -51,6 +51,7 @@ pub struct TestLog {
     gated: AtomicUsize,
     pub waiting: Notify,
     failures: Mutex<VecDeque<AppendError>>,
+    acquisitions: Mutex<VecDeque<LogError>>,
 }
 
 impl TestLog {
@@ -62,6 +63,7 @@ impl TestLog {
             gated: AtomicUsize::new(0),
             waiting: Notify::new(),
             failures: Mutex::default(),
+            acquisitions: Mutex::default(),
         })
     }
 
@@ -77,6 +79,10 @@ impl TestLog {
 
     pub fn fail_next(&self, error: AppendError) {
         self.failures.lock().unwrap().push_back(error);
+    }
+
+    pub fn fail_next_acquire(&self, error: LogError) {
+        self.acquisitions.lock().unwrap().push_back(error);
     }
 
     pub fn appended(&self) -> usize {
@@ -105,6 +111,9 @@ impl EventLog for TestLog {
         self.inner.find(stream).await
     }
     async fn acquire(&self, stream: &StreamId, owner: &str, ttl: Millis) -> Result<Epoch, LogError> {
+        if let Some(error) = self.acquisitions.lock().unwrap().pop_front() {
+            return Err(error);
+        }
         self.inner.acquire(stream, owner, ttl).await
     }
     async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError> {
