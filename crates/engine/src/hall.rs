@@ -1,18 +1,28 @@
 //! The engine's front door: what surfaces and channels call.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures_util::future::join_all;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Command, Rejection};
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::{Millis, Timestamp};
-use tokio::sync::broadcast;
+use serde_json::{Map, Value};
+use tokio::sync::{broadcast, oneshot};
+use tokio::task::JoinHandle;
+use uuid::Uuid;
 
-use crate::ports::{Clock, EventLog, ListFilter, ListPage, LogError};
+use crate::inner::Inner;
+use crate::live::Begin;
+use crate::mail::{Request, Submitted};
+use crate::ports::{Clock, EventLog, ListFilter, ListPage, Listed, Page};
 use crate::presence::Presence;
 use crate::registry::Registry;
+use crate::settle::{IDEM, claim_key, replay};
+use crate::wakes;
 
 /// A client's key for a request that must take effect once. (Section "Claims" of ARCHITECTURE.md.)
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,20 +168,242 @@ pub struct HallParts {
     pub owner: String,
 }
 
-/// The engine. Cheap to clone.
+/// The engine. Cheap to clone; everything it does ends with the last clone, as in a crash. To end it gently, [`Hall::drain`] it first.
 #[derive(Clone)]
 pub struct Hall {
     inner: Arc<Inner>,
+    _life: Arc<Life>,
 }
 
-struct Inner {}
+/// Ends the tasks of a hall that nobody holds any more.
+struct Life {
+    inner: Arc<Inner>,
+    wakes: JoinHandle<()>,
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        self.wakes.abort();
+        self.inner.directory.abort_all();
+    }
+}
+
+/// While this lives, a participant counts as connected.
+pub struct Connected {
+    inner: Arc<Inner>,
+    stream: StreamId,
+    participant: ParticipantId,
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        self.inner.attendance.disconnect(&self.stream, &self.participant);
+    }
+}
+
+/// Events read from the log at once, when all are wanted.
+const READ_PAGE: usize = 1000;
 
 impl Hall {
     /// Opens the hall: reads the catalog, and takes up the streams that have duties.
     ///
     /// # Errors
     /// [`HallError`] when the log cannot be read.
-    pub async fn open(_parts: HallParts) -> Result<Hall, HallError> {
-        Ok(Hall { inner: Arc::new(Inner {}) })
+    pub async fn open(parts: HallParts) -> Result<Hall, HallError> {
+        let inner = Inner::new(parts);
+        let wakes = tokio::spawn(wakes::watch(Arc::downgrade(&inner)));
+        let hall = Hall { _life: Arc::new(Life { inner: inner.clone(), wakes }), inner };
+        wakes::load_due(&hall.inner).await?;
+        Ok(hall)
     }
+
+    /// The time now, by the hall's clock.
+    pub fn now(&self) -> Timestamp {
+        self.inner.now()
+    }
+
+    /// Settings of conversations that do not say otherwise.
+    pub fn defaults(&self) -> &Policy {
+        &self.inner.defaults
+    }
+
+    /// The agents.
+    pub fn registry(&self) -> &Registry {
+        &self.inner.registry
+    }
+
+    /// Begins a conversation; its id is a fresh UUID of version 7.
+    ///
+    /// # Errors
+    /// [`HallError`]; nothing was created then.
+    pub async fn create(&self, name: String, policy: Policy, by: Actor, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
+        self.inner.is_open()?;
+        if let Some(idempotency) = &idempotency {
+            let earlier = self.inner.log.claim(IDEM, &claim_key(idempotency), self.now()).await?;
+            if let Some(claim) = earlier {
+                return replay(&self.inner, &claim, idempotency).await;
+            }
+        }
+        let stream = fresh_id(self.now());
+        let (reply, answer) = oneshot::channel();
+        let submitted = Submitted { command: Command::Create { name, policy, by }, idempotency, reply };
+        self.inner.seat(&stream, Request::Submit(Box::new(submitted)), Begin::New)?;
+        answer.await.unwrap_or_else(|_| Err(stopped(&stream)))
+    }
+
+    /// Submits a command; the answer comes when its events are committed and synced.
+    ///
+    /// # Errors
+    /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing was decided.
+    pub async fn submit(&self, stream: &StreamId, command: Command, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
+        self.inner.is_open()?;
+        let (reply, answer) = oneshot::channel();
+        let submitted = Submitted { command, idempotency, reply };
+        self.inner.send(stream, Request::Submit(Box::new(submitted))).await?;
+        answer.await.unwrap_or_else(|_| Err(stopped(stream)))
+    }
+
+    /// Asks the committed state a question.
+    ///
+    /// # Errors
+    /// [`HallError`] when the stream does not exist or cannot be read.
+    pub async fn view<T: Send + 'static>(
+        &self,
+        stream: &StreamId,
+        question: impl FnOnce(&Conversation) -> T + Send + 'static,
+    ) -> Result<T, HallError> {
+        let (reply, answer) = oneshot::channel();
+        let ask = move |state: Result<&Conversation, HallError>| drop(reply.send(state.map(question)));
+        self.inner.send(stream, Request::Ask(Box::new(ask))).await?;
+        answer.await.unwrap_or_else(|_| Err(stopped(stream)))
+    }
+
+    /// Events after a position, all or at most `limit`.
+    ///
+    /// # Errors
+    /// [`HallError`] when the stream does not exist or cannot be read.
+    pub async fn read(&self, stream: &StreamId, after: Seq, limit: Option<usize>) -> Result<Page, HallError> {
+        if let Some(limit) = limit {
+            return Ok(self.inner.log.read(stream, after, limit).await?);
+        }
+        let mut all = self.inner.log.read(stream, after, READ_PAGE).await?;
+        let mut before = after;
+        while all.through > before {
+            before = all.through;
+            let next = self.inner.log.read(stream, before, READ_PAGE).await?;
+            all.events.extend(next.events);
+            all.through = all.through.max(next.through);
+            all.newer = all.newer.or(next.newer);
+        }
+        Ok(all)
+    }
+
+    /// Lists streams in creation order, from the catalog alone.
+    ///
+    /// # Errors
+    /// [`HallError`] when the log cannot be read.
+    pub async fn list(&self, filter: ListFilter) -> Result<ListPage, HallError> {
+        Ok(self.inner.log.list(filter).await?)
+    }
+
+    /// A stream's row, without loading the stream.
+    ///
+    /// # Errors
+    /// [`HallError`] when the stream does not exist or the log cannot be read.
+    pub async fn find(&self, stream: &StreamId) -> Result<Listed, HallError> {
+        self.inner.find(stream).await
+    }
+
+    /// Listens to a stream. `updates` closes when the stream has to be read again: subscribe anew then, and read from where you were.
+    ///
+    /// # Errors
+    /// [`HallError`] when the stream does not exist or cannot be read.
+    pub async fn subscribe(&self, stream: &StreamId) -> Result<Subscription, HallError> {
+        let (reply, answer) = oneshot::channel();
+        self.inner.send(stream, Request::Subscribe(reply)).await?;
+        answer.await.unwrap_or_else(|_| Err(stopped(stream)))
+    }
+
+    /// Listens to the doorbells of all streams.
+    pub fn bells(&self) -> broadcast::Receiver<Bell> {
+        self.inner.bells.subscribe()
+    }
+
+    /// Says how somebody is. Details that are not given stay as they were.
+    ///
+    /// # Errors
+    /// [`HallError`] when the stream does not exist, or has too many presences.
+    pub async fn set_presence(
+        &self,
+        stream: &StreamId,
+        from: ParticipantId,
+        state: String,
+        details: Option<Map<String, Value>>,
+    ) -> Result<Presence, HallError> {
+        self.must_exist(stream).await?;
+        self.inner.note_presence(stream, from, state, details).ok_or(HallError::Overloaded)
+    }
+
+    /// How everybody is: those that count first, then by id.
+    ///
+    /// # Errors
+    /// [`HallError`] when the stream does not exist.
+    pub async fn presence(&self, stream: &StreamId) -> Result<Vec<Presence>, HallError> {
+        self.must_exist(stream).await?;
+        Ok(self.inner.attendance.presences(stream, self.now()))
+    }
+
+    async fn must_exist(&self, stream: &StreamId) -> Result<(), HallError> {
+        self.inner.find(stream).await.map(drop)
+    }
+
+    /// While the guard lives, this participant counts as connected. (Ruling 5.)
+    ///
+    /// # Errors
+    /// [`HallError`] when the stream does not exist.
+    pub async fn connect(&self, stream: &StreamId, participant: ParticipantId) -> Result<Connected, HallError> {
+        self.must_exist(stream).await?;
+        self.inner.attendance.connect(stream, &participant);
+        Ok(Connected { inner: self.inner.clone(), stream: stream.clone(), participant })
+    }
+
+    /// Stops taking commands, lets what is queued commit, and waits for that at most `within`. Cancels nothing.
+    pub async fn drain(&self, within: Millis) {
+        self.inner.stop_taking();
+        let queues = self.inner.directory.queues();
+        let all = join_all(queues.into_iter().map(|queue| async move {
+            let (done, drained) = oneshot::channel();
+            if queue.send(Request::Drain(done)).await.is_ok() {
+                let _ = drained.await;
+            }
+        }));
+        if tokio::time::timeout(Duration::from_millis(within.0), all).await.is_err() {
+            tracing::warn!("the time to drain ran out");
+        }
+    }
+
+    /// Resolves when the log failed so that the process has to stop, with the reason.
+    pub async fn failed(&self) -> String {
+        let mut fatal = self.inner.fatal();
+        match fatal.wait_for(Option::is_some).await {
+            Ok(reason) => reason.clone().unwrap_or_default(),
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// How many streams are held in memory.
+    pub fn live_streams(&self) -> usize {
+        self.inner.directory.len()
+    }
+}
+
+fn stopped(stream: &StreamId) -> HallError {
+    HallError::Failed(format!("the task of conversation {stream} stopped; try again"))
+}
+
+fn fresh_id(now: Timestamp) -> StreamId {
+    let millis = u64::try_from(now.millis()).unwrap_or_default();
+    let nanos = u32::try_from(millis % 1000).unwrap_or_default() * 1_000_000;
+    let id = Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, millis / 1000, nanos));
+    StreamId::new(id.to_string())
 }

@@ -42,6 +42,23 @@ impl Conversation {
         }
     }
 
+    /// The time limit of a turn, counted from its start. (Ruling 12.)
+    pub fn limit_of(&self, turn: &crate::state::Turn) -> Millis {
+        let policy = &self.policy;
+        let facts = self.participant(&turn.participant).map(|p| p.facts.clone());
+        let by_agent = facts.as_ref().and_then(|facts| facts.timeout);
+        let by_runtime = facts.map_or(Millis::from_secs(60), |facts| facts.runtime.reply_timeout());
+        let limit = policy.agent_reply_timeout.or(by_agent).unwrap_or(by_runtime);
+        if !turn.may_pass || turn.kind == TurnKind::Listen {
+            return limit;
+        }
+        match policy.voluntary_timeout {
+            Some(voluntary) => voluntary.min(limit),
+            None if self.agents().count() >= MANY_AGENTS => limit.half(),
+            None => limit,
+        }
+    }
+
     /// When the conversation next has to look at the clock.
     pub(crate) fn wake_at(&self) -> Option<Timestamp> {
         let turns = self.open_turns().filter(|turn| turn.frozen_since.is_none()).map(|turn| turn.deadline);
@@ -250,23 +267,6 @@ impl Decider<'_> {
         }
         let message = "Only people may do this: agents can invite and uninvite, nothing else.";
         Err(Rejection::new(Refusal::Forbidden, "humans_only", message).about(&actor.id))
-    }
-
-    /// The time limit of a turn. (Ruling 12.)
-    pub(crate) fn limit_of(&self, turn: &crate::state::Turn) -> Millis {
-        let policy = &self.state.policy;
-        let facts = self.state.participant(&turn.participant).map(|p| p.facts.clone());
-        let by_agent = facts.as_ref().and_then(|facts| facts.timeout);
-        let by_runtime = facts.map_or(Millis::from_secs(60), |facts| facts.runtime.reply_timeout());
-        let limit = policy.agent_reply_timeout.or(by_agent).unwrap_or(by_runtime);
-        if !turn.may_pass || turn.kind == TurnKind::Listen {
-            return limit;
-        }
-        match policy.voluntary_timeout {
-            Some(voluntary) => voluntary.min(limit),
-            None if self.state.agents().count() >= MANY_AGENTS => limit.half(),
-            None => limit,
-        }
     }
 }
 

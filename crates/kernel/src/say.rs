@@ -30,8 +30,11 @@ impl Decider<'_> {
         if post.body.trim().is_empty() {
             return Err(Rejection::new(Refusal::Invalid, "empty_message", "A message needs `content` with some text.").about(&post.by.id));
         }
-        self.check_open()?;
-        if human { self.post_as_human(post) } else { self.post_as_agent(post) }
+        if human {
+            self.check_open()?;
+            return self.post_as_human(post);
+        }
+        self.post_as_agent(post)
     }
 
     fn check_to(&self, to: &To) -> Result<(), Rejection> {
@@ -161,6 +164,9 @@ impl Decider<'_> {
     }
 
     fn silence_of(&self, id: &ParticipantId) -> Option<(KeptBecause, &'static str, &'static str)> {
+        if self.state.archived {
+            return Some((KeptBecause::Archived, "thread_archived", "This conversation is archived. The message was kept in the trace."));
+        }
         if self.state.muted.contains(id) {
             return Some((
                 KeptBecause::Muted,
@@ -329,6 +335,10 @@ impl Decider<'_> {
         self.check_speaker(&by.id)?;
         self.check_open()?;
         if self.holds_piece(&by.id) {
+            if let Some(turn) = self.state.running_turn(&by.id).map(|turn| turn.no) {
+                let usage = self.elapsed(turn);
+                self.end(turn, Outcome::Passed, None, usage);
+            }
             self.hand_over(&by.id, to);
             return Ok(());
         }

@@ -74,7 +74,7 @@ impl Decider<'_> {
     fn start(&mut self, no: TurnNo, through: Seq) {
         let Some(turn) = self.state.turn(no) else { return };
         let from_seq = self.state.participant(&turn.participant).map_or(Seq(0), |p| p.cursor);
-        let deadline = self.now + self.limit_of(turn);
+        let deadline = self.now + self.state.limit_of(turn);
         let attempt = turn.attempt;
         self.emit(Event::TurnStarted { turn: no, attempt, from_seq: from_seq.min(through), through_seq: through, deadline });
     }
@@ -115,7 +115,7 @@ impl Decider<'_> {
     pub(crate) fn expire(&mut self, no: TurnNo) {
         let Some(turn) = self.state.turn(no) else { return };
         let fault = if turn.running.is_some() {
-            let seconds = self.limit_of(turn).as_secs_f64();
+            let seconds = self.state.limit_of(turn).as_secs_f64();
             Fault::new("timeout", format!("there was no answer within {seconds} s"))
         } else {
             Fault::new("never_started", "nothing took up the turn in time")

@@ -47,7 +47,8 @@ pub(crate) fn react(state: &Conversation) -> Option<(Vec<ParticipantId>, Vec<Par
             }
         }
     }
-    let asks = |id: &ParticipantId| !round.targeted && !forced.contains(id) && has_news(id);
+    let room = state.floor.spent < state.floor.cap;
+    let asks = |id: &ParticipantId| room && !round.targeted && !round.failed.contains(id) && !forced.contains(id) && has_news(id);
     let polled: Vec<_> = state.agents().map(|agent| agent.id.clone()).filter(asks).collect();
     (!forced.is_empty() || !polled.is_empty()).then_some((forced, polled))
 }

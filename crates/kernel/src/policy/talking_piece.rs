@@ -187,11 +187,12 @@ impl Decider<'_> {
         if gathering.harvesting {
             return self.step_harvest();
         }
-        if self.state.speakers().count() < SPEAKERS_MIN {
-            return self.begin_harvest();
-        }
         match &gathering.hold {
             Some(hold) if self.state.participant(&hold.holder).is_none() => self.release_piece(LetGo::Gone, None, None),
+            _ if self.state.speakers().count() < SPEAKERS_MIN => {
+                self.release_piece(LetGo::Stopped, None, None);
+                return self.begin_harvest();
+            }
             Some(hold)
                 if hold.last_word
                     && !self.has_open_reply(&hold.holder)

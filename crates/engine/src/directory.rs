@@ -1,0 +1,213 @@
+//! Which streams are live, and how to reach them.
+//!
+//! Everything is sent under the directory's lock, and a task leaves only under it: nothing is ever sent to a task that is gone.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use moothall_kernel::ids::StreamId;
+use std::sync::Arc;
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{broadcast, mpsc};
+use tokio::task::AbortHandle;
+
+use crate::hall::Update;
+use crate::mail::{Notice, Request};
+
+/// Requests that may wait for one stream; more are refused as overload.
+pub(crate) const QUEUE_LEN: usize = 1024;
+/// Updates a listener may lag behind before it has to read the log again.
+pub(crate) const UPDATES_LEN: usize = 1024;
+
+/// The way to a live stream.
+struct Mailbox {
+    requests: mpsc::Sender<Request>,
+    lane: mpsc::UnboundedSender<Box<Notice>>,
+    updates: Arc<Updates>,
+    seat: u64,
+    task: Option<AbortHandle>,
+}
+
+/// The other end: what a live stream's task sits on.
+pub(crate) struct Seat {
+    pub(crate) number: u64,
+    pub(crate) requests: mpsc::Receiver<Request>,
+    pub(crate) lane: mpsc::UnboundedReceiver<Box<Notice>>,
+    pub(crate) updates: Arc<Updates>,
+}
+
+/// A stream's listeners. Most streams have none, and then it costs nothing.
+#[derive(Default)]
+pub(crate) struct Updates(Mutex<Option<broadcast::Sender<Update>>>);
+
+impl Updates {
+    fn lock(&self) -> MutexGuard<'_, Option<broadcast::Sender<Update>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Update> {
+        self.lock().get_or_insert_with(|| broadcast::channel(UPDATES_LEN).0).subscribe()
+    }
+
+    /// Tells everyone who listens; the update is made only when somebody does.
+    pub(crate) fn publish(&self, update: impl FnOnce() -> Update) {
+        if let Some(sender) = self.lock().as_ref().filter(|sender| sender.receiver_count() > 0) {
+            let _ = sender.send(update());
+        }
+    }
+
+    /// Whether somebody listens; forgets the buffer when nobody does.
+    pub(crate) fn in_use(&self) -> bool {
+        let mut sender = self.lock();
+        if sender.as_ref().is_some_and(|sender| sender.receiver_count() == 0) {
+            *sender = None;
+        }
+        sender.is_some()
+    }
+}
+
+/// What came of sending.
+pub(crate) enum Sent<T> {
+    /// The task has it.
+    Yes,
+    /// Its queue is full.
+    Full,
+    /// The stream is not live.
+    Absent(T),
+}
+
+/// The live streams by id.
+#[derive(Default)]
+pub(crate) struct Directory {
+    inner: Mutex<Streams>,
+}
+
+#[derive(Default)]
+struct Streams {
+    live: HashMap<StreamId, Mailbox>,
+    seats: u64,
+    /// The hall is gone: no task starts any more.
+    closed: bool,
+}
+
+impl Directory {
+    fn lock(&self) -> MutexGuard<'_, Streams> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a request to a live stream.
+    pub(crate) fn send(&self, stream: &StreamId, request: Request) -> Sent<Request> {
+        self.lock().send(stream, request)
+    }
+
+    /// Sends news of a turn to a live stream.
+    pub(crate) fn notify(&self, stream: &StreamId, notice: Box<Notice>) -> Sent<Box<Notice>> {
+        let streams = self.lock();
+        let Some(mailbox) = streams.live.get(stream) else { return Sent::Absent(notice) };
+        match mailbox.lane.send(notice) {
+            Ok(()) => Sent::Yes,
+            Err(refused) => Sent::Absent(refused.0),
+        }
+    }
+
+    /// Makes a stream live unless it is, sends what `first` makes, and starts the task of a seat that is new.
+    pub(crate) fn seat(&self, stream: &StreamId, first: Request, start: impl FnOnce(Seat) -> AbortHandle) -> Sent<Request> {
+        let mut streams = self.lock();
+        match streams.send(stream, first) {
+            Sent::Absent(first) => streams.open(stream, Some(first), None, start),
+            other => other,
+        }
+    }
+
+    /// The same for news of a turn.
+    pub(crate) fn seat_notice(&self, stream: &StreamId, notice: Box<Notice>, start: impl FnOnce(Seat) -> AbortHandle) {
+        let mut streams = self.lock();
+        let notice = match streams.live.get(stream).map(|mailbox| mailbox.lane.clone()) {
+            Some(lane) => match lane.send(notice) {
+                Ok(()) => return,
+                Err(refused) => refused.0,
+            },
+            None => notice,
+        };
+        streams.open(stream, None, Some(notice), start);
+    }
+
+    /// Takes a seat out of the directory, if it is still the stream's. From then on nothing more can reach it.
+    pub(crate) fn leave(&self, stream: &StreamId, seat: u64) {
+        let mut streams = self.lock();
+        if streams.live.get(stream).is_some_and(|mailbox| mailbox.seat == seat) {
+            streams.live.remove(stream);
+        }
+    }
+
+    /// The same, unless something is waiting or somebody listens.
+    pub(crate) fn leave_if_idle(&self, stream: &StreamId, seat: &Seat) -> bool {
+        let mut streams = self.lock();
+        let idle = seat.requests.is_empty() && seat.lane.is_empty() && !seat.updates.in_use();
+        if idle && streams.live.get(stream).is_some_and(|mailbox| mailbox.seat == seat.number) {
+            streams.live.remove(stream);
+        }
+        idle
+    }
+
+    /// Who listens to a live stream.
+    pub(crate) fn updates(&self, stream: &StreamId) -> Option<Arc<Updates>> {
+        self.lock().live.get(stream).map(|mailbox| mailbox.updates.clone())
+    }
+
+    /// The queues of all live streams.
+    pub(crate) fn queues(&self) -> Vec<mpsc::Sender<Request>> {
+        self.lock().live.values().map(|mailbox| mailbox.requests.clone()).collect()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.lock().live.len()
+    }
+
+    /// Ends all tasks where they are, as a crash would, and starts no more.
+    pub(crate) fn abort_all(&self) {
+        let mut streams = self.lock();
+        streams.closed = true;
+        let gone: Vec<Mailbox> = streams.live.drain().map(|(_, mailbox)| mailbox).collect();
+        drop(streams);
+        gone.iter().filter_map(|mailbox| mailbox.task.as_ref()).for_each(AbortHandle::abort);
+    }
+}
+
+impl Streams {
+    fn send(&mut self, stream: &StreamId, request: Request) -> Sent<Request> {
+        let Some(mailbox) = self.live.get(stream) else { return Sent::Absent(request) };
+        match mailbox.requests.try_send(request) {
+            Ok(()) => Sent::Yes,
+            Err(TrySendError::Full(_)) => Sent::Full,
+            // The task died; whoever comes next makes a new one.
+            Err(TrySendError::Closed(request)) => Sent::Absent(request),
+        }
+    }
+
+    fn open(
+        &mut self,
+        stream: &StreamId,
+        request: Option<Request>,
+        notice: Option<Box<Notice>>,
+        start: impl FnOnce(Seat) -> AbortHandle,
+    ) -> Sent<Request> {
+        if self.closed {
+            return Sent::Yes;
+        }
+        let (requests, requests_rx) = mpsc::channel(QUEUE_LEN);
+        let (lane, lane_rx) = mpsc::unbounded_channel();
+        let updates = Arc::<Updates>::default();
+        self.seats += 1;
+        let seat = Seat { number: self.seats, requests: requests_rx, lane: lane_rx, updates: updates.clone() };
+        if let Some(request) = request {
+            let _ = requests.try_send(request);
+        }
+        if let Some(notice) = notice {
+            let _ = lane.send(notice);
+        }
+        let task = Some(start(seat));
+        self.live.insert(stream.clone(), Mailbox { requests, lane, updates, seat: self.seats, task });
+        Sent::Yes
+    }
+}

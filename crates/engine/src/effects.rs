@@ -1,0 +1,134 @@
+//! What events owe to the world: keys taken and released, deliveries to be made. Pure.
+
+use std::collections::BTreeSet;
+
+use moothall_kernel::event::{Change, Event, Posted, Recorded};
+use moothall_kernel::ids::StreamId;
+use moothall_kernel::view::{Viewer, visible};
+
+use crate::ports::{Claim, ClaimChange, NewDelivery};
+
+/// What an append carries beside its events.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Effects {
+    pub(crate) claims: Vec<ClaimChange>,
+    pub(crate) deliveries: Vec<NewDelivery>,
+}
+
+/// The tag of a post that came in from an outside target, which must not get its own words back.
+pub fn came_from(target: &str) -> String {
+    format!("from:{target}")
+}
+
+/// What these events owe, in a stream that was bound to these targets before them.
+pub(crate) fn effects<'a>(stream: &StreamId, bound: impl Iterator<Item = &'a str>, events: &[Recorded]) -> Effects {
+    let mut targets: BTreeSet<String> = bound.map(str::to_owned).collect();
+    let mut effects = Effects::default();
+    for recorded in events {
+        match &recorded.event {
+            Event::Controlled { changes, .. } => changes.iter().for_each(|change| rebind(stream, &mut targets, change, &mut effects)),
+            Event::Archived { .. } => effects.claims.extend(targets.iter().map(|target| release(target))),
+            Event::Unarchived { .. } => effects.claims.extend(targets.iter().map(|target| take(stream, target))),
+            Event::Posted(posted) if visible(&recorded.event, &Viewer::Guest) => deliver(&targets, posted, recorded, &mut effects),
+            _ => {}
+        }
+    }
+    effects
+}
+
+fn rebind(stream: &StreamId, targets: &mut BTreeSet<String>, change: &Change, effects: &mut Effects) {
+    match change {
+        Change::Bound { target } if targets.insert(target.clone()) => effects.claims.push(take(stream, target)),
+        Change::Unbound { target } if targets.remove(target) => effects.claims.push(release(target)),
+        _ => {}
+    }
+}
+
+fn deliver(targets: &BTreeSet<String>, posted: &Posted, recorded: &Recorded, effects: &mut Effects) {
+    let owed = targets.iter().filter(|target| !posted.tags.contains(&came_from(target)));
+    let delivery = |target: &String| NewDelivery { target: target.clone(), turn: None, attempt: 0, through_seq: recorded.seq };
+    effects.deliveries.extend(owed.map(delivery));
+}
+
+/// `chat:telegram:-100` is the key `telegram:-100` in the namespace `chat`.
+fn split(target: &str) -> (String, String) {
+    let (namespace, key) = target.split_once(':').unwrap_or((target, ""));
+    (namespace.to_owned(), key.to_owned())
+}
+
+fn take(stream: &StreamId, target: &str) -> ClaimChange {
+    let (namespace, key) = split(target);
+    let (fingerprint, outcome) = (String::new(), String::new());
+    ClaimChange::Take(Claim { namespace, key, stream: stream.clone(), fingerprint, outcome, expires: None })
+}
+
+fn release(target: &str) -> ClaimChange {
+    let (namespace, key) = split(target);
+    ClaimChange::Release { namespace, key }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use moothall_kernel::event::To;
+    use moothall_kernel::ids::{ParticipantId, Seq};
+    use moothall_kernel::participant::Kind;
+    use moothall_kernel::time::Timestamp;
+
+    const CHAT: &str = "chat:telegram:-100";
+
+    fn at(seq: u64, event: Event) -> Recorded {
+        Recorded { seq: Seq(seq), ts: Timestamp::from_millis(seq as i64), event }
+    }
+
+    fn control(seq: u64, change: Change) -> Recorded {
+        at(seq, Event::Controlled { by: ParticipantId::user(), changes: vec![change] })
+    }
+
+    fn post(seq: u64, tags: Vec<String>) -> Recorded {
+        let posted = Posted {
+            from: ParticipantId::user(),
+            kind: Kind::Human,
+            to: To::All,
+            body: "hello".into(),
+            mentions: Vec::new(),
+            depth: 0,
+            reply_to: None,
+            turn: None,
+            tags,
+            via: false,
+            queued: false,
+            published: None,
+            error: None,
+            fingerprint: 0,
+        };
+        at(seq, Event::Posted(posted))
+    }
+
+    fn owed(bound: &[&str], events: &[Recorded]) -> Effects {
+        effects(&"s".into(), bound.iter().copied(), events)
+    }
+
+    #[test]
+    fn a_binding_holds_its_key_until_it_ends_or_the_conversation_is_archived() {
+        let bound = owed(&[], &[control(1, Change::Bound { target: CHAT.into() })]);
+        let [ClaimChange::Take(claim)] = &bound.claims[..] else { panic!("{bound:?}") };
+        assert_eq!((claim.namespace.as_str(), claim.key.as_str(), claim.expires), ("chat", "telegram:-100", None));
+        let release = ClaimChange::Release { namespace: "chat".into(), key: "telegram:-100".into() };
+        let by = ParticipantId::user();
+        for end in [control(2, Change::Unbound { target: CHAT.into() }), at(2, Event::Archived { by: by.clone() })] {
+            assert_eq!(owed(&[CHAT], &[end]).claims, std::slice::from_ref(&release));
+        }
+        assert_eq!(owed(&[CHAT], &[at(3, Event::Unarchived { by })]).claims, bound.claims);
+    }
+
+    #[test]
+    fn words_go_to_every_target_but_the_one_they_came_from() {
+        let targets = |events: &[Recorded]| -> Vec<String> {
+            owed(&[CHAT, "chat:discord:7"], events).deliveries.into_iter().map(|d| d.target).collect()
+        };
+        assert_eq!(targets(&[post(4, vec![])]), ["chat:discord:7", CHAT]);
+        assert_eq!(targets(&[post(4, vec![came_from(CHAT)])]), ["chat:discord:7"]);
+        assert_eq!(targets(&[control(4, Change::Unbound { target: CHAT.into() }), post(5, vec![])]), ["chat:discord:7"]);
+    }
+}

@@ -1,0 +1,174 @@
+//! What all parts of a hall share.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::policy::Policy;
+use moothall_kernel::time::Timestamp;
+use serde_json::{Map, Value};
+use tokio::runtime::Handle;
+use tokio::sync::{broadcast, watch};
+
+use crate::agent::{Report, TurnKey};
+use crate::attendance::Attendance;
+use crate::crash;
+use crate::directory::{Directory, Seat, Sent};
+use crate::hall::{Bell, HallError, Signal, Update};
+use crate::live::{self, Begin};
+use crate::mail::{Notice, Request};
+use crate::ports::{Clock, EventLog, Listed, LogError};
+use crate::presence::Presence;
+use crate::registry::Registry;
+
+/// Doorbells a listener may lag behind.
+const BELLS_LEN: usize = 4096;
+
+pub(crate) struct Inner {
+    pub(crate) log: Arc<dyn EventLog>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) registry: Registry,
+    pub(crate) defaults: Policy,
+    pub(crate) owner: String,
+    pub(crate) directory: Directory,
+    pub(crate) attendance: Attendance,
+    pub(crate) bells: broadcast::Sender<Bell>,
+    pub(crate) opened_at: Timestamp,
+    fatal: watch::Sender<Option<String>>,
+    draining: AtomicBool,
+    runtime: Handle,
+}
+
+impl From<LogError> for HallError {
+    fn from(error: LogError) -> Self {
+        match error {
+            LogError::NotFound(stream) => HallError::NotFound(stream),
+            LogError::Damaged { .. } => HallError::Damaged(error.to_string()),
+            LogError::Full => HallError::DiskFull,
+            LogError::Fatal(_) | LogError::Failed(_) => HallError::Failed(error.to_string()),
+        }
+    }
+}
+
+impl Inner {
+    pub(crate) fn new(parts: crate::hall::HallParts) -> Arc<Self> {
+        Arc::new(Self {
+            opened_at: parts.clock.now(),
+            log: parts.log,
+            clock: parts.clock,
+            registry: parts.registry,
+            defaults: parts.defaults,
+            owner: parts.owner,
+            directory: Directory::default(),
+            attendance: Attendance::default(),
+            bells: broadcast::channel(BELLS_LEN).0,
+            fatal: watch::channel(None).0,
+            draining: AtomicBool::new(false),
+            runtime: Handle::current(),
+        })
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// A stream's row, or [`HallError::NotFound`].
+    pub(crate) async fn find(&self, stream: &StreamId) -> Result<Listed, HallError> {
+        self.log.find(stream).await?.ok_or_else(|| HallError::NotFound(stream.clone()))
+    }
+
+    /// Sends a request to a stream, which is loaded if it exists and is not live.
+    pub(crate) async fn send(self: &Arc<Self>, stream: &StreamId, request: Request) -> Result<(), HallError> {
+        let request = match self.directory.send(stream, request) {
+            Sent::Yes => return Ok(()),
+            Sent::Full => return Err(HallError::Overloaded),
+            Sent::Absent(request) => request,
+        };
+        self.find(stream).await?;
+        self.seat(stream, request, Begin::Existing)
+    }
+
+    /// Makes a stream live without looking whether it exists.
+    pub(crate) fn seat(self: &Arc<Self>, stream: &StreamId, request: Request, begin: Begin) -> Result<(), HallError> {
+        match self.directory.seat(stream, request, |seat| self.start(stream, seat, begin)) {
+            Sent::Yes | Sent::Absent(_) => Ok(()),
+            Sent::Full => Err(HallError::Overloaded),
+        }
+    }
+
+    fn start(self: &Arc<Self>, stream: &StreamId, seat: Seat, begin: Begin) -> tokio::task::AbortHandle {
+        self.runtime.spawn(live::run(self.clone(), stream.clone(), seat, begin)).abort_handle()
+    }
+
+    /// Brings news of a turn to its stream. Results must not be lost, so they load a stream that is not live.
+    pub(crate) fn notify(self: &Arc<Self>, stream: &StreamId, notice: Box<Notice>) {
+        let Sent::Absent(notice) = self.directory.notify(stream, notice) else { return };
+        if matches!(*notice, Notice::Report(_, Report::Finished { .. })) {
+            self.directory.seat_notice(stream, notice, |seat| self.start(stream, seat, Begin::Existing));
+        }
+    }
+
+    /// Where a runtime's reports about this turn go; does not keep the hall open.
+    pub(crate) fn weak(self: &Arc<Self>) -> Weak<Self> {
+        Arc::downgrade(self)
+    }
+
+    /// Notes a presence and tells everyone. `None` when the stream has too many.
+    pub(crate) fn note_presence(
+        &self,
+        stream: &StreamId,
+        from: ParticipantId,
+        state: String,
+        details: Option<Map<String, Value>>,
+    ) -> Option<Presence> {
+        let presence = self.attendance.note(stream, from, state, details, self.now())?;
+        crash::point("presence");
+        if let Some(updates) = self.directory.updates(stream) {
+            updates.publish(|| Update::Signal(Arc::new(Signal::Presence(presence.clone()))));
+        }
+        let _ = self.bells.send(Bell::Presence { stream: stream.clone(), presence: presence.clone() });
+        Some(presence)
+    }
+
+    /// Remembers that the log can no longer be trusted.
+    pub(crate) fn fail(&self, reason: &str) {
+        tracing::error!(reason, "the log failed; the process has to stop");
+        self.fatal.send_if_modified(|known| {
+            let first = known.is_none();
+            if first {
+                *known = Some(reason.to_owned());
+            }
+            first
+        });
+    }
+
+    pub(crate) fn fatal(&self) -> watch::Receiver<Option<String>> {
+        self.fatal.subscribe()
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn stop_taking(&self) {
+        self.draining.store(true, Ordering::Release);
+    }
+
+    /// Whether commands are taken at all.
+    pub(crate) fn is_open(&self) -> Result<(), HallError> {
+        if self.is_draining() {
+            return Err(HallError::ShuttingDown);
+        }
+        match &*self.fatal.borrow() {
+            Some(reason) => Err(HallError::Failed(format!("the log failed: {reason}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The key of a turn's stream, for reports.
+pub(crate) fn report_to(hall: &Weak<Inner>, key: &TurnKey, report: Report) {
+    if let Some(hall) = hall.upgrade() {
+        hall.notify(&key.stream, Box::new(Notice::Report(key.clone(), report)));
+    }
+}

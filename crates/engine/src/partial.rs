@@ -1,0 +1,57 @@
+//! The answer of a running turn so far, and which part of it may be shown.
+
+use moothall_kernel::pass::may_become_pass;
+
+/// Streamed text kept and shown of one turn, in bytes. The answer itself has its own limits.
+pub(crate) const STREAMED_BYTES_MAX: usize = 1 << 20;
+
+/// What a turn streamed.
+#[derive(Debug, Default)]
+pub(crate) struct Partial {
+    text: String,
+    shown: usize,
+}
+
+impl Partial {
+    /// Adds a piece. Returns what may be shown now, and where it begins.
+    pub(crate) fn push(&mut self, piece: &str) -> Option<(usize, String)> {
+        if self.text.len() + piece.len() > STREAMED_BYTES_MAX {
+            return None;
+        }
+        self.text.push_str(piece);
+        if self.shown == 0 && may_become_pass(&self.text) {
+            return None;
+        }
+        let offset = std::mem::replace(&mut self.shown, self.text.len());
+        (offset < self.shown).then(|| (offset, self.text[offset..].to_owned()))
+    }
+
+    /// What was shown so far, for somebody who joins now.
+    pub(crate) fn shown(&self) -> Option<&str> {
+        (self.shown > 0).then(|| &self.text[..self.shown])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_become_a_pass_is_held_back_and_comes_whole() {
+        let mut partial = Partial::default();
+        assert_eq!(partial.push("[PA"), None);
+        assert_eq!(partial.shown(), None);
+        assert_eq!(partial.push("RTY] "), Some((0, "[PARTY] ".into())));
+        assert_eq!(partial.push("on"), Some((8, "on".into())));
+        assert_eq!(partial.shown(), Some("[PARTY] on"));
+    }
+
+    #[test]
+    fn a_flood_ends_at_the_limit() {
+        let mut partial = Partial::default();
+        let flood = "x".repeat(STREAMED_BYTES_MAX);
+        assert!(partial.push(&flood).is_some());
+        assert_eq!(partial.push("y"), None);
+        assert_eq!(partial.shown().map(str::len), Some(STREAMED_BYTES_MAX));
+    }
+}

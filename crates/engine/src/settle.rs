@@ -1,0 +1,347 @@
+//! Deciding and appending: what was drained together is decided together, appended at once, and answered only then.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use moothall_kernel::command::{Command, Refusal, Rejection};
+use moothall_kernel::event::Recorded;
+use moothall_kernel::ids::Seq;
+use moothall_kernel::time::{Millis, Timestamp};
+use tokio::time::Instant;
+
+use crate::brief::read_one;
+use crate::crash;
+use crate::effects::effects;
+use crate::hall::{Answer, Bell, HallError, Idempotency, Update};
+use crate::inner::Inner;
+use crate::live::{Live, Over, RETRY, RETRY_FULL};
+use crate::mail::{Reply, Submitted};
+use crate::ports::{AppendError, Catalog, Claim, ClaimChange, Epoch, LogError, StreamBatch};
+
+/// The claims that idempotency keys take.
+pub(crate) const IDEM: &str = "idem";
+/// How long the log notes who writes a stream.
+const EPOCH_TTL: Millis = Millis::from_secs(60);
+/// How long a request's key is remembered.
+const IDEM_TTL: Millis = Millis::from_secs(24 * 3600);
+
+/// A command to be decided, and who waits for the answer. The engine's own have nobody waiting, and are never lost.
+pub(crate) struct Item {
+    command: Command,
+    asked: Option<(Option<Idempotency>, Reply)>,
+}
+
+/// What was decided about an item; told when it is committed.
+type Verdict = Result<Answer, HallError>;
+
+/// A batch that was decided and is not yet appended.
+#[derive(Default)]
+struct Decided {
+    events: Vec<Recorded>,
+    keys: Vec<ClaimChange>,
+    verdicts: Vec<Verdict>,
+}
+
+/// Stored answers to the keyed commands of a batch, by claim key.
+type Stored = HashMap<String, Claim>;
+
+/// Keys taken by a batch that is being decided: whoever comes second gets the answer of the first.
+type Taken = HashMap<String, (String, Answer)>;
+
+impl Item {
+    /// A command of the engine itself.
+    pub(crate) fn own(command: Command) -> Self {
+        Self { command, asked: None }
+    }
+
+    /// A command from outside.
+    pub(crate) fn asked(submitted: Submitted) -> Self {
+        Self { command: submitted.command, asked: Some((submitted.idempotency, submitted.reply)) }
+    }
+
+    /// Tells whoever waits. Nobody may be waiting any more, and that is fine.
+    pub(crate) fn answer(self, verdict: Verdict) {
+        if let Some((_, reply)) = self.asked {
+            let _ = reply.send(verdict);
+        }
+    }
+
+    fn idempotency(&self) -> Option<&Idempotency> {
+        self.asked.as_ref()?.0.as_ref()
+    }
+}
+
+/// The key of the claim that an idempotency key takes.
+pub(crate) fn claim_key(idempotency: &Idempotency) -> String {
+    format!("{}:{}", idempotency.principal, idempotency.key)
+}
+
+impl Live {
+    /// Decides and appends everything; the items are one append unless a key turns out to be taken.
+    ///
+    /// # Errors
+    /// [`Over`] when this task may not go on. Every item has been answered by then.
+    pub(crate) async fn settle_all(&mut self, items: Vec<Item>) -> Result<(), Over> {
+        let mut batches = VecDeque::from([items]);
+        while let Some(batch) = batches.pop_front() {
+            match self.settle(batch).await {
+                Ok(again) => batches.extend(again.into_iter().map(|item| vec![item])),
+                Err(over) => {
+                    batches.into_iter().flatten().for_each(|item| item.answer(Err(over.0.clone())));
+                    return Err(over);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One batch. Returns the items that have to be decided one at a time.
+    async fn settle(&mut self, items: Vec<Item>) -> Result<Vec<Item>, Over> {
+        if items.is_empty() {
+            return Ok(items);
+        }
+        let stored = self.stored(&items).await;
+        let decided = self.decide(&items, &stored).await;
+        if items.iter().any(|item| matches!(item.command, Command::Finished { .. })) {
+            crash::point("before_finish_append");
+        }
+        match self.append(&decided).await {
+            Ok(()) => {
+                self.commit(items, decided);
+                Ok(Vec::new())
+            }
+            Err(error) => self.undo(items, error).await,
+        }
+    }
+
+    /// What is already known about the keys of these items.
+    async fn stored(&self, items: &[Item]) -> Result<Stored, HallError> {
+        let now = self.hall.now();
+        let keys = items.iter().filter_map(Item::idempotency).map(claim_key);
+        let lookups = keys.map(|key| async move { self.hall.log.claim(IDEM, &key, now).await });
+        let mut stored = Stored::new();
+        for found in join_all(lookups).await {
+            stored.extend(found?.map(|claim| (claim.key.clone(), claim)));
+        }
+        Ok(stored)
+    }
+
+    async fn decide(&mut self, items: &[Item], stored: &Result<Stored, HallError>) -> Decided {
+        let now = self.hall.now();
+        let mut decided = Decided::default();
+        let mut taken = Taken::new();
+        for item in items {
+            let verdict = match item.idempotency() {
+                None => self.decide_one(now, item, &mut decided.events),
+                Some(idempotency) => match self.known(idempotency, stored, &taken).await {
+                    Some(verdict) => verdict,
+                    None => {
+                        let verdict = self.decide_one(now, item, &mut decided.events);
+                        if let Ok(answer) = &verdict {
+                            decided.keys.push(self.take_key(idempotency, answer, now));
+                            taken.insert(claim_key(idempotency), (idempotency.fingerprint.clone(), answer.clone()));
+                        }
+                        verdict
+                    }
+                },
+            };
+            decided.verdicts.push(verdict);
+        }
+        decided
+    }
+
+    /// The answer to a request whose key was used before; nothing when it is new, or when the one before was refused.
+    async fn known(&self, idempotency: &Idempotency, stored: &Result<Stored, HallError>, taken: &Taken) -> Option<Verdict> {
+        let key = claim_key(idempotency);
+        match stored {
+            Err(error) => Some(Err(error.clone())),
+            Ok(stored) => match stored.get(&key) {
+                Some(claim) => Some(replay(&self.hall, claim, idempotency).await),
+                None => taken.get(&key).map(|(fingerprint, answer)| again(fingerprint, answer, idempotency)),
+            },
+        }
+    }
+
+    fn decide_one(&mut self, now: Timestamp, item: &Item, events: &mut Vec<Recorded>) -> Verdict {
+        let working = self.working.get_or_insert_with(|| self.committed.clone());
+        let facts = self.hall.attendance.facts(working, now);
+        match working.handle(now, item.command.clone(), &facts) {
+            Ok(new) => {
+                let event = new.first().cloned();
+                events.extend(new);
+                Ok(Answer { stream: self.stream.clone(), event, head: working.head(), replayed: false })
+            }
+            Err(rejection) => {
+                events.extend(rejection.kept.iter().cloned());
+                Err(HallError::Rejected(Box::new(rejection)))
+            }
+        }
+    }
+
+    fn take_key(&self, idempotency: &Idempotency, answer: &Answer, now: Timestamp) -> ClaimChange {
+        ClaimChange::Take(Claim {
+            namespace: IDEM.into(),
+            key: claim_key(idempotency),
+            stream: self.stream.clone(),
+            fingerprint: idempotency.fingerprint.clone(),
+            outcome: answer.event.as_ref().map(|event| event.seq.to_string()).unwrap_or_default(),
+            expires: Some(now + IDEM_TTL),
+        })
+    }
+
+    async fn append(&mut self, decided: &Decided) -> Result<(), AppendError> {
+        if decided.events.is_empty() && decided.keys.is_empty() {
+            return Ok(());
+        }
+        let epoch = self.epoch().await?;
+        let owed = effects(&self.stream, self.committed.bindings(), &decided.events);
+        let mut claims = owed.claims;
+        claims.extend(decided.keys.iter().cloned());
+        let batch = StreamBatch {
+            stream: self.stream.clone(),
+            epoch,
+            expected_head: self.committed.head(),
+            events: decided.events.clone(),
+            claims,
+            deliveries: owed.deliveries,
+            catalog: self.catalog(),
+        };
+        crash::point("before_append");
+        self.hall.log.append(vec![batch]).await?;
+        crash::point("after_append");
+        Ok(())
+    }
+
+    /// Becomes the stream's writer. Should another have written since the stream was read, the append will find that out.
+    async fn epoch(&mut self) -> Result<Epoch, AppendError> {
+        if let Some(epoch) = self.epoch {
+            return Ok(epoch);
+        }
+        let acquired = self.hall.log.acquire(&self.stream, &self.hall.owner, EPOCH_TTL).await;
+        let epoch = acquired.map_err(|error| match error {
+            LogError::Full => AppendError::Full,
+            LogError::Fatal(reason) => AppendError::Fatal(reason),
+            LogError::NotFound(_) | LogError::Damaged { .. } | LogError::Failed(_) => {
+                tracing::warn!(stream = %self.stream, %error, "could not become its writer");
+                AppendError::Overloaded
+            }
+        })?;
+        self.epoch = Some(epoch);
+        Ok(epoch)
+    }
+
+    fn catalog(&self) -> Catalog {
+        let state = self.working.as_ref().unwrap_or(&self.committed);
+        let duties = state.duties();
+        Catalog {
+            title: state.name().to_owned(),
+            policy: state.policy().name.as_str().to_owned(),
+            created_at: state.created_at(),
+            next_wake: duties.wake_at,
+            has_duties: !duties.run.is_empty(),
+            archived: state.is_archived(),
+        }
+    }
+
+    /// The batch is in the log: now the state counts, and everybody may know.
+    fn commit(&mut self, items: Vec<Item>, decided: Decided) {
+        let Decided { events, verdicts, .. } = decided;
+        events.iter().for_each(|event| self.committed.apply(event));
+        debug_assert!(self.working.as_ref().is_none_or(|working| *working == self.committed), "state is a fold of its events");
+        self.tail.push(&events);
+        crash::point("before_ack");
+        items.into_iter().zip(verdicts).for_each(|(item, verdict)| item.answer(verdict));
+        crash::point("after_ack");
+        if events.is_empty() {
+            return;
+        }
+        crash::point("before_publish");
+        let events = Arc::new(events);
+        self.seat.updates.publish(|| Update::Events(events.clone()));
+        let _ = self.hall.bells.send(Bell::Head { stream: self.stream.clone(), head: self.committed.head() });
+        crash::point("after_publish");
+        self.take_note(&events);
+    }
+
+    /// The batch is not in the log: forget what was decided, and tell why.
+    async fn undo(&mut self, items: Vec<Item>, error: AppendError) -> Result<Vec<Item>, Over> {
+        self.working = None;
+        match error {
+            AppendError::Claimed(_) if items.len() > 1 => return Ok(items),
+            AppendError::Claimed(claim) => {
+                for item in items {
+                    let verdict = self.claimed(&item, &claim).await;
+                    item.answer(verdict);
+                }
+            }
+            AppendError::Full => self.put_back(items, &HallError::DiskFull, RETRY_FULL),
+            AppendError::Overloaded => self.put_back(items, &HallError::Overloaded, RETRY),
+            AppendError::Conflict { .. } => {
+                tracing::warn!(stream = %self.stream, %error, "read again");
+                self.put_back(items, &HallError::Overloaded, RETRY);
+                self.reload().await?;
+            }
+            AppendError::Fenced { .. } => return Err(give_up(items, HallError::Overloaded)),
+            AppendError::Fatal(reason) => {
+                self.hall.fail(&reason);
+                return Err(give_up(items, HallError::Failed(format!("the log failed: {reason}"))));
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Refuses what was asked, and keeps the engine's own commands for another try: an agent's answer must not be lost.
+    fn put_back(&mut self, items: Vec<Item>, error: &HallError, pause: Duration) {
+        let (asked, own): (Vec<Item>, Vec<Item>) = items.into_iter().partition(|item| item.asked.is_some());
+        asked.into_iter().for_each(|item| item.answer(Err(error.clone())));
+        if !own.is_empty() {
+            self.pending.splice(0..0, own);
+            self.retry_at = Some(Instant::now() + pause);
+        }
+    }
+
+    async fn claimed(&self, item: &Item, claim: &Claim) -> Verdict {
+        match item.idempotency() {
+            Some(idempotency) if claim.namespace == IDEM && claim.key == claim_key(idempotency) => {
+                replay(&self.hall, claim, idempotency).await
+            }
+            _ => Err(HallError::Rejected(Box::new(taken(claim)))),
+        }
+    }
+}
+
+fn give_up(items: Vec<Item>, error: HallError) -> Over {
+    items.into_iter().for_each(|item| item.answer(Err(error.clone())));
+    Over(error)
+}
+
+fn taken(claim: &Claim) -> Rejection {
+    let message = format!("`{}:{}` belongs to conversation {}; unbind it there first.", claim.namespace, claim.key, claim.stream);
+    Rejection::new(Refusal::Conflict, "taken", message)
+}
+
+/// The answer of a first request, for a second one with the same key.
+fn again(fingerprint: &str, answer: &Answer, idempotency: &Idempotency) -> Verdict {
+    if fingerprint != idempotency.fingerprint {
+        return Err(HallError::KeyReused);
+    }
+    Ok(Answer { replayed: true, ..answer.clone() })
+}
+
+/// The answer that the holder of a claim got, read back from the log.
+///
+/// # Errors
+/// [`HallError::KeyReused`] when it belongs to another request.
+pub(crate) async fn replay(hall: &Inner, claim: &Claim, idempotency: &Idempotency) -> Verdict {
+    if claim.fingerprint != idempotency.fingerprint {
+        return Err(HallError::KeyReused);
+    }
+    let head = hall.find(&claim.stream).await?.head;
+    let event = match claim.outcome.parse() {
+        Ok(seq) => Some(read_one(&*hall.log, &claim.stream, Seq(seq)).await?),
+        Err(_) => None,
+    };
+    Ok(Answer { stream: claim.stream.clone(), event, head, replayed: true })
+}

@@ -1,0 +1,377 @@
+//! What the tests of the hall share: a clock that follows tokio's, scripted agents, and a log that can be told to fail.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use moothall_engine::MemoryLog;
+use moothall_engine::agent::{Agent, Job, Report, Reporter, TurnKey};
+use moothall_engine::hall::{Answer, Hall, HallError, HallParts, Idempotency};
+use moothall_engine::ports::{AppendError, Claim, Clock, Epoch, EventLog, ListFilter, ListPage, Listed, LogError, Page, StreamBatch};
+use moothall_engine::registry::{AgentSpec, Registry};
+use moothall_engine::run_once::{RunOnce, Work};
+use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
+use moothall_kernel::event::{Event, Fault, Posted, Recorded, Usage};
+use moothall_kernel::ids::{PermissionId, Seq, StreamId};
+use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime};
+use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::time::{Millis, Timestamp};
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::Instant;
+
+/// Tokio's clock, which tests can pause, as the hall's. It can be set forward, as a computer's that has slept.
+pub struct TestClock {
+    start: Instant,
+    base: Mutex<i64>,
+}
+
+impl TestClock {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self { start: Instant::now(), base: Mutex::new(1_763_000_000_000) })
+    }
+
+    pub fn sleep_through(&self, gap: Millis) {
+        *self.base.lock().unwrap() += gap.0 as i64;
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(*self.base.lock().unwrap() + self.start.elapsed().as_millis() as i64)
+    }
+}
+
+/// A memory log that counts, that can hold appends back, and that can be told to fail.
+pub struct TestLog {
+    pub inner: MemoryLog,
+    pub appends: AtomicUsize,
+    pub gate: Semaphore,
+    gated: AtomicUsize,
+    pub waiting: Notify,
+    failures: Mutex<VecDeque<AppendError>>,
+    acquisitions: Mutex<VecDeque<LogError>>,
+}
+
+impl TestLog {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self {
+            inner: MemoryLog::new(),
+            appends: AtomicUsize::new(0),
+            gate: Semaphore::new(0),
+            gated: AtomicUsize::new(0),
+            waiting: Notify::new(),
+            failures: Mutex::default(),
+            acquisitions: Mutex::default(),
+        })
+    }
+
+    /// From now on each append waits for a permit of the gate.
+    pub fn close_gate(&self) {
+        self.gated.store(1, Ordering::SeqCst);
+    }
+
+    pub fn open_gate(&self) {
+        self.gated.store(0, Ordering::SeqCst);
+        self.gate.add_permits(10_000);
+    }
+
+    pub fn fail_next(&self, error: AppendError) {
+        self.failures.lock().unwrap().push_back(error);
+    }
+
+    pub fn fail_next_acquire(&self, error: LogError) {
+        self.acquisitions.lock().unwrap().push_back(error);
+    }
+
+    pub fn appended(&self) -> usize {
+        self.appends.load(Ordering::SeqCst)
+    }
+}
+
+#[async_trait]
+impl EventLog for TestLog {
+    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Seq>, AppendError> {
+        if self.gated.load(Ordering::SeqCst) == 1 {
+            self.waiting.notify_one();
+            self.gate.acquire().await.unwrap().forget();
+        }
+        if let Some(error) = self.failures.lock().unwrap().pop_front() {
+            return Err(error);
+        }
+        let heads = self.inner.append(batches).await?;
+        self.appends.fetch_add(1, Ordering::SeqCst);
+        Ok(heads)
+    }
+    async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError> {
+        self.inner.read(stream, after, limit).await
+    }
+    async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError> {
+        self.inner.find(stream).await
+    }
+    async fn acquire(&self, stream: &StreamId, owner: &str, ttl: Millis) -> Result<Epoch, LogError> {
+        if let Some(error) = self.acquisitions.lock().unwrap().pop_front() {
+            return Err(error);
+        }
+        self.inner.acquire(stream, owner, ttl).await
+    }
+    async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError> {
+        self.inner.due(now).await
+    }
+    async fn next_wake(&self) -> Result<Option<Timestamp>, LogError> {
+        self.inner.next_wake().await
+    }
+    async fn list(&self, filter: ListFilter) -> Result<ListPage, LogError> {
+        self.inner.list(filter).await
+    }
+    async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError> {
+        self.inner.claim(namespace, key, now).await
+    }
+}
+
+/// Says its line at once.
+pub struct Parrot(pub &'static str);
+
+#[async_trait]
+impl Work for Parrot {
+    async fn run(&self, _job: &Job, _out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        (Ok(self.0.to_owned()), Usage::default())
+    }
+    fn runtime(&self) -> Runtime {
+        Runtime::Script
+    }
+}
+
+/// Waits until it is told what to say; remembers its jobs.
+#[derive(Default)]
+pub struct Slow {
+    pub jobs: Mutex<Vec<Job>>,
+    pub answers: Mutex<VecDeque<&'static str>>,
+    pub told: Notify,
+    pub dropped: AtomicUsize,
+    pub on_lost: Option<OnLost>,
+}
+
+pub struct Shared(pub Arc<Slow>);
+
+struct CountDrop<'a>(&'a AtomicUsize);
+
+impl Drop for CountDrop<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Slow {
+    pub fn say(&self, text: &'static str) {
+        self.answers.lock().unwrap().push_back(text);
+        self.told.notify_one();
+    }
+
+    pub fn asked(&self) -> Vec<(u64, u32)> {
+        self.jobs.lock().unwrap().iter().map(|job| (job.key.turn.0, job.key.attempt)).collect()
+    }
+}
+
+#[async_trait]
+impl Work for Shared {
+    async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        let _count = CountDrop(&self.0.dropped);
+        self.0.jobs.lock().unwrap().push(job.clone());
+        loop {
+            self.0.told.notified().await;
+            let answer = self.0.answers.lock().unwrap().pop_front();
+            match answer.map(|text| (text, text.strip_prefix('+'))) {
+                Some((_, Some(piece))) => out.report(Report::Delta(piece.to_owned())),
+                Some((text, None)) => return (Ok(text.to_owned()), Usage::default()),
+                None => {}
+            }
+        }
+    }
+    fn runtime(&self) -> Runtime {
+        Runtime::Command
+    }
+    fn on_lost(&self) -> OnLost {
+        self.0.on_lost.unwrap_or(OnLost::Rerun)
+    }
+}
+
+/// Asks a person before it answers, and says what the person chose.
+#[derive(Default)]
+pub struct Careful {
+    chosen: Mutex<Option<String>>,
+    told: Notify,
+}
+
+#[async_trait]
+impl Work for Careful {
+    async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        let permission = PermissionId::new(format!("p{}", job.key.turn));
+        let options = vec!["yes".into(), "no".into()];
+        out.report(Report::Permission { permission, action: "rm -r /".into(), options, within: Millis::from_secs(60) });
+        self.told.notified().await;
+        let chosen = self.chosen.lock().unwrap().take();
+        (Ok(format!("{chosen:?}")), Usage::default())
+    }
+    fn runtime(&self) -> Runtime {
+        Runtime::Command
+    }
+    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, option: Option<&str>) {
+        *self.chosen.lock().unwrap() = option.map(str::to_owned);
+        self.told.notify_one();
+    }
+}
+
+/// Answers after a while, and names the next one now and then.
+pub struct Dawdler;
+
+#[async_trait]
+impl Work for Dawdler {
+    async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        for _ in 0..job.key.turn.0 % 3 {
+            out.report(Report::Delta("word ".into()));
+            tokio::time::sleep(Duration::from_millis(7)).await;
+        }
+        (Ok(if job.may_pass { "[PASS]".into() } else { format!("answer {}", job.key.turn) }), Usage::default())
+    }
+    fn runtime(&self) -> Runtime {
+        Runtime::Script
+    }
+}
+
+/// Streams without end, then answers.
+pub struct Flood;
+
+#[async_trait]
+impl Work for Flood {
+    async fn run(&self, _job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        let piece = "flood ".repeat(1000);
+        (0..10_000).for_each(|_| out.report(Report::Delta(piece.clone())));
+        tokio::task::yield_now().await;
+        (Ok("enough".into()), Usage::default())
+    }
+    fn runtime(&self) -> Runtime {
+        Runtime::Script
+    }
+}
+
+pub fn spec(client: &str, agent: Arc<dyn Agent>) -> AgentSpec {
+    AgentSpec { client: client.into(), summary: "A test.".into(), profile: Profile::default(), origin: "built-in", agent }
+}
+
+pub struct World {
+    pub log: Arc<TestLog>,
+    pub clock: Arc<TestClock>,
+    pub hall: Hall,
+}
+
+impl World {
+    pub async fn new() -> Self {
+        Self::with(&[]).await
+    }
+
+    pub async fn with(agents: &[(&str, Arc<dyn Agent>)]) -> Self {
+        let mut registry = Registry::default();
+        for (client, agent) in agents {
+            registry.insert(spec(client, agent.clone()));
+        }
+        let (log, clock) = (TestLog::new(), TestClock::new());
+        let hall = open(&log, &clock, &registry).await;
+        Self { log, clock, hall }
+    }
+
+    /// The process dies and another opens the same log, with these agents.
+    pub async fn restart(self, agents: &[(&str, Arc<dyn Agent>)]) -> Self {
+        drop(self.hall);
+        let mut registry = Registry::default();
+        for (client, agent) in agents {
+            registry.insert(spec(client, agent.clone()));
+        }
+        tokio::task::yield_now().await;
+        let hall = open(&self.log, &self.clock, &registry).await;
+        Self { log: self.log, clock: self.clock, hall }
+    }
+
+    pub async fn create(&self) -> StreamId {
+        self.create_as(PolicyName::MentionOnly).await
+    }
+
+    pub async fn create_as(&self, policy: PolicyName) -> StreamId {
+        self.create_with(Policy { cooldown: Millis(0), ..Policy::named(policy) }).await
+    }
+
+    pub async fn create_with(&self, policy: Policy) -> StreamId {
+        self.hall.create("a test".into(), policy, Actor::human("user"), None).await.unwrap().stream
+    }
+
+    pub async fn invite(&self, stream: &StreamId, id: &str, client: &str) {
+        let facts: AgentFacts = self.hall.registry().facts(client);
+        let profile = Profile { client: Some(client.into()), model: Some("m".into()), ..Profile::default() };
+        let controls = vec![Control::Invite(Invite::new(id, profile, facts))];
+        self.hall.submit(stream, Command::Control { by: Actor::human("user"), controls }, None).await.unwrap();
+    }
+
+    pub async fn post(&self, stream: &StreamId, body: &str) -> Result<Answer, HallError> {
+        self.hall.submit(stream, post(body), None).await
+    }
+
+    pub async fn events(&self, stream: &StreamId) -> Vec<Recorded> {
+        self.hall.read(stream, Seq(0), None).await.unwrap().events
+    }
+
+    pub async fn said(&self, stream: &StreamId) -> Vec<(String, String)> {
+        self.events(stream).await.iter().filter_map(words).collect()
+    }
+
+    /// Waits until the log of a stream is as wanted.
+    pub async fn until(&self, stream: &StreamId, wanted: impl Fn(&[Recorded]) -> bool) -> Vec<Recorded> {
+        eventually(async || Some(self.events(stream).await).filter(|events| wanted(events))).await
+    }
+}
+
+/// Asks again and again until there is an answer, within a bound that only a broken test reaches.
+pub async fn eventually<T>(ask: impl AsyncFn() -> Option<T>) -> T {
+    let patience = async {
+        loop {
+            if let Some(answer) = ask().await {
+                return answer;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(3600), patience).await.expect("it never came about")
+}
+
+pub async fn open(log: &Arc<TestLog>, clock: &Arc<TestClock>, registry: &Registry) -> Hall {
+    let parts =
+        HallParts { log: log.clone(), clock: clock.clone(), registry: registry.clone(), defaults: Policy::default(), owner: "test".into() };
+    Hall::open(parts).await.unwrap()
+}
+
+pub fn post(body: &str) -> Command {
+    Command::Post(Post::new(Actor::human("user"), body))
+}
+
+pub fn post_by(id: &str, body: &str) -> Command {
+    Command::Post(Post::new(Actor::named(id), body))
+}
+
+pub fn key(key: &str, fingerprint: &str) -> Option<Idempotency> {
+    Some(Idempotency { principal: "user".into(), key: key.into(), fingerprint: fingerprint.into() })
+}
+
+pub fn words(recorded: &Recorded) -> Option<(String, String)> {
+    match &recorded.event {
+        Event::Posted(Posted { from, body, .. }) => Some((from.to_string(), body.clone())),
+        _ => None,
+    }
+}
+
+pub fn has(events: &[Recorded], wanted: impl Fn(&Event) -> bool) -> bool {
+    events.iter().any(|recorded| wanted(&recorded.event))
+}
+
+pub fn agent(work: impl Work) -> Arc<dyn Agent> {
+    Arc::new(RunOnce::new(work))
+}

@@ -1,0 +1,8 @@
+//! The hall as surfaces see it, on a memory log, with agents that are scripted and a clock that is tokio's.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+mod commands;
+mod lifetime;
+mod turns;

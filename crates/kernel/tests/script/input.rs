@@ -1,0 +1,269 @@
+//! What a script line can ask for.
+//!
+//! ```text
+//! open hybrid cooldown_seconds=0          create the conversation (policy and settings)
+//! invite writer runtime=remote roles=a,b nickname=Ann_Lee client=x by=codex number=1 part=speaker
+//! user: words            codex -> writer: words       (agents answer their running turn, otherwise they post)
+//! post codex: words      words of an agent that nobody asked for
+//! codex fails CODE       codex late 1/2: words        (turn 1, attempt 2)       codex lost
+//! wait 2s                clock +10s (a jump while nothing looked)               restart 60s
+//! mute a b · unmute a · pause · unpause · resume · discussion on · auto on · prod a · uninvite a · config k=v · policy NAME
+//! archive · unarchive · stop · cancel codex · pass codex [writer] · offline a b · online · publish · harvest-close
+//! gather rhythm=r breath=1,1,1 beats=3 interval=60 last=20 hearing=on_turn
+//! ask codex rm -rf · allow user yes           (permissions)
+//! prompt codex           shows what codex is told
+//! preview words          who would answer
+//! by codex: …            any control in somebody else's name
+//! ```
+
+use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
+use moothall_kernel::compose::compose;
+use moothall_kernel::event::{Event, Fault, To, Usage};
+use moothall_kernel::gathering::{GatheringPlan, Hearing};
+use moothall_kernel::ids::{ParticipantId, PermissionId, TurnNo};
+use moothall_kernel::participant::{AgentFacts, OnLost, Part, Profile, Runtime};
+use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::time::Millis;
+use serde_json::Value;
+
+use super::Player;
+
+type Out<'a> = &'a mut Vec<String>;
+
+pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), String> {
+    if let Some((speaker, words)) = speech(line) {
+        return say(player, speaker, words, out);
+    }
+    let (by, line) = match line.strip_prefix("by ").and_then(|rest| rest.split_once(": ")) {
+        Some((by, rest)) => (Actor::named(by), rest),
+        None => (Actor::named("user"), line),
+    };
+    let mut words = line.split_whitespace();
+    let verb = words.next().unwrap_or_default();
+    let rest: Vec<&str> = words.collect();
+    if let Some(control) = control(verb, &rest)? {
+        player.submit(Command::Control { by, controls: vec![control] }, out);
+        return Ok(());
+    }
+    match verb {
+        "open" => open(player, &rest, out),
+        "wait" => {
+            player.wait(seconds(rest.first())?, out);
+            Ok(())
+        }
+        "clock" => {
+            player.now = player.now + seconds(rest.first())?;
+            Ok(())
+        }
+        "restart" => {
+            let downtime = seconds(rest.first())?;
+            player.now = player.now + downtime;
+            player.submit(Command::Resume { downtime }, out);
+            Ok(())
+        }
+        "offline" => {
+            player.facts.offline = rest.iter().map(ParticipantId::new).collect();
+            Ok(())
+        }
+        "online" => {
+            player.facts.offline.clear();
+            player.submit(Command::Tick, out);
+            Ok(())
+        }
+        "prompt" => prompt(player, &rest, out),
+        "preview" => {
+            preview(player, &line["preview".len()..], out);
+            Ok(())
+        }
+        _ => {
+            let command = command(player, by, verb, &rest)?;
+            player.submit(command, out);
+            Ok(())
+        }
+    }
+}
+
+fn speech(line: &str) -> Option<(&str, &str)> {
+    let (head, words) = line.split_once(": ")?;
+    let plain = !head.starts_with("by ") && !head.contains('=') && head.split(' ').count() <= 3;
+    plain.then_some((head, words))
+}
+
+fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(), String> {
+    let body = words.replace("\\n", "\n");
+    let parts: Vec<&str> = head.split(' ').collect();
+    let (speaker, to, asked) = match parts.as_slice() {
+        [speaker] => (*speaker, To::All, true),
+        [speaker, "->", to] => (*speaker, To::One(ParticipantId::new(to)), true),
+        ["post", speaker] => (*speaker, To::All, false),
+        [speaker, "late", attempt] => return late(player, speaker, attempt, body, out),
+        _ => return Err(format!("cannot read {head:?}")),
+    };
+    let running = player.state.open_turns().find(|turn| turn.participant.as_str() == speaker && turn.running.is_some());
+    let command = match running.filter(|_| asked && to == To::All) {
+        Some(turn) => Command::Finished { turn: turn.no, attempt: turn.attempt, result: Ok(body), usage: Usage::default() },
+        None => Command::Post(Post { to, ..Post::new(Actor::named(speaker), body) }),
+    };
+    player.submit(command, out);
+    Ok(())
+}
+
+fn late(player: &mut Player, _speaker: &str, which: &str, body: String, out: Out<'_>) -> Result<(), String> {
+    let (turn, attempt) = which.split_once('/').ok_or("late needs TURN/ATTEMPT")?;
+    let turn = TurnNo(turn.parse().map_err(|_| "bad turn")?);
+    let attempt = attempt.parse().map_err(|_| "bad attempt")?;
+    player.submit(Command::Finished { turn, attempt, result: Ok(body), usage: Usage::default() }, out);
+    Ok(())
+}
+
+fn open(player: &mut Player, rest: &[&str], out: Out<'_>) -> Result<(), String> {
+    let name = rest.first().and_then(|name| PolicyName::parse(name)).ok_or("open needs a policy")?;
+    let policy = Policy::named(name).patched(&settings(&rest[1..])?).map_err(|fault| format!("{}: {}", fault.key, fault.expected))?;
+    player.submit(Command::Create { name: "script".into(), policy, by: Actor::named("user") }, out);
+    Ok(())
+}
+
+fn settings(pairs: &[&str]) -> Result<serde_json::Map<String, Value>, String> {
+    let read = |pair: &&str| {
+        let (key, value) = pair.split_once('=').ok_or(format!("{pair:?} is not key=value"))?;
+        Ok((key.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.into()))))
+    };
+    pairs.iter().map(read).collect()
+}
+
+fn seconds(word: Option<&&str>) -> Result<Millis, String> {
+    let number = word.and_then(|word| word.trim_start_matches('+').trim_end_matches('s').parse().ok());
+    number.and_then(Millis::from_secs_f64).ok_or("needs a number of seconds".into())
+}
+
+fn control(verb: &str, rest: &[&str]) -> Result<Option<Control>, String> {
+    let ids = || rest.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
+    let on = rest.first() != Some(&"off");
+    Ok(Some(match verb {
+        "invite" => Control::Invite(invite(rest)?),
+        "uninvite" => Control::Uninvite(rest.first().ok_or("whom?")?.to_string()),
+        "mute" => Control::Mute(ids()),
+        "unmute" => Control::Unmute(ids()),
+        "pause" => Control::Pause(true),
+        "unpause" => Control::Pause(false),
+        "resume" => Control::Resume,
+        "discussion" => Control::Discussion { on, allow_agent_mentions: on },
+        "auto" => Control::InvitedAuto(on),
+        "prod" => Control::Prod(ids()),
+        "config" => Control::Config(settings(rest)?),
+        "policy" => Control::Policy(Policy::named(rest.first().and_then(|name| PolicyName::parse(name)).ok_or("which policy?")?)),
+        _ => return Ok(None),
+    }))
+}
+
+fn invite(rest: &[&str]) -> Result<Invite, String> {
+    let id = *rest.first().ok_or("whom?")?;
+    let given = settings(&rest[1..])?;
+    let text = |key: &str| given.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    let bare = text("bare").is_some();
+    let profile = Profile {
+        client: text("client").or((!bare).then(|| id.to_owned())),
+        model: text("model").or((!bare).then(|| "m".to_owned())),
+        roles: text("roles").map(|roles| roles.split(',').map(str::to_owned).collect()),
+        nickname: text("nickname").map(|name| name.replace('_', " ")),
+    };
+    let runtime = match text("runtime").as_deref() {
+        None | Some("script") => Runtime::Script,
+        Some("remote") => Runtime::Remote,
+        Some("command") => Runtime::Command,
+        Some("terminal") => Runtime::Terminal,
+        Some("llm") => Runtime::Llm,
+        Some(other) => return Err(format!("no runtime {other}")),
+    };
+    let timeout = given.get("timeout").and_then(Value::as_f64).and_then(Millis::from_secs_f64);
+    let facts = AgentFacts { runtime, known: runtime != Runtime::Remote, timeout, on_lost: OnLost::Rerun };
+    let number = given.get("number").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok());
+    let part = match text("part").as_deref() {
+        None => None,
+        Some("speaker") => Some(Part::Speaker),
+        Some("harvester") => Some(Part::Harvester),
+        Some(other) => return Err(format!("no part {other}")),
+    };
+    Ok(Invite { number, part, ..Invite::new(id, profile, facts) })
+}
+
+fn command(player: &Player, by: Actor, verb: &str, rest: &[&str]) -> Result<Command, String> {
+    let turn_of = |who: &str| {
+        let open = player.state.open_turns().find(|turn| turn.participant.as_str() == who);
+        open.map(|turn| (turn.no, turn.attempt)).ok_or(format!("{who} has no open turn"))
+    };
+    let first = rest.first().copied().unwrap_or_default();
+    Ok(match (verb, first) {
+        ("archive", _) => Command::Archive { on: true, by },
+        ("unarchive", _) => Command::Archive { on: false, by },
+        ("rename", name) => Command::Rename { name: name.into(), by },
+        ("stop", _) => Command::Stop { by },
+        ("cancel", who) => Command::Cancel { turn: turn_of(who)?.0, by },
+        ("pass", who) => Command::Pass { by: Actor::named(who), to: rest.get(1).map(|to| (*to).to_owned()) },
+        ("publish", _) => {
+            let kept = player.log.iter().rev().find(|recorded| matches!(recorded.event, Event::Kept { .. })).ok_or("nothing was kept")?;
+            Command::Publish { seq: kept.seq, kept: Box::new(kept.clone()), by }
+        }
+        ("gather", _) => Command::Gather { by, plan: plan(rest)? },
+        ("close-gathering", _) => Command::CloseGathering { by },
+        ("ask", who) => Command::AskPermission {
+            permission: PermissionId::new("p1"),
+            turn: turn_of(who)?.0,
+            action: rest[1..].join(" "),
+            options: vec!["yes".into(), "no".into()],
+            within: Millis::from_secs(600),
+        },
+        ("allow", who) => Command::AnswerPermission {
+            permission: PermissionId::new("p1"),
+            option: rest.get(1).copied().unwrap_or("yes").into(),
+            by: Actor::named(who),
+        },
+        (who, "fails") => {
+            let (turn, attempt) = turn_of(who)?;
+            let fault = Fault::new(rest.get(1).copied().unwrap_or("exit_status"), "it broke");
+            Command::Finished { turn, attempt, result: Err(fault), usage: Usage::default() }
+        }
+        (who, "lost") => {
+            let (turn, attempt) = turn_of(who)?;
+            Command::Lost { turn, attempt }
+        }
+        _ => return Err(format!("no such line: {verb} {}", rest.join(" "))),
+    })
+}
+
+fn plan(rest: &[&str]) -> Result<GatheringPlan, String> {
+    let given = settings(rest)?;
+    let number = |key: &str, default: u64| given.get(key).and_then(Value::as_u64).unwrap_or(default);
+    let breath: Vec<u32> = match given.get("breath") {
+        Some(Value::String(rounds)) => rounds.split(',').filter_map(|n| n.parse().ok()).collect(),
+        _ => vec![1, 1, 1],
+    };
+    Ok(GatheringPlan {
+        rhythm: "script".into(),
+        breath: breath.try_into().map_err(|_| "breath needs three numbers")?,
+        beats_per_turn: number("beats", 3) as u32,
+        beat_interval: Millis::from_secs(number("interval", 60)),
+        last_word: Millis::from_secs(number("last", 20)),
+        opening_question: "What now?".into(),
+        hearing: if given.get("hearing").is_some() { Hearing::OnTurn } else { Hearing::Live },
+    })
+}
+
+fn prompt(player: &Player, rest: &[&str], out: Out<'_>) -> Result<(), String> {
+    let who = rest.first().ok_or("whose prompt?")?;
+    let turn = player.state.open_turns().find(|turn| turn.participant.as_str() == *who && turn.running.is_some());
+    let turn = turn.ok_or(format!("{who} has no running turn"))?;
+    let running = turn.running.ok_or("not running")?;
+    let prompt = compose(&player.state, turn, running.from_seq, running.through_seq, &player.log);
+    let shown = if rest.get(1) == Some(&"whole") { prompt.standalone } else { prompt.text };
+    out.extend(shown.lines().map(|line| format!("| {line}")));
+    Ok(())
+}
+
+fn preview(player: &Player, words: &str, out: Out<'_>) {
+    let forecast = player.state.preview(player.now, &ParticipantId::user(), &To::All, words.trim(), &player.facts);
+    out.extend(forecast.iter().map(|entry| match entry.verdict {
+        Ok(why) => format!("{} would be asked: {}", entry.participant, super::output::word(&why)),
+        Err(why_not) => format!("{} would not: {}", entry.participant, super::output::word(&why_not)),
+    }));
+}

@@ -1,0 +1,109 @@
+//! Conversations as scripts: the player.
+
+mod input;
+mod output;
+
+use moothall_kernel::Conversation;
+use moothall_kernel::command::{Command, Facts, Rejection};
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::ids::StreamId;
+use moothall_kernel::time::{Millis, Timestamp};
+
+/// A conversation being played.
+pub struct Player {
+    pub state: Conversation,
+    pub log: Vec<Recorded>,
+    pub now: Timestamp,
+    pub facts: Facts,
+}
+
+impl Player {
+    fn new() -> Self {
+        let now = Timestamp::from_millis(1_763_700_000_000);
+        Self { state: Conversation::new(StreamId::new("script")), log: Vec::new(), now, facts: Facts::default() }
+    }
+
+    /// Lets the kernel decide, then accepts every turn that may run, as a host with idle agents would.
+    pub fn submit(&mut self, command: Command, out: &mut Vec<String>) {
+        match self.state.handle(self.now, command, &self.facts) {
+            Ok(events) => self.tell(events, out),
+            Err(Rejection { code, kept, .. }) => {
+                out.push(format!("refused {code}"));
+                self.tell(kept, out);
+            }
+        }
+        while let Some(run) = self.state.duties().run.into_iter().find(|run| !run.started) {
+            let through = self.state.head();
+            let started = Command::Started { turn: run.turn, attempt: run.attempt, through };
+            let events = self.state.handle(self.now, started, &self.facts).expect("a start is never refused");
+            assert!(!events.is_empty(), "turn {} did not start", run.turn);
+            self.tell(events, out);
+        }
+        self.check();
+    }
+
+    fn tell(&mut self, events: Vec<Recorded>, out: &mut Vec<String>) {
+        for recorded in events {
+            out.extend(output::line(&self.state, &recorded.event));
+            self.log.push(recorded);
+        }
+    }
+
+    /// State is a fold of events, and events survive being written down.
+    fn check(&self) {
+        let reread = self.log.iter().map(|recorded| {
+            let text = serde_json::to_string(&recorded.event).unwrap();
+            let event: Event = serde_json::from_str(&text).unwrap();
+            let event = event.with_body(recorded.event.body().unwrap_or_default().to_owned());
+            assert_eq!(event, recorded.event);
+            Recorded { event, ..recorded.clone() }
+        });
+        let reread: Vec<_> = reread.collect();
+        assert_eq!(Conversation::fold(self.state.stream().clone(), &reread), self.state);
+        for (recorded, next) in self.log.iter().zip(&self.log[1..]) {
+            assert!(recorded.seq.next() == next.seq && recorded.ts < next.ts);
+        }
+    }
+
+    /// Lets time pass, looking at the clock whenever the conversation asked for it.
+    pub fn wait(&mut self, length: Millis, out: &mut Vec<String>) {
+        let until = self.now + length;
+        while let Some(at) = self.state.duties().wake_at.filter(|at| *at <= until) {
+            self.now = self.now.max(at);
+            let before = self.log.len();
+            self.submit(Command::Tick, out);
+            if self.log.len() == before {
+                self.now = self.now + Millis(1);
+            }
+        }
+        self.now = self.now.max(until);
+    }
+}
+
+/// Plays a script and returns it with the `>` lines that the kernel's decisions make.
+pub fn play(script: &str) -> Result<String, String> {
+    let mut player = Player::new();
+    let mut told = String::new();
+    for (number, line) in script.lines().enumerate().filter(|(_, line)| !line.starts_with('>')) {
+        told.push_str(line);
+        told.push('\n');
+        if line.trim().is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let mut out = Vec::new();
+        input::perform(&mut player, line, &mut out).map_err(|fault| format!("line {}: {fault}", number + 1))?;
+        for decision in out {
+            told.push_str(&format!("> {decision}\n"));
+        }
+    }
+    Ok(told)
+}
+
+/// The first lines in which two texts differ.
+pub fn difference(written: &str, played: &str) -> String {
+    let pairs = written.lines().chain(std::iter::repeat("")).zip(played.lines().chain(std::iter::repeat("")));
+    let longest = written.lines().count().max(played.lines().count());
+    let first = pairs.clone().take(longest).position(|(a, b)| a != b).unwrap_or(0);
+    let show = pairs.take(longest).skip(first.saturating_sub(2)).take(10);
+    show.map(|(a, b)| if a == b { format!("    {a}\n") } else { format!("  - {a}\n  + {b}\n") }).collect()
+}

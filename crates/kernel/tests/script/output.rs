@@ -1,0 +1,115 @@
+//! How a script shows what the kernel decided: one line for each event that people would want to know of.
+
+use moothall_kernel::Conversation;
+use moothall_kernel::event::{Change, Event, Fault, Outcome, Posted, To, TurnKind};
+use moothall_kernel::gathering::GatheringEvent;
+use serde::Serialize;
+
+/// The wire word of a plain enum.
+pub fn word(value: &impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+pub fn line(state: &Conversation, event: &Event) -> Option<String> {
+    Some(match event {
+        Event::Created { policy, .. } => format!("created {}", policy.name.as_str()),
+        Event::Renamed { name, .. } => format!("renamed {name}"),
+        Event::Archived { by } => format!("archived by {by}"),
+        Event::Unarchived { by } => format!("unarchived by {by}"),
+        Event::Controlled { by, changes } => {
+            let changes: Vec<_> = changes.iter().map(change).collect();
+            format!("{by}: {}", changes.join(", "))
+        }
+        Event::Posted(posted) => said(posted),
+        Event::Foreign { from, kind, .. } => format!("{from} kept a {kind}"),
+        Event::Noticed { code, text, .. } => format!("notice {code}: {text}"),
+        Event::Taken { cause } => format!("taken up: {}", cause.seq),
+        Event::RoundOpened { cap, forced, polled, .. } => format!("round: {} must, {} may, at most {cap}", names(forced), names(polled)),
+        Event::ReactionOpened { forced, polled } => format!("reactions: {} must, {} may", names(forced), names(polled)),
+        Event::RoundClosed => "round over".into(),
+        Event::Skipped { participant, why_not, detail, .. } => {
+            let detail = detail.as_ref().map_or(String::new(), |detail| format!(" ({detail})"));
+            format!("{participant} not asked: {}{detail}", word(why_not))
+        }
+        Event::TurnGranted { turn, participant, why, kind, may_pass, cause, .. } => {
+            let may = if *may_pass { ", may pass" } else { "" };
+            let listens = if *kind == TurnKind::Listen { " to listen" } else { "" };
+            format!("turn {turn} for {participant}{listens}: {}{may} (about {})", word(why), cause.seq)
+        }
+        Event::TurnWidened { turn, cause, .. } => format!("turn {turn} widened (about {})", cause.seq),
+        Event::TurnStarted { turn, attempt, from_seq, through_seq, .. } => {
+            let again = if *attempt > 1 { format!(" again, attempt {attempt}") } else { String::new() };
+            format!("turn {turn} runs{again} ({from_seq}, {through_seq}]")
+        }
+        Event::TurnLost { turn, attempt } => format!("turn {turn} lost attempt {attempt}"),
+        Event::TurnEnded { turn, outcome, fault, .. } => format!("turn {turn} {}{}", ended(*outcome), because(fault.as_ref())),
+        Event::Kept { participant, because, body, .. } => format!("kept from {participant}, {}: {}", word(because), short(body)),
+        Event::PermissionRequested { participant, action, .. } => format!("{participant} asks permission: {action}"),
+        Event::PermissionAnswered { by, option, .. } => format!("{by} answers: {option}"),
+        Event::PermissionExpired { .. } => "permission expired".into(),
+        Event::Stopped { by } => format!("stopped by {by}"),
+        Event::Held { guard } => format!("held: {}", word(guard)),
+        Event::Resumed { downtime } => format!("time stood still for {} s", downtime.as_secs_f64()),
+        Event::FactsChanged { participant, .. } => format!("facts of {participant} changed"),
+        Event::Redacted { seq, by } => format!("{by} erased {seq}"),
+        Event::Gathering(step) => gathering(state, step),
+    })
+}
+
+fn said(posted: &Posted) -> String {
+    let to = match &posted.to {
+        To::All => String::new(),
+        To::One(id) => format!(" -> {id}"),
+    };
+    let queued = if posted.queued { " (queued)" } else { "" };
+    format!("{}{to} says{queued}: {}", posted.from, short(&posted.body))
+}
+
+fn short(body: &str) -> String {
+    let line = body.replace('\n', "\\n");
+    if line.chars().count() <= 110 { line } else { format!("{}…", line.chars().take(110).collect::<String>()) }
+}
+
+fn names(ids: &[moothall_kernel::ids::ParticipantId]) -> String {
+    if ids.is_empty() { "nobody".into() } else { ids.iter().map(|id| id.as_str()).collect::<Vec<_>>().join("+") }
+}
+
+fn ended(outcome: Outcome) -> String {
+    word(&outcome)
+}
+
+fn because(fault: Option<&Fault>) -> String {
+    fault.map_or(String::new(), |fault| format!(": {}", fault.code))
+}
+
+fn change(change: &Change) -> String {
+    match change {
+        Change::Invited { participant, kind, .. } => format!("invited {participant} ({})", word(kind)),
+        Change::Uninvited { participant } => format!("uninvited {participant}"),
+        Change::Muted { targets } => format!("muted {}", names(targets)),
+        Change::Unmuted { targets } => format!("unmuted {}", names(targets)),
+        Change::Paused { on } => (if *on { "paused" } else { "unpaused" }).into(),
+        Change::Discussion { on, .. } => format!("discussion {on}"),
+        Change::InvitedAuto { on } => format!("invited_auto {on}"),
+        Change::Prodded { targets } => format!("prodded {}", names(targets)),
+        Change::PolicySet { policy, .. } => format!("policy {}", policy.name.as_str()),
+        Change::Released => "released".into(),
+        Change::Bound { target } => format!("bound {target}"),
+        Change::Unbound { target } => format!("unbound {target}"),
+    }
+}
+
+fn gathering(state: &Conversation, step: &GatheringEvent) -> String {
+    match step {
+        GatheringEvent::Opened { .. } => "gathering opened".into(),
+        GatheringEvent::RoundOpened { phase, round, order } => format!("{} {round}: {}", phase.as_str(), names(order)),
+        GatheringEvent::PieceGiven { holder, note } => {
+            format!("piece with {}{}", state.name_of(holder), note.as_ref().map_or(String::new(), |note| format!(" ({note})")))
+        }
+        GatheringEvent::Beat { number } => format!("beat {number}"),
+        GatheringEvent::LastWordAsked => "last word".into(),
+        GatheringEvent::PieceReleased { holder, because, .. } => format!("{holder} lets go: {}", word(because)),
+        GatheringEvent::HarvestAsked { harvester } => format!("harvest by {harvester}"),
+        GatheringEvent::Closed { because } => format!("gathering closed: {because}"),
+    }
+}
