@@ -6,6 +6,7 @@ use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Kind, Participant};
 use crate::state::{Conversation, Discussion, ENDED_MAX, Guards, PAIR_MAX, REPEAT_WINDOW, Reply, Round, Running, Spoken, Turn};
 use crate::time::{Millis, Timestamp};
+use crate::turns::WAIT_MAX;
 use std::collections::BTreeMap;
 
 impl Conversation {
@@ -64,15 +65,11 @@ impl Conversation {
             Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => {
                 self.apply_started(*turn, *attempt, Running { from_seq: *from_seq, through_seq: *through_seq, started_at: ts }, *deadline);
             }
-            Event::TurnLost { turn, attempt } => {
-                if let Some(turn) = self.floor.turns.get_mut(turn) {
-                    turn.attempt = attempt + 1;
-                    turn.running = None;
-                    turn.permissions.clear();
-                    turn.frozen_since = None;
-                }
+            Event::TurnLost { turn, attempt } => self.apply_lost(*turn, *attempt, ts),
+            Event::TurnEnded { turn, outcome, .. } => {
+                self.thaw(*turn, ts);
+                self.apply_ended(*turn, *outcome);
             }
-            Event::TurnEnded { turn, outcome, .. } => self.apply_ended(*turn, *outcome),
             Event::PermissionRequested { permission, turn, expires, .. } => {
                 if let Some(turn) = self.floor.turns.get_mut(turn) {
                     turn.permissions.insert(permission.clone(), *expires);
@@ -317,12 +314,33 @@ impl Conversation {
         }
     }
 
+    /// It waits again, with the whole limit of waiting before it: what was left of its time to answer says nothing about that.
+    fn apply_lost(&mut self, no: TurnNo, attempt: u32, ts: Timestamp) {
+        self.thaw(no, ts);
+        let Some(turn) = self.floor.turns.get_mut(&no) else { return };
+        turn.attempt = attempt + 1;
+        turn.running = None;
+        turn.permissions.clear();
+        turn.deadline = ts + WAIT_MAX;
+    }
+
     fn apply_permission_closed(&mut self, permission: &PermissionId, ts: Timestamp) {
-        for turn in self.floor.turns.values_mut() {
-            let answered = turn.permissions.remove(permission).is_some() && turn.permissions.is_empty();
-            if answered && let Some(since) = turn.frozen_since.take() {
-                turn.deadline = turn.deadline + ts.since(since);
-            }
+        let closes = |turn: &mut Turn| turn.permissions.remove(permission).is_some() && turn.permissions.is_empty();
+        let free = self.floor.turns.values_mut().find_map(|turn| closes(turn).then_some(turn.no));
+        if let Some(no) = free {
+            self.thaw(no, ts);
+        }
+    }
+
+    /// The clock of a turn goes on, and that of the hold it belongs to: both stood still while a permission was open.
+    fn thaw(&mut self, no: TurnNo, ts: Timestamp) {
+        let Some(turn) = self.floor.turns.get_mut(&no) else { return };
+        let Some(since) = turn.frozen_since.take() else { return };
+        let stood = ts.since(since);
+        turn.deadline = turn.deadline + stood;
+        let hold = self.gathering.as_mut().and_then(|gathering| gathering.hold.as_mut());
+        if let Some(hold) = hold.filter(|hold| hold.holder == turn.participant) {
+            hold.next_at = hold.next_at + stood;
         }
     }
 
@@ -330,6 +348,8 @@ impl Conversation {
     fn shift(&mut self, downtime: Millis) {
         for turn in self.floor.turns.values_mut() {
             turn.deadline = turn.deadline + downtime;
+            // What stood still already must not be counted a second time when it goes on.
+            turn.frozen_since = turn.frozen_since.map(|since| since + downtime);
             for expires in turn.permissions.values_mut() {
                 *expires = *expires + downtime;
             }

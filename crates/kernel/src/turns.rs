@@ -9,7 +9,7 @@ use crate::text;
 use crate::time::Millis;
 
 /// How long a turn may wait for a runtime to accept it. A busy terminal accepts late, so this is generous.
-const WAIT_MAX: Millis = Millis::from_secs(3600);
+pub(crate) const WAIT_MAX: Millis = Millis::from_secs(3600);
 /// Longest description of an action that a permission shows, in bytes.
 const ACTION_BYTES_MAX: usize = 16 * 1024;
 
