@@ -233,6 +233,7 @@ impl Conversation {
                     may_pass: *may_pass,
                     cause: cause.clone(),
                     first_cause: cause.clone(),
+                    asked_at: self.head,
                     attempt: 1,
                     granted_at: ts,
                     deadline: *expires,
@@ -253,11 +254,13 @@ impl Conversation {
                 }
             }
             Event::TurnWidened { turn, why, kind, may_pass, cause } => {
+                let head = self.head;
                 let Some(turn) = self.floor.turns.get_mut(turn) else { return };
                 turn.why = *why;
                 turn.kind = *kind;
                 turn.may_pass = *may_pass;
                 turn.cause = cause.clone();
+                turn.asked_at = head;
                 let woken = turn.participant.clone();
                 self.note_woken(&cause.from, &woken, ts);
             }

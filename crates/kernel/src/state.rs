@@ -132,6 +132,8 @@ pub struct Turn {
     pub cause: Cause,
     /// The cause it was granted for.
     pub first_cause: Cause,
+    /// The event that granted it, or widened it last: whoever takes the turn up was told this much.
+    pub asked_at: Seq,
     /// Which try comes next, or is running.
     pub attempt: u32,
     /// When it was granted.

@@ -79,10 +79,11 @@ impl Decider<'_> {
         self.emit(Event::TurnStarted { turn: no, attempt, from_seq: from_seq.min(through), through_seq: through, deadline });
     }
 
-    /// A result can outrun the news of its start.
+    /// A result can outrun the news of its start. It covers what its participant was told with the turn; a cause that was
+    /// queued took effect after it was said.
     pub(crate) fn ensure_started(&mut self, no: TurnNo) {
         let waiting = self.state.turn(no).filter(|turn| turn.running.is_none());
-        if let Some(through) = waiting.map(|turn| turn.cause.seq) {
+        if let Some(through) = waiting.map(|turn| turn.asked_at) {
             self.start(no, through);
         }
     }
