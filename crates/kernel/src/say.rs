@@ -198,9 +198,11 @@ impl Decider<'_> {
 
     fn check_budget(&mut self, post: &Post, depth: u32) -> Result<(), Rejection> {
         let floor = &self.state.floor;
+        // The one who was asked may still answer: that reply is spoken for.
+        let promised = u32::from(floor.round.as_ref().is_some_and(|round| round.current.is_some()));
         let (code, message) = if depth > self.state.policy.max_depth {
             ("depth_limit", "Nobody reacts to a reaction to a reaction here; a person has to say something first. The message was kept.")
-        } else if floor.spent >= floor.cap {
+        } else if floor.spent + promised >= floor.cap {
             ("turn_limit", "The agents have used their replies to the last human message. The message was kept.")
         } else {
             return Ok(());
