@@ -60,7 +60,7 @@ impl Decider<'_> {
 
     pub(crate) fn started(&mut self, no: TurnNo, attempt: u32, through: Seq) {
         let Some(turn) = self.state.turn(no) else { return };
-        if turn.attempt != attempt || turn.running.is_some() {
+        if turn.attempt != attempt || turn.running.is_some() || !self.state.is_front(turn) {
             return;
         }
         let through = through.min(self.state.head);
