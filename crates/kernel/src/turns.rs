@@ -125,10 +125,22 @@ impl Decider<'_> {
         self.fail(no, Outcome::Expired, fault, usage);
     }
 
+    /// A restart lost a running turn: it waits to be run again. Where another waits behind it, that one takes over its causes
+    /// and what was owed to them: nobody has two waiting turns, and no cause is answered twice.
     pub(crate) fn lost(&mut self, no: TurnNo, attempt: u32) {
-        if self.state.turn(no).is_some_and(|turn| turn.attempt == attempt && turn.running.is_some()) {
-            self.emit(Event::TurnLost { turn: no, attempt });
+        let running = self.state.turn(no).filter(|turn| turn.attempt == attempt && turn.running.is_some());
+        let Some(turn) = running.cloned() else { return };
+        let usage = self.elapsed(no);
+        let behind = self.state.waiting_turn(&turn.participant).cloned();
+        self.emit(Event::TurnLost { turn: no, attempt });
+        let Some(behind) = behind else { return };
+        let owes_more = turn.kind == TurnKind::Reply && (behind.kind == TurnKind::Listen || (behind.may_pass && !turn.may_pass));
+        if owes_more {
+            let (why, kind, may_pass) = (turn.why, turn.kind, turn.may_pass);
+            self.emit(Event::TurnWidened { turn: behind.no, why, kind, may_pass, cause: behind.cause });
         }
+        let message = format!("a restart lost it, and turn {} covers what it was asked", behind.no);
+        self.end(no, Outcome::Cancelled, Some(Fault::new("merged", message)), usage);
     }
 
     pub(crate) fn cancel(&mut self, no: TurnNo, by: &Actor) -> Result<(), Rejection> {

@@ -57,10 +57,10 @@ impl Scene<'_> {
         &self.decision[..self.place]
     }
 
-    /// Whether a turn is granted again because its participant's start did not cover all of its causes.
+    /// Whether a cause goes from one turn of a participant to another: its start did not cover it, or a restart lost it.
     pub(crate) fn carries_over(&self, participant: &ParticipantId, room: &Room) -> bool {
         self.before().iter().any(|earlier| match &earlier.event {
-            Event::TurnStarted { turn, .. } => room.turns.get(turn).is_some_and(|open| open.participant == *participant),
+            Event::TurnStarted { turn, .. } | Event::TurnLost { turn, .. } => room.turns.get(turn).is_some_and(|open| open.participant == *participant),
             _ => false,
         })
     }
