@@ -243,19 +243,16 @@ impl Conversation {
                 };
                 self.floor.turns.insert(*turn, granted);
                 self.note_woken(&cause.from, participant, ts);
-                if let Some(round) = self.floor.round.as_mut().filter(|_| *why != Why::Prod) {
-                    round.current = Some(*turn);
-                    round.polls += u32::from(*may_pass);
-                    round.forced.retain(|id| id != participant);
-                    round.polled.retain(|id| id != participant);
+                if *why != Why::Prod {
+                    self.wait_in_round(*turn, participant, *may_pass);
                 }
                 if *may_pass && let Some(participant) = self.participant_mut(participant) {
                     participant.polls_skipped = 0;
                 }
             }
-            Event::TurnWidened { turn, why, kind, may_pass, cause } => {
+            Event::TurnWidened { turn: no, why, kind, may_pass, cause } => {
                 let head = self.head;
-                let Some(turn) = self.floor.turns.get_mut(turn) else { return };
+                let Some(turn) = self.floor.turns.get_mut(no) else { return };
                 turn.why = *why;
                 turn.kind = *kind;
                 turn.may_pass = *may_pass;
@@ -263,9 +260,29 @@ impl Conversation {
                 turn.asked_at = head;
                 let woken = turn.participant.clone();
                 self.note_woken(&cause.from, &woken, ts);
+                self.ask_in_round(*no, &woken, *may_pass);
             }
             _ => {}
         }
+    }
+
+    /// The round asks a participant by a turn that waits already, for somebody's prod or from other rules.
+    fn ask_in_round(&mut self, no: TurnNo, participant: &ParticipantId, may_pass: bool) {
+        let asks = |round: &&Round| {
+            let owes = round.forced.contains(participant) || round.polled.contains(participant);
+            owes && round.current.is_none()
+        };
+        if self.floor.round.as_ref().filter(asks).is_some() {
+            self.wait_in_round(no, participant, may_pass);
+        }
+    }
+
+    fn wait_in_round(&mut self, no: TurnNo, participant: &ParticipantId, may_pass: bool) {
+        let Some(round) = &mut self.floor.round else { return };
+        round.current = Some(no);
+        round.polls += u32::from(may_pass);
+        round.forced.retain(|id| id != participant);
+        round.polled.retain(|id| id != participant);
     }
 
     /// Remembers for the pair guard that one agent's words woke another.
