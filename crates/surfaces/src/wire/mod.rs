@@ -12,8 +12,8 @@ mod answers;
 mod error;
 
 pub use answers::{
-    Accepted, AgentEntry, AgentList, Bell, Cancelled, EventPage, Health, JoinPrompt, Ping, PresenceAccepted, PresenceEntry, PresenceList,
-    PresenceUpdate, StopAccepted, ThreadCreated, ThreadEntry, ThreadList,
+    Accepted, AgentEntry, AgentList, Bell, Cancelled, DeltaSignal, EventPage, Health, JoinPrompt, Ping, PresenceAccepted, PresenceEntry,
+    PresenceList, PresenceUpdate, ProgressSignal, StopAccepted, ThreadCreated, ThreadEntry, ThreadList,
 };
 pub use control::{WireProfile, changes_as_content};
 pub use envelope::{CauseRef, Envelope, Meta};
