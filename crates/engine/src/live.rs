@@ -31,12 +31,12 @@ const QUIET: Duration = Duration::from_secs(10);
 const DRAIN_MAX: usize = 256;
 /// Events read at once while loading.
 const LOAD_PAGE: usize = 1000;
-/// How long the fence of a stream's writer holds without a new append.
-const EPOCH_TTL: Millis = Millis::from_secs(60);
 /// A gap in time longer than this is downtime: deadlines move instead of firing.
 pub(crate) const GAP: Millis = Millis::from_secs(5);
-/// Pause before what could not be appended is tried again.
-pub(crate) const RETRY: Duration = Duration::from_secs(1);
+/// Pause before what found the disk full is tried again.
+pub(crate) const RETRY_FULL: Duration = Duration::from_secs(1);
+/// Pause before what found the log overloaded is tried again.
+pub(crate) const RETRY: Duration = Duration::from_millis(50);
 
 /// How a stream becomes live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,11 +59,12 @@ pub(crate) struct Live {
     pub(crate) hall: Arc<Inner>,
     pub(crate) stream: StreamId,
     pub(crate) seat: Seat,
-    pub(crate) epoch: Epoch,
+    /// Which writer this is. A stream that is only read has none, so that it can be read when nothing can be written.
+    pub(crate) epoch: Option<Epoch>,
     /// What the log says.
     pub(crate) committed: Conversation,
-    /// What was decided since; the same between two drains.
-    pub(crate) working: Conversation,
+    /// The same, and what was decided since. Made when something is to be decided, and kept while there is work.
+    pub(crate) working: Option<Conversation>,
     pub(crate) newer: Option<Newer>,
     pub(crate) tail: Tail,
     pub(crate) runs: Runs,
@@ -119,22 +120,21 @@ fn leave(hall: &Inner, stream: &StreamId, mut seat: Seat, error: &HallError) {
 
 /// What loading gives.
 pub(crate) struct Loaded {
-    epoch: Epoch,
+    epoch: Option<Epoch>,
     state: Conversation,
     newer: Option<Newer>,
 }
 
 impl Live {
     async fn load(hall: &Inner, stream: &StreamId, begin: Begin) -> Result<Loaded, HallError> {
-        if begin == Begin::Existing {
-            hall.find(stream).await?;
+        match begin {
+            // Nobody else knows its name yet, so there is no earlier writer to fence.
+            Begin::New => Ok(Loaded { epoch: Some(Epoch::default()), state: Conversation::new(stream.clone()), newer: None }),
+            Begin::Existing => {
+                let (state, newer) = fold(&*hall.log, stream).await?;
+                Ok(Loaded { epoch: None, state, newer })
+            }
         }
-        let epoch = hall.log.acquire(stream, &hall.owner, EPOCH_TTL).await?;
-        let (state, newer) = match begin {
-            Begin::New => (Conversation::new(stream.clone()), None),
-            Begin::Existing => fold(&*hall.log, stream).await?,
-        };
-        Ok(Loaded { epoch, state, newer })
     }
 
     fn new(hall: Arc<Inner>, stream: StreamId, seat: Seat, loaded: Loaded, begin: Begin) -> Self {
@@ -144,8 +144,8 @@ impl Live {
             stream,
             seat,
             epoch: loaded.epoch,
-            committed: loaded.state.clone(),
-            working: loaded.state,
+            committed: loaded.state,
+            working: None,
             newer: loaded.newer,
             tail: Tail::default(),
             runs: Runs::default(),
@@ -200,6 +200,7 @@ impl Live {
                 }
                 Woken::Quiet => {
                     self.tail.clear();
+                    self.working = None;
                     if self.may_leave() {
                         return Ok(());
                     }
@@ -220,7 +221,7 @@ impl Live {
         tokio::select! {
             biased;
             notice = self.seat.lane.recv() => match notice {
-                Some(notice) => drained.notices.push(notice),
+                Some(notice) => drained.notices.push(*notice),
                 None => return Woken::Abandoned,
             },
             request = self.seat.requests.recv() => match request {
@@ -236,7 +237,7 @@ impl Live {
 
     fn drain(&mut self, drained: &mut Drained) {
         while let Ok(notice) = self.seat.lane.try_recv() {
-            drained.notices.push(notice);
+            drained.notices.push(*notice);
         }
         while drained.requests.len() < DRAIN_MAX
             && let Ok(request) = self.seat.requests.try_recv()
@@ -341,8 +342,8 @@ impl Live {
     pub(crate) async fn reload(&mut self) -> Result<(), Over> {
         let (state, newer) = fold(&*self.hall.log, &self.stream).await.map_err(Over)?;
         self.tail.clear();
-        self.committed = state.clone();
-        self.working = state;
+        self.committed = state;
+        self.working = None;
         self.newer = newer;
         Ok(())
     }

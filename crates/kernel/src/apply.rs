@@ -47,6 +47,7 @@ impl Conversation {
                     replies: Vec::new(),
                     reacting: false,
                     targeted: *targeted,
+                    failed: Vec::new(),
                     current: None,
                 });
             }
@@ -303,6 +304,9 @@ impl Conversation {
         let in_round = self.floor.round.as_mut().is_some_and(|round| round.current.take_if(|current| *current == no).is_some());
         if outcome == Outcome::Spoke && turn.kind == TurnKind::Reply && in_round {
             self.floor.last_speaker = Some(turn.participant.clone());
+        }
+        if let Some(round) = self.floor.round.as_mut().filter(|_| matches!(outcome, Outcome::Failed | Outcome::Expired)) {
+            round.failed.push(turn.participant.clone());
         }
         let Some(participant) = self.participant_mut(&turn.participant) else { return };
         if let (true, Some(running)) = (finished, turn.running) {

@@ -102,6 +102,8 @@ pub struct Round {
     pub(crate) replies: Vec<Reply>,
     pub(crate) reacting: bool,
     pub(crate) targeted: bool,
+    /// Whose turn in this round failed or ran out of time: polling them again would only show the fault twice.
+    pub(crate) failed: Vec<ParticipantId>,
     /// The turn that the round waits for.
     pub(crate) current: Option<TurnNo>,
 }
