@@ -31,8 +31,6 @@ const QUIET: Duration = Duration::from_secs(10);
 const DRAIN_MAX: usize = 256;
 /// Events read at once while loading.
 const LOAD_PAGE: usize = 1000;
-/// How long the fence of a stream's writer holds without a new append.
-const EPOCH_TTL: Millis = Millis::from_secs(60);
 /// A gap in time longer than this is downtime: deadlines move instead of firing.
 pub(crate) const GAP: Millis = Millis::from_secs(5);
 /// Pause before what found the disk full is tried again.
@@ -61,7 +59,8 @@ pub(crate) struct Live {
     pub(crate) hall: Arc<Inner>,
     pub(crate) stream: StreamId,
     pub(crate) seat: Seat,
-    pub(crate) epoch: Epoch,
+    /// Which writer this is. A stream that is only read has none, so that it can be read when nothing can be written.
+    pub(crate) epoch: Option<Epoch>,
     /// What the log says.
     pub(crate) committed: Conversation,
     /// The same, and what was decided since. Made when something is to be decided, and kept while there is work.
@@ -121,22 +120,21 @@ fn leave(hall: &Inner, stream: &StreamId, mut seat: Seat, error: &HallError) {
 
 /// What loading gives.
 pub(crate) struct Loaded {
-    epoch: Epoch,
+    epoch: Option<Epoch>,
     state: Conversation,
     newer: Option<Newer>,
 }
 
 impl Live {
     async fn load(hall: &Inner, stream: &StreamId, begin: Begin) -> Result<Loaded, HallError> {
-        if begin == Begin::Existing {
-            hall.find(stream).await?;
+        match begin {
+            // Nobody else knows its name yet, so there is no earlier writer to fence.
+            Begin::New => Ok(Loaded { epoch: Some(Epoch::default()), state: Conversation::new(stream.clone()), newer: None }),
+            Begin::Existing => {
+                let (state, newer) = fold(&*hall.log, stream).await?;
+                Ok(Loaded { epoch: None, state, newer })
+            }
         }
-        let epoch = hall.log.acquire(stream, &hall.owner, EPOCH_TTL).await?;
-        let (state, newer) = match begin {
-            Begin::New => (Conversation::new(stream.clone()), None),
-            Begin::Existing => fold(&*hall.log, stream).await?,
-        };
-        Ok(Loaded { epoch, state, newer })
     }
 
     fn new(hall: Arc<Inner>, stream: StreamId, seat: Seat, loaded: Loaded, begin: Begin) -> Self {

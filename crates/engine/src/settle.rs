@@ -18,10 +18,12 @@ use crate::hall::{Answer, Bell, HallError, Idempotency, Update};
 use crate::inner::Inner;
 use crate::live::{Live, Over, RETRY, RETRY_FULL};
 use crate::mail::{Reply, Submitted};
-use crate::ports::{AppendError, Catalog, Claim, ClaimChange, StreamBatch};
+use crate::ports::{AppendError, Catalog, Claim, ClaimChange, Epoch, LogError, StreamBatch};
 
 /// The claims that idempotency keys take.
 pub(crate) const IDEM: &str = "idem";
+/// How long the log notes who writes a stream.
+const EPOCH_TTL: Millis = Millis::from_secs(60);
 /// How long a request's key is remembered.
 const IDEM_TTL: Millis = Millis::from_secs(24 * 3600);
 
@@ -193,12 +195,13 @@ impl Live {
         if decided.events.is_empty() && decided.keys.is_empty() {
             return Ok(());
         }
+        let epoch = self.epoch().await?;
         let owed = effects(&self.stream, self.committed.bindings(), &decided.events);
         let mut claims = owed.claims;
         claims.extend(decided.keys.iter().cloned());
         let batch = StreamBatch {
             stream: self.stream.clone(),
-            epoch: self.epoch,
+            epoch,
             expected_head: self.committed.head(),
             events: decided.events.clone(),
             claims,
@@ -209,6 +212,24 @@ impl Live {
         self.hall.log.append(vec![batch]).await?;
         crash::point("after_append");
         Ok(())
+    }
+
+    /// Becomes the stream's writer. Should another have written since the stream was read, the append will find that out.
+    async fn epoch(&mut self) -> Result<Epoch, AppendError> {
+        if let Some(epoch) = self.epoch {
+            return Ok(epoch);
+        }
+        let acquired = self.hall.log.acquire(&self.stream, &self.hall.owner, EPOCH_TTL).await;
+        let epoch = acquired.map_err(|error| match error {
+            LogError::Full => AppendError::Full,
+            LogError::Fatal(reason) => AppendError::Fatal(reason),
+            LogError::NotFound(_) | LogError::Damaged { .. } | LogError::Failed(_) => {
+                tracing::warn!(stream = %self.stream, %error, "could not become its writer");
+                AppendError::Overloaded
+            }
+        })?;
+        self.epoch = Some(epoch);
+        Ok(epoch)
     }
 
     fn catalog(&self) -> Catalog {

@@ -51,6 +51,7 @@ pub struct TestLog {
     gated: AtomicUsize,
     pub waiting: Notify,
     failures: Mutex<VecDeque<AppendError>>,
+    acquisitions: Mutex<VecDeque<LogError>>,
 }
 
 impl TestLog {
@@ -62,6 +63,7 @@ impl TestLog {
             gated: AtomicUsize::new(0),
             waiting: Notify::new(),
             failures: Mutex::default(),
+            acquisitions: Mutex::default(),
         })
     }
 
@@ -77,6 +79,10 @@ impl TestLog {
 
     pub fn fail_next(&self, error: AppendError) {
         self.failures.lock().unwrap().push_back(error);
+    }
+
+    pub fn fail_next_acquire(&self, error: LogError) {
+        self.acquisitions.lock().unwrap().push_back(error);
     }
 
     pub fn appended(&self) -> usize {
@@ -105,6 +111,9 @@ impl EventLog for TestLog {
         self.inner.find(stream).await
     }
     async fn acquire(&self, stream: &StreamId, owner: &str, ttl: Millis) -> Result<Epoch, LogError> {
+        if let Some(error) = self.acquisitions.lock().unwrap().pop_front() {
+            return Err(error);
+        }
         self.inner.acquire(stream, owner, ttl).await
     }
     async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError> {
@@ -211,6 +220,23 @@ impl Work for Careful {
     fn permit(&self, _key: &TurnKey, _permission: &PermissionId, option: Option<&str>) {
         *self.chosen.lock().unwrap() = option.map(str::to_owned);
         self.told.notify_one();
+    }
+}
+
+/// Answers after a while, and names the next one now and then.
+pub struct Dawdler;
+
+#[async_trait]
+impl Work for Dawdler {
+    async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        for _ in 0..job.key.turn.0 % 3 {
+            out.report(Report::Delta("word ".into()));
+            tokio::time::sleep(Duration::from_millis(7)).await;
+        }
+        (Ok(if job.may_pass { "[PASS]".into() } else { format!("answer {}", job.key.turn) }), Usage::default())
+    }
+    fn runtime(&self) -> Runtime {
+        Runtime::Script
     }
 }
 

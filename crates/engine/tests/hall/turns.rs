@@ -7,13 +7,14 @@ use std::time::Duration;
 use moothall_engine::agent::Agent;
 use moothall_engine::hall::{Signal, Update};
 use moothall_engine::ports::Clock;
+use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Command};
 use moothall_kernel::event::{Event, KeptBecause, Outcome, Recorded, WhyNot};
 use moothall_kernel::participant::OnLost;
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
 
-use crate::common::{Careful, Flood, Parrot, Shared, Slow, World, agent, eventually, has, post_by, words};
+use crate::common::{Careful, Dawdler, Flood, Parrot, Shared, Slow, World, agent, eventually, has, post_by, words};
 
 fn slow() -> (Arc<Slow>, Arc<dyn Agent>) {
     let slow = Arc::new(Slow::default());
@@ -339,6 +340,47 @@ async fn a_turn_that_cools_down_is_granted_when_its_time_comes() {
     world.post(&stream, "@p two").await.unwrap();
     world.until(&stream, |events| events.iter().filter_map(words).count() == 4).await;
     assert!(world.clock.now().since(spoke) >= Millis(1900));
+}
+
+/// Each turn ended once, each has one visible answer at most, and nothing is left open.
+fn assert_settled(events: &[Recorded]) {
+    assert!(events.iter().map(|recorded| recorded.seq.0).eq(1..=events.len() as u64));
+    let count =
+        |turn: u64, wanted: fn(&Event) -> Option<u64>| events.iter().filter(|recorded| wanted(&recorded.event) == Some(turn)).count();
+    let granted = events.iter().filter(|recorded| recorded.event.kind() == "turn_granted").count() as u64;
+    for turn in 1..=granted {
+        let ends = count(turn, |event| if let Event::TurnEnded { turn, .. } = event { Some(turn.0) } else { None });
+        let answers = count(turn, |event| if let Event::Posted(posted) = event { posted.turn.map(|turn| turn.0) } else { None });
+        assert_eq!(ends, 1, "turn {turn} of {granted}");
+        assert!(answers <= 1, "turn {turn} was answered {answers} times");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_dies_again_and_again_answers_everything_once() {
+    let agents = || [("dawdler", agent(Dawdler))];
+    let mut world = World::with(&agents()).await;
+    let stream = world.create_as(PolicyName::Hybrid).await;
+    for id in ["a", "b", "c"] {
+        world.invite(&stream, id, "dawdler").await;
+    }
+    for life in 0..60 {
+        world.post(&stream, &format!("@a @c message {life}")).await.unwrap();
+        for _ in 0..life % 12 {
+            tokio::task::yield_now().await;
+        }
+        tokio::time::sleep(Duration::from_millis(life % 5)).await;
+        world = world.restart(&agents()).await;
+    }
+    let idle = async || {
+        let idle = |state: &Conversation| state.open_turns().next().is_none() && state.queued().next().is_none();
+        world.hall.view(&stream, idle).await.unwrap().then_some(())
+    };
+    eventually(idle).await;
+    let events = world.events(&stream).await;
+    assert_settled(&events);
+    assert!(has(&events, |event| event.kind() == "turn_lost"), "no life ended in the middle of a turn");
+    assert_eq!(events.iter().filter_map(words).filter(|(from, _)| from != "user").count(), 120);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -49,7 +49,7 @@ pub async fn list(State(app): State<App>, ThreadId(stream): ThreadId, params: Pa
 }
 
 fn no_event() -> ApiError {
-    ApiError::plain(Code::EventNotFound)
+    ApiError::plain(Code::UnknownEvent)
 }
 
 /// Cancels every open turn and every waiting message.
