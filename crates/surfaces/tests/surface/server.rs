@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use moothall_engine::MemoryLog;
-use moothall_engine::agent::{Job, Reporter};
+use moothall_engine::agent::{Job, Report, Reporter};
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::SystemClock;
 use moothall_engine::registry::{AgentSpec, Registry};
@@ -59,6 +59,24 @@ impl Work for Stuck {
     }
 }
 
+/// Tells a little and never ends.
+struct Teller;
+
+#[async_trait]
+impl Work for Teller {
+    async fn run(&self, _: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        for piece in ["[PA", "RTY] at ", "noon"] {
+            out.report(Report::Delta(piece.into()));
+        }
+        out.report(Report::Progress("thinking of a place".into()));
+        std::future::pending().await
+    }
+
+    fn runtime(&self) -> Runtime {
+        Runtime::Script
+    }
+}
+
 /// Cannot answer.
 struct Broken;
 
@@ -74,11 +92,12 @@ impl Work for Broken {
 }
 
 fn registry() -> Registry {
-    let agents: [(&str, Arc<dyn moothall_engine::agent::Agent>); 4] = [
+    let agents: [(&str, Arc<dyn moothall_engine::agent::Agent>); 5] = [
         ("echo", Arc::new(RunOnce::new(Fixed("I heard you.")))),
         ("quiet", Arc::new(RunOnce::new(Fixed("[PASS]")))),
         ("stuck", Arc::new(RunOnce::new(Stuck))),
         ("broken", Arc::new(RunOnce::new(Broken))),
+        ("teller", Arc::new(RunOnce::new(Teller))),
     ];
     let mut registry = Registry::default();
     for (client, agent) in agents {
