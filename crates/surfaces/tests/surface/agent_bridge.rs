@@ -284,11 +284,25 @@ async fn presence_is_told_kept_and_not_logged() {
 }
 
 #[tokio::test]
+async fn a_keyed_presence_is_said_once() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    let path = format!("/threads/{thread}/presence");
+    let (_, first) = server.post_with_key(&path, "k", json!({"from": "a", "state": "idle"})).await;
+    server.post(&path, json!({"from": "a", "state": "typing"})).await;
+    assert_eq!(server.post_with_key(&path, "k", json!({"from": "a", "state": "idle"})).await, (200, first));
+    assert_eq!(server.get(&path).await.1["participants"][0]["state"], "typing");
+    let (status, refused) = server.post_with_key(&path, "k", json!({"from": "a", "state": "thinking"})).await;
+    assert_eq!((status, &refused["error"]["code"]), (422, &json!("idempotency_key_reused")));
+    assert_eq!(server.post_with_key(&path, "k", json!({"from": "b", "state": "thinking"})).await.0, 200);
+}
+
+#[tokio::test]
 async fn agents_are_listed() {
     let server = Server::start().await;
     let (_, list) = server.get("/agents").await;
     let clients: Vec<_> = list["agents"].as_array().unwrap().iter().map(|agent| agent["client"].as_str().unwrap()).collect();
-    assert_eq!(clients, ["broken", "echo", "quiet", "stuck"]);
+    assert_eq!(clients, ["broken", "echo", "ping", "pong", "quiet", "stuck", "teller"]);
     assert_eq!((&list["agents"][1]["runtime"], &list["agents"][1]["timeout_seconds"]), (&json!("script"), &json!(30.0)));
 }
 

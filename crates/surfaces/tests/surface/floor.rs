@@ -1,5 +1,6 @@
 //! Turns as clients see them: why, why not, and how a person ends them.
 
+use moothall_surfaces::wire::{Envelope, ThreadStateAnswer, TurnEvent, TurnList};
 use serde_json::{Value, json};
 
 use crate::server::Server;
@@ -173,6 +174,22 @@ async fn an_agent_that_addresses_itself_wakes_nobody() {
 }
 
 #[tokio::test]
+async fn two_agents_that_address_each_other_for_ever_are_stopped_and_people_are_told() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    server.invite(&thread, "ping", "ping").await;
+    server.invite(&thread, "pong", "pong").await;
+    server.control(&thread, json!({"discussion": {"on": true}, "config": {"cooldown_seconds": 0, "max_depth": 10}})).await;
+    let mut stream = server.stream(&format!("/threads/{thread}/events/stream")).await;
+    server.say(&thread, "user", "@ping begin").await;
+    let stopped = stream.until(|event| event["type"] == "notice" || event["content"]["event"] == "skipped").await;
+    assert!(stopped["content"]["text"].is_string() || stopped["content"]["why_not"] == "capped", "{stopped}");
+    assert_eq!(server.state(&thread).await["turns"], json!([]));
+    let said = server.events(&thread, "").await.iter().filter(|event| event["type"] == "message").count();
+    assert!((3..=21).contains(&said), "{said}");
+}
+
+#[tokio::test]
 async fn inviting_and_uninviting_a_hundred_times_leaves_one_or_none() {
     let server = Server::start().await;
     let thread = server.thread("mention_only").await;
@@ -184,4 +201,34 @@ async fn inviting_and_uninviting_a_hundred_times_leaves_one_or_none() {
     let (status, error) =
         server.refuse(&thread, json!({"type": "control", "from": "user", "content": {"uninvite": {"participant_id": "a"}}})).await;
     assert_eq!((status, &error["code"]), (404, &json!("not_invited")));
+}
+
+#[tokio::test]
+async fn everything_that_is_sent_reads_as_the_wire_types_and_writes_back() {
+    let server = Server::start().await;
+    let thread = server.thread("hybrid").await;
+    for (id, client) in [("a", "echo"), ("b", "quiet"), ("d", "broken")] {
+        server.invite(&thread, id, client).await;
+    }
+    let mut stream = server.stream(&format!("/threads/{thread}/events/stream")).await;
+    server.say(&thread, "user", "@a, what do you think?").await;
+    stream.until(|event| event["content"]["event"] == "round_closed").await;
+    let mut kinds = std::collections::BTreeSet::new();
+    for event in server.events(&thread, "").await {
+        let envelope: Envelope = serde_json::from_value(event.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&envelope).unwrap(), event);
+        if envelope.kind == "turn" {
+            let turn: TurnEvent = serde_json::from_value(envelope.content.clone()).unwrap();
+            assert_eq!(serde_json::to_value(&turn).unwrap(), envelope.content);
+            kinds.insert(envelope.content["event"].as_str().unwrap().to_owned());
+        }
+    }
+    let told = ["ended", "granted", "round_closed", "round_opened", "started"];
+    assert!(told.iter().all(|kind| kinds.contains(*kind)), "{kinds:?}");
+    let (_, state) = server.get(&format!("/threads/{thread}/state")).await;
+    let read: ThreadStateAnswer = serde_json::from_value(state.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&read).unwrap(), state);
+    let (_, turns) = server.get(&format!("/threads/{thread}/turns")).await;
+    let read: TurnList = serde_json::from_value(turns.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&read).unwrap(), turns);
 }

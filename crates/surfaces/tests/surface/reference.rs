@@ -66,3 +66,13 @@ fn every_code_of_the_rules_is_listed_and_no_other() {
         assert!(text.contains(&format!("\"{word}\"")), "nothing in the rules says {word:?} any more");
     }
 }
+
+#[test]
+fn operations_have_names_of_their_own() {
+    let api = serde_json::to_value(openapi()).unwrap();
+    let paths = api["paths"].as_object().unwrap();
+    let names: Vec<&str> =
+        paths.values().flat_map(|path| path.as_object().unwrap().values()).map(|op| op["operationId"].as_str().unwrap()).collect();
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
+    assert_eq!(names.len(), 15);
+}

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use moothall_engine::MemoryLog;
-use moothall_engine::agent::{Job, Reporter};
+use moothall_engine::agent::{Job, Report, Reporter};
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::SystemClock;
 use moothall_engine::registry::{AgentSpec, Registry};
@@ -59,6 +59,24 @@ impl Work for Stuck {
     }
 }
 
+/// Tells a little and never ends.
+struct Teller;
+
+#[async_trait]
+impl Work for Teller {
+    async fn run(&self, _: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        for piece in ["[PA", "RTY] at ", "noon"] {
+            out.report(Report::Delta(piece.into()));
+        }
+        out.report(Report::Progress("thinking of a place".into()));
+        std::future::pending().await
+    }
+
+    fn runtime(&self) -> Runtime {
+        Runtime::Script
+    }
+}
+
 /// Cannot answer.
 struct Broken;
 
@@ -74,11 +92,14 @@ impl Work for Broken {
 }
 
 fn registry() -> Registry {
-    let agents: [(&str, Arc<dyn moothall_engine::agent::Agent>); 4] = [
+    let agents: [(&str, Arc<dyn moothall_engine::agent::Agent>); 7] = [
         ("echo", Arc::new(RunOnce::new(Fixed("I heard you.")))),
+        ("ping", Arc::new(RunOnce::new(Fixed("@pong, over to you.")))),
+        ("pong", Arc::new(RunOnce::new(Fixed("@ping, over to you.")))),
         ("quiet", Arc::new(RunOnce::new(Fixed("[PASS]")))),
         ("stuck", Arc::new(RunOnce::new(Stuck))),
         ("broken", Arc::new(RunOnce::new(Broken))),
+        ("teller", Arc::new(RunOnce::new(Teller))),
     ];
     let mut registry = Registry::default();
     for (client, agent) in agents {
@@ -91,6 +112,7 @@ fn registry() -> Registry {
 pub struct Server {
     pub address: SocketAddr,
     pub hall: Hall,
+    pub log: Arc<MemoryLog>,
     pub client: Client,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<()>,
@@ -98,8 +120,9 @@ pub struct Server {
 
 impl Server {
     pub async fn start() -> Self {
+        let log = Arc::new(MemoryLog::new());
         let parts = HallParts {
-            log: Arc::new(MemoryLog::new()),
+            log: log.clone(),
             clock: Arc::new(SystemClock),
             registry: registry(),
             defaults: Policy::default(),
@@ -111,7 +134,7 @@ impl Server {
         let (stop, stopped) = oneshot::channel();
         let shutdown = async move { drop(stopped.await) };
         let task = tokio::spawn(serve(listener, hall.clone(), HttpOptions::new(address), shutdown));
-        Self { address, hall, client: Client::builder().no_proxy().build().unwrap(), stop: Some(stop), task }
+        Self { address, hall, log, client: Client::builder().no_proxy().build().unwrap(), stop: Some(stop), task }
     }
 
     /// Begins to go down.

@@ -99,6 +99,34 @@ async fn presence_is_a_named_event_without_an_id() {
     );
 }
 
+/// The streamed text of a turn, until it says what it is doing or has said enough.
+async fn streamed(stream: &mut Frames, until: &str) -> String {
+    let mut text = String::new();
+    while text != until {
+        let frame = stream.next().await.unwrap();
+        if frame.name.as_deref() == Some("delta") {
+            assert_eq!((frame.id, &frame.data["offset"], &frame.data["participant"]), (None, &json!(text.len()), &json!("t")));
+            text.push_str(frame.data["text"].as_str().unwrap());
+        }
+    }
+    text
+}
+
+#[tokio::test]
+async fn an_answer_is_streamed_to_those_who_listen_and_to_those_who_come_later() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    server.invite(&thread, "t", "teller").await;
+    let path = format!("/threads/{thread}/events/stream");
+    let mut early = server.stream(&path).await;
+    server.say(&thread, "user", "@t where?").await;
+    streamed(&mut early, "[PARTY] at noon").await;
+    let progress = early.next().await.unwrap();
+    assert_eq!((progress.name.as_deref(), &progress.data["text"]), (Some("progress"), &json!("thinking of a place")));
+    assert!(progress.data["turn"].as_str().unwrap().starts_with(&thread));
+    streamed(&mut server.stream(&path).await, "[PARTY] at noon").await;
+}
+
 #[tokio::test]
 async fn the_hall_rings_for_every_thread() {
     let server = Server::start().await;
