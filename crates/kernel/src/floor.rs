@@ -261,8 +261,7 @@ impl Decider<'_> {
     /// In the reactive round the cause is the newest reply of another, the one that names the participant first.
     fn step_cause(&self, id: &ParticipantId, cause: &Cause, why: Why) -> (Why, Cause) {
         let Some(round) = self.state.floor.round.as_ref().filter(|round| round.reacting) else { return (why, cause.clone()) };
-        let others =
-            || round.replies.iter().rev().filter(|reply| reply.cause.from != *id && reply.cause.depth < self.state.policy.max_depth);
+        let others = || round.replies.iter().rev().filter(|reply| policy::is_news(self.state, reply, id));
         let naming = others().find(|reply| reply.mentions.contains(id)).or_else(|| others().next());
         (Why::Reaction, naming.map_or_else(|| cause.clone(), |reply| reply.cause.clone()))
     }

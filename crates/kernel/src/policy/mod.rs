@@ -7,6 +7,7 @@ mod mention_only;
 mod round_robin;
 mod talking_piece;
 
+pub(crate) use hybrid::is_news;
 pub use config::{KEYS, Policy, PolicyFault, PolicyName};
 
 use crate::event::WhyNot;
