@@ -49,8 +49,21 @@ impl Decider<'_> {
     fn take_queued(&mut self) -> bool {
         let Some(spoken) = self.state.floor.queue.front().cloned() else { return false };
         self.emit(Event::Taken { cause: spoken.cause.clone() });
-        self.take(&spoken);
+        if self.state.policy.name == PolicyName::Open {
+            self.link_all(&spoken);
+        } else {
+            self.take(&spoken);
+        }
         true
+    }
+
+    /// Words that waited under other rules go to every member of a link: it counts only what is said from now on.
+    fn link_all(&mut self, spoken: &Spoken) {
+        for id in policy::nominate(self.state, spoken).polled {
+            if self.can_take_turns(&id, &spoken.cause) {
+                self.grant(&id, Why::Link, TurnKind::Reply, true, &spoken.cause);
+            }
+        }
     }
 
     /// The time of a human message has come.
