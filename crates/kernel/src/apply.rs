@@ -60,7 +60,7 @@ impl Conversation {
                 }
             }
             Event::RoundClosed => self.floor.round = None,
-            Event::Skipped { participant, why_not, .. } => self.apply_skipped(participant, *why_not),
+            Event::Skipped { participant, why_not, cause, .. } => self.apply_skipped(participant, *why_not, cause),
             Event::TurnGranted { .. } | Event::TurnWidened { .. } => self.apply_granted(&recorded.event, ts),
             Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => {
                 self.apply_started(*turn, *attempt, Running { from_seq: *from_seq, through_seq: *through_seq, started_at: ts }, *deadline);
@@ -209,8 +209,10 @@ impl Conversation {
         }
     }
 
-    fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot) {
-        if let Some(round) = &mut self.floor.round {
+    fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause) {
+        // A prod that came to nothing does not take anybody out of the round.
+        let about = |round: &&mut Round| round.cause.seq == cause.seq || round.replies.iter().any(|reply| reply.cause.seq == cause.seq);
+        if let Some(round) = self.floor.round.as_mut().filter(about) {
             round.forced.retain(|id| id != participant);
             round.polled.retain(|id| id != participant);
         }
