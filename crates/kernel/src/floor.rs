@@ -188,6 +188,13 @@ impl Decider<'_> {
         };
         let next = self.state.agents().find_map(|agent| owed(&agent.id, agent.shown).map(|cause| (agent.id.clone(), cause)));
         let Some((id, cause)) = next else { return false };
+        if !self.state.is_human(&cause.from) {
+            // The limits may have become lower since the words were said.
+            self.guard_exchanges();
+            if self.state.guards.held.is_some() {
+                return true;
+            }
+        }
         self.grant(&id, Why::Link, TurnKind::Reply, true, &cause);
         true
     }
