@@ -216,7 +216,7 @@ impl Room {
 
     fn note_words(&mut self, seq: Seq, posted: &Posted) {
         self.depths.insert(seq, posted.depth);
-        if let Some(turn) = posted.turn.and_then(|no| self.turns.get_mut(&no)) {
+        if let Some(turn) = posted.turn.filter(|_| posted.published.is_none()).and_then(|no| self.turns.get_mut(&no)) {
             turn.replies += 1;
         }
         if posted.from.as_str() == ParticipantId::MOOTHALL {
