@@ -41,6 +41,7 @@ impl Conversation {
                 self.floor.cap = *cap;
                 self.floor.round = Some(Round {
                     cause: cause.clone(),
+                    opened_at: self.head,
                     forced: forced.iter().cloned().collect(),
                     polled: polled.iter().cloned().collect(),
                     polls: 0,

@@ -205,6 +205,10 @@ impl Decider<'_> {
             return false;
         }
         let cause = round.cause.clone();
+        if let Some(id) = round.forced.front().or(round.polled.front()).filter(|id| self.has_covered(id)).cloned() {
+            self.skip(&id, WhyNot::Skipped, &cause, Some("another turn of its own has covered this already"));
+            return true;
+        }
         if let Some(id) = round.forced.front().cloned() {
             return self.step_forced(&id, &cause);
         }
@@ -214,6 +218,15 @@ impl Decider<'_> {
         let next = policy::react(self.state).map_or(Event::RoundClosed, |(forced, polled)| Event::ReactionOpened { forced, polled });
         self.emit(next);
         true
+    }
+
+    /// Whether a turn that it got in between, for somebody's prod, has covered what the round would ask it about.
+    fn has_covered(&self, id: &ParticipantId) -> bool {
+        let Some(round) = &self.state.floor.round else { return false };
+        if round.reacting {
+            return !round.replies.iter().any(|reply| policy::is_news(self.state, reply, id));
+        }
+        self.state.participant(id).is_some_and(|participant| participant.cursor >= round.opened_at)
     }
 
     fn step_forced(&mut self, id: &ParticipantId, cause: &Cause) -> bool {

@@ -95,6 +95,8 @@ pub struct Spoken {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
     pub(crate) cause: Cause,
+    /// The event that opened it: whoever has covered that has covered the cause, however long it was queued.
+    pub(crate) opened_at: Seq,
     pub(crate) forced: VecDeque<ParticipantId>,
     pub(crate) polled: VecDeque<ParticipantId>,
     pub(crate) polls: u32,
