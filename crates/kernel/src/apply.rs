@@ -304,7 +304,7 @@ impl Conversation {
         let Some(turn) = self.floor.turns.get_mut(&no) else { return };
         turn.attempt = attempt;
         turn.running = Some(running);
-        if turn.cause.seq > running.through_seq {
+        if turn.is_widened_after(running.through_seq) {
             turn.cause = turn.first_cause.clone();
         }
         turn.deadline = deadline;

@@ -149,6 +149,14 @@ pub struct Turn {
     pub(crate) permissions: BTreeMap<PermissionId, Timestamp>,
 }
 
+impl Turn {
+    /// Whether it got its newest cause too late for a prompt that covers so much. A message that was queued may be older
+    /// than its place in the prompt, so the widening counts, not the message.
+    pub(crate) fn is_widened_after(&self, through: Seq) -> bool {
+        self.cause.seq != self.first_cause.seq && self.asked_at > through
+    }
+}
+
 /// A turn that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Running {

@@ -64,7 +64,7 @@ impl Decider<'_> {
             return;
         }
         let through = through.min(self.state.head);
-        let widened = (turn.cause.seq > through).then(|| turn.clone());
+        let widened = turn.is_widened_after(through).then(|| turn.clone());
         self.start(no, through);
         if let Some(turn) = widened {
             self.grant(&turn.participant, turn.why, turn.kind, turn.may_pass, &turn.cause);
