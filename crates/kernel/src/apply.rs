@@ -35,13 +35,15 @@ impl Conversation {
                 }
             }
             Event::Posted(posted) => self.apply_posted(posted, recorded),
-            Event::Taken { cause } => self.floor.queue.retain(|waiting| waiting.cause.seq != cause.seq),
+            Event::Taken { cause } => {
+                self.floor.queue.retain(|waiting| waiting.cause.seq != cause.seq);
+                self.floor.taken = Some((cause.seq, recorded.seq));
+            }
             Event::RoundOpened { cause, cap, forced, polled, targeted } => {
                 self.floor.spent = 0;
                 self.floor.cap = *cap;
                 self.floor.round = Some(Round {
                     cause: cause.clone(),
-                    opened_at: self.head,
                     forced: forced.iter().cloned().collect(),
                     polled: polled.iter().cloned().collect(),
                     polls: 0,
@@ -236,6 +238,7 @@ impl Conversation {
                     may_pass: *may_pass,
                     cause: cause.clone(),
                     first_cause: cause.clone(),
+                    cause_at: self.floor.effect_of(cause),
                     asked_at: self.head,
                     attempt: 1,
                     granted_at: ts,
@@ -254,12 +257,13 @@ impl Conversation {
                 }
             }
             Event::TurnWidened { turn: no, why, kind, may_pass, cause } => {
-                let head = self.head;
+                let (head, cause_at) = (self.head, self.floor.effect_of(cause));
                 let Some(turn) = self.floor.turns.get_mut(no) else { return };
                 turn.why = *why;
                 turn.kind = *kind;
                 turn.may_pass = *may_pass;
                 turn.cause = cause.clone();
+                turn.cause_at = cause_at;
                 turn.asked_at = head;
                 let woken = turn.participant.clone();
                 self.note_woken(&cause.from, &woken, ts);

@@ -226,7 +226,7 @@ impl Decider<'_> {
         if round.reacting {
             return !round.replies.iter().any(|reply| policy::is_news(self.state, reply, id));
         }
-        self.state.participant(id).is_some_and(|participant| participant.cursor >= round.opened_at)
+        self.state.participant(id).is_some_and(|participant| participant.cursor >= self.state.floor.effect_of(&round.cause))
     }
 
     fn step_forced(&mut self, id: &ParticipantId, cause: &Cause) -> bool {

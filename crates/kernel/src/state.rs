@@ -64,6 +64,8 @@ pub struct Floor {
     pub(crate) last_turn: TurnNo,
     /// Human messages that wait for their time.
     pub(crate) queue: VecDeque<Spoken>,
+    /// The message that was taken from the queue last, and where.
+    pub(crate) taken: Option<(Seq, Seq)>,
     pub(crate) round: Option<Round>,
     /// Visible agent replies since the last human message was taken up.
     pub(crate) spent: u32,
@@ -76,6 +78,11 @@ pub struct Floor {
 }
 
 impl Floor {
+    /// Where a cause took effect, if it is the one that is being handled.
+    pub(crate) fn effect_of(&self, cause: &Cause) -> Seq {
+        self.taken.filter(|(taken, _)| *taken == cause.seq).map_or(cause.seq, |(_, at)| at)
+    }
+
     /// Whose turn this was, if it ended lately.
     pub(crate) fn recent_owner(&self, no: TurnNo) -> Option<ParticipantId> {
         self.ended.iter().rev().find(|(ended, _)| *ended == no).map(|(_, owner)| owner.clone())
@@ -95,8 +102,6 @@ pub struct Spoken {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
     pub(crate) cause: Cause,
-    /// The event that opened it: whoever has covered that has covered the cause, however long it was queued.
-    pub(crate) opened_at: Seq,
     pub(crate) forced: VecDeque<ParticipantId>,
     pub(crate) polled: VecDeque<ParticipantId>,
     pub(crate) polls: u32,
@@ -134,6 +139,8 @@ pub struct Turn {
     pub cause: Cause,
     /// The cause it was granted for.
     pub first_cause: Cause,
+    /// Where the newest cause took effect: later than its own place if it was queued.
+    pub cause_at: Seq,
     /// The event that granted it, or widened it last: whoever takes the turn up was told this much.
     pub asked_at: Seq,
     /// Which try comes next, or is running.
@@ -150,10 +157,9 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Whether it got its newest cause too late for a prompt that covers so much. A message that was queued may be older
-    /// than its place in the prompt, so the widening counts, not the message.
+    /// Whether it got a cause that a prompt which covers so much does not show.
     pub(crate) fn is_widened_after(&self, through: Seq) -> bool {
-        self.cause.seq != self.first_cause.seq && self.asked_at > through
+        self.cause.seq != self.first_cause.seq && self.cause_at > through
     }
 }
 

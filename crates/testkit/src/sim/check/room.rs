@@ -30,8 +30,6 @@ pub(crate) struct Open {
     pub(crate) may_pass: bool,
     pub(crate) cause: Cause,
     pub(crate) first_cause: Cause,
-    /// Where it got its newest cause.
-    pub(crate) asked_at: Seq,
     pub(crate) attempt: u32,
     /// `(from, through)`.
     pub(crate) running: Option<(Seq, Seq)>,
@@ -253,7 +251,6 @@ impl Room {
                     may_pass: *may_pass,
                     cause: cause.clone(),
                     first_cause: cause.clone(),
-                    asked_at: self.head,
                     attempt: 1,
                     running: None,
                     replies: 0,
@@ -268,13 +265,13 @@ impl Room {
                     open.kind = *kind;
                     open.may_pass = *may_pass;
                     open.cause = cause.clone();
-                    open.asked_at = self.head;
                 }
             }
             Event::TurnStarted { turn, from_seq, through_seq, .. } => {
+                let effect = self.turns.get(turn).map(|open| self.effect_of(open.cause.seq));
                 if let Some(open) = self.turns.get_mut(turn) {
                     open.running = Some((*from_seq, *through_seq));
-                    if open.asked_at > *through_seq {
+                    if effect > Some(*through_seq) {
                         open.cause = open.first_cause.clone();
                     }
                 }
