@@ -7,8 +7,8 @@ mod mention_only;
 mod round_robin;
 mod talking_piece;
 
-pub(crate) use hybrid::is_news;
 pub use config::{KEYS, Policy, PolicyFault, PolicyName};
+pub(crate) use hybrid::is_news;
 
 use crate::event::WhyNot;
 use crate::ids::ParticipantId;
