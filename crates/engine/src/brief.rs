@@ -9,7 +9,7 @@ use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::Participant;
 use moothall_kernel::state::Turn;
-use moothall_kernel::view::{Viewer, visible};
+use moothall_kernel::view::Viewer;
 
 use crate::agent::{Job, TurnKey};
 use crate::crash;
