@@ -12,11 +12,11 @@ use moothall_kernel::time::{Millis, Timestamp};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
-use crate::agent::{Report, TurnKey};
+use crate::agent::Report;
 use crate::brief::Tail;
 use crate::crash;
 use crate::directory::Seat;
-use crate::hall::{HallError, Signal, Subscription, Update};
+use crate::hall::{HallError, Subscription, Update};
 use crate::inner::Inner;
 use crate::mail::{Notice, Question, Request};
 use crate::ports::{Epoch, EventLog};
@@ -99,7 +99,6 @@ struct After {
     questions: Vec<Question>,
     subscribers: Vec<oneshot::Sender<Result<Subscription, HallError>>>,
     drained: Vec<oneshot::Sender<()>>,
-    streamed: Vec<(TurnKey, Report)>,
 }
 
 /// The task of a live stream, from loading to leaving.
@@ -167,7 +166,8 @@ impl Live {
         if downtime > GAP && self.has_timers() {
             self.pending.push(Item::own(Command::Resume { downtime }));
         }
-        let changed = self.committed.agents().filter_map(|p| {
+        let agents = self.committed.agents().filter(|_| !self.committed.is_archived());
+        let changed = agents.filter_map(|p| {
             let facts = self.hall.registry.facts(p.profile.client.as_deref()?);
             (p.address.is_none() && facts != p.facts).then(|| Command::Facts { participant: p.id.clone(), facts })
         });
@@ -263,7 +263,7 @@ impl Live {
         let mut items = self.own_items();
         let mut after = After::default();
         for notice in drained.notices.drain(..) {
-            self.hear(notice, &mut items, &mut after);
+            self.hear(notice, &mut items);
         }
         for request in drained.requests.drain(..) {
             sort(request, &mut items, &mut after);
@@ -305,9 +305,14 @@ impl Live {
         items
     }
 
-    fn hear(&mut self, notice: Notice, items: &mut Vec<Item>, after: &mut After) {
+    fn hear(&mut self, notice: Notice, items: &mut Vec<Item>) {
         match notice {
-            Notice::Report(key, report @ (Report::Delta(_) | Report::Progress(_))) => after.streamed.push((key, report)),
+            // At once, so that a piece of an answer never follows the answer.
+            Notice::Report(key, report @ (Report::Delta(_) | Report::Progress(_))) => {
+                if let Some(signal) = self.streamed(&key, report) {
+                    self.seat.updates.publish(|| Update::Signal(Arc::new(signal)));
+                }
+            }
             Notice::Report(key, report) => items.extend(self.reported(&key, report).map(Item::own)),
             Notice::Probed(key, probe) => items.extend(self.probed(&key, &probe).map(Item::own)),
         }
@@ -323,19 +328,10 @@ impl Live {
             let partials = self.runs.partials();
             let _ = subscriber.send(Ok(Subscription { head: self.committed.head(), partials, updates }));
         }
-        for (key, report) in after.streamed {
-            if let Some(signal) = self.streamed(&key, report) {
-                self.signal(signal);
-            }
-        }
         for done in after.drained {
             crash::point("drain");
             let _ = done.send(());
         }
-    }
-
-    fn signal(&self, signal: Signal) {
-        self.seat.updates.publish(|| Update::Signal(Arc::new(signal)));
     }
 
     /// Reads the stream again after its log turned out to be elsewhere.

@@ -55,11 +55,11 @@ impl Paper {
     /// Text in a style. The text is cleaned first, so it may come from anywhere.
     pub fn paint(&self, style: Style, text: &str) -> String {
         let text = for_terminal(text);
-        if !self.colours || style == Style::Plain {
+        if !self.colours || style == Style::Plain || text.is_empty() {
             return text;
         }
         let code = match style {
-            Style::Plain => "0",
+            Style::Plain => "",
             Style::Dim => "2",
             Style::Bold => "1",
             Style::Good => "32",

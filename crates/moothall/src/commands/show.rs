@@ -65,7 +65,8 @@ impl<'a> View<'a> {
             "all" => String::new(),
             id => format!("→ {}: ", self.faces.painted(paper, id, 0)),
         };
-        format!("{target}{}", paper.paint(style, text))
+        let cause = envelope.meta.error.as_ref().map_or_else(String::new, |fault| format!("  {}", fault.message));
+        format!("{target}{}{}", paper.paint(style, text), paper.paint(Style::Dim, &cause))
     }
 }
 
