@@ -1,6 +1,6 @@
-//! Previews, slash commands and publishing what was kept.
+//! Previews, slash commands, publishing what was kept.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::server::Server;
 
@@ -10,55 +10,76 @@ async fn a_preview_says_who_would_answer_and_decides_nothing() {
     let thread = server.thread("hybrid").await;
     server.invite(&thread, "a", "echo").await;
     server.invite(&thread, "b", "quiet").await;
-    server.control(&thread, json!({"mute": {"targets": ["a"]}})).await;
-    let before = server.events(&thread, "").await.len();
-    let (status, answer) = server.post(&format!("/threads/{thread}/preview"), json!({"content": "@b and @a?"})).await;
-    assert_eq!(status, 200);
-    let expected = json!([{"participant": "b", "why": "forced"}, {"participant": "a", "why_not": "muted"}]);
-    assert_eq!(answer["forecast"], expected);
-    assert_eq!(server.events(&thread, "").await.len(), before);
-    let (status, _) = server.post("/threads/nowhere/preview", json!({"content": "x"})).await;
-    assert_eq!(status, 404);
+    server.control(&thread, json!({"mute": {"targets": ["b"]}})).await;
+    let before = server.events(&thread, "").await;
+    let (status, preview) = server.post(&format!("/threads/{thread}/preview"), json!({"content": "@a what now?"})).await;
+    assert_eq!(status, 200, "{preview}");
+    assert_eq!(preview["forecast"], json!([{"participant": "a", "why": "forced"}, {"participant": "b", "why_not": "muted"}]));
+    assert_eq!(server.events(&thread, "").await, before);
+    assert_eq!(server.post("/threads/nowhere/preview", json!({"content": "x"})).await.0, 404);
 }
 
 #[tokio::test]
-async fn slash_commands_run_here_and_only_here() {
+async fn commands_are_listed_and_run_where_they_are_asked_for_and_nowhere_else() {
     let server = Server::start().await;
     let thread = server.thread("mention_only").await;
     let path = format!("/threads/{thread}/commands");
-    let run = async |text: &str| server.post(&path, json!({"text": text})).await;
-    let (status, answer) = run("/group create quiet echo").await;
-    assert_eq!((status, answer["event"]["type"].clone()), (200, json!("control")));
-    assert!(run("/group list").await.1["text"].as_str().unwrap().contains("name: \"hybrid\""));
-    let (status, answer) = run("/mut echo").await;
-    assert_eq!((status, answer["error"]["code"].clone()), (422, json!("bad_command")));
-    assert!(answer["error"]["message"].as_str().unwrap().contains("/mute"));
-    let (status, answer) = server.post(&path, json!({"from": "echo", "text": "/pause"})).await;
-    assert_eq!((status, answer["error"]["code"].clone()), (403, json!("humans_only")));
-    let mut stream = server.stream(&format!("/threads/{thread}/events/stream")).await;
-    assert_eq!(run("/ask echo -- what now?").await.0, 200);
-    stream.until(|event| event["content"]["event"] == "round_closed").await;
-    let why = run("/why").await.1["text"].as_str().unwrap().to_owned();
-    assert!(why.contains("echo: asked (forced), spoke") && why.contains("quiet: asked (polled), passed"), "{why}");
-    server.say(&thread, "user", "/stop is a word in a message").await;
-    assert_eq!(server.state(&thread).await["paused"], json!(false));
-    assert!(server.get("/commands").await.1["commands"].as_array().unwrap().len() > 10);
+    let (_, list) = server.get("/commands").await;
+    assert!(list["commands"].as_array().unwrap().iter().any(|command| command["name"] == "/pause"));
+    let (_, help) = server.post(&path, json!({"text": "/help"})).await;
+    assert!(help["text"].as_str().unwrap().contains("/group create") && help["event"].is_null());
+    let (_, paused) = server.post(&path, json!({"text": "/pause"})).await;
+    assert_eq!((&paused["event"]["type"], &paused["event"]["content"]), (&json!("control"), &json!({"pause": {"on": true}})));
+    assert_eq!(server.say(&thread, "user", "/resume").await["type"], "message");
+    assert_eq!(server.state(&thread).await["paused"], true);
+    let (status, error) = server.post(&path, json!({"text": "/resume", "from": "bot"})).await;
+    assert_eq!((status, &error["error"]["code"]), (403, &json!("humans_only")));
+    for text in ["", "resume", "/explode", "/policy hybird"] {
+        assert_eq!(server.post(&path, json!({"text": text})).await.0, 422, "{text}");
+    }
+    for text in ["/help", "/why", "/pause"] {
+        assert_eq!(server.post("/threads/nowhere/commands", json!({"text": text})).await.0, 404, "{text}");
+    }
 }
 
 #[tokio::test]
-async fn kept_words_can_be_published_by_a_person() {
+async fn a_keyed_command_runs_once() {
     let server = Server::start().await;
     let thread = server.thread("mention_only").await;
-    server.invite(&thread, "ext", "somewhere-else").await;
-    server.control(&thread, json!({"mute": {"targets": ["ext"]}})).await;
-    let (status, _) = server.refuse(&thread, json!({"type": "message", "from": "ext", "content": "I was muted"})).await;
-    assert_eq!(status, 409);
-    let kept = server.events(&thread, "").await.into_iter().find(|event| event["content"]["event"] == "kept").unwrap();
-    let path = format!("/threads/{thread}/kept/{}/publish", kept["seq"]);
-    assert_eq!(server.post(&path, json!({"from": "ext"})).await.0, 403);
-    let (status, answer) = server.post_with_key(&path, "once", json!({})).await;
-    assert_eq!((status, &answer["event"]["from"], &answer["event"]["content"]), (200, &json!("ext"), &json!("I was muted")));
-    assert_eq!(server.post_with_key(&path, "once", json!({})).await.1["event"]["id"], answer["event"]["id"]);
-    assert_eq!(server.post(&format!("/threads/{thread}/kept/1/publish"), json!({})).await.0, 422);
-    assert_eq!(server.post(&format!("/threads/{thread}/kept/999/publish"), json!({})).await.0, 404);
+    let path = format!("/threads/{thread}/commands");
+    let (_, first) = server.post_with_key(&path, "k", json!({"text": "/rename Better"})).await;
+    assert_eq!(server.post_with_key(&path, "k", json!({"text": "/rename Better"})).await, (200, first));
+    assert_eq!(server.post_with_key(&path, "k", json!({"text": "/rename Best"})).await.0, 422);
+    assert_eq!(server.events(&thread, "").await.len(), 2);
+}
+
+#[tokio::test]
+async fn kept_words_are_published_by_people_once() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    server.invite(&thread, "far", "elsewhere").await;
+    server.control(&thread, json!({"mute": {"targets": ["far"]}})).await;
+    server.refuse(&thread, json!({"from": "far", "content": "hear me"})).await;
+    let seq = server.events(&thread, "").await.pop().unwrap()["seq"].as_u64().unwrap();
+    let path = format!("/threads/{thread}/kept/{seq}/publish");
+    assert_eq!(server.post(&path, json!({"from": "far"})).await.0, 403);
+    let (status, answer) = server.post_with_key(&path, "k", json!({})).await;
+    assert_eq!(status, 200, "{answer}");
+    let event = &answer["event"];
+    assert_eq!(
+        (&event["type"], &event["from"], &event["content"], &event["meta"]["published"]),
+        (&json!("message"), &json!("far"), &json!("hear me"), &json!(seq))
+    );
+    assert_eq!(server.post_with_key(&path, "k", json!({})).await, (200, answer));
+    let refused = [
+        (format!("/threads/{thread}/kept/1/publish"), 422),
+        (format!("/threads/{thread}/kept/99/publish"), 404),
+        (format!("/threads/{thread}/kept/x/publish"), 404),
+        ("/threads/nowhere/kept/1/publish".into(), 404),
+        (format!("/threads/{thread}/kept/%ff/publish"), 404),
+    ];
+    for (path, expected) in refused {
+        let (status, answer): (u16, Value) = server.post(&path, json!({})).await;
+        assert_eq!(status, expected, "{path}: {answer}");
+    }
 }
