@@ -166,7 +166,8 @@ impl Live {
         if downtime > GAP && self.has_timers() {
             self.pending.push(Item::own(Command::Resume { downtime }));
         }
-        let changed = self.committed.agents().filter_map(|p| {
+        let agents = self.committed.agents().filter(|_| !self.committed.is_archived());
+        let changed = agents.filter_map(|p| {
             let facts = self.hall.registry.facts(p.profile.client.as_deref()?);
             (p.address.is_none() && facts != p.facts).then(|| Command::Facts { participant: p.id.clone(), facts })
         });

@@ -210,6 +210,7 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (409, "no_gathering", "There is no gathering going on here."),
     (409, "not_your_piece", "Somebody else holds the talking piece; the words were kept in the trace."),
     (413, "message_too_large", "A message takes 64 KiB from a person, 256 KiB from an agent."),
+    (422, "bad_command", "The slash command is not understood."),
     (422, "empty_message", "A message needs some text."),
     (422, "unknown_recipient", "`to` names somebody who is not invited here."),
     (422, "title_too_long", "The title is too long."),

@@ -5,6 +5,7 @@ mod threads;
 mod events;
 mod presence;
 mod turns;
+mod assist;
 mod streams;
 mod guard;
 
@@ -104,4 +105,8 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(turns::list))
         .routes(routes!(turns::stop))
         .routes(routes!(turns::cancel))
+        .routes(routes!(assist::preview))
+        .routes(routes!(assist::list))
+        .routes(routes!(assist::run))
+        .routes(routes!(assist::publish))
 }

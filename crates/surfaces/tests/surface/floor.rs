@@ -174,6 +174,22 @@ async fn an_agent_that_addresses_itself_wakes_nobody() {
 }
 
 #[tokio::test]
+async fn two_agents_that_address_each_other_for_ever_are_stopped_and_people_are_told() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    server.invite(&thread, "ping", "ping").await;
+    server.invite(&thread, "pong", "pong").await;
+    server.control(&thread, json!({"discussion": {"on": true}, "config": {"cooldown_seconds": 0, "max_depth": 10}})).await;
+    let mut stream = server.stream(&format!("/threads/{thread}/events/stream")).await;
+    server.say(&thread, "user", "@ping begin").await;
+    let stopped = stream.until(|event| event["type"] == "notice" || event["content"]["event"] == "skipped").await;
+    assert!(stopped["content"]["text"].is_string() || stopped["content"]["why_not"] == "capped", "{stopped}");
+    assert_eq!(server.state(&thread).await["turns"], json!([]));
+    let said = server.events(&thread, "").await.iter().filter(|event| event["type"] == "message").count();
+    assert!((3..=21).contains(&said), "{said}");
+}
+
+#[tokio::test]
 async fn inviting_and_uninviting_a_hundred_times_leaves_one_or_none() {
     let server = Server::start().await;
     let thread = server.thread("mention_only").await;

@@ -92,8 +92,10 @@ impl Work for Broken {
 }
 
 fn registry() -> Registry {
-    let agents: [(&str, Arc<dyn moothall_engine::agent::Agent>); 5] = [
+    let agents: [(&str, Arc<dyn moothall_engine::agent::Agent>); 7] = [
         ("echo", Arc::new(RunOnce::new(Fixed("I heard you.")))),
+        ("ping", Arc::new(RunOnce::new(Fixed("@pong, over to you.")))),
+        ("pong", Arc::new(RunOnce::new(Fixed("@ping, over to you.")))),
         ("quiet", Arc::new(RunOnce::new(Fixed("[PASS]")))),
         ("stuck", Arc::new(RunOnce::new(Stuck))),
         ("broken", Arc::new(RunOnce::new(Broken))),
@@ -110,6 +112,7 @@ fn registry() -> Registry {
 pub struct Server {
     pub address: SocketAddr,
     pub hall: Hall,
+    pub log: Arc<MemoryLog>,
     pub client: Client,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<()>,
@@ -117,8 +120,9 @@ pub struct Server {
 
 impl Server {
     pub async fn start() -> Self {
+        let log = Arc::new(MemoryLog::new());
         let parts = HallParts {
-            log: Arc::new(MemoryLog::new()),
+            log: log.clone(),
             clock: Arc::new(SystemClock),
             registry: registry(),
             defaults: Policy::default(),
@@ -130,7 +134,7 @@ impl Server {
         let (stop, stopped) = oneshot::channel();
         let shutdown = async move { drop(stopped.await) };
         let task = tokio::spawn(serve(listener, hall.clone(), HttpOptions::new(address), shutdown));
-        Self { address, hall, client: Client::builder().no_proxy().build().unwrap(), stop: Some(stop), task }
+        Self { address, hall, log, client: Client::builder().no_proxy().build().unwrap(), stop: Some(stop), task }
     }
 
     /// Begins to go down.

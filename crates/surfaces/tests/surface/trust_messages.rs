@@ -1,5 +1,7 @@
 //! Hostile words and identities.
 
+use moothall_kernel::ids::StreamId;
+use moothall_kernel::time::Millis;
 use serde_json::{Value, json};
 
 use crate::server::Server;
@@ -221,4 +223,21 @@ async fn words_for_somebody_who_is_not_here_are_refused() {
     let thread = server.thread("mention_only").await;
     let (status, error) = server.refuse(&thread, json!({"from": "user", "to": "nobody", "content": "x"})).await;
     assert_eq!((status, &error["code"], &error["participant"]), (422, &json!("unknown_recipient"), &json!("nobody")));
+}
+
+#[tokio::test]
+async fn a_thread_of_a_newer_version_is_read_and_not_written() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    server.say(&thread, "user", "from today").await;
+    let at = server.hall.now() + Millis::from_secs(1);
+    server.log.append_newer(&StreamId::new(&thread), at, "from_tomorrow");
+    // The server had the thread in memory: the first request tells it that somebody else has written there.
+    assert_eq!(server.refuse(&thread, json!({"from": "user", "content": "more"})).await.0, 503);
+    let (status, error) = server.refuse(&thread, json!({"from": "user", "content": "more"})).await;
+    assert_eq!((status, &error["code"]), (409, &json!("thread_read_only")));
+    let (_, page) = server.get(&format!("/threads/{thread}/events")).await;
+    assert_eq!((&page["count"], &page["through"], &page["head"]), (&json!(2), &json!(3), &json!(3)));
+    let mut stream = server.stream(&format!("/threads/{thread}/events/stream?after=1")).await;
+    assert_eq!(stream.event().await["content"], "from today");
 }
