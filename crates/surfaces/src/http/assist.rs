@@ -43,7 +43,7 @@ pub async fn preview(State(app): State<App>, ThreadId(stream): ThreadId, body: B
 
 /// Lists the slash commands.
 #[utoipa::path(get, path = "/commands", tag = "threads", responses((status = 200, body = CommandList)))]
-pub async fn list() -> Json<CommandList> {
+pub async fn commands() -> Json<CommandList> {
     let usage = |usage: &moothall_kernel::slash::Usage| CommandUsage {
         name: usage.name.into(),
         arguments: usage.arguments.into(),
@@ -57,7 +57,7 @@ pub async fn list() -> Json<CommandList> {
 #[utoipa::path(post, path = "/threads/{id}/commands", tag = "threads", request_body = NewCommand,
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = CommandRan), (status = "4XX", body = ErrorBody)))]
-pub async fn run(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<CommandRan>> {
+pub async fn run_command(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<CommandRan>> {
     body.only(&["from", "text"])?;
     let by = body.asker()?;
     let text = body.text("text")?.unwrap_or_default();
