@@ -111,6 +111,7 @@ impl Running {
     }
 
     /// Its end, which has to come by itself.
+    #[cfg(feature = "crash-points")]
     pub fn end(mut self) -> ExitStatus {
         // Its output is closed when it ends, which is what the lines wait for.
         loop {
@@ -163,6 +164,7 @@ impl<'a> Server<'a> {
     }
 
     /// Its end, which has to come by itself.
+    #[cfg(feature = "crash-points")]
     pub fn end(self) -> ExitStatus {
         self.running.end()
     }

@@ -108,7 +108,7 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(turns::stop))
         .routes(routes!(turns::cancel))
         .routes(routes!(assist::preview))
-        .routes(routes!(assist::commands))
-        .routes(routes!(assist::run_command))
+        .routes(routes!(assist::list))
+        .routes(routes!(assist::run))
         .routes(routes!(assist::publish))
 }
