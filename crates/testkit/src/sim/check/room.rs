@@ -15,8 +15,6 @@ pub(crate) struct Member {
     pub(crate) kind: Kind,
     pub(crate) facts: AgentFacts,
     pub(crate) part: Option<Part>,
-    /// The event that invited it first.
-    pub(crate) since: Seq,
     /// Everything up to here was covered by its finished turns.
     pub(crate) covered: Seq,
 }
@@ -180,7 +178,7 @@ impl Room {
     fn note_change(&mut self, change: &Change) {
         match change {
             Change::Invited { participant, kind, facts, part, .. } => {
-                let fresh = Member { kind: *kind, facts: facts.clone(), part: *part, since: self.head, covered: Seq(0) };
+                let fresh = Member { kind: *kind, facts: facts.clone(), part: *part, covered: Seq(0) };
                 let member = self.members.entry(participant.clone()).or_insert(fresh);
                 member.kind = *kind;
                 member.facts = facts.clone();
