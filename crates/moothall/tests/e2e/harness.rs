@@ -111,7 +111,6 @@ impl Running {
     }
 
     /// Its end, which has to come by itself.
-    #[cfg(feature = "crash-points")]
     pub fn end(mut self) -> ExitStatus {
         // Its output is closed when it ends, which is what the lines wait for.
         loop {
