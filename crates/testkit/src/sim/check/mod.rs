@@ -60,7 +60,9 @@ impl Scene<'_> {
     /// Whether a cause goes from one turn of a participant to another: its start did not cover it, or a restart lost it.
     pub(crate) fn carries_over(&self, participant: &ParticipantId, room: &Room) -> bool {
         self.before().iter().any(|earlier| match &earlier.event {
-            Event::TurnStarted { turn, .. } | Event::TurnLost { turn, .. } => room.turns.get(turn).is_some_and(|open| open.participant == *participant),
+            Event::TurnStarted { turn, .. } | Event::TurnLost { turn, .. } => {
+                room.turns.get(turn).is_some_and(|open| open.participant == *participant)
+            }
             _ => false,
         })
     }
