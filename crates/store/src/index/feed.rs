@@ -74,7 +74,7 @@ impl Feeder {
         let mut rows = next.query([self.through, BATCH])?;
         while let Some(row) = rows.next()? {
             batch.take(row)?;
-            if batch.bytes > BATCH_BYTES {
+            if batch.bytes > BATCH_BYTES || self.bell.is_closing() {
                 break;
             }
         }

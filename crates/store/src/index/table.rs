@@ -45,20 +45,28 @@ pub(crate) fn open(path: &Path, log: &Connection) -> Result<Connection, LogError
         remove(path)?;
     }
     folder::private_file(path).map_err(|error| LogError::Failed(error.to_string()))?;
-    let conn = connect(path).map_err(failed)?;
+    let conn = connect_unsynced(path).map_err(failed)?;
     let transaction = conn.unchecked_transaction().map_err(failed)?;
     transaction.execute_batch(TABLES).and_then(|()| transaction.pragma_update(None, "user_version", FORMAT)).map_err(failed)?;
     transaction.commit().map_err(failed)?;
+    conn.pragma_update(None, "synchronous", "normal").map_err(failed)?;
     Ok(conn)
 }
 
 /// A connection that writes. Losing the last moments in a power cut costs only the work of indexing them again, so nothing is
 /// synced but checkpoints.
 pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let conn = connect_unsynced(path)?;
+    conn.pragma_update(None, "synchronous", "normal")?;
+    Ok(conn)
+}
+
+/// For a new file: one that a power cut breaks while it is made is made again.
+fn connect_unsynced(path: &Path) -> rusqlite::Result<Connection> {
     let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.busy_timeout(PATIENCE)?;
+    conn.pragma_update(None, "synchronous", "off")?;
     conn.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
-    conn.pragma_update(None, "synchronous", "normal")?;
     conn.pragma_update(None, "temp_store", "memory")?;
     conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
     Ok(conn)

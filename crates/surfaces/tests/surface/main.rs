@@ -5,6 +5,7 @@ mod server;
 mod agent_bridge;
 mod floor;
 mod reference;
+mod search;
 mod stream;
 mod trust_http;
 mod trust_messages;
