@@ -69,9 +69,14 @@ impl Home {
     }
 
     pub fn serve_on(&self, bind: &str) -> Server<'_> {
+        self.serve_with(bind, &[])
+    }
+
+    /// Starts a server with variables of its own.
+    pub fn serve_with(&self, bind: &str, variables: &[(&str, &str)]) -> Server<'_> {
         let data = self.data();
         let args = ["serve", "--json", "--bind", bind, "--data", data.to_str().unwrap()];
-        let child = self.command(&args).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        let child = self.command(&args).envs(variables.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         let running = Running::of(child);
         let first: Value = serde_json::from_str(&running.line()).unwrap();
         let url = first["listening"].as_str().unwrap().to_owned();
@@ -108,8 +113,13 @@ impl Running {
     /// Its end, which has to come by itself.
     pub fn end(mut self) -> ExitStatus {
         // Its output is closed when it ends, which is what the lines wait for.
-        while self.lines.recv_timeout(PATIENCE).is_ok() {}
-        self.child.wait().unwrap()
+        loop {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(_) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => return self.child.wait().unwrap(),
+                Err(mpsc::RecvTimeoutError::Timeout) => panic!("the process goes on"),
+            }
+        }
     }
 }
 
@@ -150,6 +160,12 @@ impl<'a> Server<'a> {
     pub fn kill(self) {
         self.running.signal(Signal::SIGKILL);
         self.running.end();
+    }
+
+    /// Its end, which has to come by itself.
+    #[cfg(feature = "crash-points")]
+    pub fn end(self) -> ExitStatus {
+        self.running.end()
     }
 
     /// The command line, talking to this server.

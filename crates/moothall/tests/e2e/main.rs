@@ -7,3 +7,5 @@ mod talk;
 mod bridge;
 mod doors;
 mod crash;
+#[cfg(feature = "crash-points")]
+mod crash_points;

@@ -55,6 +55,7 @@ impl Trusted {
             return Err(ApiError::new(Code::WrongHost, message));
         }
         match single(headers, header::ORIGIN) {
+            Ok(None) if is_part_of_a_foreign_page(headers) => Err(ApiError::plain(Code::WrongOrigin)),
             Ok(None) => Ok(()),
             Ok(Some(origin)) if self.origins.iter().any(|own| own == origin) => Ok(()),
             _ => Err(ApiError::plain(Code::WrongOrigin)),
@@ -70,6 +71,13 @@ fn single(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, ()> {
         (Some(value), None) => value.to_str().map(Some).map_err(drop),
         (Some(_), Some(_)) => Err(()),
     }
+}
+
+/// Browsers send no `Origin` with images, scripts and frames of a page, but they say where the page is from. Following a link is fine.
+fn is_part_of_a_foreign_page(headers: &HeaderMap) -> bool {
+    let says = |name: &'static str| headers.get(name).map(HeaderValue::as_bytes);
+    let link = says("sec-fetch-mode") == Some(b"navigate") && says("sec-fetch-dest") == Some(b"document");
+    matches!(says("sec-fetch-site"), Some(b"cross-site" | b"same-site")) && !link
 }
 
 /// Puts the guards before a router.

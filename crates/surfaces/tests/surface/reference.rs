@@ -74,5 +74,4 @@ fn operations_have_names_of_their_own() {
     let names: Vec<&str> =
         paths.values().flat_map(|path| path.as_object().unwrap().values()).map(|op| op["operationId"].as_str().unwrap()).collect();
     assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
-    assert_eq!(names.len(), 15);
 }

@@ -66,6 +66,21 @@ async fn only_our_own_pages_may_ask() {
 }
 
 #[tokio::test]
+async fn pages_of_others_embed_nothing_of_ours_but_may_link_to_it() {
+    let server = Server::start().await;
+    let fetched = |site: &str, mode: &str, dest: &str| {
+        format!("Host: {}\r\nSec-Fetch-Site: {site}\r\nSec-Fetch-Mode: {mode}\r\nSec-Fetch-Dest: {dest}", server.address)
+    };
+    for (site, mode, dest) in [("cross-site", "no-cors", "image"), ("same-site", "no-cors", "script"), ("cross-site", "navigate", "iframe")]
+    {
+        assert_eq!(with_headers(&server, &fetched(site, mode, dest)).await, 403, "{site} {mode} {dest}");
+    }
+    for (site, mode, dest) in [("cross-site", "navigate", "document"), ("same-origin", "cors", "empty"), ("none", "navigate", "document")] {
+        assert_eq!(with_headers(&server, &fetched(site, mode, dest)).await, 200, "{site} {mode} {dest}");
+    }
+}
+
+#[tokio::test]
 async fn forms_of_other_pages_change_nothing() {
     let server = Server::start().await;
     let body = r#"{"name":"forged"}"#;
