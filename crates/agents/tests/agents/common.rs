@@ -61,7 +61,7 @@ pub fn job(agent: &str, why: Why, window: &[Recorded]) -> Job {
         why,
         kind: TurnKind::Reply,
         may_pass: matches!(why, Why::Polled | Why::Reaction),
-        prompt: Prompt { system: "You are here.".into(), text: "text".into(), standalone: "What now?".into() },
+        prompt: Prompt { system: "You are here.".into(), text: "text".into(), standalone: "What now?".into(), ..Prompt::default() },
         trigger: window.last().unwrap().clone(),
         window: window.to_vec(),
         through: window.last().unwrap().seq,

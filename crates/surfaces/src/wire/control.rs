@@ -57,9 +57,7 @@ fn change_as_entry(change: &Change) -> (&'static str, Value) {
         Change::Muted { targets } => ("mute", json!({"targets": targets, "mode": "hard"})),
         Change::Unmuted { targets } => ("unmute", json!({"targets": targets})),
         Change::Paused { on } => ("pause", json!({"on": on})),
-        Change::Discussion { on, allow_agent_mentions } => {
-            ("discussion", json!({"on": on, "allow_agent_mentions": allow_agent_mentions}))
-        }
+        Change::Discussion { on, allow_agent_mentions } => ("discussion", json!({"on": on, "allow_agent_mentions": allow_agent_mentions})),
         Change::InvitedAuto { on } => ("invited_auto", json!({"on": on})),
         Change::Prodded { targets } => ("prod", json!(targets)),
         Change::PolicySet { patch: Some(patch), .. } => ("config", Value::Object(patch.clone())),

@@ -169,10 +169,17 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         Event::Noticed { code, text, about, cause } => {
             Face::new("notice", notice(code, text, about.as_ref())).with(Meta::replying(cause.as_ref()))
         }
-        Event::Stopped { .. } => Face::new("notice", notice("stopped", "Everything was stopped: open turns and waiting messages are cancelled.", None)),
+        Event::Stopped { .. } => {
+            Face::new("notice", notice("stopped", "Everything was stopped: open turns and waiting messages are cancelled.", None))
+        }
         Event::Held { guard } => Face::new("notice", json!({"code": "held", "guard": guard_word(*guard), "text": guard_sentence(*guard)})),
-        Event::Resumed { downtime } => Face::new("notice", json!({"code": "resumed", "text": "The server was away; open deadlines moved by as long.", "seconds": downtime.as_secs_f64()})),
-        Event::Redacted { seq, .. } => Face::new("notice", json!({"code": "redacted", "text": "The words of an event were erased.", "seq": seq.0})),
+        Event::Resumed { downtime } => Face::new(
+            "notice",
+            json!({"code": "resumed", "text": "The server was away; open deadlines moved by as long.", "seconds": downtime.as_secs_f64()}),
+        ),
+        Event::Redacted { seq, .. } => {
+            Face::new("notice", json!({"code": "redacted", "text": "The words of an event were erased.", "seq": seq.0}))
+        }
         Event::PermissionRequested { .. } | Event::PermissionAnswered { .. } | Event::PermissionExpired { .. } => {
             Face::new("permission", permission(stream, event))
         }

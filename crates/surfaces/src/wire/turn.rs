@@ -238,11 +238,9 @@ impl TurnEvent {
             }
             Event::ReactionOpened { forced, polled } => TurnEvent::ReactionOpened { forced: texts(forced), polled: texts(polled) },
             Event::RoundClosed => TurnEvent::RoundClosed,
-            Event::FactsChanged { participant, facts } => TurnEvent::Facts {
-                participant: participant.to_string(),
-                runtime: runtime_word(facts.runtime).into(),
-                known: facts.known,
-            },
+            Event::FactsChanged { participant, facts } => {
+                TurnEvent::Facts { participant: participant.to_string(), runtime: runtime_word(facts.runtime).into(), known: facts.known }
+            }
             _ => return None,
         })
     }
