@@ -35,7 +35,11 @@ pub(super) fn body(wire: Wire, speech: &Speech, reply: &Reply, open: Open) -> Bo
                     return Some((Ok(bytes), (steps, open)));
                 }
                 Step::Hang => std::future::pending().await,
-                Step::Break => return Some((Err(io::Error::other("as scripted")), (steps, open))),
+                Step::Break => {
+                    // What was sent leaves while the body makes its reader wait; at once, it would be thrown away.
+                    tokio::task::yield_now().await;
+                    return Some((Err(io::Error::other("as scripted")), (steps, open)));
+                }
             }
         }
     }))
