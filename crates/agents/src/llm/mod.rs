@@ -9,6 +9,7 @@ mod watch;
 mod trouble;
 mod backoff;
 mod circuit;
+mod guard;
 mod turn;
 
 use std::fmt;

@@ -1,14 +1,14 @@
 //! One turn: requests until one is answered, or until another makes no sense.
 
-use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
-use futures_util::{FutureExt, StreamExt};
+use futures_util::StreamExt;
 use genai::chat::{ChatRequest, ChatStream, ChatStreamEvent};
 use moothall_engine::agent::{Job, Report, Reporter};
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::text::{clean, cut, for_terminal};
 
+use super::guard::{Broken, guarded};
 use super::trouble::{Again, Trouble};
 use super::watch::{Seen, Watch};
 use super::{ANSWER_BYTES_MAX, Llm, SILENCE_MAX, backoff, history};
@@ -137,11 +137,11 @@ impl<'a> Turn<'a> {
         Ok(said)
     }
 
-    /// The next event. The library's arithmetic may overflow on absurd counts; that must end this answer only.
-    async fn next(&mut self, stream: &mut ChatStream) -> Result<Option<ChatStreamEvent>, Trouble> {
-        match AssertUnwindSafe(stream.next()).catch_unwind().await {
+    async fn next(&self, stream: &mut ChatStream) -> Result<Option<ChatStreamEvent>, Trouble> {
+        match guarded(stream.next()).await {
             Ok(event) => event.transpose().map_err(|error| self.trouble(&error)),
-            Err(_) => Err(Trouble::bad_response(format!("{} answered something that makes no sense.", self.who()))),
+            Err(Broken::Work) => Err(self.too_much()),
+            Err(Broken::Panic) => Err(Trouble::bad_response(format!("{} answered something that makes no sense.", self.who()))),
         }
     }
 

@@ -165,11 +165,20 @@ async fn an_answer_without_end_is_ended() {
 
 #[tokio::test]
 async fn one_event_of_many_megabytes_ends_the_turn_cleanly() {
-    for provider in ["anthropic", "ollama"] {
-        let (fault, deltas, asked) = fault(provider, Reply::flood(4 * 1024 * 1024)).await;
+    for provider in PROVIDERS {
+        let (fault, deltas, asked) = fault(provider, Reply::flood(50 * 1024 * 1024)).await;
         assert_eq!((fault.code.as_str(), asked), ("output_too_large", 1), "{provider}");
         assert!(deltas.is_empty());
     }
+}
+
+#[tokio::test]
+async fn a_refusal_without_end_is_ended() {
+    let server = ModelServer::start().await.unwrap();
+    server.script("m", [Reply::endless_refusal()]);
+    let fault = answer(&model(&server, "openai", "")).await.finished().unwrap().0.unwrap_err();
+    assert_eq!((fault.code.as_str(), server.requests().len()), ("output_too_large", 1));
+    server.idle().await;
 }
 
 #[tokio::test]

@@ -49,6 +49,8 @@ pub(super) enum Act {
     Call { name: String, arguments: Value },
     /// Refuses with a status.
     Refuse { status: u16, retry_after: Option<String>, message: String },
+    /// Refuses with 500 and words without end.
+    RefuseEndlessly,
     /// Never answers: no headers, no bytes.
     Hang,
     /// Says these pieces, then nothing more, with the connection open.
@@ -118,6 +120,11 @@ impl Reply {
     /// Refuses with a status and these words.
     pub fn refusal(status: u16, message: &str) -> Self {
         Self::new(Act::Refuse { status, retry_after: None, message: message.to_owned() })
+    }
+
+    /// Refuses with status 500 and says why for ever.
+    pub fn endless_refusal() -> Self {
+        Self::new(Act::RefuseEndlessly)
     }
 
     /// Never answers.

@@ -67,6 +67,7 @@ async fn answer(wire: Wire, shared: &Arc<Shared>, uri: &Uri, asked: Asked, body:
     match &reply.act {
         Act::Hang => std::future::pending::<Response>().await,
         Act::Refuse { status, retry_after, message } => refuse(wire, *status, retry_after.as_deref(), message),
+        Act::RefuseEndlessly => (StatusCode::INTERNAL_SERVER_ERROR, steps::endless(open)).into_response(),
         Act::Page => page(),
         act => speak(wire, &asked, &reply, act, open),
     }

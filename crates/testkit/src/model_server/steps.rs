@@ -24,7 +24,15 @@ enum Step {
 
 /// Plays an answer. It counts as under way until it is over, or until nobody reads it any more.
 pub(super) fn body(wire: Wire, speech: &Speech, reply: &Reply, open: Open) -> Body {
-    let steps = steps(wire, speech, reply);
+    play(steps(wire, speech, reply), open)
+}
+
+/// A body without end and without meaning.
+pub(super) fn endless(open: Open) -> Body {
+    play(VecDeque::from([Step::Repeat(Bytes::from(vec![b'x'; FLOOD_CHUNK_BYTES]))]), open)
+}
+
+fn play(steps: VecDeque<Step>, open: Open) -> Body {
     Body::from_stream(stream::unfold((steps, open), |(mut steps, open)| async move {
         loop {
             match steps.pop_front()? {
@@ -74,7 +82,7 @@ fn steps(wire: Wire, speech: &Speech, reply: &Reply) -> VecDeque<Step> {
             steps.send(wire.failure(kind, message));
         }
         // These have no stream.
-        Act::Refuse { .. } | Act::Hang | Act::Page => {}
+        Act::Refuse { .. } | Act::RefuseEndlessly | Act::Hang | Act::Page => {}
     }
     steps.steps
 }
