@@ -44,7 +44,8 @@ impl From<LogError> for HallError {
         match error {
             LogError::NotFound(stream) => HallError::NotFound(stream),
             LogError::Damaged { .. } => HallError::Damaged(error.to_string()),
-            LogError::Failed(_) => HallError::Failed(error.to_string()),
+            LogError::Full => HallError::DiskFull,
+            LogError::Fatal(_) | LogError::Failed(_) => HallError::Failed(error.to_string()),
         }
     }
 }

@@ -267,7 +267,6 @@ impl Live {
 
     /// What listeners are shown of a running turn. What a listener-only turn says stays in the trace.
     pub(crate) fn streamed(&mut self, key: &TurnKey, report: Report) -> Option<Signal> {
-        // News of a turn whose answer came in the same drain would follow the answer.
         let going = self.runs.current(key).filter(|going| going.phase == Phase::Running)?;
         let shown =
             going.kind == TurnKind::Reply && !self.committed.is_paused() && !self.committed.muted().any(|id| *id == going.participant);

@@ -44,13 +44,30 @@ pub struct RunOnce<W: Work> {
     going: Arc<Going>,
 }
 
-/// The turns that run, with the way to stop those that wait for something.
+/// The turns that run.
 #[derive(Default)]
-struct Going(Mutex<HashMap<TurnKey, Option<AbortHandle>>>);
+struct Going(Mutex<HashMap<TurnKey, Slot>>);
+
+/// One run of a turn, with the way to stop it once it waits for something.
+struct Slot {
+    run: Arc<()>,
+    abort: Option<AbortHandle>,
+}
 
 impl Going {
-    fn lock(&self) -> MutexGuard<'_, HashMap<TurnKey, Option<AbortHandle>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<TurnKey, Slot>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enters a turn, unless it runs already.
+    fn enter(self: &Arc<Self>, key: &TurnKey) -> Option<Listed> {
+        match self.lock().entry(key.clone()) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(slot) => {
+                let run = slot.insert(Slot { run: Arc::default(), abort: None }).run.clone();
+                Some(Listed { going: self.clone(), key: key.clone(), run })
+            }
+        }
     }
 }
 
@@ -58,11 +75,16 @@ impl Going {
 struct Listed {
     going: Arc<Going>,
     key: TurnKey,
+    run: Arc<()>,
 }
 
 impl Drop for Listed {
     fn drop(&mut self) {
-        self.going.lock().remove(&self.key);
+        let mut going = self.going.lock();
+        // A cancelled run may end after the same turn was begun anew.
+        if going.get(&self.key).is_some_and(|slot| Arc::ptr_eq(&slot.run, &self.run)) {
+            going.remove(&self.key);
+        }
     }
 }
 
@@ -112,7 +134,7 @@ impl<W: Work> RunOnce<W> {
 
 impl<W: Work> Drop for RunOnce<W> {
     fn drop(&mut self) {
-        let aborts: Vec<_> = self.going.lock().drain().filter_map(|(_, abort)| abort).collect();
+        let aborts: Vec<_> = self.going.lock().drain().filter_map(|(_, slot)| slot.abort).collect();
         aborts.iter().for_each(AbortHandle::abort);
     }
 }
@@ -133,11 +155,8 @@ impl<W: Work> Agent for RunOnce<W> {
 
     fn ensure(&self, job: Job, reporter: Arc<dyn Reporter>) {
         let key = job.key.clone();
-        match self.going.lock().entry(key.clone()) {
-            Entry::Occupied(_) => return,
-            Entry::Vacant(slot) => slot.insert(None),
-        };
-        let listed = Listed { going: self.going.clone(), key: key.clone() };
+        let Some(listed) = self.going.enter(&key) else { return };
+        let run = listed.run.clone();
         reporter.report(Report::Started);
         let mut future = self.future(job, reporter, listed);
         // A panic was already reported by `Ending`, and must not take the conversation down with it.
@@ -147,8 +166,8 @@ impl<W: Work> Agent for RunOnce<W> {
         }
         // The spawned task polls again, so that the waker it needs replaces the one of the first poll.
         let abort = tokio::spawn(future).abort_handle();
-        match self.going.lock().get_mut(&key) {
-            Some(slot) => *slot = Some(abort),
+        match self.going.lock().get_mut(&key).filter(|slot| Arc::ptr_eq(&slot.run, &run)) {
+            Some(slot) => slot.abort = Some(abort),
             None => abort.abort(),
         }
     }
@@ -158,7 +177,7 @@ impl<W: Work> Agent for RunOnce<W> {
     }
 
     fn cancel(&self, key: &TurnKey) {
-        let abort = self.going.lock().remove(key).flatten();
+        let abort = self.going.lock().remove(key).and_then(|slot| slot.abort);
         if let Some(abort) = abort {
             abort.abort();
         }

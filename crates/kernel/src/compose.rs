@@ -95,6 +95,12 @@ fn story(events: &[Recorded], through: Seq) -> impl Iterator<Item = Words<'_>> {
     })
 }
 
+/// The messages of [`compose`]'s transcript, in the order in which they took effect: what a runtime may rebuild a history from.
+pub fn said<'a>(events: &'a [Recorded], through: Seq, viewer: &Viewer) -> impl Iterator<Item = &'a Recorded> {
+    let viewer = viewer.clone();
+    story(events, through).map(|words| words.recorded).filter(move |recorded| visible(&recorded.event, &viewer))
+}
+
 /// `[User]` for `user`, otherwise nickname or id. Later lines are indented, so that none passes for a speaker.
 fn told(state: &Conversation, posted: &Posted, reader: &ParticipantId) -> Told {
     Told::new(label(state, &posted.from), &posted.body, posted.from == *reader)

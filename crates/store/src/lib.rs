@@ -34,3 +34,8 @@ mod tests;
 pub use folder::OpenError;
 pub use log::SqliteLog;
 pub use verify::Verified;
+
+/// The version of SQLite that is built in, e.g. `3.51.3`.
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}

@@ -77,9 +77,9 @@ impl From<Trouble> for AppendError {
 impl From<Trouble> for LogError {
     fn from(trouble: Trouble) -> Self {
         match trouble {
-            Trouble::Full => LogError::Failed("the disk is full".into()),
+            Trouble::Full => LogError::Full,
             Trouble::Busy => LogError::Failed("another process is writing to the log".into()),
-            Trouble::Fatal(reason) => LogError::Failed(reason),
+            Trouble::Fatal(reason) => LogError::Fatal(reason),
         }
     }
 }

@@ -1,3 +1,20 @@
 //! Ways in: HTTP and server-sent events, and the wire types that they and the command line share.
+//!
+//! [`serve()`] serves a hall on a listener; [`router()`] is the same without the listener. Everything that crosses the wire is in [`wire`],
+//! and nowhere else. In local mode, which is all there is by now, `from` is the client's word; the guards before the routes keep web
+//! pages and other host names out.
 
 pub mod wire;
+pub mod json;
+pub mod error;
+mod request;
+mod wish;
+mod control;
+mod explain;
+mod http;
+mod sse;
+mod serve;
+pub mod reference;
+
+pub use http::{HttpOptions, openapi, router};
+pub use serve::serve;

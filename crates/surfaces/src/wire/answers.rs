@@ -218,3 +218,29 @@ pub struct AgentList {
     /// By name.
     pub agents: Vec<AgentEntry>,
 }
+
+/// The `delta` signal of a stream: a piece of a running turn's answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DeltaSignal {
+    /// The turn's id.
+    pub turn: String,
+    /// Which try.
+    pub attempt: u32,
+    /// Whose.
+    pub participant: String,
+    /// Bytes of the answer before this piece.
+    pub offset: usize,
+    /// The piece.
+    pub text: String,
+}
+
+/// The `progress` signal of a stream: what a running turn is doing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ProgressSignal {
+    /// The turn's id.
+    pub turn: String,
+    /// Whose.
+    pub participant: String,
+    /// In a few words.
+    pub text: String,
+}

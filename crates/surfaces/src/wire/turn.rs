@@ -80,6 +80,8 @@ pub enum TurnEvent {
         turn: String,
         /// Why, now.
         why: String,
+        /// `reply` or `listen`, now.
+        kind: String,
         /// Whether having nothing to say is offered, now.
         may_pass: bool,
         /// The newest cause.
@@ -195,9 +197,13 @@ impl TurnEvent {
                 cause: cause.into(),
                 expires: expires.to_string(),
             },
-            Event::TurnWidened { turn, why, may_pass, cause, .. } => {
-                TurnEvent::Widened { turn: id(turn), why: why_word(*why).into(), may_pass: *may_pass, cause: cause.into() }
-            }
+            Event::TurnWidened { turn, why, kind, may_pass, cause } => TurnEvent::Widened {
+                turn: id(turn),
+                why: why_word(*why).into(),
+                kind: turn_kind_word(*kind).into(),
+                may_pass: *may_pass,
+                cause: cause.into(),
+            },
             Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => TurnEvent::Started {
                 turn: id(turn),
                 attempt: *attempt,

@@ -1,0 +1,180 @@
+//! What the content of a `control` event asks for.
+
+use moothall_engine::hall::Hall;
+use moothall_kernel::command::{Actor, Command, Control, Invite};
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::participant::{AgentFacts, Profile};
+use moothall_kernel::policy::{Policy, PolicyFault};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::error::{ApiError, ApiResult, Code};
+use crate::json;
+use crate::wire::WireProfile;
+
+/// The keys of a control, in the order in which they take effect.
+const KEYS: [&str; 11] =
+    ["invite", "uninvite", "mute", "unmute", "pause", "resume", "discussion", "invited_auto", "prod", "policy", "config"];
+/// These stand alone in their event.
+const ALONE: [&str; 2] = ["archive", "unarchive"];
+
+fn refused(message: impl Into<String>) -> ApiError {
+    ApiError::new(Code::InvalidControl, message)
+}
+
+/// Reads a control.
+pub async fn command(hall: &Hall, stream: &StreamId, by: Actor, content: &Value) -> ApiResult<Command> {
+    let entries = entries(content)?;
+    if let Some(key) = entries.keys().find(|key| !KEYS.contains(&key.as_str()) && !ALONE.contains(&key.as_str())) {
+        let shown: String = key.chars().take(40).collect();
+        return Err(refused(format!("There is no control {shown:?}; there are {}, {}.", KEYS.join(", "), ALONE.join(", "))));
+    }
+    if let Some(key) = ALONE.into_iter().find(|key| entries.contains_key(*key)) {
+        return archive(&entries, key, by);
+    }
+    let mut controls = Vec::new();
+    for key in KEYS {
+        if let Some(value) = entries.get(key) {
+            controls.push(control(hall, stream, key, value).await?);
+        }
+    }
+    if controls.is_empty() {
+        return Err(refused(format!("A control needs at least one of {}, {}.", KEYS.join(", "), ALONE.join(", "))));
+    }
+    Ok(Command::Control { by, controls })
+}
+
+/// An object, or a string that holds one.
+fn entries(content: &Value) -> ApiResult<Map<String, Value>> {
+    let read = match content {
+        Value::Object(entries) => return Ok(entries.clone()),
+        Value::String(text) if text.trim_start().starts_with('{') => json::read(text.as_bytes())?,
+        _ => Value::Null,
+    };
+    match read {
+        Value::Object(entries) => Ok(entries),
+        _ => Err(refused("The content of a control is an object such as {\"pause\": {\"on\": true}}.")),
+    }
+}
+
+fn archive(entries: &Map<String, Value>, key: &str, by: Actor) -> ApiResult<Command> {
+    if entries.len() != 1 {
+        return Err(refused(format!("'{key}' stands alone in its control.")));
+    }
+    let wanted = switch(key, &entries[key])?;
+    Ok(Command::Archive { on: (key == "archive") == wanted, by })
+}
+
+async fn control(hall: &Hall, stream: &StreamId, key: &str, value: &Value) -> ApiResult<Control> {
+    Ok(match key {
+        "invite" => invite(hall, stream, value).await?,
+        "uninvite" => Control::Uninvite(participant_id(key, object(key, value, &["participant_id"])?)?),
+        "mute" => Control::Mute(muted(value)?),
+        "unmute" => Control::Unmute(targets(key, value)?),
+        "pause" => Control::Pause(switch(key, value)?),
+        "resume" => resume(value)?,
+        "discussion" => discussion(value)?,
+        "invited_auto" => Control::InvitedAuto(switch(key, value)?),
+        "prod" => Control::Prod(targets(key, value)?),
+        "policy" => Control::Policy(Policy::from_json(value, hall.defaults()).map_err(|fault| policy_refused(&fault))?),
+        _ => Control::Config(value.as_object().cloned().ok_or_else(|| refused("'config' takes an object of policy keys."))?),
+    })
+}
+
+/// What a policy's fault means to a client.
+pub fn policy_refused(fault: &PolicyFault) -> ApiError {
+    ApiError::new(Code::InvalidPolicy, format!("'{}' takes {}.", fault.key, fault.expected))
+}
+
+fn object<'a>(key: &str, value: &'a Value, known: &[&str]) -> ApiResult<&'a Map<String, Value>> {
+    let entries = value.as_object().ok_or_else(|| refused(format!("'{key}' takes an object with {}.", known.join(", "))))?;
+    match entries.keys().find(|given| !known.contains(&given.as_str())) {
+        None => Ok(entries),
+        Some(given) => {
+            let shown: String = given.chars().take(40).collect();
+            Err(refused(format!("'{key}' takes {}, not {shown:?}.", known.join(", "))))
+        }
+    }
+}
+
+fn participant_id(key: &str, entries: &Map<String, Value>) -> ApiResult<String> {
+    let id = entries.get("participant_id").and_then(Value::as_str).map(str::trim).filter(|id| !id.is_empty());
+    id.map(Into::into).ok_or_else(|| refused(format!("'{key}' needs a 'participant_id'.")))
+}
+
+/// `{"on": …}`, where `on` may be missing and then is true; or a bare truth value.
+fn switch(key: &str, value: &Value) -> ApiResult<bool> {
+    if let Value::Bool(on) = value {
+        return Ok(*on);
+    }
+    boolean(key, object(key, value, &["on"])?, "on", true)
+}
+
+fn boolean(key: &str, entries: &Map<String, Value>, name: &str, default: bool) -> ApiResult<bool> {
+    match entries.get(name) {
+        None => Ok(default),
+        Some(Value::Bool(on)) => Ok(*on),
+        Some(_) => Err(refused(format!("'{name}' of '{key}' is true or false."))),
+    }
+}
+
+fn resume(value: &Value) -> ApiResult<Control> {
+    match value {
+        Value::Bool(true) => Ok(Control::Resume),
+        Value::Object(entries) if entries.is_empty() => Ok(Control::Resume),
+        _ => Err(refused("'resume' takes true, or {}.")),
+    }
+}
+
+fn discussion(value: &Value) -> ApiResult<Control> {
+    if let Value::Bool(on) = value {
+        return Ok(Control::Discussion { on: *on, allow_agent_mentions: *on });
+    }
+    let entries = object("discussion", value, &["on", "allow_agent_mentions"])?;
+    let on = boolean("discussion", entries, "on", true)?;
+    Ok(Control::Discussion { on, allow_agent_mentions: boolean("discussion", entries, "allow_agent_mentions", on)? })
+}
+
+fn muted(value: &Value) -> ApiResult<Vec<String>> {
+    let hard = value.get("mode").is_none_or(|mode| mode == "hard");
+    if hard { targets("mute", value) } else { Err(refused("'mute' knows one mode: \"hard\".")) }
+}
+
+/// A list of ids, bare or as `targets`.
+fn targets(key: &str, value: &Value) -> ApiResult<Vec<String>> {
+    let shape = || refused(format!("'{key}' takes a list of participant ids, as {{\"targets\": [\"<id>\"]}}."));
+    let list = match value {
+        Value::Object(_) => object(key, value, &["targets", "mode"])?.get("targets"),
+        other => Some(other),
+    };
+    let items = list.and_then(Value::as_array).filter(|items| !items.is_empty()).ok_or_else(shape)?;
+    items.iter().map(|item| item.as_str().map(Into::into).ok_or_else(shape)).collect()
+}
+
+async fn invite(hall: &Hall, stream: &StreamId, value: &Value) -> ApiResult<Control> {
+    let entries = object("invite", value, &["participant_id", "profile"])?;
+    let id = participant_id("invite", entries)?;
+    let profile = profile(&id, entries.get("profile"))?;
+    let facts = facts(hall, stream, &id, profile.client.as_deref()).await?;
+    Ok(Control::Invite(Invite::new(id, Profile::from(profile), facts)))
+}
+
+fn profile(id: &str, given: Option<&Value>) -> ApiResult<WireProfile> {
+    match given {
+        None => Ok(WireProfile::default()),
+        Some(object @ Value::Object(_)) => {
+            WireProfile::deserialize(object).map_err(|error| refused(format!("'profile' of '{id}': {error}.")))
+        }
+        Some(_) => Err(refused(format!("'profile' of '{id}' must be an object."))),
+    }
+}
+
+/// What the registry says about the client: the one given, or at a later invite the one stored.
+async fn facts(hall: &Hall, stream: &StreamId, id: &str, given: Option<&str>) -> ApiResult<AgentFacts> {
+    if let Some(client) = given {
+        return Ok(hall.registry().facts(client));
+    }
+    let id = ParticipantId::new(id);
+    let stored = hall.view(stream, move |state| state.participant(&id).and_then(|known| known.profile.client.clone())).await?;
+    Ok(stored.map_or_else(AgentFacts::external, |client| hall.registry().facts(&client)))
+}

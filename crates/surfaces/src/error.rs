@@ -1,0 +1,257 @@
+//! Every way in which a request can fail, in one table, and the answer it gets.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use moothall_engine::hall::HallError;
+use moothall_kernel::command::{Refusal, Rejection};
+use moothall_kernel::ids::StreamId;
+
+use crate::json::{JsonFault, JsonFaultKind};
+use crate::wire::{ErrorBody, ErrorDetail};
+
+macro_rules! codes {
+    ($($name:ident = $status:literal $word:literal $meaning:literal;)*) => {
+        /// What the server itself refuses. The rules of conversations add their own words.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Code {
+            $(#[doc = $meaning] $name,)*
+        }
+
+        impl Code {
+            /// All of them, by status.
+            pub const ALL: &'static [Code] = &[$(Code::$name,)*];
+
+            /// Its status.
+            pub const fn status(self) -> u16 {
+                match self { $(Code::$name => $status,)* }
+            }
+
+            /// Its stable word.
+            pub const fn word(self) -> &'static str {
+                match self { $(Code::$name => $word,)* }
+            }
+
+            /// What it means and what to do.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Code::$name => $meaning,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    MalformedJson = 400 "malformed_json" "The body is not JSON in UTF-8, or there is none.";
+    DuplicateKey = 400 "duplicate_key" "An object in the body names a key twice, so programs would read it differently.";
+    TooDeep = 400 "too_deep" "The body nests deeper than 32.";
+    BadNumber = 400 "bad_number" "A number in the body is beyond ±(2⁵³−1) or is negative zero, so programs would read it differently.";
+    MissingFrom = 400 "missing_from" "The body has no `from`.";
+    MissingContent = 400 "missing_content" "The message has no `content`.";
+    MissingState = 400 "missing_state" "The presence has no `state`.";
+    BadIdempotencyKey = 400 "bad_idempotency_key" "`Idempotency-Key` takes 1 to 255 visible ASCII characters, once.";
+    BadHost = 400 "bad_host" "The request has no `Host` header, or several.";
+    WrongOrigin = 403 "wrong_origin" "The request comes from a web page that this server does not trust.";
+    ReservedSender = 403 "reserved_sender" "`from` names the server itself.";
+    NotFound = 404 "not_found" "There is nothing at this path.";
+    ThreadNotFound = 404 "thread_not_found" "There is no thread with this id.";
+    UnknownEvent = 404 "unknown_event" "There is no event with this id in the thread.";
+    UnknownTurn = 404 "unknown_turn" "There is no turn with this id.";
+    MethodNotAllowed = 405 "method_not_allowed" "The path exists, but not for this method; `Allow` lists those it takes.";
+    RequestTimeout = 408 "request_timeout" "The body did not arrive within 30 seconds.";
+    ThreadReadOnly = 409 "thread_read_only" "A newer version of Moothall wrote to the thread; it can be read here, not written.";
+    TooLarge = 413 "too_large" "The body is larger than 1 MiB.";
+    WrongContentType = 415 "wrong_content_type" "The `Content-Type` header is not `application/json`.";
+    WrongPosition = 416 "wrong_position" "`Last-Event-ID` or `after` is not a position of this thread.";
+    WrongHost = 421 "wrong_host" "The `Host` header names another server.";
+    UnknownField = 422 "unknown_field" "The body has a key that means nothing here.";
+    InvalidField = 422 "invalid_field" "A value in the body is of the wrong kind or outside its range.";
+    InvalidParameter = 422 "invalid_parameter" "A parameter of the query is of the wrong kind or outside its range.";
+    InvalidParticipant = 422 "invalid_participant" "A participant's id is not 1 to 64 of `A-Z a-z 0-9 . _ : -`, or is reserved.";
+    InvalidPolicy = 422 "invalid_policy" "The policy, or one of its settings, is not understood.";
+    InvalidControl = 422 "invalid_control" "The content of the control is not understood.";
+    ServerField = 422 "server_field" "The body gives something that only the server may say: `id`, `ts`, `seq`, `via`, `meta.turn`.";
+    ServerType = 422 "server_type" "Events of this type are the server's; clients cannot post them.";
+    UnknownReplyTo = 422 "unknown_reply_to" "`meta.reply_to` names nothing in this thread that can be replied to.";
+    KeyReused = 422 "idempotency_key_reused" "The `Idempotency-Key` was used for another request.";
+    Internal = 500 "internal" "The server made a mistake; its log says more.";
+    Damaged = 500 "damaged" "What is stored is damaged; `moothall doctor` says more.";
+    Overloaded = 503 "overloaded" "Too much is waiting. Nothing was decided; try again after `Retry-After` seconds.";
+    ShuttingDown = 503 "shutting_down" "The server is going down. Nothing was decided; try again after `Retry-After` seconds.";
+    DiskFull = 507 "disk_full" "The disk is full. Nothing was decided; reads go on.";
+}
+
+/// A request that failed.
+#[derive(Clone, Debug)]
+pub struct ApiError {
+    status: StatusCode,
+    detail: Box<ErrorDetail>,
+}
+
+/// What handlers return.
+pub type ApiResult<T> = Result<T, ApiError>;
+
+impl ApiError {
+    /// One of the table, in the words of this occasion.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self::with_status(code.status(), code.word(), message.into())
+    }
+
+    fn with_status(status: u16, code: &str, message: String) -> Self {
+        let detail = ErrorDetail { code: code.into(), message, thread: None, participant: None, kept: None };
+        Self { status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), detail: Box::new(detail) }
+    }
+
+    /// One of the table, in the table's words.
+    pub fn plain(code: Code) -> Self {
+        Self::new(code, code.meaning())
+    }
+
+    /// Says which thread it is about.
+    #[must_use]
+    pub fn in_thread(mut self, stream: &StreamId) -> Self {
+        self.detail.thread = Some(stream.to_string());
+        self
+    }
+
+    /// No such thread.
+    pub fn no_thread(id: &str) -> Self {
+        let shown: String = id.chars().take(64).collect();
+        let mut error = Self::new(Code::ThreadNotFound, format!("There is no thread {shown:?}. GET /threads lists them."));
+        error.detail.thread = Some(shown);
+        error
+    }
+
+    /// What the engine said about a request to this stream.
+    pub fn of_hall(error: HallError, stream: Option<&StreamId>) -> Self {
+        let text = error.to_string();
+        let answer = match error {
+            HallError::Rejected(rejection) => Self::of_rejection(&rejection, stream),
+            HallError::NotFound(id) => return Self::no_thread(id.as_str()),
+            HallError::KeyReused => Self::plain(Code::KeyReused),
+            HallError::Overloaded => Self::plain(Code::Overloaded),
+            HallError::DiskFull => Self::plain(Code::DiskFull),
+            HallError::ReadOnly { .. } => Self::new(Code::ThreadReadOnly, text),
+            HallError::Damaged(_) => Self::new(Code::Damaged, text),
+            HallError::ShuttingDown => Self::plain(Code::ShuttingDown),
+            HallError::Failed(_) => {
+                tracing::error!(error = text, "a request failed");
+                Self::plain(Code::Internal)
+            }
+        };
+        match stream {
+            Some(stream) => answer.in_thread(stream),
+            None => answer,
+        }
+    }
+
+    fn of_rejection(rejection: &Rejection, stream: Option<&StreamId>) -> Self {
+        let status = match rejection.refusal {
+            Refusal::Invalid => 422,
+            Refusal::Forbidden => 403,
+            Refusal::NotFound => 404,
+            Refusal::Conflict => 409,
+            Refusal::TooLarge => 413,
+        };
+        let mut error = Self::with_status(status, rejection.code, rejection.message.clone());
+        error.detail.participant = rejection.participant.as_ref().map(ToString::to_string);
+        let kept = rejection.kept.first().zip(stream);
+        error.detail.kept = kept.map(|(recorded, stream)| recorded.id(stream).to_string());
+        error
+    }
+}
+
+impl From<HallError> for ApiError {
+    fn from(error: HallError) -> Self {
+        Self::of_hall(error, None)
+    }
+}
+
+impl From<JsonFault> for ApiError {
+    fn from(fault: JsonFault) -> Self {
+        let code = match fault.kind {
+            JsonFaultKind::Malformed => Code::MalformedJson,
+            JsonFaultKind::DuplicateKey => Code::DuplicateKey,
+            JsonFaultKind::TooDeep => Code::TooDeep,
+            JsonFaultKind::BadNumber => Code::BadNumber,
+        };
+        Self::new(code, format!("The body cannot be read: {}.", fault.detail))
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let retry = self.status == StatusCode::SERVICE_UNAVAILABLE;
+        let body = ErrorBody { error: *self.detail };
+        let mut response = (self.status, axum::Json(body)).into_response();
+        if retry {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}
+
+/// Words of the conversation rules that are not in [`Code`]: status, code, meaning. A test compares them with the kernel.
+pub const RULE_CODES: &[(u16, &str, &str)] = &[
+    (403, "humans_only", "Only people may do this; agents can invite and uninvite."),
+    (404, "not_invited", "The participant is not invited here."),
+    (409, "participant_muted", "The participant is muted; its words were kept in the trace."),
+    (409, "thread_paused", "Agents stand still here; the words were kept in the trace."),
+    (409, "thread_archived", "The thread takes no more messages; unarchive it to go on."),
+    (409, "depth_limit", "The words are too many steps away from a human message; they were kept in the trace."),
+    (409, "turn_limit", "The agents have used their replies to the last human message; the words were kept in the trace."),
+    (409, "name_taken", "The id or nickname looks like that of somebody else here."),
+    (409, "too_many_participants", "A thread has at most 200 participants."),
+    (409, "no_open_turn", "There is no turn to pass, or to ask a permission for."),
+    (409, "turn_ended", "The turn is over already."),
+    (409, "permission_closed", "The permission was answered, or its time ran out."),
+    (409, "exists", "The thread exists already."),
+    (409, "taken", "Another thread holds this binding."),
+    (409, "nested_gathering", "A gathering is going on here already."),
+    (409, "wrong_policy", "A gathering needs the policy `talking_piece`."),
+    (409, "no_gathering", "There is no gathering going on here."),
+    (409, "not_your_piece", "Somebody else holds the talking piece; the words were kept in the trace."),
+    (413, "message_too_large", "A message takes 64 KiB from a person, 256 KiB from an agent."),
+    (422, "bad_command", "The slash command is not understood."),
+    (422, "empty_message", "A message needs some text."),
+    (422, "unknown_recipient", "`to` names somebody who is not invited here."),
+    (422, "title_too_long", "The title is too long."),
+    (422, "empty_control", "The control asks for nothing."),
+    (422, "incomplete_profile", "The first invite needs `profile.client` and `profile.model`."),
+    (422, "invalid_profile", "A word of the profile is empty or too long."),
+    (422, "too_many_roles", "The profile names too many roles."),
+    (422, "invalid_name", "An id or nickname is empty, too long, or holds a character that is not allowed."),
+    (422, "reserved_name", "The id or nickname means everyone, or the server."),
+    (422, "cannot_mute_human", "People cannot be muted."),
+    (422, "no_targets", "`targets` names nobody."),
+    (422, "invalid_target", "A binding looks like `chat:telegram:-100123`."),
+    (422, "not_kept", "Only text that was kept can be published."),
+    (422, "invalid_gathering", "The plan of the gathering is not understood, or outside its ranges."),
+    (422, "invalid_circle", "A gathering needs at least two speakers and exactly one harvester."),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use moothall_kernel::ids::{ParticipantId, Seq};
+
+    #[test]
+    fn what_the_engine_says_keeps_its_kind() {
+        let stream = StreamId::new("s");
+        let rejection = Rejection::new(Refusal::Conflict, "participant_muted", "Muted.").about(&ParticipantId::new("a"));
+        let cases = [
+            (HallError::Rejected(Box::new(rejection)), 409, "participant_muted"),
+            (HallError::NotFound(stream.clone()), 404, "thread_not_found"),
+            (HallError::KeyReused, 422, "idempotency_key_reused"),
+            (HallError::Overloaded, 503, "overloaded"),
+            (HallError::DiskFull, 507, "disk_full"),
+            (HallError::ReadOnly { stream: stream.clone(), seq: Seq(1), kind: "k".into() }, 409, "thread_read_only"),
+            (HallError::Damaged("at 5".into()), 500, "damaged"),
+            (HallError::ShuttingDown, 503, "shutting_down"),
+            (HallError::Failed("secret path".into()), 500, "internal"),
+        ];
+        for (error, status, code) in cases {
+            let answer = ApiError::of_hall(error, Some(&stream));
+            assert_eq!((answer.status.as_u16(), answer.detail.code.as_str(), answer.detail.thread.as_deref()), (status, code, Some("s")));
+            assert!(!answer.detail.message.contains("secret"));
+        }
+    }
+}

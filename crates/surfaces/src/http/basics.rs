@@ -1,0 +1,51 @@
+//! The front page, health, and which agents there are.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::Html;
+use moothall_engine::registry::AgentSpec;
+
+use super::App;
+use crate::wire::{AgentEntry, AgentList, Health, Ping, runtime_word};
+
+/// Whether the server is there, and what it is.
+#[utoipa::path(get, path = "/ping", tag = "server", responses((status = 200, body = Ping)))]
+pub async fn ping(State(app): State<App>) -> Json<Ping> {
+    Json(Ping {
+        status: "ok".into(),
+        server: "moothall".into(),
+        name: "Moothall".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        timestamp: app.hall.now().to_string(),
+    })
+}
+
+/// Whether the server serves.
+#[utoipa::path(get, path = "/healthz", tag = "server", responses((status = 200, body = Health)))]
+pub async fn healthz(State(app): State<App>) -> Json<Health> {
+    Json(Health { status: "ok".into(), live_threads: app.hall.live_streams() })
+}
+
+/// The agents that this server can run.
+#[utoipa::path(get, path = "/agents", operation_id = "list_agents", tag = "agents", responses((status = 200, body = AgentList)))]
+pub async fn agents(State(app): State<App>) -> Json<AgentList> {
+    Json(AgentList { agents: app.hall.registry().iter().map(entry).collect() })
+}
+
+fn entry(spec: &AgentSpec) -> AgentEntry {
+    let facts = spec.facts();
+    let timeout = facts.timeout.unwrap_or_else(|| facts.runtime.reply_timeout());
+    AgentEntry {
+        client: spec.client.clone(),
+        summary: spec.summary.clone(),
+        runtime: runtime_word(facts.runtime).into(),
+        origin: spec.origin.into(),
+        timeout_seconds: timeout.as_secs_f64(),
+        profile: (&spec.profile).into(),
+    }
+}
+
+/// The page at `/`: what this is, and what to type next.
+pub async fn index() -> Html<&'static str> {
+    Html(include_str!("index.html"))
+}

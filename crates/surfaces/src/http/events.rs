@@ -1,0 +1,202 @@
+//! Events of a thread: read and post.
+
+use axum::Json;
+use axum::body::{Body as HttpBody, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use moothall_engine::hall::{Hall, HallError};
+use moothall_kernel::event::{Change, Event, Recorded};
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::participant::{Kind, Runtime};
+use moothall_kernel::time::Timestamp;
+use moothall_kernel::view::{Viewer, visible};
+
+use super::App;
+use crate::error::{ApiError, ApiResult};
+use crate::request::{Body, Params, ThreadId};
+use crate::wire::{Accepted, Envelope, ErrorBody, EventPage, JoinPrompt, NewEvent};
+use crate::wish;
+
+/// Events read from the log at once.
+pub(crate) const PAGE: usize = 256;
+
+/// Reads the events of a thread.
+#[utoipa::path(get, path = "/threads/{id}/events", operation_id = "read_events", tag = "events",
+    params(
+        ("id" = String, Path, description = "The thread."),
+        ("after" = Option<u64>, Query, description = "Only events after this position."),
+        ("since" = Option<String>, Query, description = "Only events later than this time."),
+        ("limit" = Option<u64>, Query, description = "1 to 1000; everything where it is missing."),
+        ("as" = Option<String>, Query, description = "Only what this participant may see."),
+    ),
+    responses((status = 200, body = EventPage), (status = "4XX", body = ErrorBody)))]
+pub async fn read(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Response> {
+    let (limit, viewer) = (params.limit()?.unwrap_or(usize::MAX), params.viewer()?);
+    let (given_after, since) = (params.number("after")?.map(Seq), params.since()?);
+    let head = app.hall.find(&stream).await?.head;
+    let after = start(&app.hall, &stream, head, given_after, since).await?.unwrap_or(Seq(0));
+    let mut writer = PageWriter { hall: app.hall, stream, viewer, head, after, left: limit, count: 0, begun: false, done: false };
+    let first = writer.next().await.map_err(ApiError::from)?;
+    let rest = stream::unfold(writer, |mut writer| async move {
+        if writer.done {
+            return None;
+        }
+        // The answer has begun, so a failure can only be shown by breaking it off.
+        let chunk = writer.next().await.map_err(std::io::Error::other);
+        writer.done |= chunk.is_err();
+        Some((chunk, writer))
+    });
+    let chunks = futures_util::StreamExt::chain(stream::iter([Ok(first)]), rest);
+    let json = HeaderValue::from_static("application/json");
+    Ok(([(header::CONTENT_TYPE, json)], HttpBody::from_stream(chunks)).into_response())
+}
+
+/// The position that `after` and `since` name together: the later one.
+pub(crate) async fn start(
+    hall: &Hall,
+    stream: &StreamId,
+    head: Seq,
+    after: Option<Seq>,
+    since: Option<Timestamp>,
+) -> ApiResult<Option<Seq>> {
+    let at = match since {
+        Some(since) => Some(position_at(hall, stream, head, since).await?),
+        None => None,
+    };
+    Ok(after.max(at))
+}
+
+/// The newest position whose time is not later than `since`. Times rise with positions, so halving finds it.
+async fn position_at(hall: &Hall, stream: &StreamId, head: Seq, since: Timestamp) -> ApiResult<Seq> {
+    let (mut low, mut high) = (0, head.0);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        let page = hall.read(stream, Seq(middle - 1), Some(1)).await?;
+        match page.events.first() {
+            Some(recorded) if recorded.ts <= since => low = middle,
+            _ => high = middle - 1,
+        }
+    }
+    Ok(Seq(low))
+}
+
+/// Writes a page of events piece by piece, so that a long log is never whole in memory.
+struct PageWriter {
+    hall: Hall,
+    stream: StreamId,
+    viewer: Viewer,
+    head: Seq,
+    after: Seq,
+    left: usize,
+    count: usize,
+    begun: bool,
+    done: bool,
+}
+
+impl PageWriter {
+    /// The next piece; the last one closes the object.
+    async fn next(&mut self) -> Result<Bytes, HallError> {
+        let mut text = Vec::new();
+        if !std::mem::replace(&mut self.begun, true) {
+            text.extend_from_slice(b"{\"events\":[");
+        }
+        while self.left > 0 && self.after < self.head && text.len() < 64 * 1024 {
+            self.write_some(&mut text).await?;
+        }
+        if self.left == 0 || self.after >= self.head {
+            let tail = format!("],\"count\":{},\"through\":{},\"head\":{}}}", self.count, self.after, self.head);
+            text.extend_from_slice(tail.as_bytes());
+            self.done = true;
+        }
+        Ok(text.into())
+    }
+
+    async fn write_some(&mut self, text: &mut Vec<u8>) -> Result<(), HallError> {
+        let span = usize::try_from(self.head.0 - self.after.0).unwrap_or(PAGE).min(PAGE);
+        let page = self.hall.read(&self.stream, self.after, Some(span)).await?;
+        for recorded in page.events.iter().filter(|recorded| visible(&recorded.event, &self.viewer)) {
+            if self.left == 0 {
+                return Ok(());
+            }
+            if self.count > 0 {
+                text.push(b',');
+            }
+            write_envelope(text, &self.stream, recorded);
+            self.after = recorded.seq;
+            self.count += 1;
+            self.left -= 1;
+        }
+        // A page that moves nothing would be read for ever.
+        self.after = self.after.max(page.through).max(if page.events.is_empty() { self.head } else { Seq(0) });
+        Ok(())
+    }
+}
+
+/// Appends an event as JSON. Envelopes hold text, numbers and JSON only, so writing them into memory cannot fail.
+pub(crate) fn write_envelope(text: &mut Vec<u8>, stream: &StreamId, recorded: &Recorded) {
+    if let Err(error) = serde_json::to_writer(text, &Envelope::of(stream, recorded)) {
+        tracing::error!(%error, seq = recorded.seq.0, "an event could not be written as JSON");
+    }
+}
+
+/// Says something, controls something, or keeps something. The answer means: committed and synced.
+#[utoipa::path(post, path = "/threads/{id}/events", operation_id = "post_event", tag = "events", request_body = NewEvent,
+    params(
+        ("id" = String, Path, description = "The thread."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
+    ),
+    responses((status = 200, body = Accepted), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn post(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<Accepted>> {
+    let wish = wish::read(&app.hall, &stream, &body).await?;
+    let idempotency = body.idempotency(&wish.by);
+    let answer = app.hall.submit(&stream, wish.command, idempotency).await;
+    let answer = answer.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+    let event = answer.event.as_ref();
+    let mut warnings = wish.warnings;
+    warnings.extend(event.into_iter().flat_map(strangers));
+    Ok(Json(Accepted {
+        received: true,
+        event: event.map(|recorded| Envelope::of(&stream, recorded)),
+        warnings,
+        join: event.and_then(|recorded| join(&app.base, &stream, recorded)),
+    }))
+}
+
+/// Invited agents whose client nobody here knows, with a warning for each. (Ruling 4.)
+fn strangers(recorded: &Recorded) -> Vec<String> {
+    let Event::Controlled { changes, .. } = &recorded.event else { return Vec::new() };
+    let stranger = |change: &Change| match change {
+        Change::Invited { participant, kind: Kind::Agent, profile, facts, .. } if !facts.known => {
+            let client = profile.client.as_deref().unwrap_or_default();
+            Some(format!(
+                "This server has no agent called {client:?}, so it runs {participant} nowhere: {participant} has to join by itself. \
+                 GET /agents lists the agents there are."
+            ))
+        }
+        _ => None,
+    };
+    changes.iter().filter_map(stranger).collect()
+}
+
+/// What to tell an invited agent that has to come by itself.
+fn join(base: &str, stream: &StreamId, recorded: &Recorded) -> Option<JoinPrompt> {
+    let Event::Controlled { changes, .. } = &recorded.event else { return None };
+    changes.iter().find_map(|change| match change {
+        Change::Invited { participant, kind: Kind::Agent, facts, .. } if facts.runtime == Runtime::Remote => {
+            Some(JoinPrompt { participant: participant.to_string(), prompt: join_prompt(base, stream, participant.as_str()) })
+        }
+        _ => None,
+    })
+}
+
+fn join_prompt(base: &str, stream: &StreamId, participant: &str) -> String {
+    format!(
+        "You are invited to a conversation on a Moothall server as the participant \"{participant}\".\n\
+         Listen with GET {base}/threads/{stream}/events/stream?as={participant} (server-sent events). An event of type \"turn\" whose content \
+         says {{\"event\": \"granted\"}} for you is your turn.\n\
+         Answer with POST {base}/threads/{stream}/events and the JSON body {{\"from\": \"{participant}\", \"content\": \"<your words>\"}}, \
+         or pass with {{\"from\": \"{participant}\", \"type\": \"turn\", \"content\": {{\"pass\": true}}}}."
+    )
+}

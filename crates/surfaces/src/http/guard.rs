@@ -1,0 +1,190 @@
+//! What stands before every route: who may ask from where, what every answer carries, and what happens when a handler panics.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use tower_http::catch_panic::CatchPanicLayer;
+
+use super::HttpOptions;
+use crate::error::{ApiError, ApiResult, Code};
+
+/// What a browser may do with an answer of the API: nothing.
+const CSP_API: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// The front page has its style in itself.
+const CSP_PAGE: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// The API browser is vendored: its scripts come from here and nowhere else; it sets styles on elements.
+const CSP_DOCS: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; \
+                        connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The values of `Host` and `Origin` that are ours.
+pub struct Trusted {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+}
+
+impl Trusted {
+    /// Loopback by its names, the address itself, and what the operator adds.
+    pub fn of(options: &HttpOptions) -> Self {
+        let port = options.bound.port();
+        let names = ["127.0.0.1".to_owned(), "localhost".into(), "[::1]".into()];
+        let mut hosts: Vec<String> = names.iter().map(|name| format!("{name}:{port}")).collect();
+        if !options.bound.ip().is_unspecified() {
+            hosts.push(options.bound.to_string());
+        }
+        if port == 80 {
+            hosts.extend(names);
+        }
+        hosts.extend(options.hosts.iter().cloned());
+        let mut origins: Vec<String> = hosts.iter().map(|host| format!("http://{host}")).collect();
+        origins.extend(options.origins.iter().cloned());
+        Self { hosts, origins }
+    }
+
+    /// Refuses requests for another server, and from pages of another server. Both are compared whole.
+    fn check(&self, uri: &Uri, headers: &HeaderMap) -> ApiResult<()> {
+        let host = single(headers, header::HOST).map_err(|_| ApiError::plain(Code::BadHost))?;
+        let host = host.ok_or_else(|| ApiError::plain(Code::BadHost))?;
+        let asked = [Some(host), uri.authority().map(|authority| authority.as_str())];
+        if asked.into_iter().flatten().any(|host| !self.hosts.iter().any(|own| own == host)) {
+            let message = "The Host header names another server; use 127.0.0.1 or localhost with this server's port.";
+            return Err(ApiError::new(Code::WrongHost, message));
+        }
+        match single(headers, header::ORIGIN) {
+            Ok(None) if is_part_of_a_foreign_page(headers) => Err(ApiError::plain(Code::WrongOrigin)),
+            Ok(None) => Ok(()),
+            Ok(Some(origin)) if self.origins.iter().any(|own| own == origin) => Ok(()),
+            _ => Err(ApiError::plain(Code::WrongOrigin)),
+        }
+    }
+}
+
+/// The value of a header that may come once.
+fn single(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, ()> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => value.to_str().map(Some).map_err(drop),
+        (Some(_), Some(_)) => Err(()),
+    }
+}
+
+/// Browsers send no `Origin` with images, scripts and frames of a page, but they say where the page is from. Following a link is fine.
+fn is_part_of_a_foreign_page(headers: &HeaderMap) -> bool {
+    let says = |name: &'static str| headers.get(name).map(HeaderValue::as_bytes);
+    let link = says("sec-fetch-mode") == Some(b"navigate") && says("sec-fetch-dest") == Some(b"document");
+    matches!(says("sec-fetch-site"), Some(b"cross-site" | b"same-site")) && !link
+}
+
+/// Puts the guards before a router.
+pub fn stand_before(router: Router, trusted: Trusted) -> Router {
+    router
+        .layer(middleware::from_fn(errors_as_json))
+        .layer(middleware::from_fn_with_state(Arc::new(trusted), check))
+        .layer(CatchPanicLayer::custom(answer_panic))
+        .layer(middleware::from_fn(harden))
+}
+
+async fn check(State(trusted): State<Arc<Trusted>>, request: Request, next: Next) -> Response {
+    match trusted.check(request.uri(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(error) => error.into_response(),
+    }
+}
+
+fn answer_panic(reason: Box<dyn Any + Send>) -> Response {
+    let text = reason.downcast_ref::<&str>().copied().or_else(|| reason.downcast_ref::<String>().map(String::as_str));
+    tracing::error!(reason = text.unwrap_or("unknown"), "a handler panicked");
+    ApiError::plain(Code::Internal).into_response()
+}
+
+/// Gives errors that libraries made the one shape of errors.
+async fn errors_as_json(request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    let json = response.headers().get(header::CONTENT_TYPE).is_some_and(|value| value == "application/json");
+    if json || !(response.status().is_client_error() || response.status().is_server_error()) {
+        return response;
+    }
+    let code = match response.status() {
+        StatusCode::NOT_FOUND => Code::NotFound,
+        StatusCode::METHOD_NOT_ALLOWED => Code::MethodNotAllowed,
+        status if status.is_client_error() => Code::InvalidParameter,
+        _ => Code::Internal,
+    };
+    ApiError::plain(code).into_response()
+}
+
+/// Headers that every answer carries.
+async fn harden(request: Request, next: Next) -> Response {
+    let policy = match request.uri().path() {
+        "/" => CSP_PAGE,
+        path if path == "/docs" || path.starts_with("/docs/") => CSP_DOCS,
+        _ => CSP_API,
+    };
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    let mut set = |name: HeaderName, value: &'static str| headers.insert(name, HeaderValue::from_static(value));
+    set(header::CONTENT_SECURITY_POLICY, policy);
+    set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    set(header::X_FRAME_OPTIONS, "DENY");
+    set(header::REFERRER_POLICY, "no-referrer");
+    set(header::CACHE_CONTROL, "no-store");
+    set(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
+    set(HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use axum::body::Body;
+    use axum::routing::get;
+    use hyper::service::Service;
+    use hyper_util::service::TowerToHyperService;
+
+    async fn broken() -> Response {
+        panic!("a mistake")
+    }
+
+    #[tokio::test]
+    async fn a_handler_that_panics_is_answered_as_an_error_of_the_server() {
+        let options = HttpOptions::new("127.0.0.1:5111".parse().unwrap());
+        let router = stand_before(Router::new().route("/", get(broken)), Trusted::of(&options));
+        let request = Request::builder().uri("/").header("host", "127.0.0.1:5111").body(Body::empty()).unwrap();
+        let response = TowerToHyperService::new(router).call(request).await.unwrap();
+        assert_eq!(response.status(), 500);
+        assert_eq!(response.headers()["x-content-type-options"], "nosniff");
+        let body = axum::body::to_bytes(response.into_body(), 4096).await.unwrap();
+        assert!(body.starts_with(b"{\"error\":{\"code\":\"internal\""));
+    }
+
+    #[test]
+    fn hosts_and_origins_that_the_operator_adds_are_compared_whole() {
+        let bound = "127.0.0.1:80".parse().unwrap();
+        let options = HttpOptions { hosts: vec!["hall.lan".into()], origins: vec!["https://hall.lan".into()], ..HttpOptions::new(bound) };
+        let trusted = Trusted::of(&options);
+        let asked = |host: &str, origin: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().unwrap());
+            if let Some(origin) = origin {
+                headers.insert(header::ORIGIN, origin.parse().unwrap());
+            }
+            trusted.check(&Uri::from_static("/threads"), &headers).is_ok()
+        };
+        for (host, origin) in
+            [("hall.lan", None), ("hall.lan", Some("https://hall.lan")), ("localhost", Some("http://localhost")), ("localhost:80", None)]
+        {
+            assert!(asked(host, origin), "{host} {origin:?}");
+        }
+        for (host, origin) in
+            [("hall.lan:80", None), ("hall.lan.", None), ("hall.lan", Some("https://hall.lan.evil")), ("hall.lan", Some("https://hall"))]
+        {
+            assert!(!asked(host, origin), "{host} {origin:?}");
+        }
+    }
+}

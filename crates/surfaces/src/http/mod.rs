@@ -1,0 +1,114 @@
+//! The HTTP surface: routes, and what stands before them.
+
+mod basics;
+mod threads;
+mod events;
+mod presence;
+mod turns;
+mod assist;
+mod streams;
+mod guard;
+
+pub(crate) use events::write_envelope;
+pub(crate) use presence::update as presence_update;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use moothall_engine::hall::Hall;
+use tokio::sync::watch;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use utoipa_swagger_ui::SwaggerUi;
+
+use crate::error::{ApiError, Code};
+use crate::sse::frames::Frames;
+use crate::wire::{Bell, DeltaSignal, Envelope, ErrorBody, PresenceUpdate, ProgressSignal, TurnEvent};
+use guard::Trusted;
+
+/// How the server is reached.
+#[derive(Clone, Debug)]
+pub struct HttpOptions {
+    /// The address it is bound to.
+    pub bound: SocketAddr,
+    /// More values of `Host` to accept, exactly as they are sent, e.g. `moothall.lan:5111`.
+    pub hosts: Vec<String>,
+    /// More origins to accept, exactly as they are sent, e.g. `https://moothall.lan`.
+    pub origins: Vec<String>,
+    /// Most connections at a time; more wait.
+    pub connections_max: usize,
+}
+
+impl HttpOptions {
+    /// What a server on this address accepts when nothing else is said.
+    pub fn new(bound: SocketAddr) -> Self {
+        Self { bound, hosts: Vec::new(), origins: Vec::new(), connections_max: 16_384 }
+    }
+}
+
+/// What handlers share.
+#[derive(Clone)]
+pub(crate) struct App {
+    pub(crate) hall: Hall,
+    /// How clients on this computer reach the server, e.g. `http://127.0.0.1:5111`.
+    pub(crate) base: Arc<str>,
+    pub(crate) frames: Arc<Frames>,
+    pub(crate) presences: Arc<presence::Keyed>,
+    /// Turns true when the server begins to go down; a sender that is gone never says so.
+    pub(crate) closing: watch::Receiver<bool>,
+}
+
+/// Everything that HTTP serves.
+pub fn router(hall: Hall, options: &HttpOptions) -> Router {
+    router_until(hall, options, watch::channel(false).1)
+}
+
+pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Receiver<bool>) -> Router {
+    let (routes, api) = api_router().split_for_parts();
+    let app = App { hall, base: format!("http://{}", options.bound).into(), frames: Arc::default(), presences: Arc::default(), closing };
+    let router = routes
+        .route("/", axum::routing::get(basics::index))
+        .merge(SwaggerUi::new("/docs").url("/openapi.json", api))
+        .fallback(|| async { ApiError::plain(Code::NotFound) })
+        .method_not_allowed_fallback(|| async { ApiError::plain(Code::MethodNotAllowed) })
+        .with_state(app);
+    guard::stand_before(router, Trusted::of(options))
+}
+
+/// The description of everything that HTTP serves.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    api_router().into_openapi()
+}
+
+fn api_router() -> OpenApiRouter<App> {
+    #[derive(OpenApi)]
+    #[openapi(
+        info(
+            title = "Moothall",
+            description = "Conversations of people and AI agents.",
+            license(name = "Apache-2.0", identifier = "Apache-2.0")
+        ),
+        components(schemas(Envelope, TurnEvent, ErrorBody, Bell, PresenceUpdate, DeltaSignal, ProgressSignal))
+    )]
+    struct Description;
+
+    OpenApiRouter::with_openapi(Description::openapi())
+        .routes(routes!(basics::ping))
+        .routes(routes!(basics::healthz))
+        .routes(routes!(basics::agents))
+        .routes(routes!(threads::list, threads::create))
+        .routes(routes!(threads::state))
+        .routes(routes!(events::read, events::post))
+        .routes(routes!(streams::thread))
+        .routes(routes!(streams::hall))
+        .routes(routes!(presence::read, presence::post))
+        .routes(routes!(turns::list))
+        .routes(routes!(turns::stop))
+        .routes(routes!(turns::cancel))
+        .routes(routes!(assist::preview))
+        .routes(routes!(assist::list))
+        .routes(routes!(assist::run))
+        .routes(routes!(assist::publish))
+}

@@ -1,0 +1,44 @@
+//! Streams of server-sent events.
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+
+use super::App;
+use super::events::start;
+use crate::error::ApiResult;
+use crate::request::{Params, ThreadId};
+use crate::sse::{self, Start};
+use crate::wire::ErrorBody;
+
+/// Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals are named (`presence`, `delta`,
+/// `progress`) and have no id. `resync` means that you were too slow: connect again after its position. `going-away` means that the
+/// server goes down. Without a position it begins now. A comment every 15 seconds says the head.
+#[utoipa::path(get, path = "/threads/{id}/events/stream", operation_id = "stream_thread", tag = "events",
+    params(
+        ("id" = String, Path, description = "The thread."),
+        ("Last-Event-ID" = Option<u64>, Header, description = "Go on after this position; wins over `after`."),
+        ("after" = Option<u64>, Query, description = "Begin after this position; 0 is the beginning."),
+        ("since" = Option<String>, Query, description = "Begin with events later than this time."),
+        ("as" = Option<String>, Query, description = "Only what this participant may see; while the stream is open it counts as connected."),
+    ),
+    responses((status = 200, body = String, content_type = "text/event-stream"), (status = "4XX", body = ErrorBody)))]
+pub async fn thread(State(app): State<App>, ThreadId(stream): ThreadId, params: Params, headers: HeaderMap) -> ApiResult<Response> {
+    let (viewer, viewing_as, since) = (params.viewer()?, params.viewing_as()?, params.since()?);
+    let head = app.hall.find(&stream).await?.head;
+    let resumed = params.resume_after(&headers, head)?;
+    let after = start(&app.hall, &stream, head, resumed, since).await?.unwrap_or(head);
+    let _connected = match viewing_as {
+        Some(participant) => Some(app.hall.connect(&stream, participant).await?),
+        None => None,
+    };
+    Ok(sse::answer(sse::events(app, Start { stream, viewer, after, head, _connected })))
+}
+
+/// Streams doorbells of all threads: unnamed events with a thread and its new head, and `presence` signals. List the threads after
+/// opening it; `resync` means that you were too slow and have to list them again.
+#[utoipa::path(get, path = "/events/stream", operation_id = "stream_hall", tag = "events",
+    responses((status = 200, body = String, content_type = "text/event-stream")))]
+pub async fn hall(State(app): State<App>) -> Response {
+    sse::answer(sse::bells(app))
+}

@@ -1,0 +1,78 @@
+//! Threads: list, begin, look.
+
+use axum::Json;
+use axum::extract::State;
+use moothall_engine::ports::{ListFilter, Listed};
+use moothall_kernel::event::Event;
+use moothall_kernel::policy::{Policy, PolicyName};
+use serde_json::Value;
+
+use super::App;
+use crate::control::policy_refused;
+use crate::error::{ApiError, ApiResult, Code};
+use crate::request::{Body, Params, ThreadId};
+use crate::wire::{Envelope, ErrorBody, NewThread, ThreadCreated, ThreadEntry, ThreadList, ThreadStateAnswer};
+
+/// Lists threads in the order in which they were created.
+#[utoipa::path(get, path = "/threads", operation_id = "list_threads", tag = "threads",
+    params(
+        ("archived" = Option<bool>, Query, description = "Only with, or without, this mark."),
+        ("after" = Option<u64>, Query, description = "`next` of the page before."),
+        ("limit" = Option<u64>, Query, description = "1 to 1000; all where it is missing."),
+    ),
+    responses((status = 200, body = ThreadList), (status = "4XX", body = ErrorBody)))]
+pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<ThreadList>> {
+    let filter = ListFilter { archived: params.flag("archived")?, after: params.number("after")?, limit: params.limit()? };
+    let page = app.hall.list(filter).await?;
+    Ok(Json(ThreadList { threads: page.streams.into_iter().map(entry).collect(), next: page.next }))
+}
+
+fn entry(listed: Listed) -> ThreadEntry {
+    ThreadEntry {
+        id: listed.stream.to_string(),
+        name: listed.catalog.title,
+        created_at: listed.catalog.created_at.to_string(),
+        updated_at: listed.last_ts.to_string(),
+        head: listed.head.0,
+        archived: listed.catalog.archived,
+        policy: listed.catalog.policy,
+    }
+}
+
+/// Begins a thread.
+#[utoipa::path(post, path = "/threads", operation_id = "create_thread", tag = "threads", request_body = NewThread,
+    params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own.")),
+    responses((status = 200, body = ThreadCreated), (status = "4XX", body = ErrorBody)))]
+pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<ThreadCreated>> {
+    body.only(&["name", "from", "policy"])?;
+    let by = body.asker()?;
+    let policy = policy(body.fields.get("policy"), app.hall.defaults())?;
+    let name = body.text("name")?.unwrap_or_default().to_owned();
+    let idempotency = body.idempotency(&by);
+    let answer = app.hall.create(name, policy, by, idempotency).await?;
+    let created = answer.event.ok_or_else(|| ApiError::plain(Code::Internal))?;
+    let Event::Created { name, policy, .. } = &created.event else { return Err(ApiError::plain(Code::KeyReused)) };
+    Ok(Json(ThreadCreated {
+        id: answer.stream.to_string(),
+        name: name.clone(),
+        created_at: created.ts.to_string(),
+        head: created.seq.0,
+        policy: policy.to_json(),
+        event: Envelope::of(&answer.stream, &created),
+    }))
+}
+
+/// A thread about whose policy nothing is said only answers those addressed, with the server's settings.
+fn policy(given: Option<&Value>, defaults: &Policy) -> ApiResult<Policy> {
+    match given {
+        None | Some(Value::Null) => Ok(Policy { name: PolicyName::MentionOnly, ..defaults.clone() }),
+        Some(value) => Policy::from_json(value, defaults).map_err(|fault| policy_refused(&fault)),
+    }
+}
+
+/// What a thread is like now.
+#[utoipa::path(get, path = "/threads/{id}/state", operation_id = "read_state", tag = "threads", params(("id" = String, Path, description = "The thread.")),
+    responses((status = 200, body = ThreadStateAnswer), (status = "4XX", body = ErrorBody)))]
+pub async fn state(State(app): State<App>, ThreadId(stream): ThreadId) -> ApiResult<Json<ThreadStateAnswer>> {
+    Ok(Json(app.hall.view(&stream, ThreadStateAnswer::of).await?))
+}

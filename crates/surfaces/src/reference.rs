@@ -1,0 +1,25 @@
+//! Reference pages that are made from the code; a test compares them with those in the repository.
+
+use std::fmt::Write as _;
+
+use crate::error::{Code, RULE_CODES};
+
+/// The page that lists every error.
+pub fn errors_page() -> String {
+    let mut page = String::from(
+        "# Errors\n\n\
+         Every answer that is not a success has this shape, with `thread`, `participant` and `kept` where they are known:\n\n\
+         ```json\n{\"error\": {\"code\": \"participant_muted\", \"message\": \"…\", \"thread\": \"…\", \"participant\": \"…\"}}\n```\n\n\
+         `kept` is the event that kept the words all the same: nothing an agent wrote is thrown away.\n\
+         This page is made from the code; `MOOTHALL_BLESS=1 cargo test -p moothall-surfaces` writes it again.\n\n\
+         ## Of the server\n\n| status | code | meaning |\n|---|---|---|\n",
+    );
+    for code in Code::ALL {
+        let _ = writeln!(page, "| {} | `{}` | {} |", code.status(), code.word(), code.meaning());
+    }
+    page.push_str("\n## Of the rules of a conversation\n\n| status | code | meaning |\n|---|---|---|\n");
+    for (status, word, meaning) in RULE_CODES {
+        let _ = writeln!(page, "| {status} | `{word}` | {meaning} |");
+    }
+    page
+}

@@ -1,0 +1,320 @@
+//! What every handler needs from a request: its body, its ids, its query, its idempotency key.
+
+use std::time::Duration;
+
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use futures_util::StreamExt;
+use moothall_engine::hall::Idempotency;
+use moothall_kernel::command::Actor;
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
+use moothall_kernel::names;
+use moothall_kernel::time::Timestamp;
+use moothall_kernel::view::Viewer;
+use serde_json::{Map, Value};
+
+use crate::error::{ApiError, ApiResult, Code};
+use crate::json;
+
+/// Largest body.
+pub const BODY_BYTES_MAX: usize = 1 << 20;
+/// How long a body may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Largest `limit` of a page.
+pub const LIMIT_MAX: usize = 1000;
+
+/// A JSON object, read strictly, and what makes the request recognisable.
+pub struct Body {
+    /// The object.
+    pub fields: Map<String, Value>,
+    key: Option<String>,
+    fingerprint: String,
+}
+
+impl<S: Send + Sync> FromRequest<S> for Body {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> ApiResult<Self> {
+        let (parts, body) = request.into_parts();
+        let key = idempotency_key(&parts.headers)?;
+        let bytes = collect(&parts.headers, body).await?;
+        let fields = if bytes.is_empty() { Map::new() } else { object(&parts.headers, &bytes)? };
+        let fingerprint = fingerprint(&parts, &fields);
+        Ok(Self { fields, key, fingerprint })
+    }
+}
+
+fn object(headers: &HeaderMap, bytes: &[u8]) -> ApiResult<Map<String, Value>> {
+    check_content_type(headers)?;
+    match json::read(bytes)? {
+        Value::Object(fields) => Ok(fields),
+        _ => Err(ApiError::new(Code::MalformedJson, "The body must be a JSON object.")),
+    }
+}
+
+/// A web page can send other types across origins without asking first; so only JSON is read.
+fn check_content_type(headers: &HeaderMap) -> ApiResult<()> {
+    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = given.split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    let shown = if essence.is_empty() { "missing" } else { essence };
+    let message = format!("The Content-Type header is {shown}; send `Content-Type: application/json`.");
+    Err(ApiError::new(Code::WrongContentType, message))
+}
+
+async fn collect(headers: &HeaderMap, body: axum::body::Body) -> ApiResult<Vec<u8>> {
+    let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()).and_then(|text| text.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > BODY_BYTES_MAX as u64) {
+        return Err(ApiError::plain(Code::TooLarge));
+    }
+    let reading = read_at_most(body, BODY_BYTES_MAX);
+    tokio::time::timeout(BODY_TIMEOUT, reading).await.unwrap_or_else(|_| Err(ApiError::plain(Code::RequestTimeout)))
+}
+
+async fn read_at_most(body: axum::body::Body, max: usize) -> ApiResult<Vec<u8>> {
+    let mut chunks = body.into_data_stream();
+    let mut bytes = Vec::new();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|_| ApiError::new(Code::MalformedJson, "The body broke off."))?;
+        if bytes.len() + chunk.len() > max {
+            return Err(ApiError::plain(Code::TooLarge));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
+}
+
+fn idempotency_key(headers: &HeaderMap) -> ApiResult<Option<String>> {
+    let mut given = headers.get_all("idempotency-key").iter();
+    let Some(first) = given.next() else { return Ok(None) };
+    let key = first.to_str().ok().filter(|key| (1..=255).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_graphic()));
+    match (key, given.next()) {
+        (Some(key), None) => Ok(Some(key.into())),
+        _ => Err(ApiError::plain(Code::BadIdempotencyKey)),
+    }
+}
+
+fn fingerprint(parts: &Parts, fields: &Map<String, Value>) -> String {
+    let canonical = json::canonical(&Value::Object(fields.clone()));
+    let text = format!("{} {}\n{canonical}", parts.method, parts.uri.path());
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}
+
+impl Body {
+    /// The key of this request, if it has one. Keys of two senders never meet.
+    pub fn idempotency(&self, by: &Actor) -> Option<Idempotency> {
+        let key = self.key.clone()?;
+        Some(Idempotency { principal: by.id.to_string(), key, fingerprint: self.fingerprint.clone() })
+    }
+
+    /// Refuses what this path does not know, and what only the server may say.
+    pub fn only(&self, known: &[&str]) -> ApiResult<()> {
+        for key in self.fields.keys() {
+            refuse_server_field(key)?;
+            if !known.contains(&key.as_str()) {
+                let message = format!("There is no field {key:?} here; known are {}.", known.join(", "));
+                return Err(ApiError::new(Code::UnknownField, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// A text, if it is there.
+    pub fn text(&self, key: &str) -> ApiResult<Option<&str>> {
+        text_of(&self.fields, key)
+    }
+
+    /// Who asks; `user` where nobody is named.
+    pub fn asker(&self) -> ApiResult<Actor> {
+        sender(self.text("from")?.filter(|from| !from.is_empty()).unwrap_or(ParticipantId::USER))
+    }
+
+    /// Who speaks; somebody has to.
+    pub fn speaker(&self) -> ApiResult<Actor> {
+        match self.text("from")? {
+            None | Some("") => Err(ApiError::new(Code::MissingFrom, "Missing 'from': say who is speaking.")),
+            Some(from) => sender(from),
+        }
+    }
+}
+
+/// A text of an object, if it is there.
+pub fn text_of<'a>(fields: &'a Map<String, Value>, key: &str) -> ApiResult<Option<&'a str>> {
+    match fields.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(ApiError::new(Code::InvalidField, format!("'{key}' must be a string."))),
+    }
+}
+
+/// Refuses a top-level field that only the server may set.
+pub fn refuse_server_field(key: &str) -> ApiResult<()> {
+    if matches!(key, "id" | "ts" | "seq" | "via") || key.starts_with("sys.") || key == "sys" {
+        return Err(ApiError::new(Code::ServerField, format!("'{key}' is the server's; leave it out.")));
+    }
+    Ok(())
+}
+
+/// Somebody by the client's word: nobody is proven in local mode.
+pub fn sender(from: &str) -> ApiResult<Actor> {
+    if from == ParticipantId::MOOTHALL || from == "system" {
+        let message = format!("'{from}' is the server itself; speak as somebody else.");
+        return Err(ApiError::new(Code::ReservedSender, message));
+    }
+    participant(from, "from").map(|id| Actor { id, human: false })
+}
+
+/// A participant's id, as it may stand in a request.
+pub fn participant(id: &str, field: &str) -> ApiResult<ParticipantId> {
+    if id == ParticipantId::USER {
+        return Ok(ParticipantId::user());
+    }
+    match names::check_id(id) {
+        Ok(()) => Ok(ParticipantId::new(id)),
+        Err(fault) => {
+            let shown: String = id.chars().take(64).collect();
+            Err(ApiError::new(Code::InvalidParticipant, format!("'{field}': the id {shown:?} {}.", fault.explain())))
+        }
+    }
+}
+
+/// The thread that a path names.
+pub struct ThreadId(pub StreamId);
+
+impl<S: Send + Sync> FromRequestParts<S> for ThreadId {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let id = path_segment(parts, state).await.ok_or_else(|| ApiError::no_thread(""))?;
+        stream_id(&id).map(Self).ok_or_else(|| ApiError::no_thread(&id))
+    }
+}
+
+/// The turn that a path names.
+pub struct TurnRef {
+    /// In which thread.
+    pub stream: StreamId,
+    /// Which.
+    pub turn: TurnNo,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for TurnRef {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let id = path_segment(parts, state).await.unwrap_or_default();
+        let found = id.rsplit_once('.').and_then(|(stream, turn)| Some((stream_id(stream)?, digits(turn)?)));
+        let (stream, turn) = found.ok_or_else(|| ApiError::plain(Code::UnknownTurn))?;
+        Ok(Self { stream, turn: TurnNo(turn) })
+    }
+}
+
+/// The kept words that a path names.
+pub struct KeptRef {
+    /// In which thread.
+    pub stream: StreamId,
+    /// Where they were kept.
+    pub seq: Seq,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for KeptRef {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let named = Path::<(String, String)>::from_request_parts(parts, state).await;
+        let Ok(Path((id, seq))) = named else { return Err(ApiError::no_thread("")) };
+        let stream = stream_id(&id).ok_or_else(|| ApiError::no_thread(&id))?;
+        let seq = digits(&seq).map(Seq).ok_or_else(|| ApiError::plain(Code::UnknownEvent))?;
+        Ok(Self { stream, seq })
+    }
+}
+
+async fn path_segment<S: Send + Sync>(parts: &mut Parts, state: &S) -> Option<String> {
+    Path::<String>::from_request_parts(parts, state).await.ok().map(|Path(id)| id)
+}
+
+/// Ids of streams are plain, so that nothing else is ever looked up.
+fn stream_id(id: &str) -> Option<StreamId> {
+    let plain = (1..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    plain.then(|| StreamId::new(id))
+}
+
+fn digits(text: &str) -> Option<u64> {
+    let plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    plain.then(|| text.parse().ok()).flatten()
+}
+
+/// The query of a request, each parameter at most once.
+pub struct Params(Vec<(String, String)>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Params {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let read = Query::<Vec<(String, String)>>::from_request_parts(parts, state).await;
+        let Ok(Query(pairs)) = read else { return Err(ApiError::new(Code::InvalidParameter, "The query cannot be read.")) };
+        for (place, (name, _)) in pairs.iter().enumerate() {
+            if pairs[..place].iter().any(|(earlier, _)| earlier == name) {
+                return Err(ApiError::new(Code::InvalidParameter, format!("The parameter {name:?} comes twice.")));
+            }
+        }
+        Ok(Self(pairs))
+    }
+}
+
+impl Params {
+    /// A parameter, if it is there.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
+    }
+
+    fn parsed<T>(&self, name: &str, expected: &str, parse: impl FnOnce(&str) -> Option<T>) -> ApiResult<Option<T>> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        let shown: String = text.chars().take(40).collect();
+        let refused = || ApiError::new(Code::InvalidParameter, format!("'{name}' takes {expected}, not {shown:?}."));
+        parse(text).map(Some).ok_or_else(refused)
+    }
+
+    /// `limit`, 1 to 1000.
+    pub fn limit(&self) -> ApiResult<Option<usize>> {
+        let parse = |text: &str| digits(text).and_then(|n| usize::try_from(n).ok()).filter(|n| (1..=LIMIT_MAX).contains(n));
+        self.parsed("limit", "a whole number from 1 to 1000", parse)
+    }
+
+    /// A position or cursor.
+    pub fn number(&self, name: &str) -> ApiResult<Option<u64>> {
+        self.parsed(name, "a whole number", digits)
+    }
+
+    /// `true` or `false`.
+    pub fn flag(&self, name: &str) -> ApiResult<Option<bool>> {
+        self.parsed(name, "true or false", |text| text.parse().ok())
+    }
+
+    /// `since`: a time.
+    pub fn since(&self) -> ApiResult<Option<Timestamp>> {
+        self.parsed("since", "a time such as 2026-01-21T01:30:49.826Z", |text| text.parse().ok())
+    }
+
+    /// Whose eyes: an operator's, or with `as` a participant's.
+    pub fn viewer(&self) -> ApiResult<Viewer> {
+        Ok(self.viewing_as()?.map_or(Viewer::Operator, Viewer::Participant))
+    }
+
+    /// The participant that `as` names.
+    pub fn viewing_as(&self) -> ApiResult<Option<ParticipantId>> {
+        self.get("as").map(|id| participant(id, "as")).transpose()
+    }
+
+    /// Where a stream goes on: `Last-Event-ID`, which a reconnecting browser sends, wins over `after`.
+    pub fn resume_after(&self, headers: &HeaderMap, head: Seq) -> ApiResult<Option<Seq>> {
+        let header = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("?"));
+        let Some(text) = header.or_else(|| self.get("after")) else { return Ok(None) };
+        let position = digits(text).map(Seq).filter(|seq| *seq <= head);
+        let refused = || ApiError::new(Code::WrongPosition, format!("The stream can go on after a position from 0 to {head} only."));
+        position.map(Some).ok_or_else(refused)
+    }
+}

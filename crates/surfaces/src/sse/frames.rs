@@ -1,0 +1,166 @@
+//! Events and signals as bytes, made once however many readers there are.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::body::Bytes;
+use moothall_engine::hall::Signal;
+use moothall_kernel::event::Recorded;
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::view::{Viewer, visible};
+
+use super::signal;
+use crate::http::{presence_update, write_envelope};
+use crate::wire::{DeltaSignal, ProgressSignal, turn_id};
+
+/// Batches whose bytes are kept for readers that come to them later.
+const KEPT: usize = 64;
+
+/// A batch of events as it is sent: one buffer, and where each event ends in it.
+pub struct Encoded {
+    batch: Arc<Vec<Recorded>>,
+    joined: Bytes,
+    ends: Vec<usize>,
+}
+
+impl Encoded {
+    /// Makes the bytes of a batch.
+    pub fn new(stream: &StreamId, batch: Arc<Vec<Recorded>>) -> Self {
+        let mut text = Vec::new();
+        let mut ends = Vec::with_capacity(batch.len());
+        for recorded in batch.iter() {
+            text.extend_from_slice(format!("id: {}\ndata: ", recorded.seq).as_bytes());
+            write_envelope(&mut text, stream, recorded);
+            text.extend_from_slice(b"\n\n");
+            ends.push(text.len());
+        }
+        Self { batch, joined: text.into(), ends }
+    }
+
+    /// The newest position.
+    pub fn through(&self) -> Seq {
+        self.batch.last().map_or(Seq(0), |recorded| recorded.seq)
+    }
+
+    /// What this viewer may see of what comes after a position: slices of the one buffer, as few as possible.
+    pub fn pieces(&self, viewer: &Viewer, after: Seq) -> Vec<Bytes> {
+        let mut pieces = Vec::new();
+        let (mut begin, mut end) = (0, 0);
+        for (place, recorded) in self.batch.iter().enumerate() {
+            let start = if place == 0 { 0 } else { self.ends[place - 1] };
+            if recorded.seq <= after || !visible(&recorded.event, viewer) {
+                continue;
+            }
+            if start != end {
+                push_piece(&mut pieces, &self.joined, begin, end);
+                begin = start;
+            }
+            end = self.ends[place];
+        }
+        push_piece(&mut pieces, &self.joined, begin, end);
+        pieces
+    }
+}
+
+fn push_piece(pieces: &mut Vec<Bytes>, joined: &Bytes, begin: usize, end: usize) {
+    if begin < end {
+        pieces.push(joined.slice(begin..end));
+    }
+}
+
+/// The bytes made most recently. What is kept holds on to the engine's own allocation, so an address stands for one batch.
+#[derive(Default)]
+pub struct Frames {
+    batches: Mutex<VecDeque<Arc<Encoded>>>,
+    signals: Mutex<VecDeque<(Arc<Signal>, Bytes)>>,
+}
+
+impl Frames {
+    /// The bytes of a batch of this stream.
+    pub fn of(&self, stream: &StreamId, batch: &Arc<Vec<Recorded>>) -> Arc<Encoded> {
+        let mut kept = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = kept.iter().rev().find(|encoded| Arc::ptr_eq(&encoded.batch, batch)) {
+            return found.clone();
+        }
+        let encoded = Arc::new(Encoded::new(stream, batch.clone()));
+        keep(&mut kept, encoded.clone());
+        encoded
+    }
+
+    /// The bytes of a signal of this stream.
+    pub fn of_signal(&self, stream: &StreamId, given: &Arc<Signal>) -> Bytes {
+        let mut kept = self.signals.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, bytes)) = kept.iter().rev().find(|(signal, _)| Arc::ptr_eq(signal, given)) {
+            return bytes.clone();
+        }
+        let bytes = signal_bytes(stream, given);
+        keep(&mut kept, (given.clone(), bytes.clone()));
+        bytes
+    }
+}
+
+fn keep<T>(kept: &mut VecDeque<T>, item: T) {
+    if kept.len() == KEPT {
+        kept.pop_front();
+    }
+    kept.push_back(item);
+}
+
+/// A signal as a named event.
+pub fn signal_bytes(stream: &StreamId, given: &Signal) -> Bytes {
+    match given {
+        Signal::Presence(presence) => signal("presence", &presence_update(stream, presence)),
+        Signal::Delta { turn, attempt, participant, offset, text } => signal(
+            "delta",
+            &DeltaSignal {
+                turn: turn_id(stream, *turn),
+                attempt: *attempt,
+                participant: participant.to_string(),
+                offset: *offset,
+                text: text.clone(),
+            },
+        ),
+        Signal::Progress { turn, participant, text } => {
+            signal("progress", &ProgressSignal { turn: turn_id(stream, *turn), participant: participant.to_string(), text: text.clone() })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use moothall_kernel::event::{Event, Guard};
+    use moothall_kernel::time::Timestamp;
+
+    fn batch() -> Arc<Vec<Recorded>> {
+        let events = [Event::Held { guard: Guard::Pair }, Event::RoundClosed, Event::RoundClosed, Event::Held { guard: Guard::Pair }];
+        let place = |(index, event)| Recorded { seq: Seq(index as u64 + 5), ts: Timestamp::from_millis(index as i64), event };
+        Arc::new(events.into_iter().enumerate().map(place).collect())
+    }
+
+    fn ids(pieces: &[Bytes]) -> Vec<u64> {
+        let text: Vec<u8> = pieces.concat();
+        let text = String::from_utf8(text).unwrap();
+        text.lines().filter_map(|line| line.strip_prefix("id: ")).map(|id| id.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn each_viewer_gets_what_it_may_see_and_has_not_seen() {
+        let encoded = Encoded::new(&"s".into(), batch());
+        assert_eq!(ids(&encoded.pieces(&Viewer::Operator, Seq(0))), [5, 6, 7, 8]);
+        assert_eq!(encoded.pieces(&Viewer::Operator, Seq(0)).len(), 1);
+        assert_eq!(ids(&encoded.pieces(&Viewer::Operator, Seq(6))), [7, 8]);
+        assert_eq!(ids(&encoded.pieces(&Viewer::Guest, Seq(0))), [5, 8]);
+        assert_eq!(ids(&encoded.pieces(&Viewer::Guest, Seq(5))), [8]);
+        assert!(encoded.pieces(&Viewer::Operator, Seq(8)).is_empty());
+    }
+
+    #[test]
+    fn a_batch_is_encoded_once() {
+        let (frames, batch) = (Frames::default(), batch());
+        let first = frames.of(&"s".into(), &batch);
+        assert!(Arc::ptr_eq(&first, &frames.of(&"s".into(), &batch)));
+        assert!(!Arc::ptr_eq(&first, &frames.of(&"s".into(), &super::tests::batch())));
+    }
+}

@@ -1,0 +1,61 @@
+//! The stream of the whole hall: doorbells and presence. Doorbells have no place to go on from; list the threads after opening it.
+
+use axum::body::Bytes;
+use futures_util::{Stream, stream};
+use moothall_engine::hall;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::{KEEP_ALIVE, closed, going_away, resync_hall, signal};
+use crate::http::{App, presence_update};
+use crate::wire::Bell;
+
+/// The doorbells from now on.
+pub(crate) fn bells(app: App) -> impl Stream<Item = Bytes> {
+    let bells = app.hall.bells();
+    let reader = Reader { app, bells, begun: false, over: false };
+    stream::unfold(reader, |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) })
+}
+
+struct Reader {
+    app: App,
+    bells: broadcast::Receiver<hall::Bell>,
+    begun: bool,
+    over: bool,
+}
+
+impl Reader {
+    async fn next(&mut self) -> Option<Bytes> {
+        if self.over {
+            return None;
+        }
+        if !std::mem::replace(&mut self.begun, true) {
+            return Some(Bytes::from_static(b"retry: 1000\n: open\n\n"));
+        }
+        let received = tokio::select! {
+            received = self.bells.recv() => received,
+            () = closed(&mut self.app.closing) => return self.end(going_away()),
+            () = tokio::time::sleep(KEEP_ALIVE) => return Some(Bytes::from_static(b": keep-alive\n\n")),
+        };
+        match received {
+            Ok(bell) => Some(ring(bell)),
+            Err(RecvError::Lagged(_)) => self.end(resync_hall()),
+            Err(RecvError::Closed) => self.end(going_away()),
+        }
+    }
+
+    fn end(&mut self, last: Bytes) -> Option<Bytes> {
+        self.over = true;
+        Some(last)
+    }
+}
+
+fn ring(bell: hall::Bell) -> Bytes {
+    match bell {
+        hall::Bell::Head { stream, head } => {
+            let json = serde_json::to_string(&Bell { thread: stream.to_string(), head: head.0 }).unwrap_or_default();
+            format!("data: {json}\n\n").into()
+        }
+        hall::Bell::Presence { stream, presence } => signal("presence", &presence_update(&stream, &presence)),
+    }
+}

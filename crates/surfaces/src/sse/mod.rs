@@ -1,0 +1,66 @@
+//! Server-sent events.
+//!
+//! A stream reads the log until it has caught up, then listens. It makes the next piece only when the connection can take one, so what a
+//! slow reader has not read yet waits in the engine's shared buffer and costs nothing for each reader; a reader that has fallen too far
+//! behind is told to `resync` and cut, and can go on where it was.
+
+pub mod frames;
+mod hall;
+mod thread;
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::Stream;
+use serde::Serialize;
+use tokio::sync::watch;
+
+pub(crate) use hall::bells;
+pub(crate) use thread::{Start, events};
+
+/// How long a stream may be silent.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// How far a reader may fall behind.
+const BEHIND_EVENTS_MAX: usize = 1024;
+/// The same in bytes.
+const BEHIND_BYTES_MAX: usize = 4 << 20;
+
+/// A stream as an answer.
+pub fn answer(stream: impl Stream<Item = Bytes> + Send + 'static) -> Response {
+    let body = Body::from_stream(futures_util::StreamExt::map(stream, Ok::<_, Infallible>));
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    ];
+    (headers, body).into_response()
+}
+
+/// A named event without an id: it does not move the reader's place.
+fn signal(name: &str, data: &impl Serialize) -> Bytes {
+    let json = serde_json::to_string(data).unwrap_or_default();
+    format!("event: {name}\ndata: {json}\n\n").into()
+}
+
+/// What a reader is told when it was too slow: read on after this position.
+fn resync(after: u64) -> Bytes {
+    signal("resync", &serde_json::json!({ "after": after }))
+}
+
+/// The same for the whole hall: list the threads again.
+fn resync_hall() -> Bytes {
+    signal("resync", &serde_json::json!({}))
+}
+
+fn going_away() -> Bytes {
+    signal("going-away", &serde_json::json!({ "retry_ms": 1000 }))
+}
+
+/// Resolves when the server begins to go down.
+pub(crate) async fn closed(closing: &mut watch::Receiver<bool>) {
+    if closing.wait_for(|closing| *closing).await.is_err() {
+        std::future::pending().await
+    }
+}

@@ -1,0 +1,186 @@
+//! What the body of an event post asks for.
+
+use moothall_engine::hall::Hall;
+use moothall_kernel::command::{Actor, Command, Post};
+use moothall_kernel::event::{Cause, Event, To};
+use moothall_kernel::ids::{EventId, Seq, StreamId};
+use serde_json::{Map, Value};
+
+use crate::control;
+use crate::error::{ApiError, ApiResult, Code};
+use crate::request::{Body, participant, refuse_server_field, text_of};
+
+/// Types that only the server writes.
+const SERVER_TYPES: [&str; 9] =
+    ["notice", "permission", "gathering", "link", "delivery", "attachment", "thread.created", "thread.archived", "thread.unarchived"];
+/// Most labels of one event.
+const TAGS_MAX: usize = 32;
+/// Longest label or type, in characters.
+const WORD_CHARS_MAX: usize = 64;
+
+/// A command, and what its sender should know.
+pub struct Wish {
+    /// Who asks.
+    pub by: Actor,
+    /// What.
+    pub command: Command,
+    /// What was in the body and could not be kept.
+    pub warnings: Vec<String>,
+}
+
+/// Reads what a body asks for.
+pub async fn read(hall: &Hall, stream: &StreamId, body: &Body) -> ApiResult<Wish> {
+    let mut warnings = check_fields(stream, &body.fields)?;
+    let by = body.speaker()?;
+    let kind = body.text("type")?.unwrap_or("message");
+    let meta = meta_of(&body.fields, &mut warnings)?;
+    let to = addressee(body.text("to")?)?;
+    let content = body.fields.get("content").unwrap_or(&Value::Null);
+    let command = match kind {
+        "message" => {
+            let words = message_words(content)?;
+            let reply_to = meta.cause(hall, stream).await?;
+            Command::Post(Post { by: by.clone(), to, body: words, reply_to, tags: meta.tags })
+        }
+        "control" => control::command(hall, stream, by.clone(), content).await?,
+        "thread.renamed" => Command::Rename { name: new_name(content)?, by: by.clone() },
+        "turn" => Command::Pass { by: by.clone(), to: pass(content)? },
+        kind if SERVER_TYPES.contains(&kind) => return Err(server_type(kind)),
+        kind => {
+            let reply_to = meta.cause(hall, stream).await?;
+            let kind = own_word(kind)?;
+            Command::Keep { by: by.clone(), to, kind, content: content.clone(), tags: meta.tags, reply_to }
+        }
+    };
+    Ok(Wish { by, command, warnings })
+}
+
+fn check_fields(stream: &StreamId, fields: &Map<String, Value>) -> ApiResult<Vec<String>> {
+    let mut warnings = Vec::new();
+    for (key, value) in fields {
+        refuse_server_field(key)?;
+        match key.as_str() {
+            "type" | "from" | "to" | "content" | "meta" => {}
+            "thread" if value == stream.as_str() => {}
+            "thread" => return Err(ApiError::new(Code::ServerField, "'thread' names another thread than the path.")),
+            other => warnings.push(format!("The field {:?} means nothing here and was not kept.", shorten(other))),
+        }
+    }
+    Ok(warnings)
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(WORD_CHARS_MAX).collect()
+}
+
+#[derive(Default)]
+struct ClientMeta {
+    reply_to: Option<String>,
+    tags: Vec<String>,
+}
+
+fn meta_of(fields: &Map<String, Value>, warnings: &mut Vec<String>) -> ApiResult<ClientMeta> {
+    let meta = match fields.get("meta") {
+        None | Some(Value::Null) => return Ok(ClientMeta::default()),
+        Some(Value::Object(meta)) => meta,
+        Some(_) => return Err(ApiError::new(Code::InvalidField, "'meta' must be an object.")),
+    };
+    for key in meta.keys() {
+        match key.as_str() {
+            "reply_to" | "tags" => {}
+            "turn" | "depth" | "mentions" | "queued" | "published" | "error" => {
+                return Err(ApiError::new(Code::ServerField, format!("'meta.{key}' is the server's; leave it out.")));
+            }
+            other => {
+                refuse_server_field(other)?;
+                warnings.push(format!("The field {:?} of 'meta' means nothing here and was not kept.", shorten(other)));
+            }
+        }
+    }
+    Ok(ClientMeta { reply_to: text_of(meta, "reply_to")?.map(Into::into), tags: tags(meta.get("tags"))? })
+}
+
+fn tags(given: Option<&Value>) -> ApiResult<Vec<String>> {
+    let refused = || ApiError::new(Code::InvalidField, "'meta.tags' must be a list of at most 32 words of 1 to 64 characters.");
+    let items = match given {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(items)) if items.len() <= TAGS_MAX => items,
+        Some(_) => return Err(refused()),
+    };
+    let word = |item: &Value| item.as_str().filter(|tag| is_word(tag)).map(Into::into);
+    items.iter().map(|item| word(item).ok_or_else(refused)).collect()
+}
+
+fn is_word(text: &str) -> bool {
+    (1..=WORD_CHARS_MAX).contains(&text.chars().count()) && !text.chars().any(char::is_control)
+}
+
+impl ClientMeta {
+    async fn cause(&self, hall: &Hall, stream: &StreamId) -> ApiResult<Option<Cause>> {
+        let Some(text) = &self.reply_to else { return Ok(None) };
+        let unknown = || ApiError::new(Code::UnknownReplyTo, "'meta.reply_to' must be the id of an earlier message of this thread.");
+        let id: EventId = text.parse().map_err(|()| unknown())?;
+        find_cause(hall, stream, id).await?.map(Some).ok_or_else(unknown)
+    }
+}
+
+/// The event of this id, as something that can be replied to: what somebody brought about.
+async fn find_cause(hall: &Hall, stream: &StreamId, id: EventId) -> ApiResult<Option<Cause>> {
+    let Some(before) = id.seq().0.checked_sub(1) else { return Ok(None) };
+    let page = hall.read(stream, Seq(before), Some(1)).await?;
+    let found = page.events.first().filter(|recorded| recorded.id(stream) == id);
+    Ok(found.and_then(|recorded| {
+        let depth = if let Event::Posted(posted) = &recorded.event { posted.depth } else { 0 };
+        let from = recorded.event.from()?.clone();
+        Some(Cause { seq: recorded.seq, id, from, depth })
+    }))
+}
+
+fn addressee(to: Option<&str>) -> ApiResult<To> {
+    match to {
+        None | Some("" | "all") => Ok(To::All),
+        Some(id) => participant(id, "to").map(To::One),
+    }
+}
+
+fn message_words(content: &Value) -> ApiResult<String> {
+    match content {
+        Value::Null => Err(ApiError::new(Code::MissingContent, "Missing 'content': a message needs its words.")),
+        Value::String(words) => Ok(words.clone()),
+        _ => Err(ApiError::new(Code::InvalidField, "'content' of a message must be a string.")),
+    }
+}
+
+fn new_name(content: &Value) -> ApiResult<String> {
+    match content {
+        Value::Null => Ok(String::new()),
+        Value::String(name) => Ok(name.clone()),
+        _ => Err(ApiError::new(Code::InvalidField, "'content' of thread.renamed must be a string: the new name.")),
+    }
+}
+
+/// `{"pass": true}`, or with the name of the one who is to speak next.
+fn pass(content: &Value) -> ApiResult<Option<String>> {
+    let entries = content.as_object().filter(|entries| entries.len() == 1);
+    match entries.and_then(|entries| entries.get("pass")) {
+        Some(Value::Bool(true)) => Ok(None),
+        Some(Value::String(name)) => Ok(Some(name.clone())),
+        _ => Err(ApiError::new(Code::InvalidField, "A 'turn' event takes the content {\"pass\": true}, or {\"pass\": \"<name>\"}.")),
+    }
+}
+
+fn server_type(kind: &str) -> ApiError {
+    let way = match kind {
+        "thread.created" => " POST /threads begins one.",
+        "thread.archived" | "thread.unarchived" => " Send a control with `archive` or `unarchive`.",
+        _ => "",
+    };
+    ApiError::new(Code::ServerType, format!("Events of type '{kind}' are the server's.{way}"))
+}
+
+fn own_word(kind: &str) -> ApiResult<String> {
+    if is_word(kind) {
+        return Ok(kind.into());
+    }
+    Err(ApiError::new(Code::InvalidField, "'type' must be a word of 1 to 64 characters."))
+}
