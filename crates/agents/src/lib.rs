@@ -1,1 +1,38 @@
-//! placeholder
+//! How agents run: built-in scripts that need nothing, and programs run once for each turn.
+//!
+//! Everything here does one turn's work as one future ([`moothall_engine::run_once::Work`]); the engine decides when, and drops
+//! the future when the turn is taken away.
+//!
+//! ```
+//! let clients: Vec<String> = moothall_agents::built_in().into_iter().map(|spec| spec.client).collect();
+//! assert_eq!(clients, ["analyst", "writer", "critic"]);
+//! ```
+
+pub mod script;
+pub mod command;
+pub mod config;
+
+use std::sync::Arc;
+
+use moothall_engine::registry::AgentSpec;
+use moothall_engine::run_once::RunOnce;
+use moothall_kernel::participant::Profile;
+
+pub use config::{AgentConfig, ConfigFault, ProfileConfig};
+use script::Demo;
+
+/// The agents that are there without any configuration, in the order in which they are invited.
+pub fn built_in() -> Vec<AgentSpec> {
+    Demo::ALL.into_iter().map(demo).collect()
+}
+
+fn demo(demo: Demo) -> AgentSpec {
+    let profile = Profile { client: Some(demo.client().to_owned()), model: Some("demo".to_owned()), ..Profile::default() };
+    AgentSpec {
+        client: demo.client().to_owned(),
+        summary: demo.summary().to_owned(),
+        profile,
+        origin: "built-in",
+        agent: Arc::new(RunOnce::new(demo)),
+    }
+}

@@ -55,6 +55,7 @@ struct Stream {
 }
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly every entry is of the larger kind")]
 enum Entry {
     Known(Recorded),
     Newer { ts: Timestamp, kind: String },

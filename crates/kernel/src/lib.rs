@@ -26,5 +26,6 @@ pub mod duties;
 pub mod view;
 pub mod compose;
 pub mod preview;
+pub mod slash;
 
 pub use state::Conversation;

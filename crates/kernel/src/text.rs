@@ -33,7 +33,7 @@ pub fn is_deceptive(c: char) -> bool {
 }
 
 /// Removes CSI, OSC, DCS, SOS, PM and APC sequences, in their seven- and eight-bit forms, terminated or not.
-fn strip_escapes(text: &str) -> String {
+pub fn strip_escapes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {

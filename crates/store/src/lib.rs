@@ -1,1 +1,41 @@
-//! placeholder
+//! The log on disk: one SQLite file in a locked folder.
+//!
+//! One thread writes. Everything that waits for it is decided in a savepoint of its own and committed together, so that many
+//! writers share one sync. Readers have connections of their own and never wait for the writer.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use moothall_engine::ports::{EventLog, ListFilter};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let data = folder.path().join("data");
+//! let log = moothall_store::SqliteLog::open(&data)?;
+//! assert!(log.list(ListFilter::default()).await?.streams.is_empty());
+//! log.close().await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod folder;
+mod schema;
+mod chain;
+mod rows;
+mod append;
+mod writer;
+mod reader;
+mod trouble;
+mod verify;
+mod log;
+
+#[cfg(test)]
+mod tests;
+
+pub use folder::OpenError;
+pub use log::SqliteLog;
+pub use verify::Verified;
+
+/// The version of SQLite that is built in, e.g. `3.51.3`.
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}

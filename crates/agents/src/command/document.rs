@@ -1,0 +1,106 @@
+//! What a program is told: one JSON document in the shape of Agent Bridge's adapters, so that those work unchanged.
+
+use moothall_engine::agent::Job;
+use moothall_kernel::event::{Change, Event, Posted, Recorded, To};
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use serde_json::{Map, Value, json};
+
+/// How many of the newest messages go in.
+const WINDOW_MESSAGES_MAX: usize = 25;
+
+/// Everything in words, for a program without a memory.
+pub(super) fn prompt(job: &Job) -> String {
+    let parts = [job.prompt.system.trim(), job.prompt.standalone.trim()];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+}
+
+/// The whole document.
+pub(super) fn json(job: &Job, bridge_url: &str, prompt: String) -> String {
+    let stream = &job.key.stream;
+    let newest = &job.window[job.window.len().saturating_sub(WINDOW_MESSAGES_MAX)..];
+    let window: Vec<Value> = newest.iter().map(|recorded| event(stream, recorded)).collect();
+    let mut trigger = event(stream, &job.trigger);
+    if let Value::Object(fields) = &mut trigger {
+        fields.retain(|key, _| ["id", "ts", "type", "from", "to", "content"].contains(&key.as_str()));
+    }
+    json!({
+        "bridge": { "url": bridge_url },
+        "thread": { "id": stream.as_str() },
+        "participant": { "id": job.participant.as_str(), "profile": job.profile },
+        "trigger": trigger,
+        "context_window": window,
+        "prompt": prompt,
+    })
+    .to_string()
+}
+
+fn event(stream: &StreamId, recorded: &Recorded) -> Value {
+    let (kind, to, content) = said(&recorded.event);
+    let mut out = json!({
+        "id": recorded.id(stream).to_string(),
+        "seq": recorded.seq.0,
+        "ts": recorded.ts.to_string(),
+        "thread": stream.as_str(),
+        "type": kind,
+        "from": recorded.event.from().map_or(ParticipantId::MOOTHALL, ParticipantId::as_str),
+        "to": to,
+        "content": content,
+    });
+    if let Event::Posted(post) = &recorded.event
+        && let Some(meta) = meta(post)
+    {
+        out["meta"] = meta;
+    }
+    out
+}
+
+fn said(event: &Event) -> (&str, &str, Value) {
+    match event {
+        Event::Posted(post) => ("message", addressee(&post.to), post.body.as_str().into()),
+        Event::Controlled { changes, .. } => ("control", "all", Value::Object(changes.iter().filter_map(control).collect())),
+        Event::Foreign { to, kind, content, .. } => (kind, addressee(to), content.clone()),
+        Event::Created { name, .. } => ("thread.created", "all", name.as_str().into()),
+        Event::Renamed { name, .. } => ("thread.renamed", "all", name.as_str().into()),
+        Event::Noticed { text, .. } => ("notice", "all", text.as_str().into()),
+        other => (other.kind(), "all", Value::Null),
+    }
+}
+
+fn addressee(to: &To) -> &str {
+    match to {
+        To::All => "all",
+        To::One(id) => id.as_str(),
+    }
+}
+
+/// The controls that concern whoever is prompted; the rest is the server's business.
+fn control(change: &Change) -> Option<(String, Value)> {
+    let (name, content) = match change {
+        Change::Invited { participant, profile, .. } => ("invite", json!({ "participant_id": participant, "profile": profile })),
+        Change::Uninvited { participant } => ("uninvite", json!({ "participant_id": participant })),
+        Change::Muted { targets } => ("mute", json!({ "targets": targets })),
+        Change::Unmuted { targets } => ("unmute", json!({ "targets": targets })),
+        Change::Paused { on } => ("pause", json!({ "on": on })),
+        Change::Discussion { on, allow_agent_mentions } => {
+            ("discussion", json!({ "on": on, "allow_agent_mentions": allow_agent_mentions }))
+        }
+        Change::InvitedAuto { on } => ("invited_auto", json!({ "on": on })),
+        Change::Prodded { targets } => ("prod", json!(targets)),
+        Change::PolicySet { .. } | Change::Released | Change::Bound { .. } | Change::Unbound { .. } => return None,
+    };
+    Some((name.to_owned(), content))
+}
+
+fn meta(post: &Posted) -> Option<Value> {
+    let mut meta = Map::new();
+    if let Some(cause) = &post.reply_to {
+        meta.insert("reply_to".into(), cause.id.to_string().into());
+    }
+    if !post.tags.is_empty() {
+        meta.insert("tags".into(), json!(post.tags));
+    }
+    if post.via {
+        meta.insert("via".into(), ParticipantId::MOOTHALL.into());
+    }
+    (!meta.is_empty()).then_some(Value::Object(meta))
+}

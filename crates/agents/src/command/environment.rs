@@ -1,0 +1,74 @@
+//! What a program may see of the server's environment: a short list of names, so that no secret leaks by default.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use nix::unistd::{AccessFlags, access};
+
+/// Inherited when set. `LC_*` comes on top.
+const INHERITED: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_STATE_HOME",
+];
+
+/// Where programs are looked for when the server has no `PATH`.
+const FALLBACK_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Whether a name belongs to the server: such variables carry its credentials and are never handed on.
+pub(crate) fn is_own(name: &str) -> bool {
+    name.to_ascii_uppercase().starts_with("MOOTHALL_")
+}
+
+/// A program's whole environment.
+pub(super) struct Environment(BTreeMap<OsString, OsString>);
+
+impl Environment {
+    /// The inherited variables with the configured ones over them.
+    pub(super) fn of(configured: &BTreeMap<String, String>) -> Self {
+        let inherited = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_inherited));
+        let configured = configured.iter().filter(|(name, _)| !is_own(name)).map(|(name, value)| (name.into(), value.into()));
+        let mut all: BTreeMap<OsString, OsString> = inherited.chain(configured).collect();
+        all.entry("PATH".into()).or_insert_with(|| FALLBACK_PATH.into());
+        Self(all)
+    }
+
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
+        self.0.iter()
+    }
+
+    /// The search path, for people.
+    pub(super) fn path(&self) -> String {
+        self.0.get(OsStr::new("PATH")).map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// The file that a program's name stands for when it runs in `cwd`; a relative path counts from there.
+    pub(super) fn find(&self, program: &str, cwd: &Path) -> Option<PathBuf> {
+        if program.contains('/') {
+            let file = std::path::absolute(cwd.join(program)).ok()?;
+            return is_program(&file).then_some(file);
+        }
+        let path = self.0.get(OsStr::new("PATH"))?;
+        std::env::split_paths(path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(program)).find(|file| is_program(file))
+    }
+}
+
+fn is_inherited(name: &str) -> bool {
+    INHERITED.contains(&name) || name.starts_with("LC_")
+}
+
+fn is_program(file: &Path) -> bool {
+    file.is_file() && access(file, AccessFlags::X_OK).is_ok()
+}

@@ -1,0 +1,108 @@
+//! A process group that is ended whole, whatever happens to the one who waits for it.
+
+use std::io;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use tokio::process::Child;
+
+use super::strays::Mark;
+
+/// How long a group has to end by itself after SIGTERM.
+const GRACE: Duration = Duration::from_millis(500);
+/// How often a group is looked at while it ends: it has no event of its own to wait for.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// How long to wait for the leader after SIGKILL; one stuck in the kernel is left to the reaper.
+const REAP: Duration = Duration::from_millis(500);
+
+/// A program and everything it started: its process group, and whatever left the group but carries its mark.
+///
+/// Dropping it asks the group to end and sees to it in the background; where nothing can run in the background any more,
+/// it is killed at once.
+pub(super) struct Group {
+    child: Option<Child>,
+    leader: Option<Pid>,
+    mark: Mark,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Working,
+    Ending,
+    Over,
+}
+
+impl Group {
+    /// The group that this child leads.
+    pub(super) fn of(child: Child, mark: Mark) -> Self {
+        let leader = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
+        Self { child: Some(child), leader, mark, stage: Stage::Working }
+    }
+
+    /// Waits until the leader exits.
+    pub(super) async fn exited(&mut self) -> io::Result<ExitStatus> {
+        match &mut self.child {
+            Some(child) => child.wait().await,
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    /// Ends what is left of the group: at once when there is nothing left, otherwise within about a second.
+    pub(super) async fn end(mut self) {
+        self.finish().await;
+    }
+
+    async fn finish(&mut self) {
+        self.signal(Signal::SIGTERM);
+        self.stage = Stage::Ending;
+        let _ = tokio::time::timeout(GRACE, self.gone()).await;
+        self.signal(Signal::SIGKILL);
+        let _ = tokio::time::timeout(REAP, self.exited()).await;
+        self.mark.end_all().await;
+        self.stage = Stage::Over;
+    }
+
+    /// Returns when no process of the group is left.
+    async fn gone(&mut self) {
+        let _ = self.exited().await;
+        while self.is_there() {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    fn is_there(&mut self) -> bool {
+        self.leader.is_some_and(|leader| killpg(leader, None) != Err(Errno::ESRCH))
+    }
+
+    /// Signals the group, and forgets it once it is empty: its number may belong to somebody else later.
+    fn signal(&mut self, signal: Signal) {
+        if let Some(leader) = self.leader
+            && killpg(leader, signal) == Err(Errno::ESRCH)
+        {
+            self.leader = None;
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        match (self.stage, tokio::runtime::Handle::try_current()) {
+            (Stage::Over, _) => {}
+            (Stage::Working, Ok(runtime)) => {
+                self.signal(Signal::SIGTERM);
+                self.stage = Stage::Over;
+                let mut rest =
+                    Group { child: self.child.take(), leader: self.leader.take(), mark: self.mark.clone(), stage: Stage::Ending };
+                runtime.spawn(async move { rest.finish().await });
+            }
+            (Stage::Working | Stage::Ending, _) => {
+                self.signal(Signal::SIGKILL);
+                self.mark.sweep();
+            }
+        }
+    }
+}

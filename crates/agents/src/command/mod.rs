@@ -1,0 +1,255 @@
+//! Runtime `command`: a program run once for each turn. The turn goes in on stdin, the reply comes back on stdout.
+//!
+//! The program leads a process group of its own, and nothing of that group outlives its turn, however the turn ends.
+
+mod document;
+mod environment;
+mod group;
+mod pipes;
+mod strays;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use moothall_engine::agent::{Job, Reporter};
+use moothall_engine::run_once::Work;
+use moothall_kernel::event::{Fault, Usage};
+use moothall_kernel::participant::{OnLost, Runtime};
+use moothall_kernel::text::{clean, strip_escapes};
+use moothall_kernel::time::Millis;
+use serde::Deserialize;
+use tokio::process::{ChildStdin, Command};
+
+use environment::Environment;
+pub(crate) use environment::is_own as is_own_variable;
+use group::Group;
+use pipes::Output;
+use strays::Mark;
+
+/// Stands in an argument for the whole prompt.
+pub const PROMPT_PLACEHOLDER: &str = "{prompt}";
+
+/// What a program reads on stdin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stdin {
+    /// One JSON document: `bridge, thread, participant, trigger, context_window, prompt`.
+    #[default]
+    Json,
+    /// The prompt as plain text.
+    Prompt,
+}
+
+/// A program that answers turns.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CommandSpec {
+    /// Program and arguments; never goes through a shell. `{prompt}` in an argument is replaced by the prompt.
+    pub argv: Vec<String>,
+    /// Where it runs; the server's own directory where unset.
+    pub cwd: Option<PathBuf>,
+    /// Variables added to the few it inherits.
+    pub env: BTreeMap<String, String>,
+    /// What it reads.
+    pub stdin: Stdin,
+    /// This server's address, for programs that want to look around.
+    pub bridge_url: String,
+    /// Its time limit for a turn.
+    pub timeout: Option<Millis>,
+    /// What to do when a restart lost its turn.
+    pub on_lost: OnLost,
+}
+
+impl fmt::Debug for CommandSpec {
+    /// Without the values of its variables, which may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CommandSpec")
+            .field("argv", &self.argv)
+            .field("cwd", &self.cwd)
+            .field("env", &self.env.keys().collect::<Vec<_>>())
+            .field("stdin", &self.stdin)
+            .field("bridge_url", &self.bridge_url)
+            .field("timeout", &self.timeout)
+            .field("on_lost", &self.on_lost)
+            .finish()
+    }
+}
+
+impl CommandSpec {
+    /// A program with default settings.
+    pub fn new(argv: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self {
+            argv: argv.into_iter().map(Into::into).collect(),
+            cwd: None,
+            env: BTreeMap::new(),
+            stdin: Stdin::Json,
+            bridge_url: String::new(),
+            timeout: None,
+            on_lost: OnLost::Rerun,
+        }
+    }
+
+    /// Whether the program could be started now.
+    ///
+    /// # Errors
+    /// `spawn_failed`, saying what is missing: the directory, or the program and where it was looked for.
+    pub fn check(&self) -> Result<PathBuf, Fault> {
+        let program = self.program();
+        if program.is_empty() {
+            return Err(spawn_failed("The command is empty; give it a program and its arguments."));
+        }
+        let here = self.cwd.as_deref().unwrap_or(Path::new(""));
+        if self.cwd.is_some() && !here.is_dir() {
+            return Err(spawn_failed(format!("The directory {} does not exist.", here.display())));
+        }
+        let environment = Environment::of(&self.env);
+        environment.find(program, here).ok_or_else(|| spawn_failed(missing(program, &environment)))
+    }
+
+    fn program(&self) -> &str {
+        self.argv.first().map(String::as_str).unwrap_or_default()
+    }
+
+    fn start(&self, job: &Job, prompt: &str) -> Result<Started, Fault> {
+        let program = self.check()?;
+        let mark = Mark::of(&job.key);
+        let (variable, turn) = mark.variable();
+        let mut command = Command::new(program);
+        command
+            .args(self.argv.iter().skip(1).map(|argument| argument.replace(PROMPT_PLACEHOLDER, prompt)))
+            .env_clear()
+            .envs(Environment::of(&self.env).pairs())
+            .env(variable, turn)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        if let Some(cwd) = &self.cwd {
+            command.current_dir(cwd);
+        }
+        let mut child = command.spawn().map_err(|error| spawn_failed(format!("{} could not be started: {error}.", self.program())))?;
+        let (stdin, output) = (child.stdin.take(), Output::of(&mut child));
+        Ok(Started { group: Group::of(child, mark), stdin, output })
+    }
+
+    fn document(&self, job: &Job, prompt: String) -> String {
+        match self.stdin {
+            Stdin::Json => document::json(job, &self.bridge_url, prompt),
+            Stdin::Prompt => prompt,
+        }
+    }
+
+    async fn answer(&self, job: &Job) -> Result<String, Fault> {
+        // What an earlier attempt left behind when the server died must not work on beside this one.
+        if job.key.attempt > 1 {
+            Mark::of(&job.key).end_all().await;
+        }
+        let prompt = document::prompt(job);
+        let mut started = self.start(job, &prompt)?;
+        let document = self.document(job, prompt);
+        let limit = Duration::from_millis(job.limit.0);
+        let ended = tokio::time::timeout(limit, started.attend(document.as_bytes())).await;
+        let Started { group, output, .. } = started;
+        group.end().await;
+        match ended {
+            Err(_) => Err(Fault::new("timeout", format!("{} gave no answer within {} s.", self.program(), job.limit.as_secs_f64()))),
+            Ok(Ended::TooLarge) => {
+                let limit = pipes::STDOUT_BYTES_MAX / 1024;
+                Err(Fault::new("output_too_large", format!("{} wrote more than {limit} KiB and was ended.", self.program())))
+            }
+            Ok(Ended::Unknown(error)) => Err(Fault::new("lost", format!("{} could not be waited for: {error}.", self.program()))),
+            Ok(Ended::Exited(status)) if status.success() => Ok(readable(&output.stdout).trim().to_owned()),
+            Ok(Ended::Exited(status)) => Err(Fault::new("exit_status", self.explain(status, &output))),
+        }
+    }
+
+    fn explain(&self, status: ExitStatus, output: &Output) -> String {
+        let stderr = readable(&output.stderr.bytes());
+        let said = if stderr.trim().is_empty() { String::new() } else { format!(" It said: {}", stderr.trim()) };
+        format!("{} ended with {status}.{said}", self.program())
+    }
+}
+
+#[async_trait]
+impl Work for CommandSpec {
+    fn runtime(&self) -> Runtime {
+        Runtime::Command
+    }
+
+    fn on_lost(&self) -> OnLost {
+        self.on_lost
+    }
+
+    fn timeout(&self) -> Option<Millis> {
+        self.timeout
+    }
+
+    async fn run(&self, job: &Job, _out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        // Starting a process takes a while: not on the task that asked.
+        tokio::task::yield_now().await;
+        let began = Instant::now();
+        let result = self.answer(job).await;
+        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        (result, Usage { ms, ..Usage::default() })
+    }
+}
+
+/// A program at work.
+struct Started {
+    group: Group,
+    stdin: Option<ChildStdin>,
+    output: Output,
+}
+
+/// How a program's work was over.
+enum Ended {
+    Exited(ExitStatus),
+    TooLarge,
+    Unknown(std::io::Error),
+}
+
+impl Started {
+    /// Feeds it, reads it and waits for it, all at once, so that neither side can block the other.
+    ///
+    /// It is over when the program exits. Someone else may still hold its pipes: those get a short while to write what is
+    /// left, as the end of a pipeline does.
+    async fn attend(&mut self, document: &[u8]) -> Ended {
+        let mut feeding = std::pin::pin!(pipes::feed(self.stdin.take(), document));
+        let mut reading = std::pin::pin!(self.output.read());
+        let (mut fed, mut read) = (false, false);
+        let exited = loop {
+            tokio::select! {
+                () = &mut feeding, if !fed => fed = true,
+                result = &mut reading, if !read => match result {
+                    Ok(()) => read = true,
+                    Err(pipes::TooLarge) => return Ended::TooLarge,
+                },
+                exited = self.group.exited() => break exited,
+            }
+        };
+        if !read && let Ok(Err(pipes::TooLarge)) = tokio::time::timeout(pipes::GRACE, reading).await {
+            return Ended::TooLarge;
+        }
+        exited.map_or_else(Ended::Unknown, Ended::Exited)
+    }
+}
+
+/// A program's bytes as text that people can read: bad UTF-8 replaced, colours and control characters removed.
+fn readable(bytes: &[u8]) -> String {
+    clean(&strip_escapes(&String::from_utf8_lossy(bytes)))
+}
+
+fn spawn_failed(message: impl Into<String>) -> Fault {
+    Fault::new("spawn_failed", message)
+}
+
+fn missing(program: &str, environment: &Environment) -> String {
+    if program.contains('/') {
+        format!("{program} does not exist or may not be executed.")
+    } else {
+        format!("The program {program} is not installed: it is in none of {}.", environment.path())
+    }
+}

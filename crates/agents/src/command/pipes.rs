@@ -1,0 +1,103 @@
+//! The three pipes of a program: fed and read without ever waiting for one another.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+
+/// Longest answer; as long as an agent's message may be.
+pub(super) const STDOUT_BYTES_MAX: usize = 256 * 1024;
+/// How much of the end of stderr is kept.
+const STDERR_BYTES_KEPT: usize = 4 * 1024;
+/// How long others may hold the pipes after the program exited.
+pub(super) const GRACE: Duration = Duration::from_millis(250);
+
+/// A program wrote more than [`STDOUT_BYTES_MAX`].
+pub(super) struct TooLarge;
+
+/// What a program wrote so far. It stays when reading is given up.
+pub(super) struct Output {
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: Tail,
+    from: Option<(ChildStdout, ChildStderr)>,
+}
+
+impl Output {
+    pub(super) fn of(child: &mut Child) -> Self {
+        Self { stdout: Vec::new(), stderr: Tail::default(), from: child.stdout.take().zip(child.stderr.take()) }
+    }
+
+    /// Reads both pipes to their ends.
+    pub(super) async fn read(&mut self) -> Result<(), TooLarge> {
+        let Some((stdout, stderr)) = &mut self.from else { return Ok(()) };
+        tokio::try_join!(read_all(stdout, &mut self.stdout), read_tail(stderr, &mut self.stderr)).map(|_| ())
+    }
+}
+
+/// The end of a stream.
+#[derive(Default)]
+pub(super) struct Tail(VecDeque<u8>);
+
+impl Tail {
+    fn push(&mut self, bytes: &[u8]) {
+        let fresh = &bytes[bytes.len().saturating_sub(STDERR_BYTES_KEPT)..];
+        let over = (self.0.len() + fresh.len()).saturating_sub(STDERR_BYTES_KEPT);
+        self.0.drain(..over);
+        self.0.extend(fresh);
+    }
+
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        self.0.iter().copied().collect()
+    }
+}
+
+/// Writes everything and closes the pipe. A program that does not want to read that far may say so by closing it.
+pub(super) async fn feed(stdin: Option<ChildStdin>, document: &[u8]) {
+    if let Some(mut stdin) = stdin {
+        let _ = stdin.write_all(document).await;
+    }
+}
+
+async fn read_all(mut from: impl AsyncRead + Unpin, into: &mut Vec<u8>) -> Result<(), TooLarge> {
+    let mut chunk = vec![0; 16 * 1024];
+    loop {
+        // A pipe that cannot be read any more has ended as far as we can know.
+        let n = from.read(&mut chunk).await.unwrap_or(0);
+        if n == 0 {
+            return Ok(());
+        }
+        if into.len() + n > STDOUT_BYTES_MAX {
+            return Err(TooLarge);
+        }
+        into.extend_from_slice(&chunk[..n]);
+    }
+}
+
+async fn read_tail(mut from: impl AsyncRead + Unpin, into: &mut Tail) -> Result<(), TooLarge> {
+    let mut chunk = vec![0; 16 * 1024];
+    loop {
+        let n = from.read(&mut chunk).await.unwrap_or(0);
+        if n == 0 {
+            return Ok(());
+        }
+        into.push(&chunk[..n]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tail_keeps_the_end() {
+        let mut tail = Tail::default();
+        tail.push(b"start");
+        for _ in 0..3 {
+            tail.push(&[b'x'; 3000]);
+        }
+        tail.push(b"end");
+        assert_eq!(tail.bytes().len(), STDERR_BYTES_KEPT);
+        assert!(tail.bytes().ends_with(b"xend"));
+    }
+}

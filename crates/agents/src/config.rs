@@ -1,0 +1,265 @@
+//! The configuration section `[agents.<client>]`, and how it becomes an entry of the registry.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use moothall_engine::agent::Agent;
+use moothall_engine::registry::AgentSpec;
+use moothall_engine::run_once::RunOnce;
+use moothall_kernel::participant::{OnLost, Profile, Runtime};
+use moothall_kernel::time::Millis;
+use serde::Deserialize;
+
+use crate::command::{CommandSpec, Stdin, is_own_variable};
+use crate::script::{Line, ScriptSpec};
+
+/// One configured agent. Which keys make sense depends on its runtime; see [`AgentConfig::spec`].
+#[derive(Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgentConfig {
+    /// How it runs: `command` or `script`. Understood by itself where `command` or `replies` is given.
+    pub runtime: Option<Runtime>,
+    /// One sentence for people.
+    pub summary: Option<String>,
+    /// What an invite of it starts from.
+    pub profile: ProfileConfig,
+    /// The model behind it.
+    pub model: Option<String>,
+    /// Time limit for a turn, in seconds.
+    pub timeout: Option<f64>,
+    /// What happens to a turn that a restart interrupted: `rerun` or `fail`.
+    pub on_lost: Option<OnLost>,
+    /// `command`: program and arguments. `{prompt}` in an argument is replaced by the prompt.
+    pub command: Option<Vec<String>>,
+    /// `command`: where it runs.
+    pub cwd: Option<PathBuf>,
+    /// `command`: variables added to the few it inherits.
+    pub env: BTreeMap<String, String>,
+    /// `command`: what it reads, `json` or `prompt`.
+    pub stdin: Option<Stdin>,
+    /// `script`: what it says, turn after turn.
+    pub replies: Option<Vec<Line>>,
+    /// `llm`: which provider.
+    pub provider: Option<String>,
+    /// `llm`: its address.
+    pub base_url: Option<String>,
+    /// `llm`: its key.
+    pub api_key: Option<String>,
+    /// `llm`: what it is told about itself.
+    pub system: Option<String>,
+}
+
+/// What an invite of a configured agent starts from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProfileConfig {
+    /// The model behind it.
+    pub model: Option<String>,
+    /// Names it answers to together with others.
+    pub roles: Option<Vec<String>>,
+    /// The name people read.
+    pub nickname: Option<String>,
+}
+
+/// What is wrong with a section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigFault {
+    /// The key it is about, below `[agents.<client>]`.
+    pub key: &'static str,
+    /// What is wrong and what to do, in one or two sentences.
+    pub message: String,
+}
+
+impl ConfigFault {
+    fn new(key: &'static str, message: impl Into<String>) -> Self {
+        Self { key, message: message.into() }
+    }
+}
+
+impl fmt::Display for ConfigFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.key, self.message)
+    }
+}
+
+impl std::error::Error for ConfigFault {}
+
+impl fmt::Debug for AgentConfig {
+    /// Without the key and the values of variables: both may be secrets. An address may carry one too.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hidden = |value: &Option<String>| value.as_ref().map(|_| "…");
+        f.debug_struct("AgentConfig")
+            .field("runtime", &self.runtime)
+            .field("summary", &self.summary)
+            .field("profile", &self.profile)
+            .field("model", &self.model)
+            .field("timeout", &self.timeout)
+            .field("on_lost", &self.on_lost)
+            .field("command", &self.command.as_ref().map(|argv| argv.first()))
+            .field("cwd", &self.cwd)
+            .field("env", &self.env.keys().collect::<Vec<_>>())
+            .field("stdin", &self.stdin)
+            .field("replies", &self.replies)
+            .field("provider", &self.provider)
+            .field("base_url", &hidden(&self.base_url))
+            .field("api_key", &hidden(&self.api_key))
+            .field("system", &self.system)
+            .finish()
+    }
+}
+
+impl AgentConfig {
+    /// The registry's entry for this section. `bridge_url` is the server's own address, which programs are told.
+    ///
+    /// # Errors
+    /// [`ConfigFault`] when the runtime cannot be told or is not available, when a key is missing or belongs to another
+    /// runtime, or when a value makes no sense. Whether a program is installed is not looked at: see [`CommandSpec::check`].
+    pub fn spec(&self, client: &str, bridge_url: &str) -> Result<AgentSpec, ConfigFault> {
+        let runtime = self.runtime()?;
+        self.refuse_keys_of_others(runtime)?;
+        let agent: Arc<dyn Agent> = match runtime {
+            Runtime::Command => Arc::new(RunOnce::new(self.command_spec(bridge_url)?)),
+            Runtime::Script => Arc::new(RunOnce::new(self.script_spec()?)),
+            Runtime::Llm | Runtime::Terminal | Runtime::Remote => return Err(not_available(runtime)),
+        };
+        let summary = self.summary.clone().unwrap_or_else(|| self.describe());
+        Ok(AgentSpec { client: client.to_owned(), summary, profile: self.start_profile(client, runtime)?, origin: "configured", agent })
+    }
+
+    /// The program of a `command` agent, e.g. to check that it is installed.
+    ///
+    /// # Errors
+    /// [`ConfigFault`] when the section describes no program, or one that makes no sense.
+    pub fn command_spec(&self, bridge_url: &str) -> Result<CommandSpec, ConfigFault> {
+        let argv = self.command.clone().unwrap_or_default();
+        if argv.first().is_none_or(|program| program.trim().is_empty()) {
+            return Err(ConfigFault::new("command", "A command agent needs a program: command = [\"program\", \"argument\"]."));
+        }
+        if argv.iter().any(|argument| argument.contains('\0')) {
+            return Err(ConfigFault::new("command", "An argument holds a NUL character."));
+        }
+        self.check_env()?;
+        Ok(CommandSpec {
+            argv,
+            cwd: self.cwd.clone(),
+            env: self.env.clone(),
+            stdin: self.stdin.unwrap_or_default(),
+            bridge_url: bridge_url.to_owned(),
+            timeout: self.time_limit()?,
+            on_lost: self.on_lost.unwrap_or(OnLost::Rerun),
+        })
+    }
+
+    fn script_spec(&self) -> Result<ScriptSpec, ConfigFault> {
+        match self.replies.as_deref() {
+            None | Some([]) => {
+                Err(ConfigFault::new("replies", "A script agent needs something to say: replies = [\"first\", \"[PASS]\"]."))
+            }
+            Some(replies) => Ok(ScriptSpec { replies: replies.to_vec(), timeout: self.time_limit()? }),
+        }
+    }
+
+    fn runtime(&self) -> Result<Runtime, ConfigFault> {
+        match (self.runtime, &self.command, &self.replies) {
+            (Some(runtime), _, _) => Ok(runtime),
+            (None, Some(_), None) => Ok(Runtime::Command),
+            (None, None, Some(_)) => Ok(Runtime::Script),
+            (None, Some(_), Some(_)) => Err(ConfigFault::new("replies", "This agent has both command and replies; it can only have one.")),
+            (None, None, None) => {
+                Err(ConfigFault::new("runtime", "Say how it runs: give it command = [\"program\"], or replies = [\"text\"]."))
+            }
+        }
+    }
+
+    fn refuse_keys_of_others(&self, runtime: Runtime) -> Result<(), ConfigFault> {
+        let given = [
+            (Runtime::Command, "command", self.command.is_some()),
+            (Runtime::Command, "cwd", self.cwd.is_some()),
+            (Runtime::Command, "env", !self.env.is_empty()),
+            (Runtime::Command, "stdin", self.stdin.is_some()),
+            (Runtime::Script, "replies", self.replies.is_some()),
+            (Runtime::Llm, "provider", self.provider.is_some()),
+            (Runtime::Llm, "base_url", self.base_url.is_some()),
+            (Runtime::Llm, "api_key", self.api_key.is_some()),
+            (Runtime::Llm, "system", self.system.is_some()),
+        ];
+        if matches!(runtime, Runtime::Llm | Runtime::Terminal | Runtime::Remote) {
+            return Err(not_available(runtime));
+        }
+        match given.into_iter().find(|(owner, _, given)| *given && *owner != runtime) {
+            Some((owner, key, _)) => {
+                let message = format!("This key belongs to runtime {}; this agent's runtime is {}.", name(owner), name(runtime));
+                Err(ConfigFault::new(key, message))
+            }
+            None if runtime == Runtime::Script && self.on_lost == Some(OnLost::Fail) => {
+                Err(ConfigFault::new("on_lost", "A script agent always says the same again, so it is always rerun."))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_env(&self) -> Result<(), ConfigFault> {
+        for (variable, value) in &self.env {
+            if variable.is_empty() || variable.contains(['=', '\0']) || value.contains('\0') {
+                return Err(ConfigFault::new(
+                    "env",
+                    format!("{variable:?} cannot be set: it holds a character that variables may not hold."),
+                ));
+            }
+            if is_own_variable(variable) {
+                return Err(ConfigFault::new("env", format!("{variable} is the server's own; programs do not get MOOTHALL_ variables.")));
+            }
+        }
+        Ok(())
+    }
+
+    fn time_limit(&self) -> Result<Option<Millis>, ConfigFault> {
+        let Some(seconds) = self.timeout else { return Ok(None) };
+        match Millis::from_secs_f64(seconds) {
+            Some(limit) if limit.0 > 0 => Ok(Some(limit)),
+            _ => Err(ConfigFault::new("timeout", format!("{seconds} is no time limit; give seconds, more than 0."))),
+        }
+    }
+
+    fn start_profile(&self, client: &str, runtime: Runtime) -> Result<Profile, ConfigFault> {
+        if let (Some(outer), Some(inner)) = (&self.model, &self.profile.model)
+            && outer != inner
+        {
+            return Err(ConfigFault::new("model", format!("The model is given twice and differs: {outer} here, {inner} in profile.")));
+        }
+        let nickname = self.profile.nickname.as_deref().map(moothall_kernel::names::nickname).transpose();
+        let nickname = nickname.map_err(|fault| ConfigFault::new("profile", format!("The nickname {}.", fault.explain())))?;
+        let model = self.model.clone().or_else(|| self.profile.model.clone()).unwrap_or_else(|| name(runtime).to_owned());
+        Ok(Profile { client: Some(client.to_owned()), model: Some(model), roles: self.profile.roles.clone(), nickname })
+    }
+
+    fn describe(&self) -> String {
+        match self.command.as_deref() {
+            Some([program, ..]) => format!("Runs {program} for each turn."),
+            _ => "Says what its script says.".to_owned(),
+        }
+    }
+}
+
+const fn name(runtime: Runtime) -> &'static str {
+    match runtime {
+        Runtime::Script => "script",
+        Runtime::Command => "command",
+        Runtime::Llm => "llm",
+        Runtime::Terminal => "terminal",
+        Runtime::Remote => "remote",
+    }
+}
+
+fn not_available(runtime: Runtime) -> ConfigFault {
+    let name = name(runtime);
+    let message = match runtime {
+        Runtime::Remote => "A remote agent needs no section: invite it by any client name, and it connects by itself.".to_owned(),
+        Runtime::Llm | Runtime::Terminal | Runtime::Script | Runtime::Command => {
+            format!("Runtime {name} is not available in this version; use command or script.")
+        }
+    };
+    ConfigFault::new("runtime", message)
+}

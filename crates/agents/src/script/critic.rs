@@ -1,0 +1,44 @@
+//! Raises one pointed objection to what another agent said.
+
+use super::room::{Room, Said, plain};
+use super::words::{gist, is_greeting, key_words, numbers, pick, question};
+
+const DOUBTS: &[&str] = &[
+    "what would have to be true for the opposite to hold?",
+    "who would disagree with this, and why?",
+    "this says what, but not how we would notice that it is wrong.",
+    "this is one case; name a second one before we rely on it.",
+];
+
+/// Volunteers only when another agent has spoken about the human message, and once for each. Nobody objects to a greeting.
+pub(super) fn speak(room: &Room<'_>) -> Option<String> {
+    if room.job.may_pass {
+        if is_greeting(&room.asked()) {
+            return None;
+        }
+        return room.news().filter(|_| room.own().is_empty()).map(|said| objection(room, said));
+    }
+    Some(room.news().or_else(|| room.last_other()).map_or_else(|| to_the_question(room), |said| objection(room, said)))
+}
+
+/// A doubt that is a question asks for an answer by name, as long as few have spoken: later there may be no reply left.
+fn objection(room: &Room<'_>, said: Said<'_>) -> String {
+    let words = plain(&said.post.body);
+    let asked = numbers(&room.asked());
+    let doubt = match numbers(&words).into_iter().find(|number| asked.contains(number)) {
+        Some(number) => {
+            format!("you take {} as given, but where does it come from? A number without a source is an opinion.", number.written)
+        }
+        None => pick(&words, DOUBTS).to_owned(),
+    };
+    let mark = if question(&doubt).is_some() && room.others().len() == 1 { "@" } else { "" };
+    format!("One objection, {mark}{}: “{}” — {doubt}", said.post.from, gist(&words))
+}
+
+fn to_the_question(room: &Room<'_>) -> String {
+    let subject = room.subject();
+    match key_words(&subject, 1).first() {
+        Some(word) => format!("Nobody has claimed anything yet, so I object to the premise: what exactly do we mean by “{word}”?"),
+        None => "Nobody has claimed anything yet; give me something to disagree with.".to_owned(),
+    }
+}

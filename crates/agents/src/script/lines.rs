@@ -1,0 +1,104 @@
+//! An agent that recites: for operators who try things out, and for tests.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use moothall_engine::agent::{Job, Reporter};
+use moothall_engine::run_once::Work;
+use moothall_kernel::event::{Fault, Usage};
+use moothall_kernel::participant::Runtime;
+use moothall_kernel::time::Millis;
+use serde::Deserialize;
+
+/// One answer. `{message}` stands for the words that gave rise to the turn, `{name}` for the agent's own name; `[PASS]` is a pass.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "Written")]
+pub struct Line {
+    /// The words.
+    pub text: String,
+    /// How long it thinks, in milliseconds.
+    pub delay_ms: u64,
+}
+
+/// A line as configuration writes it: the words alone, or a table.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a text, or a table with `text` and `delay_ms`")]
+enum Written {
+    Text(String),
+    Table(Table),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    text: String,
+    #[serde(default)]
+    delay_ms: u64,
+}
+
+impl From<Written> for Line {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Text(text) => Line { text, delay_ms: 0 },
+            Written::Table(Table { text, delay_ms }) => Line { text, delay_ms },
+        }
+    }
+}
+
+/// The answers of a reciting agent. The conversation's n-th turn gets the n-th line, and after the last one the first again:
+/// counting turns, not memory, so that a rerun after a crash says the same again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptSpec {
+    /// The lines, at least one.
+    pub replies: Vec<Line>,
+    /// The agent's own time limit.
+    pub timeout: Option<Millis>,
+}
+
+impl ScriptSpec {
+    fn line(&self, job: &Job) -> Option<&Line> {
+        let count = u64::try_from(self.replies.len()).ok().filter(|count| *count > 0)?;
+        let index = job.key.turn.0.saturating_sub(1) % count;
+        self.replies.get(usize::try_from(index).ok()?)
+    }
+}
+
+#[async_trait]
+impl Work for ScriptSpec {
+    fn runtime(&self) -> Runtime {
+        Runtime::Script
+    }
+
+    fn timeout(&self) -> Option<Millis> {
+        self.timeout
+    }
+
+    async fn run(&self, job: &Job, _out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        let Some(line) = self.line(job) else {
+            return (Ok(String::new()), Usage::default());
+        };
+        if line.delay_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(line.delay_ms)).await;
+        }
+        (Ok(filled(&line.text, job)), Usage { ms: line.delay_ms, ..Usage::default() })
+    }
+}
+
+/// The line with its placeholders replaced in one pass, so that words cannot smuggle in another placeholder.
+fn filled(line: &str, job: &Job) -> String {
+    let message = job.trigger.event.body().unwrap_or_default();
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(open) = rest.find('{') {
+        out.push_str(&rest[..open]);
+        rest = &rest[open..];
+        let (value, length) = match rest {
+            _ if rest.starts_with("{message}") => (message, "{message}".len()),
+            _ if rest.starts_with("{name}") => (job.name.as_str(), "{name}".len()),
+            _ => ("{", 1),
+        };
+        out.push_str(value);
+        rest = &rest[length..];
+    }
+    out + rest
+}

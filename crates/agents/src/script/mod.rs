@@ -1,0 +1,75 @@
+//! Runtime `script`: agents that need no key and cost nothing. What they say depends on the turn alone, so that a rerun
+//! after a crash says the same again.
+
+mod analyst;
+mod critic;
+mod lines;
+mod room;
+mod words;
+mod writer;
+
+use async_trait::async_trait;
+use moothall_engine::agent::{Job, Reporter};
+use moothall_engine::run_once::Work;
+use moothall_kernel::event::{Fault, Usage};
+use moothall_kernel::participant::Runtime;
+use moothall_kernel::pass::PASS;
+
+pub use lines::{Line, ScriptSpec};
+use room::Room;
+
+/// The built-in demo agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demo {
+    /// Takes a message apart; volunteers for numbers and questions.
+    Analyst,
+    /// Drafts; volunteers when asked to write something.
+    Writer,
+    /// Objects; volunteers when another agent has spoken.
+    Critic,
+}
+
+impl Demo {
+    /// All of them, in the order in which they are invited.
+    pub const ALL: [Demo; 3] = [Demo::Analyst, Demo::Writer, Demo::Critic];
+
+    /// Its name in the registry.
+    pub const fn client(self) -> &'static str {
+        match self {
+            Demo::Analyst => "analyst",
+            Demo::Writer => "writer",
+            Demo::Critic => "critic",
+        }
+    }
+
+    /// One sentence for people.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Demo::Analyst => "Demo: takes a message apart; volunteers when there are numbers or a question.",
+            Demo::Writer => "Demo: turns what was said into a short draft; volunteers when asked to write.",
+            Demo::Critic => "Demo: raises one objection; volunteers when another agent has spoken.",
+        }
+    }
+
+    /// What it says in this turn. Never empty, and never a pass where none is offered.
+    pub fn answer(self, job: &Job) -> String {
+        let room = Room::new(job);
+        let words = match self {
+            Demo::Analyst => analyst::speak(&room),
+            Demo::Writer => writer::speak(&room),
+            Demo::Critic => critic::speak(&room),
+        };
+        words.unwrap_or_else(|| PASS.to_owned())
+    }
+}
+
+#[async_trait]
+impl Work for Demo {
+    fn runtime(&self) -> Runtime {
+        Runtime::Script
+    }
+
+    async fn run(&self, job: &Job, _out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        (Ok(self.answer(job)), Usage::default())
+    }
+}

@@ -1,0 +1,122 @@
+//! What a scripted agent looks at: the words it was asked about, and who has spoken since.
+
+use moothall_engine::agent::Job;
+use moothall_kernel::event::{Event, Posted, Recorded};
+use moothall_kernel::ids::{ParticipantId, Seq};
+use moothall_kernel::participant::Kind;
+
+/// A message at its place.
+#[derive(Clone, Copy)]
+pub(super) struct Said<'a> {
+    pub(super) seq: Seq,
+    pub(super) post: &'a Posted,
+}
+
+impl<'a> Said<'a> {
+    fn of(recorded: &'a Recorded) -> Option<Self> {
+        match &recorded.event {
+            Event::Posted(post) => Some(Self { seq: recorded.seq, post }),
+            _ => None,
+        }
+    }
+
+    fn is_human(self) -> bool {
+        self.post.kind == Kind::Human
+    }
+}
+
+/// A conversation as one turn sees it.
+pub(super) struct Room<'a> {
+    pub(super) job: &'a Job,
+    said: Vec<Said<'a>>,
+}
+
+impl<'a> Room<'a> {
+    pub(super) fn new(job: &'a Job) -> Self {
+        let mut said: Vec<Said<'a>> = job.window.iter().filter_map(Said::of).collect();
+        if let Some(trigger) = Said::of(&job.trigger)
+            && said.iter().all(|said| said.seq != trigger.seq)
+        {
+            said.push(trigger);
+            said.sort_by_key(|said| said.seq);
+        }
+        Self { job, said }
+    }
+
+    /// The human message behind this turn: found along the chain of replies, so that a message which still waits for
+    /// its own time is not answered early; where the chain is cut, the newest.
+    pub(super) fn question(&self) -> Option<Said<'a>> {
+        let mut here = Said::of(&self.job.trigger);
+        while let Some(said) = here {
+            if said.is_human() {
+                return Some(said);
+            }
+            let earlier = said.post.reply_to.as_ref().map(|cause| cause.seq).filter(|seq| *seq < said.seq);
+            here = earlier.and_then(|seq| self.said.iter().copied().find(|other| other.seq == seq));
+        }
+        self.said.iter().rev().copied().find(|said| said.is_human())
+    }
+
+    /// The words of that message, without whom they address; empty when there is none.
+    pub(super) fn asked(&self) -> String {
+        self.question().map(|said| plain(unaddressed(&said.post.body))).unwrap_or_default()
+    }
+
+    /// The words that this turn is about: the trigger's, or the human's where the trigger has none.
+    pub(super) fn subject(&self) -> String {
+        Said::of(&self.job.trigger).map_or_else(|| self.asked(), |said| plain(unaddressed(&said.post.body)))
+    }
+
+    fn is_other_agent(&self, said: Said<'_>) -> bool {
+        !said.is_human() && said.post.from != self.job.participant && said.post.from.as_str() != ParticipantId::MOOTHALL
+    }
+
+    fn asked_at(&self) -> Seq {
+        self.question().map_or(Seq(0), |said| said.seq)
+    }
+
+    /// What this agent itself said about the human message, oldest first.
+    pub(super) fn own(&self) -> Vec<Said<'a>> {
+        let after = self.asked_at();
+        self.said.iter().copied().filter(|said| said.seq > after && said.post.from == self.job.participant).collect()
+    }
+
+    /// What other agents said about the human message, oldest first.
+    pub(super) fn others(&self) -> Vec<Said<'a>> {
+        let after = self.asked_at();
+        self.said.iter().copied().filter(|said| said.seq > after && self.is_other_agent(*said)).collect()
+    }
+
+    /// What another agent said since the human message and since this agent's own words.
+    pub(super) fn news(&self) -> Option<Said<'a>> {
+        let own = self.own().last().map(|said| said.seq).unwrap_or_default();
+        self.others().into_iter().next_back().filter(|said| said.seq > own)
+    }
+
+    /// The words of another agent that gave rise to this turn.
+    pub(super) fn addressed_by(&self) -> Option<Said<'a>> {
+        Said::of(&self.job.trigger).filter(|said| self.is_other_agent(*said))
+    }
+
+    /// The newest words of another agent, however old, unless they answer this one.
+    pub(super) fn last_other(&self) -> Option<Said<'a>> {
+        let answers_me = |said: &Said<'_>| said.post.reply_to.as_ref().is_some_and(|cause| cause.from == self.job.participant);
+        self.said.iter().rev().copied().find(|said| self.is_other_agent(*said) && !answers_me(said))
+    }
+}
+
+/// A message without the mentions it begins with.
+fn unaddressed(body: &str) -> &str {
+    let mut rest = body.trim_start();
+    while let Some(mention) = rest.strip_prefix('@') {
+        rest = mention.trim_start_matches(|c: char| !c.is_whitespace()).trim_start();
+    }
+    rest
+}
+
+/// Text on one line, safe to quote: no `@`, so that quoting somebody names nobody, and no Markdown marks.
+pub(super) fn plain(text: &str) -> String {
+    let bare: String = text.chars().filter(|c| !matches!(c, '@' | '*' | '`' | '#' | '“' | '”')).collect();
+    let lines = bare.lines().map(|line| line.trim_start_matches(['-', '>', ' ', '\t']));
+    lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+}

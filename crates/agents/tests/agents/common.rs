@@ -1,0 +1,81 @@
+//! Turns to take, without an engine.
+
+use std::time::Duration;
+
+use moothall_engine::agent::{Job, Report, Reporter, TurnKey};
+use moothall_kernel::compose::Prompt;
+use moothall_kernel::event::{Cause, Event, Posted, Recorded, To, TurnKind, Why};
+use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
+use moothall_kernel::participant::{Kind, Profile};
+use moothall_kernel::time::{Millis, Timestamp};
+
+/// A reporter for work that reports nothing.
+pub struct Silent;
+
+impl Reporter for Silent {
+    fn report(&self, _report: Report) {}
+}
+
+/// A message; `user` is a person, everyone else an agent that answers the newest message before it.
+pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
+    let kind = if from == "user" { Kind::Human } else { Kind::Agent };
+    let posted = Posted {
+        from: from.into(),
+        kind,
+        to: To::All,
+        body: body.into(),
+        mentions: Vec::new(),
+        depth: 0,
+        reply_to: None,
+        turn: None,
+        tags: Vec::new(),
+        via: false,
+        queued: false,
+        published: None,
+        error: None,
+        fingerprint: 0,
+    };
+    Recorded { seq: Seq(seq), ts: Timestamp::from_millis(1_763_693_999_000 + i64::try_from(seq).unwrap()), event: Event::Posted(posted) }
+}
+
+/// The same, in reply to an earlier message.
+pub fn reply(seq: u64, from: &str, body: &str, to: &Recorded) -> Recorded {
+    let mut recorded = post(seq, from, body);
+    let stream = StreamId::new("t");
+    if let Event::Posted(posted) = &mut recorded.event {
+        let cause = Cause { seq: to.seq, id: EventId::of(&stream, to.seq, to.ts), from: to.event.from().unwrap().clone(), depth: 0 };
+        posted.reply_to = Some(cause);
+        posted.via = true;
+        posted.tags = vec!["coordinator".into()];
+    }
+    recorded
+}
+
+/// A turn of `agent` about the last of these messages.
+pub fn job(agent: &str, why: Why, window: &[Recorded]) -> Job {
+    Job {
+        key: TurnKey { stream: "t".into(), turn: TurnNo(1), attempt: 1 },
+        participant: agent.into(),
+        name: agent.into(),
+        profile: Profile { client: Some(agent.into()), model: Some("m".into()), ..Profile::default() },
+        why,
+        kind: TurnKind::Reply,
+        may_pass: matches!(why, Why::Polled | Why::Reaction),
+        prompt: Prompt { system: "You are here.".into(), text: "text".into(), standalone: "What now?".into() },
+        trigger: window.last().unwrap().clone(),
+        window: window.to_vec(),
+        through: window.last().unwrap().seq,
+        limit: Millis::from_secs(60),
+    }
+}
+
+/// Waits until a condition holds; gives up after a generous while.
+pub async fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    for _ in 0..3_000 {
+        if condition() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("waited too long until {what}");
+}

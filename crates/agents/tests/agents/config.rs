@@ -1,0 +1,110 @@
+//! The section `[agents.<client>]`.
+
+use moothall_agents::{AgentConfig, ConfigFault};
+use moothall_engine::registry::AgentSpec;
+use moothall_kernel::participant::{OnLost, Runtime};
+use moothall_kernel::time::Millis;
+
+fn read(section: &str) -> AgentConfig {
+    toml::from_str(section).unwrap()
+}
+
+fn spec(section: &str) -> AgentSpec {
+    read(section).spec("codex", "http://127.0.0.1:5111").map_err(|fault| fault.to_string()).unwrap()
+}
+
+fn fault(section: &str) -> ConfigFault {
+    read(section).spec("codex", "http://127.0.0.1:5111").err().expect(section)
+}
+
+#[test]
+fn a_command_is_known_by_its_argv() {
+    let spec = spec(
+        r#"
+        command = ["codex", "exec", "{prompt}"]
+        cwd = "/tmp"
+        env = { MODE = "quiet" }
+        stdin = "prompt"
+        timeout = 90
+        on_lost = "fail"
+        model = "gpt"
+        [profile]
+        roles = ["coding"]
+        nickname = " Cody "
+        "#,
+    );
+    assert_eq!((spec.client.as_str(), spec.origin), ("codex", "configured"));
+    assert_eq!(spec.summary, "Runs codex for each turn.");
+    let facts = spec.facts();
+    assert_eq!((facts.runtime, facts.timeout, facts.on_lost), (Runtime::Command, Some(Millis(90_000)), OnLost::Fail));
+    assert_eq!(spec.profile.client.as_deref(), Some("codex"));
+    assert_eq!(spec.profile.model.as_deref(), Some("gpt"));
+    assert_eq!(spec.profile.nickname.as_deref(), Some("Cody"));
+    assert_eq!(spec.profile.roles(), ["coding"]);
+}
+
+#[test]
+fn a_script_is_known_by_its_replies() {
+    let spec = spec(r#"replies = ["Hello {name}", { text = "[PASS]", delay_ms = 20 }]"#);
+    assert_eq!(spec.facts().runtime, Runtime::Script);
+    assert_eq!(spec.profile.model.as_deref(), Some("script"), "an invite always has a model");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_by_its_key() {
+    for (key, section) in [
+        ("runtime", ""),
+        ("runtime", r#"runtime = "llm""#),
+        ("runtime", "runtime = \"llm\"\nmodel = \"m\"\napi_key = \"k\""),
+        ("runtime", r#"runtime = "terminal""#),
+        ("runtime", r#"runtime = "remote""#),
+        ("command", r#"runtime = "command""#),
+        ("command", "command = []"),
+        ("command", r#"command = [" "]"#),
+        ("command", "runtime = \"script\"\ncommand = [\"x\"]\nreplies = [\"y\"]"),
+        ("replies", "command = [\"x\"]\nreplies = [\"y\"]"),
+        ("replies", r#"runtime = "script""#),
+        ("replies", "replies = []"),
+        ("cwd", "replies = [\"y\"]\ncwd = \"/\""),
+        ("env", "replies = [\"y\"]\nenv = { A = \"b\" }"),
+        ("env", "command = [\"x\"]\nenv = { \"A=B\" = \"c\" }"),
+        ("env", "command = [\"x\"]\nenv = { MOOTHALL_TOKEN = \"c\" }"),
+        ("stdin", "replies = [\"y\"]\nstdin = \"json\""),
+        ("api_key", "command = [\"x\"]\napi_key = \"k\""),
+        ("system", "command = [\"x\"]\nsystem = \"s\""),
+        ("on_lost", "replies = [\"y\"]\non_lost = \"fail\""),
+        ("timeout", "command = [\"x\"]\ntimeout = 0"),
+        ("timeout", "command = [\"x\"]\ntimeout = -1.5"),
+        ("timeout", "command = [\"x\"]\ntimeout = nan"),
+        ("model", "command = [\"x\"]\nmodel = \"a\"\nprofile = { model = \"b\" }"),
+        ("profile", "command = [\"x\"]\nprofile = { nickname = \"everyone\" }"),
+    ] {
+        assert_eq!(fault(section).key, key, "{section}");
+    }
+}
+
+#[test]
+fn unknown_keys_and_values_do_not_parse() {
+    for section in [
+        "comand = [\"x\"]",
+        "command = \"x\"",
+        "runtime = \"magic\"",
+        "on_lost = \"retry\"",
+        "stdin = \"xml\"",
+        "profile = { nick = \"x\" }",
+        "replies = [{ text = \"x\", delay = 1 }]",
+    ] {
+        assert!(toml::from_str::<AgentConfig>(section).is_err(), "{section}");
+    }
+}
+
+#[test]
+fn printing_a_section_shows_no_secret() {
+    let section =
+        read("command = [\"x\", \"--key=CANARY\"]\nenv = { KEY = \"CANARY\" }\napi_key = \"CANARY\"\nbase_url = \"http://u:CANARY@h\"");
+    assert!(!format!("{section:?}").contains("CANARY"));
+    let mut program = moothall_agents::command::CommandSpec::new(["x"]);
+    program.env.insert("KEY".into(), "CANARY".into());
+    let shown = format!("{program:?}");
+    assert!(shown.contains("KEY") && !shown.contains("CANARY"), "{shown}");
+}

@@ -1,0 +1,10 @@
+//! Agents at work: the built-in ones on small conversations, and real programs that behave in every bad way.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+mod command;
+mod config;
+mod demo;
+mod script;
+mod story;

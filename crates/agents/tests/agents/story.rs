@@ -1,0 +1,109 @@
+//! Conversations in a real hall: the first one somebody has, and one with every bad program at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use moothall_agents::built_in;
+use moothall_agents::command::CommandSpec;
+use moothall_engine::hall::{Hall, HallParts};
+use moothall_engine::memory::MemoryLog;
+use moothall_engine::ports::SystemClock;
+use moothall_engine::registry::{AgentSpec, Registry};
+use moothall_engine::run_once::RunOnce;
+use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
+use moothall_kernel::event::{Event, Outcome};
+use moothall_kernel::ids::StreamId;
+use moothall_kernel::participant::Profile;
+use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::time::Millis;
+
+struct Story {
+    hall: Hall,
+    stream: StreamId,
+}
+
+impl Story {
+    /// A conversation with all of these agents in it.
+    async fn of(agents: Vec<AgentSpec>) -> Self {
+        let policy = Policy { cooldown: Millis(0), ..Policy::named(PolicyName::Hybrid) };
+        let mut registry = Registry::default();
+        agents.iter().cloned().for_each(|spec| registry.insert(spec));
+        let (log, clock) = (Arc::new(MemoryLog::new()), Arc::new(SystemClock));
+        let hall = Hall::open(HallParts { log, clock, registry, defaults: policy.clone(), owner: "test".into() }).await.unwrap();
+        let user = Actor::human("user");
+        let stream = hall.create("Story".into(), policy, user.clone(), None).await.unwrap().stream;
+        let invites = agents.iter().map(|spec| Control::Invite(Invite::new(spec.client.clone(), spec.profile.clone(), spec.facts())));
+        hall.submit(&stream, Command::Control { by: user, controls: invites.collect() }, None).await.unwrap();
+        Self { hall, stream }
+    }
+
+    /// Says something; returns what came of it, in order, once everybody was asked.
+    async fn say(&self, words: &str) -> Vec<String> {
+        let said = self.hall.submit(&self.stream, Command::Post(Post::new(Actor::human("user"), words)), None).await.unwrap();
+        let from = said.event.unwrap().seq;
+        for _ in 0..3_000 {
+            let page = self.hall.read(&self.stream, from, None).await.unwrap();
+            if page.events.iter().any(|recorded| matches!(recorded.event, Event::RoundClosed)) {
+                return page.events.iter().filter_map(|recorded| shown(&recorded.event)).collect();
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("the round never closed after {words:?}");
+    }
+}
+
+/// One line for each message and each pass.
+fn shown(event: &Event) -> Option<String> {
+    match event {
+        Event::Posted(post) => Some(format!("{}: {}", post.from, post.body.lines().next().unwrap_or_default())),
+        Event::TurnEnded { participant, outcome: Outcome::Passed, .. } => Some(format!("{participant} passes")),
+        _ => None,
+    }
+}
+
+#[tokio::test]
+async fn the_demo_agents_answer_volunteer_pass_and_react() {
+    let story = Story::of(built_in()).await;
+    let hello = story.say("hello").await;
+    assert_eq!(hello[0], "analyst passes");
+    assert!(hello[1].starts_with("writer: Hello, writer here."));
+    assert_eq!(hello[2..], ["critic passes", "analyst passes"]);
+    assert_eq!(
+        story.say("@analyst Revenue went from 40 to 52 in 2024. Is that good?").await,
+        [
+            "analyst: This asks for a yes or a no and gives 2 numbers.",
+            "writer passes",
+            "critic: One objection, @analyst: “This asks for a yes or a no and gives 2 numbers.” — you take 40 as given, but where does it \
+             come from? A number without a source is an opinion.",
+            "analyst: Fair point, critic. “You take 40 as given, but where does it come from?” cannot be settled from what was said here; it \
+             takes a source, or one more number.",
+        ]
+    );
+    let speakers: Vec<String> = story.say("Summarise: revenue grew 12%, costs 8%.").await;
+    let speakers: Vec<&str> = speakers.iter().filter_map(|line| line.split_once(": ")).map(|(who, _)| who).collect();
+    assert_eq!(speakers, ["analyst", "writer", "critic"], "three volunteers, and then the budget is spent");
+    assert_eq!(story.say("ok thanks").await, ["analyst passes", "writer passes", "critic passes"]);
+}
+
+#[tokio::test]
+async fn a_failing_program_does_not_stop_the_others() {
+    let program = |client: &str, script: &str| {
+        let spec = CommandSpec { timeout: Some(Millis(500)), ..CommandSpec::new(["/bin/sh", "-c", script]) };
+        let profile = Profile { client: Some(client.into()), model: Some("sh".into()), ..Profile::default() };
+        AgentSpec { client: client.into(), summary: String::new(), profile, origin: "configured", agent: Arc::new(RunOnce::new(spec)) }
+    };
+    let fine = "cat > /dev/null; echo I am fine.";
+    let agents = [("hangs", "sleep 1000"), ("floods", "yes"), ("breaks", "exit 3"), ("silent", "exit 0"), ("fine", fine)];
+    let story = Story::of(agents.map(|(client, script)| program(client, script)).into()).await;
+    let said = story.say("@hangs @floods @breaks @silent @fine are you there?").await;
+    assert_eq!(
+        said[..5],
+        [
+            "moothall: [hangs encountered an error]",
+            "moothall: [floods encountered an error]",
+            "moothall: [breaks encountered an error]",
+            "moothall: [silent encountered an error]",
+            "fine: I am fine.",
+        ]
+    );
+}

@@ -1,0 +1,289 @@
+//! What can be typed: every command, its arguments, its examples.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::fault::Exit;
+
+/// People and AI agents in one conversation.
+///
+/// `moothall serve` runs the server; every other command talks to it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "moothall",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = top_help()
+)]
+pub struct Cli {
+    /// What every command understands.
+    #[command(flatten)]
+    pub global: Global,
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What every command understands.
+#[derive(Clone, Debug, Args)]
+pub struct Global {
+    /// The server to talk to
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        env = "MOOTHALL_SERVER",
+        hide_env_values = true,
+        default_value = "http://127.0.0.1:5111",
+        help_heading = "Global options"
+    )]
+    pub server: String,
+    /// Print JSON: one object, or one object a line for what goes on
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub json: bool,
+    /// When to use colours: auto, always or never. NO_COLOR is respected
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorChoice::Auto,
+        hide_possible_values = true, help_heading = "Global options")]
+    pub color: ColorChoice,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal
+    Auto,
+    /// Also in pipes
+    Always,
+    /// Not at all
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the server
+    #[command(after_help = examples(&[
+        ("moothall serve", "with defaults: demo agents, 127.0.0.1:5111, data in the XDG data folder"),
+        ("moothall serve --config team.toml", "with agents of your own"),
+        ("moothall serve --data ./data --bind 127.0.0.1:0 --json", "on a free port, for scripts"),
+    ]))]
+    Serve(Serve),
+    /// Begin a conversation
+    #[command(after_help = examples(&[
+        ("moothall new \"Launch plan\"", "with the demo agents"),
+        ("moothall new Review --with codex --with critic", "with these agents"),
+        ("moothall new Notes --policy mention_only --empty", "alone for now"),
+    ]))]
+    New(New),
+    /// List conversations, the newest last
+    #[command(after_help = examples(&[("moothall list", ""), ("moothall list --all", "archived ones too")]))]
+    List(List),
+    /// Say something
+    #[command(after_help = examples(&[
+        ("moothall say - \"@analyst what do you make of it?\" --wait", "in the latest conversation, and wait for the answers"),
+        ("git diff | moothall say \"Launch plan\" -", "words from standard input"),
+        ("moothall say 0198 Hello --to critic", "to one participant; ids may be shortened"),
+    ]))]
+    Say(Say),
+    /// Read a conversation, and go on reading as it grows
+    #[command(after_help = examples(&[
+        ("moothall tail -", "follow the latest conversation"),
+        ("moothall tail \"Launch plan\" -n 50 --no-follow", "its last 50 messages, then stop"),
+        ("moothall tail - --all --json | jq .type", "everything, the trace included, one JSON object a line"),
+    ]))]
+    Tail(Tail),
+    /// Invite an agent or a person, or change an invited one
+    #[command(after_help = examples(&[
+        ("moothall invite - critic", "a client of the server's registry"),
+        ("moothall invite - reviewer --client codex --model gpt-5 --nickname Rev", "under a name of its own"),
+        ("moothall invite - ann --client human", "a person"),
+    ]))]
+    Invite(Invite),
+    /// Take a participant out of a conversation
+    #[command(after_help = examples(&[("moothall uninvite - critic", "")]))]
+    Uninvite(Uninvite),
+    /// List the agents that this server can run
+    #[command(after_help = examples(&[("moothall agents", ""), ("moothall agents --json", "")]))]
+    Agents,
+    /// Explain who was asked, why, what came of it, and why others were not
+    #[command(after_help = examples(&[
+        ("moothall why -", "every human message of the latest conversation"),
+        ("moothall why \"Launch plan\" 17", "what message 17 gave rise to"),
+    ]))]
+    Why(Why),
+    /// Stop all turns of a conversation and forget what waits
+    #[command(after_help = examples(&[("moothall stop -", "")]))]
+    Stop(Stop),
+    /// Check this computer, the configuration and the server
+    #[command(after_help = examples(&[("moothall doctor", ""), ("moothall doctor --config team.toml --json", "")]))]
+    Doctor(Place),
+}
+
+/// Which configuration, data folder and address.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Place {
+    /// The configuration file [default: ./moothall.toml, then moothall/moothall.toml in the XDG configuration folder]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The data folder [default: moothall in the XDG data folder]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:5111]
+    #[arg(long, value_name = "ADDR")]
+    pub bind: Option<String>,
+}
+
+/// `serve`.
+#[derive(Clone, Debug, Args)]
+pub struct Serve {
+    /// Where everything is.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// `new`.
+#[derive(Clone, Debug, Args)]
+pub struct New {
+    /// Its name
+    pub name: String,
+    /// Who may speak: hybrid, mention_only, round_robin
+    #[arg(long, default_value = "hybrid")]
+    pub policy: String,
+    /// Invite this agent; may be given again [default: the demo agents]
+    #[arg(long, value_name = "CLIENT")]
+    pub with: Vec<String>,
+    /// Invite nobody
+    #[arg(long, conflicts_with = "with")]
+    pub empty: bool,
+}
+
+/// `list`.
+#[derive(Clone, Debug, Args)]
+pub struct List {
+    /// Archived conversations too
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// Which conversation.
+#[derive(Clone, Debug, Args)]
+pub struct Thread {
+    /// The conversation: its id, the beginning of its id, its name, or - for the one used last
+    pub thread: String,
+}
+
+/// `say`.
+#[derive(Clone, Debug, Args)]
+pub struct Say {
+    /// Which conversation.
+    #[command(flatten)]
+    pub thread: Thread,
+    /// The words; - reads them from standard input
+    #[arg(required = true, value_name = "TEXT")]
+    pub text: Vec<String>,
+    /// Who speaks
+    #[arg(long = "as", value_name = "ID", default_value = "user")]
+    pub speaker: String,
+    /// Address one participant
+    #[arg(long, value_name = "ID")]
+    pub to: Option<String>,
+    /// Wait until everybody who was asked has answered, and print the answers
+    #[arg(long, short)]
+    pub wait: bool,
+}
+
+/// `tail`.
+#[derive(Clone, Debug, Args)]
+pub struct Tail {
+    /// Which conversation.
+    #[command(flatten)]
+    pub thread: Thread,
+    /// How many messages to begin with
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    pub lines: usize,
+    /// Go on reading as the conversation grows; the default
+    #[arg(short, long, overrides_with = "no_follow")]
+    pub follow: bool,
+    /// Stop after what is there
+    #[arg(long, overrides_with = "follow")]
+    pub no_follow: bool,
+    /// Everything, the trace included: turns, passes, notices
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// `invite`.
+#[derive(Clone, Debug, Args)]
+pub struct Invite {
+    /// Which conversation.
+    #[command(flatten)]
+    pub thread: Thread,
+    /// Its id in this conversation
+    pub id: String,
+    /// The agent of the server's registry that answers for it, `human` for a person, or an outside program's name [default: ID]
+    #[arg(long)]
+    pub client: Option<String>,
+    /// The model behind it [default: what the registry says]
+    #[arg(long)]
+    pub model: Option<String>,
+    /// A name it answers to together with others; may be given again
+    #[arg(long = "role", value_name = "ROLE")]
+    pub roles: Vec<String>,
+    /// The name people read
+    #[arg(long)]
+    pub nickname: Option<String>,
+}
+
+/// `uninvite`.
+#[derive(Clone, Debug, Args)]
+pub struct Uninvite {
+    /// Which conversation.
+    #[command(flatten)]
+    pub thread: Thread,
+    /// Its id in this conversation
+    pub id: String,
+}
+
+/// `why`.
+#[derive(Clone, Debug, Args)]
+pub struct Why {
+    /// Which conversation.
+    #[command(flatten)]
+    pub thread: Thread,
+    /// Only this message: its number or id
+    pub message: Option<String>,
+}
+
+/// `stop`.
+#[derive(Clone, Debug, Args)]
+pub struct Stop {
+    /// Which conversation.
+    #[command(flatten)]
+    pub thread: Thread,
+}
+
+/// Examples as a help text shows them: the command, and what it does where that needs a word.
+fn examples(rows: &[(&str, &str)]) -> String {
+    let mut text = "Examples:".to_owned();
+    for (command, note) in rows {
+        text.push_str(&format!("\n  {command}"));
+        if !note.is_empty() {
+            text.push_str(&format!("\n      {note}"));
+        }
+    }
+    text
+}
+
+fn top_help() -> String {
+    let first = [
+        ("moothall serve", "in one terminal; then, in another:"),
+        ("moothall new \"Launch plan\"", ""),
+        ("moothall say - \"@analyst where do we stand?\" --wait", ""),
+        ("moothall tail -", ""),
+    ];
+    format!("{}\n\n{}", examples(&first), Exit::table())
+}

@@ -1,0 +1,184 @@
+//! Talks to a server: requests, errors in words for people, and streams that resume without loss.
+
+use std::time::Duration;
+
+use futures_util::{Stream, StreamExt};
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::fault::{Exit, Fault};
+use crate::sse::{Frame, Parser};
+
+/// How long a connection may take.
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+/// Silence after which a connection is dead. Streams say something every 15 seconds.
+const SILENCE_MAX: Duration = Duration::from_secs(45);
+
+/// A server, by its address.
+#[derive(Clone, Debug)]
+pub struct Client {
+    http: reqwest::Client,
+    base: String,
+}
+
+/// Only what an error answer must have.
+#[derive(serde::Deserialize)]
+struct Refusal {
+    error: RefusalBody,
+}
+
+#[derive(serde::Deserialize)]
+struct RefusalBody {
+    code: String,
+    message: String,
+}
+
+impl Client {
+    /// A client for the server at this address.
+    ///
+    /// # Errors
+    /// The address is no http URL.
+    pub fn new(server: &str) -> Result<Self, Fault> {
+        let url = reqwest::Url::parse(server).ok().filter(|url| url.scheme() == "http" && url.has_host());
+        if url.is_none() {
+            return Err(Fault::new(Exit::Usage, format!("{server:?} is not a server's address")).try_this("--server http://127.0.0.1:5111"));
+        }
+        let http = reqwest::Client::builder().no_proxy().connect_timeout(CONNECT_WITHIN).read_timeout(SILENCE_MAX);
+        let http = http.user_agent(concat!("moothall/", env!("CARGO_PKG_VERSION"))).build();
+        let http = http.map_err(|error| Fault::new(Exit::Failure, "cannot set up a client").because(innermost(&error)))?;
+        Ok(Self { http, base: server.trim_end_matches('/').to_owned() })
+    }
+
+    /// Asks for something.
+    ///
+    /// # Errors
+    /// No server, or its refusal.
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
+        self.decode(self.send(self.request(Method::GET, path)).await?).await
+    }
+
+    /// Sends something, once: the key makes a repetition after a broken connection harmless.
+    ///
+    /// # Errors
+    /// No server, or its refusal.
+    pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, Fault> {
+        let key = uuid::Uuid::now_v7().to_string();
+        let request = || self.request(Method::POST, path).header("Idempotency-Key", &key).json(body);
+        let answer = match request().send().await {
+            Err(error) if !error.is_connect() && !error.is_builder() => request().send().await,
+            answer => answer,
+        };
+        self.decode(self.check(answer).await?).await
+    }
+
+    /// Opens a stream of events.
+    ///
+    /// # Errors
+    /// No server, or its refusal.
+    pub async fn stream(&self, path: &str, last_event_id: Option<&str>) -> Result<impl Stream<Item = Frame> + use<>, Fault> {
+        let mut request = self.request(Method::GET, path).header("Accept", "text/event-stream");
+        if let Some(id) = last_event_id {
+            request = request.header("Last-Event-ID", id);
+        }
+        let response = self.send(request).await?;
+        let mut parser = Parser::default();
+        // A broken connection ends the stream; whoever reads it resumes where it was.
+        let bytes = response.bytes_stream().take_while(|chunk| std::future::ready(chunk.is_ok()));
+        Ok(bytes.flat_map(move |chunk| futures_util::stream::iter(parser.push(&chunk.unwrap_or_default()))))
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.base))
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<Response, Fault> {
+        let answer = request.send().await;
+        self.check(answer).await
+    }
+
+    async fn check(&self, answer: reqwest::Result<Response>) -> Result<Response, Fault> {
+        let response = answer.map_err(|error| self.unreachable(&error))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let status = response.status();
+        let text = response.text().await.unwrap_or_default();
+        Err(refusal(status, &text))
+    }
+
+    async fn decode<T: DeserializeOwned>(&self, response: Response) -> Result<T, Fault> {
+        let foreign = |error: &dyn std::error::Error| {
+            Fault::new(Exit::Failure, format!("what answers at {} is not a Moothall server of this version", self.base))
+                .because(error)
+                .try_this("check --server, and that client and server are of the same version")
+        };
+        let bytes = response.bytes().await.map_err(|error| self.unreachable(&error))?;
+        serde_json::from_slice(&bytes).map_err(|error| foreign(&error))
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> Fault {
+        Fault::new(Exit::Unavailable, format!("no server answers at {}", self.base))
+            .because(innermost(error))
+            .try_this("start one with `moothall serve`, or name another with --server URL")
+    }
+}
+
+/// The last cause in the chain says what happened; the others only say where.
+fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    std::iter::successors(Some(error), |error| error.source()).last().map_or_else(String::new, ToString::to_string)
+}
+
+fn refusal(status: StatusCode, text: &str) -> Fault {
+    let exit = match status.as_u16() {
+        401 | 403 => Exit::Denied,
+        429 | 503 => Exit::TryLater,
+        507 => Exit::Io,
+        _ => Exit::Failure,
+    };
+    match serde_json::from_str::<Refusal>(text) {
+        Ok(Refusal { error }) => Fault::new(exit, error.message).because(format_args!("{} ({})", error.code, status.as_u16())),
+        Err(_) => Fault::new(exit, format!("the server answered {status}")),
+    }
+}
+
+/// A piece of a path, escaped: whatever it holds, it stays one piece.
+pub fn segment(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_path_piece_cannot_leave_its_place() {
+        assert_eq!(segment("../a b?"), "%2E%2E%2Fa%20b%3F");
+    }
+
+    #[test]
+    fn refusals_become_faults_by_kind() {
+        let body = r#"{"error": {"code": "thread_paused", "message": "The thread is paused."}}"#;
+        let fault = refusal(StatusCode::CONFLICT, body);
+        assert_eq!((fault.exit, fault.what.as_str()), (Exit::Failure, "The thread is paused."));
+        assert_eq!(refusal(StatusCode::SERVICE_UNAVAILABLE, "").exit, Exit::TryLater);
+        assert_eq!(refusal(StatusCode::INSUFFICIENT_STORAGE, "<html>").exit, Exit::Io);
+        assert_eq!(refusal(StatusCode::FORBIDDEN, body).exit, Exit::Denied);
+    }
+
+    #[test]
+    fn only_http_addresses_are_servers() {
+        assert!(Client::new("http://127.0.0.1:5111/").is_ok_and(|client| client.base == "http://127.0.0.1:5111"));
+        for bad in ["127.0.0.1:5111", "https://example.org", "http://", "x"] {
+            assert_eq!(Client::new(bad).unwrap_err().exit, Exit::Usage, "{bad}");
+        }
+    }
+}

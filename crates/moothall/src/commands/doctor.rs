@@ -1,0 +1,305 @@
+//! `doctor`: looks at this computer, the configuration and the server, and says what to do about what it finds.
+
+use std::ffi::OsStr;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use moothall_agents::AgentConfig;
+use moothall_surfaces::wire::Ping;
+use nix::sys::resource::{Resource, getrlimit};
+use nix::sys::{statfs, statvfs};
+use serde::Serialize;
+
+use crate::cli::Place;
+use crate::client::Client;
+use crate::config::{self, Config};
+use crate::fault::{Exit, Fault};
+use crate::paint::{Paper, Style};
+use crate::place::{Settled, settle};
+
+/// Free space below which a log is in danger, and below which it is worth a word, in bytes.
+const FREE_BYTES_MIN: u64 = 64 << 20;
+const FREE_BYTES_WARN: u64 = 1 << 30;
+/// The first SQLite whose write-ahead log cannot be damaged by a checkpoint that meets a writer.
+const SQLITE_MIN: (u32, u32, u32) = (3, 51, 3);
+/// Open files below which a busy server may run out of them.
+const FILES_MIN: u64 = 1024;
+/// Seconds after the epoch before which no clock can be right: 2026-01-01.
+const CLOCK_SECONDS_MIN: u64 = 1_767_225_600;
+/// How long a server may take to say that it is there.
+const PING_WITHIN: Duration = Duration::from_secs(2);
+
+/// How a check came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Ok,
+    Info,
+    Warn,
+    Fail,
+}
+
+/// What a check found, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Finding {
+    check: &'static str,
+    verdict: Verdict,
+    found: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+}
+
+impl Finding {
+    fn new(check: &'static str, verdict: Verdict, found: impl Into<String>) -> Self {
+        Self { check, verdict, found: found.into(), fix: None }
+    }
+
+    fn fix(mut self, fix: impl Into<String>) -> Self {
+        self.fix = Some(fix.into());
+        self
+    }
+}
+
+#[derive(Serialize)]
+struct Report {
+    ok: bool,
+    checks: Vec<Finding>,
+}
+
+pub async fn run(place: &Place, paper: &Paper) -> Result<(), Fault> {
+    let checks = examine(place).await;
+    let failed = checks.iter().filter(|finding| finding.verdict == Verdict::Fail).count();
+    if paper.json {
+        paper.object(&Report { ok: failed == 0, checks })?;
+    } else {
+        checks.iter().try_for_each(|finding| print(paper, finding))?;
+    }
+    match failed {
+        0 => Ok(()),
+        1 => Err(Fault::new(Exit::Failure, "one check failed")),
+        several => Err(Fault::new(Exit::Failure, format!("{several} checks failed"))),
+    }
+}
+
+fn print(paper: &Paper, finding: &Finding) -> Result<(), Fault> {
+    let (style, word) = match finding.verdict {
+        Verdict::Ok => (Style::Good, "ok  "),
+        Verdict::Info => (Style::Dim, "info"),
+        Verdict::Warn => (Style::Warn, "warn"),
+        Verdict::Fail => (Style::Bad, "FAIL"),
+    };
+    paper.line(&format!("{}  {:<14} {}", paper.paint(style, word), finding.check, paper.paint(Style::Plain, &finding.found)))?;
+    finding.fix.as_ref().map_or(Ok(()), |fix| paper.line(&format!("      {:<14} → {}", "", paper.paint(Style::Bold, fix))))
+}
+
+async fn examine(place: &Place) -> Vec<Finding> {
+    let mut findings = vec![sqlite(), clock(), files(), tmux()];
+    match settle(place, &config::environment()) {
+        Err(fault) => {
+            let fix = fault.forward.unwrap_or_else(|| "correct it there".into());
+            findings.insert(0, Finding::new("configuration", Verdict::Fail, fault.what).fix(fix));
+        }
+        Ok(settled) => {
+            findings.splice(0..0, configuration(&settled.config));
+            findings.extend(data_folder(&settled.data));
+            findings.push(address(settled.bind).await);
+            findings.extend(commands(&settled));
+        }
+    }
+    findings
+}
+
+fn configuration(config: &Config) -> Vec<Finding> {
+    let found = match &config.file {
+        Some(file) => format!("{}, {} agents configured", file.display(), config.agents.len()),
+        None => "no file; everything has a default".into(),
+    };
+    let warnings = config.warnings.iter().map(|warning| Finding::new("configuration", Verdict::Warn, warning.clone()));
+    std::iter::once(Finding::new("configuration", Verdict::Ok, found)).chain(warnings).collect()
+}
+
+fn sqlite() -> Finding {
+    let version = moothall_store::sqlite_version();
+    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
+    let mut next = || parts.next().unwrap_or(0);
+    if (next(), next(), next()) >= SQLITE_MIN {
+        Finding::new("sqlite", Verdict::Ok, version)
+    } else {
+        Finding::new("sqlite", Verdict::Fail, format!("{version} can damage its log")).fix("build with the bundled SQLite, 3.51.3 or newer")
+    }
+}
+
+fn clock() -> Finding {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs();
+    if now < CLOCK_SECONDS_MIN {
+        return Finding::new("clock", Verdict::Fail, "the clock is in the past").fix("set it, e.g. timedatectl set-ntp true");
+    }
+    let millis = i64::try_from(now).unwrap_or(i64::MAX).saturating_mul(1000);
+    Finding::new("clock", Verdict::Ok, moothall_kernel::time::Timestamp::from_millis(millis).to_string())
+}
+
+fn files() -> Finding {
+    match getrlimit(Resource::RLIMIT_NOFILE) {
+        Ok((soft, _)) if soft < FILES_MIN => {
+            Finding::new("open files", Verdict::Warn, format!("at most {soft}")).fix(format!("ulimit -n {FILES_MIN}, or more"))
+        }
+        Ok((soft, _)) => Finding::new("open files", Verdict::Ok, format!("at most {soft}")),
+        Err(error) => Finding::new("open files", Verdict::Info, format!("the limit is unknown: {error}")),
+    }
+}
+
+fn tmux() -> Finding {
+    match std::process::Command::new("tmux").arg("-V").output() {
+        Ok(output) if output.status.success() => Finding::new("tmux", Verdict::Info, String::from_utf8_lossy(&output.stdout).trim()),
+        _ => Finding::new("tmux", Verdict::Info, "not installed; nothing in this version needs it"),
+    }
+}
+
+fn data_folder(folder: &Path) -> Vec<Finding> {
+    let Some(existing) = folder.ancestors().find(|path| path.exists()).filter(|path| !path.as_os_str().is_empty()).or(Some(Path::new(".")))
+    else {
+        return Vec::new();
+    };
+    let mut findings = vec![writable(folder, existing)];
+    if existing == folder {
+        findings.extend(private(folder));
+    }
+    findings.extend(free_space(existing));
+    findings.extend(file_system(existing));
+    findings
+}
+
+fn writable(folder: &Path, existing: &Path) -> Finding {
+    let probe = existing.join(format!(".moothall-doctor-{}", std::process::id()));
+    let tried = std::fs::OpenOptions::new().write(true).create_new(true).open(&probe);
+    let tried = tried.and_then(|file| file.sync_all()).and_then(|()| std::fs::remove_file(&probe));
+    match tried {
+        Ok(()) if existing == folder => Finding::new("data folder", Verdict::Ok, folder.display().to_string()),
+        Ok(()) => Finding::new("data folder", Verdict::Ok, format!("{} will be made", folder.display())),
+        Err(error) => {
+            let fix = format!("give yourself the right to write to {}, or name another folder with --data", existing.display());
+            Finding::new("data folder", Verdict::Fail, format!("cannot write to {}: {error}", existing.display())).fix(fix)
+        }
+    }
+}
+
+fn private(folder: &Path) -> Option<Finding> {
+    let mode = std::fs::metadata(folder).ok()?.permissions().mode() & 0o777;
+    let open = mode & 0o077 != 0;
+    let verdict = if open { Verdict::Warn } else { Verdict::Ok };
+    let found = Finding::new("permissions", verdict, format!("mode {mode:04o}{}", if open { "; others can look in" } else { "" }));
+    Some(if open { found.fix(format!("chmod 700 {}", folder.display())) } else { found })
+}
+
+fn free_space(folder: &Path) -> Option<Finding> {
+    let stat = statvfs::statvfs(folder).ok()?;
+    let free = u64::from(stat.blocks_available()).saturating_mul(u64::from(stat.fragment_size()));
+    let found = format!("{} MiB free", free >> 20);
+    Some(match free {
+        ..FREE_BYTES_MIN => Finding::new("disk", Verdict::Fail, found).fix("free some space; a full disk refuses every message"),
+        FREE_BYTES_MIN..FREE_BYTES_WARN => Finding::new("disk", Verdict::Warn, found).fix("free some space soon"),
+        _ => Finding::new("disk", Verdict::Ok, found),
+    })
+}
+
+/// The write-ahead log needs memory that all its readers share, which file systems on other computers do not have.
+fn file_system(folder: &Path) -> Option<Finding> {
+    let kind = statfs::statfs(folder).ok()?.filesystem_type();
+    let remote = [(statfs::NFS_SUPER_MAGIC, "NFS"), (statfs::SMB_SUPER_MAGIC, "SMB"), (statfs::FUSE_SUPER_MAGIC, "FUSE")];
+    Some(match remote.into_iter().find(|(magic, _)| *magic == kind) {
+        Some((_, name)) => Finding::new("file system", Verdict::Warn, format!("{name}: locks and shared memory may not work on it"))
+            .fix("use a local disk"),
+        None => Finding::new("file system", Verdict::Ok, "local"),
+    })
+}
+
+async fn address(bind: SocketAddr) -> Finding {
+    if bind.port() != 0
+        && let Ok(client) = Client::new(&format!("http://{bind}"))
+        && let Ok(Ok(ping)) = tokio::time::timeout(PING_WITHIN, client.get::<Ping>("/ping")).await
+        && ping.server == "moothall"
+    {
+        return Finding::new("address", Verdict::Ok, format!("a server of version {} answers on {bind}", ping.version));
+    }
+    match TcpListener::bind(bind) {
+        Ok(_) => Finding::new("address", Verdict::Ok, format!("{bind} is free")),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            Finding::new("address", Verdict::Fail, format!("another program listens on {bind}")).fix("stop it, or use --bind 127.0.0.1:0")
+        }
+        Err(error) => {
+            Finding::new("address", Verdict::Fail, format!("cannot listen on {bind}: {error}")).fix("use another address with --bind")
+        }
+    }
+}
+
+fn commands(settled: &Settled) -> Vec<Finding> {
+    let configured = settled.config.agents.iter();
+    configured.filter(|(_, agent)| agent.command.is_some()).map(|(client, agent)| command(client, agent)).collect()
+}
+
+fn command(client: &str, agent: &AgentConfig) -> Finding {
+    let checked = agent.command_spec("").map_err(|fault| fault.to_string()).and_then(|spec| spec.check().map_err(|fault| fault.message));
+    match checked {
+        Ok(program) => {
+            let name = program.file_name().unwrap_or(OsStr::new("")).to_string_lossy().into_owned();
+            Finding::new("agent", Verdict::Ok, format!("{client} runs {name} ({})", program.display()))
+        }
+        Err(why) => Finding::new("agent", Verdict::Fail, format!("{client}: {why}"))
+            .fix(format!("install it, or correct [agents.{client}] in the configuration")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn verdict_of(findings: &[Finding], check: &str) -> Verdict {
+        findings.iter().find(|finding| finding.check == check).unwrap().verdict
+    }
+
+    #[test]
+    fn the_bundled_sqlite_is_new_enough() {
+        assert_eq!(sqlite().verdict, Verdict::Ok);
+    }
+
+    #[test]
+    fn a_folder_that_others_can_read_is_worth_a_word() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(verdict_of(&data_folder(folder.path()), "permissions"), Verdict::Warn);
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+        assert_eq!(verdict_of(&data_folder(folder.path()), "permissions"), Verdict::Ok);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the probe is gone");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_a_failure() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(verdict_of(&data_folder(&file.join("data")), "data folder"), Verdict::Fail);
+    }
+
+    #[tokio::test]
+    async fn a_port_that_another_program_has_is_a_failure() {
+        let other = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let bind = other.local_addr().unwrap();
+        let hanging_up = tokio::spawn(async move { while other.accept().await.is_ok() {} });
+        assert_eq!(address(bind).await.verdict, Verdict::Fail);
+        hanging_up.abort();
+        assert!(hanging_up.await.is_err_and(|error| error.is_cancelled()));
+        assert_eq!(address(bind).await.verdict, Verdict::Ok);
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_a_failure() {
+        let agent = AgentConfig { command: Some(vec!["surely-no-such-program".into()]), ..AgentConfig::default() };
+        assert_eq!(command("x", &agent).verdict, Verdict::Fail);
+        let agent = AgentConfig { command: Some(vec!["sh".into()]), ..AgentConfig::default() };
+        assert_eq!(command("x", &agent).verdict, Verdict::Ok);
+    }
+}

@@ -1,0 +1,136 @@
+//! Reads the events of a conversation: what there is, and what comes, without a gap when the connection breaks.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use futures_util::{Stream, StreamExt};
+use moothall_surfaces::wire::{Envelope, EventPage};
+
+use crate::client::Client;
+use crate::fault::{Exit, Fault};
+use crate::paint::note;
+use crate::sse::Frame;
+use crate::threads;
+
+/// Waits between attempts to reach a server that went away: short at first, for one that restarts.
+const RETRY_MS: [u64; 5] = [100, 250, 500, 1000, 2000];
+
+/// Which events are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// What everybody sees.
+    Conversation,
+    /// The events that explain, too.
+    Trace,
+}
+
+impl Wanted {
+    const fn query(self) -> &'static str {
+        match self {
+            Wanted::Conversation => "&as=user",
+            Wanted::Trace => "",
+        }
+    }
+}
+
+/// Events after a position.
+///
+/// # Errors
+/// No server, or its refusal.
+pub async fn after(client: &Client, thread: &str, after: u64, wanted: Wanted) -> Result<EventPage, Fault> {
+    client.get(&format!("{}?after={after}{}", threads::path(thread, "events"), wanted.query())).await
+}
+
+/// The last `count` events that pass, read from the end so that a long conversation costs no more than a short one.
+///
+/// # Errors
+/// No server, or its refusal.
+pub async fn last(
+    client: &Client,
+    thread: &str,
+    head: u64,
+    count: usize,
+    wanted: Wanted,
+    pass: fn(&Envelope) -> bool,
+) -> Result<EventPage, Fault> {
+    let mut span = 64 + 8 * u64::try_from(count).unwrap_or(u64::MAX / 8);
+    loop {
+        let from = head.saturating_sub(span);
+        let mut page = after(client, thread, from, wanted).await?;
+        page.events.retain(pass);
+        if page.events.len() >= count || from == 0 {
+            page.events.drain(..page.events.len().saturating_sub(count));
+            return Ok(page);
+        }
+        span = span.saturating_mul(4);
+    }
+}
+
+/// Follows a conversation from a position.
+pub struct Follow<'a> {
+    client: &'a Client,
+    path: String,
+    position: u64,
+    frames: Option<Pin<Box<dyn Stream<Item = Frame> + Send>>>,
+}
+
+/// What a stream says.
+pub enum Heard {
+    /// An event.
+    Event(Box<Envelope>),
+    /// Something ephemeral.
+    Signal,
+}
+
+impl<'a> Follow<'a> {
+    /// Follows from after a position; what was missed comes first.
+    pub fn new(client: &'a Client, thread: &str, position: u64, wanted: Wanted) -> Self {
+        let path = format!("{}?{}", threads::path(thread, "events/stream"), wanted.query().trim_start_matches('&'));
+        Self { client, path: path.trim_end_matches('?').to_owned(), position, frames: None }
+    }
+
+    /// What comes next. Connects again, as long as it takes, when the server goes away; nothing is lost or comes twice.
+    ///
+    /// # Errors
+    /// The server refuses, or sends what this version does not understand.
+    pub async fn next(&mut self) -> Result<Heard, Fault> {
+        loop {
+            let frames = match &mut self.frames {
+                Some(frames) => frames,
+                None => self.frames.insert(connect(self.client, &self.path, self.position).await?),
+            };
+            match frames.next().await {
+                Some(frame) if frame.event.is_empty() => {
+                    let envelope = parse(&frame)?;
+                    if envelope.seq > self.position {
+                        self.position = envelope.seq;
+                        return Ok(Heard::Event(Box::new(envelope)));
+                    }
+                }
+                Some(_) => return Ok(Heard::Signal),
+                None => self.frames = None,
+            }
+        }
+    }
+}
+
+fn parse(frame: &Frame) -> Result<Envelope, Fault> {
+    serde_json::from_str(&frame.data)
+        .map_err(|error| Fault::new(Exit::Failure, "the server sent an event that this version does not understand").because(error))
+}
+
+async fn connect(client: &Client, path: &str, position: u64) -> Result<Pin<Box<dyn Stream<Item = Frame> + Send>>, Fault> {
+    let mut waits = RETRY_MS.into_iter().chain(std::iter::repeat(RETRY_MS[RETRY_MS.len() - 1]));
+    let mut told = false;
+    loop {
+        let fault = match client.stream(path, Some(&position.to_string())).await {
+            Ok(frames) => return Ok(Box::pin(frames)),
+            Err(fault) if matches!(fault.exit, Exit::Unavailable | Exit::TryLater) => fault,
+            Err(fault) => return Err(fault),
+        };
+        if !std::mem::replace(&mut told, true) {
+            note(&format!("{}; waiting for it (Ctrl-C ends this)", fault.what));
+        }
+        tokio::time::sleep(Duration::from_millis(waits.next().unwrap_or_default())).await;
+    }
+}

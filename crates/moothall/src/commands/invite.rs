@@ -1,0 +1,81 @@
+//! `invite` and `uninvite`: who is in a conversation.
+
+use moothall_surfaces::wire::{Accepted, AgentEntry, AgentList, NewEvent, WireProfile};
+use serde_json::json;
+
+use super::Desk;
+use crate::cli::{Invite, Uninvite};
+use crate::client::Client;
+use crate::fault::Fault;
+use crate::paint::note;
+use crate::threads;
+
+pub async fn run(desk: &Desk, args: &Invite) -> Result<(), Fault> {
+    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
+    let profile = profile(desk, &thread, args).await?;
+    let accepted = invite(&desk.client, &thread, &args.id, profile).await?;
+    if desk.paper.json {
+        return desk.paper.object(&accepted);
+    }
+    for warning in &accepted.warnings {
+        note(&format!("warning: {warning}"));
+    }
+    note(&format!("{} is in. Address it: moothall say - \"@{} …\"", args.id, args.id));
+    match &accepted.join {
+        Some(join) => desk.paper.line(&moothall_kernel::text::for_terminal(&join.prompt)),
+        None => Ok(()),
+    }
+}
+
+pub async fn uninvite(desk: &Desk, args: &Uninvite) -> Result<(), Fault> {
+    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
+    let accepted = control(&desk.client, &thread, json!({"uninvite": {"participant_id": args.id}})).await?;
+    if desk.paper.json {
+        return desk.paper.object(&accepted);
+    }
+    note(&if accepted.event.is_some() { format!("{} is out.", args.id) } else { format!("{} was not there.", args.id) });
+    Ok(())
+}
+
+/// Invites a participant under an id.
+pub async fn invite(client: &Client, thread: &str, id: &str, profile: WireProfile) -> Result<Accepted, Fault> {
+    control(client, thread, json!({"invite": {"participant_id": id, "profile": profile}})).await
+}
+
+async fn control(client: &Client, thread: &str, content: serde_json::Value) -> Result<Accepted, Fault> {
+    let event = NewEvent { kind: Some("control".into()), from: Some("user".into()), content, ..NewEvent::default() };
+    client.post(&threads::path(thread, "events"), &event).await
+}
+
+/// What an invite of a registry's agent says.
+pub fn profile_of(agent: &AgentEntry) -> WireProfile {
+    let model = agent.profile.model.clone().or_else(|| Some("default".into()));
+    WireProfile { client: Some(agent.client.clone()), model, ..agent.profile.clone() }
+}
+
+/// What was given, and at a first invite what the registry knows. A later invite changes only what it names.
+async fn profile(desk: &Desk, thread: &str, args: &Invite) -> Result<WireProfile, Fault> {
+    let roles = (!args.roles.is_empty()).then(|| args.roles.clone());
+    let given = WireProfile { client: args.client.clone(), model: args.model.clone(), roles, nickname: args.nickname.clone() };
+    let state = threads::state(&desk.client, thread).await?;
+    if state.state.participants.invited.iter().any(|entry| entry.id == args.id) {
+        return Ok(given);
+    }
+    let registry: AgentList = desk.client.get("/agents").await?;
+    let client = given.client.clone().unwrap_or_else(|| args.id.clone());
+    let start = registry.agents.iter().find(|agent| agent.client == client).map(profile_of);
+    let start = start.unwrap_or_else(|| outside(client));
+    Ok(WireProfile {
+        client: given.client.or(start.client),
+        model: given.model.or(start.model),
+        roles: given.roles.or(start.roles),
+        // A second participant of the same agent keeps its own id as its name.
+        nickname: given.nickname.or(start.nickname.filter(|_| args.client.is_none())),
+    })
+}
+
+/// Somebody whom the registry does not know: a person, or a program that connects by itself.
+fn outside(client: String) -> WireProfile {
+    let model = if client == "human" { "human" } else { "default" };
+    WireProfile { client: Some(client), model: Some(model.into()), ..WireProfile::default() }
+}

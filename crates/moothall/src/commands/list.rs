@@ -1,0 +1,27 @@
+//! `list`: which conversations there are.
+
+use moothall_surfaces::wire::ThreadList;
+
+use super::Desk;
+use crate::cli::List;
+use crate::fault::Fault;
+use crate::paint::{Style, note};
+use crate::threads;
+
+pub async fn run(desk: &Desk, args: &List) -> Result<(), Fault> {
+    let mut threads = threads::all(&desk.client).await?;
+    threads.retain(|thread| args.all || !thread.archived);
+    if desk.paper.json {
+        return desk.paper.object(&ThreadList { threads, next: None });
+    }
+    if threads.is_empty() {
+        note("There is no conversation yet. Begin one: moothall new \"A name\"");
+    }
+    for thread in &threads {
+        let facts = format!("{:<12} {:>6} events, last {}", thread.policy, thread.head, thread.updated_at);
+        let mark = if thread.archived { "  (archived)" } else { "" };
+        let (facts, name) = (desk.paper.paint(Style::Dim, &facts), desk.paper.paint(Style::Bold, &thread.name));
+        desk.paper.line(&format!("{}  {facts}  {name}{mark}", thread.id))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! What each command does.
+
+mod agents;
+mod doctor;
+mod events;
+mod invite;
+mod list;
+mod new;
+mod say;
+mod serve;
+mod show;
+mod tail;
+mod why;
+
+use crate::cli::{Cli, Command};
+use crate::client::Client;
+use crate::fault::Fault;
+use crate::paint::Paper;
+
+/// What commands that talk to a server need.
+pub struct Desk {
+    /// The server.
+    pub client: Client,
+    /// Standard output.
+    pub paper: Paper,
+}
+
+/// Runs a command.
+///
+/// # Errors
+/// Whatever kept it from being done.
+pub async fn run(cli: Cli) -> Result<(), Fault> {
+    let paper = Paper::new(cli.global.color, cli.global.json);
+    let command = match cli.command {
+        Command::Serve(args) => return serve::run(&args, &paper).await,
+        Command::Doctor(args) => return doctor::run(&args, &paper).await,
+        talking => talking,
+    };
+    let desk = Desk { client: Client::new(&cli.global.server)?, paper };
+    match command {
+        Command::New(args) => new::run(&desk, &args).await,
+        Command::List(args) => list::run(&desk, &args).await,
+        Command::Say(args) => say::run(&desk, &args).await,
+        Command::Tail(args) => tail::run(&desk, &args).await,
+        Command::Invite(args) => invite::run(&desk, &args).await,
+        Command::Uninvite(args) => invite::uninvite(&desk, &args).await,
+        Command::Agents => agents::run(&desk).await,
+        Command::Why(args) => why::run(&desk, &args).await,
+        Command::Stop(args) => say::stop(&desk, &args).await,
+        Command::Serve(_) | Command::Doctor(_) => Ok(()),
+    }
+}

@@ -1,0 +1,60 @@
+//! `new`: begins a conversation and invites its agents.
+
+use moothall_surfaces::wire::{AgentEntry, AgentList, NewThread, ThreadCreated};
+use serde_json::json;
+
+use super::Desk;
+use super::invite::{invite, profile_of};
+use crate::cli::New;
+use crate::config::nearest;
+use crate::fault::{Exit, Fault};
+use crate::paint::note;
+
+/// The agents that come with the server, for a conversation that names none.
+const DEMO: [&str; 3] = ["analyst", "writer", "critic"];
+
+pub async fn run(desk: &Desk, args: &New) -> Result<(), Fault> {
+    let registry: AgentList = desk.client.get("/agents").await?;
+    let guests = guests(&registry.agents, args)?;
+    let body = NewThread { name: Some(args.name.clone()), from: Some("user".into()), policy: Some(json!(args.policy)) };
+    let created: ThreadCreated = desk.client.post("/threads", &body).await?;
+    for guest in &guests {
+        invite(&desk.client, &created.id, &guest.client, profile_of(guest)).await?;
+    }
+    let names: Vec<_> = guests.iter().map(|guest| guest.client.as_str()).collect();
+    if desk.paper.json {
+        return desk.paper.object(&json!({"thread": created, "invited": names}));
+    }
+    desk.paper.line(&created.id)?;
+    note(&next_step(args, &names));
+    Ok(())
+}
+
+fn guests<'a>(registry: &'a [AgentEntry], args: &New) -> Result<Vec<&'a AgentEntry>, Fault> {
+    let entry = |client: &str| registry.iter().find(|agent| agent.client == client);
+    if args.empty {
+        return Ok(Vec::new());
+    }
+    if args.with.is_empty() {
+        return Ok(DEMO.iter().filter_map(|client| entry(client)).collect());
+    }
+    args.with.iter().map(|client| entry(client).ok_or_else(|| unknown_agent(registry, client))).collect()
+}
+
+fn unknown_agent(registry: &[AgentEntry], client: &str) -> Fault {
+    let known: Vec<_> = registry.iter().map(|agent| agent.client.as_str()).collect();
+    let fault = Fault::new(Exit::Failure, format!("this server has no agent called {client:?}"));
+    match nearest(client, &known) {
+        Some(near) => fault.try_this(format!("did you mean {near}?")),
+        None => fault.try_this(format!("it has {}; see `moothall agents`", known.join(", "))),
+    }
+}
+
+fn next_step(args: &New, names: &[&str]) -> String {
+    match names {
+        [] => format!("\"{}\" ({}) is empty. Invite an agent: moothall invite - NAME", args.name, args.policy),
+        [first, ..] => {
+            format!("\"{}\" ({}) has {}. Say something: moothall say - \"@{first} …\" --wait", args.name, args.policy, names.join(", "))
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! `say` and `stop`: a person's words, the answers to them, and the end of it.
+
+use std::io::Read;
+use std::time::Duration;
+
+use moothall_surfaces::wire::{Accepted, Actor, NewEvent, StopAccepted, ThreadStateAnswer};
+use serde_json::json;
+
+use super::Desk;
+use super::events::{self, Follow, Heard, Wanted};
+use super::show::{View, is_conversation};
+use crate::cli::{Say, Stop};
+use crate::fault::{Exit, Fault};
+use crate::paint::note;
+use crate::threads::{self, Faces};
+
+/// How often to look whether everybody has answered, when the stream is silent.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+pub async fn run(desk: &Desk, args: &Say) -> Result<(), Fault> {
+    let content = words(&args.text)?;
+    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
+    let event = NewEvent {
+        kind: Some("message".into()),
+        from: Some(args.speaker.clone()),
+        to: args.to.clone(),
+        content: json!(content),
+        meta: None,
+    };
+    let accepted: Accepted = desk.client.post(&threads::path(&thread, "events"), &event).await?;
+    if desk.paper.json {
+        desk.paper.object(&accepted)?;
+    }
+    for warning in &accepted.warnings {
+        note(&format!("warning: {warning}"));
+    }
+    let said = accepted.event.as_ref().map_or(0, |event| event.seq);
+    if args.wait {
+        return wait(desk, &thread, said).await;
+    }
+    if !desk.paper.json {
+        note(&format!("Said as {said}. Read on: moothall tail -   Who answers and why: moothall why - {said}"));
+    }
+    Ok(())
+}
+
+pub async fn stop(desk: &Desk, args: &Stop) -> Result<(), Fault> {
+    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
+    let stopped: StopAccepted = desk.client.post(&threads::path(&thread, "stop"), &Actor { from: Some("user".into()) }).await?;
+    if desk.paper.json {
+        return desk.paper.object(&stopped);
+    }
+    note(if stopped.event.is_some() { "Stopped: open turns and waiting messages are cancelled." } else { "There was nothing to stop." });
+    Ok(())
+}
+
+/// The words given, or standard input for a lone `-`.
+fn words(given: &[String]) -> Result<String, Fault> {
+    if given != ["-"] {
+        return Ok(given.join(" "));
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes).map_err(|error| Fault::io("cannot read standard input", &error))?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Fault::new(Exit::Failure, "standard input is not UTF-8 text").try_this("convert it first, e.g. with iconv -t UTF-8")
+    })?;
+    Ok(text.trim_end().to_owned())
+}
+
+/// Prints what comes after a message until nothing is owed to anybody.
+async fn wait(desk: &Desk, thread: &str, said: u64) -> Result<(), Fault> {
+    let mut state = threads::state(&desk.client, thread).await?;
+    let mut view = View::new(desk, thread, Faces::of(&state));
+    // The trace says when a turn ends without a word.
+    let mut follow = Follow::new(&desk.client, thread, said, Wanted::Trace);
+    let mut shown = said;
+    while is_busy(&state) {
+        // Waiting is interrupted only between two frames, so none is lost.
+        if let Ok(heard) = tokio::time::timeout(LOOK_EVERY, follow.next()).await
+            && let Heard::Event(envelope) = heard?
+        {
+            shown = envelope.seq;
+            if is_conversation(&envelope) {
+                view.show(&envelope).await?;
+            }
+        }
+        state = threads::state(&desk.client, thread).await?;
+    }
+    for envelope in events::after(&desk.client, thread, shown, Wanted::Conversation).await?.events {
+        if is_conversation(&envelope) {
+            view.show(&envelope).await?;
+        }
+    }
+    if state.state.paused {
+        note("The conversation is paused: agents stand still until it is resumed.");
+    }
+    Ok(())
+}
+
+/// Somebody is speaking, or will without anything more being done.
+fn is_busy(answer: &ThreadStateAnswer) -> bool {
+    let state = &answer.state;
+    let waiting = !state.turns.is_empty() || !state.queue.is_empty() || !state.upcoming.is_empty();
+    waiting && !state.paused && state.held.is_none()
+}

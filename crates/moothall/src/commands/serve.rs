@@ -1,0 +1,164 @@
+//! `serve`: opens the log, the hall and the doors, and closes them in the opposite order.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use moothall_engine::hall::{Hall, HallError, HallParts};
+use moothall_engine::ports::SystemClock;
+use moothall_engine::registry::Registry;
+use moothall_kernel::time::Millis;
+use moothall_store::{OpenError, SqliteLog};
+use moothall_surfaces::{HttpOptions, serve};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::cli::Serve;
+use crate::config::{self, Config};
+use crate::fault::{Exit, Fault};
+use crate::paint::{Paper, Style, note};
+use crate::place::{Settled, settle};
+
+/// How long open work may take when the server is told to stop.
+const DRAIN_WITHIN: Millis = Millis::from_secs(10);
+
+pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
+    start_logging();
+    let settled = settle(&args.place, &config::environment())?;
+    settled.config.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
+    let mut stops = Stops::listen()?;
+    let log = Arc::new(open_log(&settled.data)?);
+    let (listener, address) = listen(settled.bind).await?;
+    let registry = registry(&settled.config, address)?;
+    let agents: Vec<String> = registry.iter().map(|spec| spec.client.clone()).collect();
+    let hall = open_hall(log.clone(), registry, &settled.config).await?;
+    announce(paper, &settled, address, &agents)?;
+
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let options = options(&settled.config, address);
+    let doors = tokio::spawn(serve(listener, hall.clone(), options, async move {
+        // The sender going away means the same as its word.
+        let _ = stopped.await;
+    }));
+    let reason = tokio::select! {
+        () = stops.first() => None,
+        reason = hall.failed() => Some(reason),
+    };
+    if reason.is_none() {
+        note("Stopping: open work has up to 10 seconds. Ctrl-C again stops at once.");
+    }
+    drop(stop);
+    tokio::select! {
+        () = close(&hall, &log, doors) => {}
+        () = stops.first() => return Err(Fault::new(Exit::Interrupted, "stopped at once; what was acknowledged is kept")),
+    }
+    match reason {
+        None => Ok(()),
+        Some(reason) => Err(Fault::new(Exit::Io, "the log cannot be written any more, so the server stopped")
+            .because(reason)
+            .try_this("check the disk, then start again: what was acknowledged is kept")),
+    }
+}
+
+async fn close(hall: &Hall, log: &SqliteLog, doors: tokio::task::JoinHandle<()>) {
+    hall.drain(DRAIN_WITHIN).await;
+    let _ = tokio::time::timeout(std::time::Duration::from_millis(DRAIN_WITHIN.0), doors).await;
+    if let Err(error) = log.close().await {
+        tracing::error!(%error, "the log did not close cleanly; it will recover at the next start");
+    }
+}
+
+/// SIGINT and SIGTERM: both ask for a calm end, and a second one for an immediate end.
+struct Stops {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Stops {
+    fn listen() -> Result<Self, Fault> {
+        let listen = |kind| signal(kind).map_err(|error| Fault::io("cannot listen for signals", &error));
+        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
+    }
+
+    async fn first(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+fn start_logging() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("MOOTHALL_LOG");
+    let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+}
+
+fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
+    SqliteLog::open(data).map_err(|error| match &error {
+        OpenError::Locked { .. } => {
+            Fault::new(Exit::TryLater, error.to_string()).try_this("stop the other server, or give this one another folder with --data DIR")
+        }
+        OpenError::Newer { .. } => {
+            Fault::new(Exit::Config, error.to_string()).try_this("use the newer version, or another folder with --data DIR")
+        }
+        OpenError::Io { .. } | OpenError::Unusable { .. } => Fault::new(Exit::Io, error.to_string()).try_this("see `moothall doctor`"),
+    })
+}
+
+async fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr), Fault> {
+    let bound = TcpListener::bind(bind).await.and_then(|listener| listener.local_addr().map(|address| (listener, address)));
+    bound.map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => Fault::new(Exit::Unavailable, format!("{bind} is taken by another program, perhaps another server"))
+            .try_this("stop it, or use another port: --bind 127.0.0.1:0 picks a free one"),
+        _ => Fault::new(Exit::Unavailable, format!("cannot listen on {bind}")).because(error).try_this("use another address with --bind"),
+    })
+}
+
+/// The built-in agents, and the configured ones in their place where the names are the same.
+fn registry(config: &Config, address: SocketAddr) -> Result<Registry, Fault> {
+    let mut registry = Registry::default();
+    moothall_agents::built_in().into_iter().for_each(|spec| registry.insert(spec));
+    for (client, agent) in &config.agents {
+        let spec = agent.spec(client, &format!("http://{address}"));
+        registry.insert(spec.map_err(|fault| Fault::new(Exit::Config, format!("[agents.{client}]: {fault}")))?);
+    }
+    Ok(registry)
+}
+
+async fn open_hall(log: Arc<SqliteLog>, registry: Registry, config: &Config) -> Result<Hall, Fault> {
+    let parts = HallParts {
+        log,
+        clock: Arc::new(SystemClock),
+        registry,
+        defaults: config.defaults.clone(),
+        owner: uuid::Uuid::now_v7().to_string(),
+    };
+    Hall::open(parts).await.map_err(|error| {
+        let exit = if error == HallError::DiskFull { Exit::Io } else { Exit::Failure };
+        Fault::new(exit, "cannot open the conversations").because(error).try_this("see `moothall doctor`")
+    })
+}
+
+fn options(config: &Config, address: SocketAddr) -> HttpOptions {
+    let mut options = HttpOptions::new(address);
+    options.hosts.clone_from(&config.server.allowed_hosts);
+    options.origins.clone_from(&config.server.allowed_origins);
+    options
+}
+
+/// Where it listens, who is there, and what to type next.
+fn announce(paper: &Paper, settled: &Settled, address: SocketAddr, agents: &[String]) -> Result<(), Fault> {
+    let url = format!("http://{address}");
+    if paper.json {
+        return paper.object(&json!({"listening": url, "data": settled.data, "agents": agents, "version": env!("CARGO_PKG_VERSION")}));
+    }
+    let elsewhere = if address.port() == 5111 { String::new() } else { format!(" --server {url}") };
+    paper.line(&format!("Moothall listens on {}", paper.paint(Style::Bold, &url)))?;
+    paper.line(&format!("  data    {}", paper.paint(Style::Plain, &settled.data.display().to_string())))?;
+    paper.line(&format!("  agents  {}", paper.paint(Style::Plain, &agents.join(", "))))?;
+    paper.line(&format!("  next    moothall{elsewhere} new \"First talk\"        (in another terminal; with cargo: cargo run --release -- new \"First talk\")"))?;
+    paper.line(&format!("          moothall{elsewhere} say - \"@analyst where do we begin?\" --wait"))
+}

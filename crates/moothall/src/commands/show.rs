@@ -1,0 +1,132 @@
+//! Shows events to people.
+
+use moothall_kernel::text::{for_terminal, hang};
+use moothall_surfaces::wire::{Envelope, TurnEvent};
+use serde_json::Value;
+
+use super::Desk;
+use crate::client::Client;
+use crate::fault::Fault;
+use crate::paint::{Paper, Style};
+use crate::threads::{self, Faces};
+
+/// Shows the events of one conversation.
+pub struct View<'a> {
+    desk: &'a Desk,
+    thread: &'a str,
+    faces: Faces,
+}
+
+impl<'a> View<'a> {
+    /// A view of a conversation with these faces.
+    pub fn new(desk: &'a Desk, thread: &'a str, faces: Faces) -> Self {
+        Self { desk, thread, faces }
+    }
+
+    /// Prints an event: an object on a line, or as people read it.
+    ///
+    /// # Errors
+    /// Standard output is gone.
+    pub async fn show(&mut self, envelope: &Envelope) -> Result<(), Fault> {
+        if self.desk.paper.json {
+            return self.desk.paper.object(envelope);
+        }
+        if envelope.kind == "control" {
+            self.look_again(&self.desk.client).await;
+        }
+        self.desk.paper.line(&self.row(envelope))
+    }
+
+    /// Somebody may have come, gone or got another name. The old faces do when the server cannot be asked.
+    async fn look_again(&mut self, client: &Client) {
+        if let Ok(state) = threads::state(client, self.thread).await {
+            self.faces = Faces::of(&state);
+        }
+    }
+
+    fn row(&self, envelope: &Envelope) -> String {
+        let paper = &self.desk.paper;
+        let place = paper.paint(Style::Dim, &format!("{:>4} {}", envelope.seq, clock(&envelope.ts)));
+        let who = self.faces.painted(paper, &envelope.from, self.faces.width());
+        format!("{place}  {who}  {}", self.words(paper, envelope))
+    }
+
+    fn words(&self, paper: &Paper, envelope: &Envelope) -> String {
+        if envelope.kind != "message" {
+            return paper.paint(Style::Dim, &explain(envelope));
+        }
+        let text = hang(&for_terminal(envelope.content.as_str().unwrap_or_default()));
+        let style = if envelope.meta.error.is_some() { Style::Bad } else { Style::Plain };
+        let target = match envelope.to.as_str() {
+            "all" => String::new(),
+            id => format!("→ {}: ", self.faces.painted(paper, id, 0)),
+        };
+        format!("{target}{}", paper.paint(style, &text))
+    }
+}
+
+/// What people said, and what the server has to tell them.
+pub fn is_conversation(envelope: &Envelope) -> bool {
+    matches!(envelope.kind.as_str(), "message" | "notice")
+}
+
+/// Everything.
+pub fn is_anything(_: &Envelope) -> bool {
+    true
+}
+
+/// Hours, minutes and seconds of a time stamp, in UTC.
+pub fn clock(ts: &str) -> String {
+    ts.get(11..19).map_or_else(|| ts.to_owned(), |time| format!("{time}Z"))
+}
+
+/// An event that is no message, in a few words.
+fn explain(envelope: &Envelope) -> String {
+    match envelope.kind.as_str() {
+        "notice" => text_of(&envelope.content, "text"),
+        "turn" => serde_json::from_value(envelope.content.clone()).map_or_else(|_| envelope.content.to_string(), explain_turn),
+        kind => format!("{kind} {}", if envelope.content.is_null() { String::new() } else { envelope.content.to_string() }),
+    }
+}
+
+fn text_of(content: &Value, key: &str) -> String {
+    content.get(key).and_then(Value::as_str).map_or_else(|| content.to_string(), str::to_owned)
+}
+
+fn explain_turn(event: TurnEvent) -> String {
+    match event {
+        TurnEvent::Granted { turn, participant, why, .. } => format!("turn {} to {participant} ({why})", number(&turn)),
+        TurnEvent::Widened { turn, why, .. } => format!("turn {} has another cause ({why})", number(&turn)),
+        TurnEvent::Started { turn, attempt, from_seq, through_seq, .. } => {
+            format!("turn {} started, attempt {attempt}, covers {}..{through_seq}", number(&turn), from_seq + 1)
+        }
+        TurnEvent::Lost { turn, attempt } => format!("turn {} lost attempt {attempt} in a restart", number(&turn)),
+        TurnEvent::Ended { turn, participant, outcome, fault, usage, .. } => {
+            let fault = fault.map_or_else(String::new, |fault| format!(": {}", fault.message));
+            format!("turn {} of {participant}: {outcome} after {:.2} s{fault}", number(&turn), usage.seconds)
+        }
+        TurnEvent::Skipped { participant, why_not, detail, .. } => {
+            let detail = detail.map_or_else(String::new, |detail| format!(": {detail}"));
+            format!("{participant} is not asked ({why_not}){detail}")
+        }
+        TurnEvent::Kept { participant, because, text, .. } => format!("kept from {participant} ({because}): {}", hang(&text)),
+        TurnEvent::Taken { cause } => format!("message {} is taken up", cause.seq),
+        TurnEvent::RoundOpened { cause, cap, forced, polled } => {
+            format!("round about {}: at most {cap} replies; must answer: {}; may: {}", cause.seq, names(&forced), names(&polled))
+        }
+        TurnEvent::ReactionOpened { forced, polled } => format!("reactions; must: {}; may: {}", names(&forced), names(&polled)),
+        TurnEvent::RoundClosed => "round closed".into(),
+        TurnEvent::Facts { participant, runtime, known } => {
+            format!("{participant} runs as {runtime} now{}", if known { "" } else { ", unknown to the registry" })
+        }
+    }
+}
+
+fn names(ids: &[String]) -> String {
+    if ids.is_empty() { "nobody".into() } else { ids.join(", ") }
+}
+
+/// The number at the end of a turn's id.
+fn number(turn: &str) -> &str {
+    turn.rsplit('.').next().unwrap_or(turn)
+}

@@ -1,0 +1,115 @@
+//! `why`: who was asked, why, what came of it, and why others were not.
+
+use moothall_surfaces::wire::{Envelope, TurnEntry, TurnList};
+use serde::Serialize;
+
+use super::Desk;
+use super::events::{self, Wanted};
+use super::show::clock;
+use crate::cli::Why;
+use crate::fault::{Exit, Fault};
+use crate::paint::{Paper, Style, note};
+use crate::threads::{self, Faces};
+
+/// A message and everything it gave rise to.
+#[derive(Debug, Serialize)]
+struct Story {
+    message: Envelope,
+    turns: Vec<TurnEntry>,
+}
+
+/// All that is told about a conversation.
+#[derive(Debug, Serialize)]
+struct Stories {
+    thread: String,
+    messages: Vec<Story>,
+    /// What no message gave rise to, such as a prod.
+    others: Vec<TurnEntry>,
+}
+
+pub async fn run(desk: &Desk, args: &Why) -> Result<(), Fault> {
+    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
+    let list: TurnList = desk.client.get(&threads::path(&thread, "turns")).await?;
+    let page = events::after(&desk.client, &thread, 0, Wanted::Conversation).await?;
+    let stories = tell(thread, page.events, list.turns, args.message.as_deref())?;
+    if desk.paper.json {
+        return desk.paper.object(&stories);
+    }
+    let faces = Faces::of(&threads::state(&desk.client, &stories.thread).await?);
+    print(&desk.paper, &faces, &stories)
+}
+
+/// Groups turns by the human message that they go back to.
+fn tell(thread: String, events: Vec<Envelope>, turns: Vec<TurnEntry>, only: Option<&str>) -> Result<Stories, Fault> {
+    let mut told = Stories { thread, messages: Vec::new(), others: Vec::new() };
+    for message in events.into_iter().filter(|event| event.kind == "message") {
+        let wanted = only.is_none_or(|only| only == message.id || only.strip_prefix('#').unwrap_or(only) == message.seq.to_string());
+        let mine: Vec<_> = turns.iter().filter(|turn| goes_back_to(turn, &message)).cloned().collect();
+        if wanted && (only.is_some() || starts_a_story(&message, &mine)) {
+            told.messages.push(Story { message, turns: mine });
+        }
+    }
+    match only {
+        None => {
+            told.others = turns.into_iter().filter(|turn| told.messages.iter().all(|story| !goes_back_to(turn, &story.message))).collect()
+        }
+        Some(only) if told.messages.is_empty() => {
+            return Err(Fault::new(Exit::Failure, format!("there is no message {only} in this conversation"))
+                .try_this("numbers stand before the messages in `moothall tail`"));
+        }
+        Some(_) => {}
+    }
+    Ok(told)
+}
+
+fn goes_back_to(turn: &TurnEntry, message: &Envelope) -> bool {
+    turn.message.as_deref().unwrap_or(&turn.cause.id) == message.id
+}
+
+/// A message of a person, or one of an agent that nobody had asked and others answered.
+fn starts_a_story(message: &Envelope, turns: &[TurnEntry]) -> bool {
+    !turns.is_empty() || (message.meta.depth.is_none() && message.meta.turn.is_none() && message.from != "moothall")
+}
+
+fn print(paper: &Paper, faces: &Faces, stories: &Stories) -> Result<(), Fault> {
+    if stories.messages.is_empty() && stories.others.is_empty() {
+        note("Nobody has said anything yet.");
+    }
+    for Story { message, turns } in &stories.messages {
+        let words = message.content.as_str().unwrap_or_default();
+        let first = words.lines().next().unwrap_or_default();
+        let place = paper.paint(Style::Dim, &format!("{:>4} {}", message.seq, clock(&message.ts)));
+        paper.line(&format!("{place}  {}  {}", faces.painted(paper, &message.from, 0), paper.paint(Style::Plain, first)))?;
+        if turns.is_empty() {
+            paper.line(&paper.paint(Style::Dim, "      nobody was asked"))?;
+        }
+        for turn in turns {
+            paper.line(&row(paper, faces, turn))?;
+        }
+    }
+    if !stories.others.is_empty() {
+        paper.line("      without a message")?;
+    }
+    stories.others.iter().try_for_each(|turn| paper.line(&row(paper, faces, turn)))
+}
+
+fn row(paper: &Paper, faces: &Faces, turn: &TurnEntry) -> String {
+    let who = faces.painted(paper, &turn.participant, faces.width());
+    let asked = turn.why.as_deref().unwrap_or("not asked");
+    let (style, came) = outcome(turn);
+    let seconds = turn.usage.as_ref().map_or_else(String::new, |usage| format!("{:>8.2} s", usage.seconds));
+    let fault = turn.fault.as_ref().map(|fault| fault.message.as_str());
+    let detail = [turn.detail.as_deref(), fault].into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let row =
+        format!("      {who}  {asked:<9}  {}{seconds}  {}", paper.paint(style, &format!("{came:<9}")), paper.paint(Style::Dim, &detail));
+    row.trim_end().to_owned()
+}
+
+fn outcome(turn: &TurnEntry) -> (Style, &str) {
+    match (turn.outcome.as_deref(), turn.why_not.as_deref()) {
+        (Some("spoke"), _) => (Style::Good, "spoke"),
+        (Some(bad @ ("failed" | "expired")), _) => (Style::Bad, bad),
+        (Some(other), _) | (None, Some(other)) => (Style::Dim, other),
+        (None, None) => (Style::Warn, if turn.started_at.is_some() { "running" } else { "waiting" }),
+    }
+}

@@ -1,0 +1,104 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+pub(super) fn parse(text: &str) -> Result<Config, Fault> {
+    let set = [("KEY", "sk-very-secret"), ("HOME", "/somewhere"), ("OPENAI_API_KEY", "sk-very-secret")];
+    let variables = set.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    Config::parse(Path::new("moothall.toml"), text.into(), &variables)
+}
+
+fn refused(text: &str) -> Fault {
+    let fault = parse(text).unwrap_err();
+    assert_eq!(fault.exit, Exit::Config);
+    assert!(!fault.to_string().contains("sk-very-secret"), "{fault}");
+    fault
+}
+
+#[test]
+fn an_unknown_key_is_named_with_its_place_and_a_suggestion() {
+    let fault = refused("[server]\nbnd = \"127.0.0.1:1\"\n");
+    assert_eq!(fault.what, "moothall.toml:2:1: unknown key `bnd` in [server]");
+    assert_eq!(fault.forward.as_deref(), Some("did you mean `bind`?"));
+
+    let fault = refused("[defaults]\nname = \"hybrid\"\nmax_dept = 1\n");
+    assert_eq!(fault.what, "moothall.toml:3:1: unknown key `max_dept` in [defaults]");
+    assert_eq!(fault.forward.as_deref(), Some("did you mean `max_depth`?"));
+
+    let fault = refused("[agents.codex]\nruntime = \"command\"\ncomand = [\"codex\"]\n");
+    assert_eq!(fault.what, "moothall.toml:3:1: unknown key `comand` in [agents.codex]");
+    assert_eq!(fault.forward.as_deref(), Some("did you mean `command`?"));
+
+    let fault = refused("[sever]\n");
+    assert_eq!(fault.what, "moothall.toml:1:2: unknown key `sever` at the top of the file");
+    assert_eq!(fault.forward.as_deref(), Some("did you mean `server`?"));
+}
+
+#[test]
+fn a_key_outside_its_section_is_sent_home() {
+    let fault = refused("bind = \"127.0.0.1:1\"\n");
+    assert_eq!(fault.forward.as_deref(), Some("write it below the line [server]"));
+}
+
+#[test]
+fn a_wrong_type_is_named_with_its_place_and_without_its_value() {
+    let fault = refused("[server]\nallowed_hosts = \"${KEY}\"\n");
+    assert!(fault.what.starts_with("moothall.toml:2:17: in [server], invalid type: string"), "{}", fault.what);
+    let fault = refused("[defaults]\nmax_depth = \"${KEY}\"\n");
+    assert_eq!(fault.what, "moothall.toml:2:13: `max_depth` takes a whole number from 1 to 10");
+    let fault = refused("agents = 3\n");
+    assert_eq!(fault.what, "moothall.toml:1:10: `agents` is a section, written [agents], not an integer");
+}
+
+#[test]
+fn a_missing_variable_is_named() {
+    let fault = refused("[server]\ndata = \"${NOT_SET_ANYWHERE}/x\"\n");
+    assert_eq!(fault.what, "moothall.toml:2:8: the environment variable NOT_SET_ANYWHERE is not set");
+}
+
+#[test]
+fn broken_toml_is_named_with_its_place() {
+    assert!(refused("[server]\nbind = \n").what.starts_with("moothall.toml:2:"));
+    assert!(refused("[server\n").what.starts_with("moothall.toml:1:"));
+}
+
+#[test]
+fn an_agent_name_is_a_participant_id() {
+    let fault = refused("[agents.everyone]\nruntime = \"command\"\ncommand = [\"x\"]\n");
+    assert_eq!(fault.what, "moothall.toml:1:9: the agent name \"everyone\" is reserved");
+}
+
+#[test]
+fn sections_are_read_into_their_types() {
+    let text = "[server]\nbind = \"127.0.0.1:0\"\ndata = \"x\"\n[defaults]\ncooldown_seconds = 0\n";
+    let config = parse(text).unwrap();
+    assert_eq!(config.server.bind.as_deref(), Some("127.0.0.1:0"));
+    assert_eq!(config.defaults.cooldown.0, 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_exposed_secret_is_a_warning() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("moothall.toml");
+    std::fs::write(&file, "[agents.a]\nruntime = \"llm\"\nmodel = \"m\"\napi_key = \"sk-1\"\n").unwrap();
+    let document = Document::new(&file, std::fs::read_to_string(&file).unwrap());
+    for (mode, warned) in [(0o644, true), (0o640, true), (0o600, false)] {
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(exposed_secrets(&file, &document).is_some(), warned, "{mode:o}");
+    }
+}
+
+#[test]
+fn a_type_is_asked_for_its_keys() {
+    assert_eq!(keys_of::<ServerConfig>(), ["bind", "data", "mode", "allowed_hosts", "allowed_origins"]);
+}
+
+#[test]
+fn what_an_agent_cannot_be_is_said_at_the_key() {
+    let fault = refused("[agents.a]\ncommand = [\"x\"]\ntimeout = -1\n");
+    assert!(fault.what.starts_with("moothall.toml:3:1: in [agents.a], `timeout`: "), "{}", fault.what);
+    let fault = refused("[agents.a]\nsummary = \"x\"\n");
+    assert!(fault.what.starts_with("moothall.toml:1:"), "{}", fault.what);
+}

@@ -1,0 +1,94 @@
+//! Where a server keeps its data and listens: flags, then the configuration, then the defaults.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use crate::cli::Place;
+use crate::config::{Config, Variables, usual_data_folder};
+use crate::fault::{Exit, Fault};
+
+/// Where a server listens unless told otherwise.
+const USUAL_BIND: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 5111);
+
+/// Everything that has to be known before a server can start.
+#[derive(Debug)]
+pub struct Settled {
+    /// The configuration.
+    pub config: Config,
+    /// The data folder.
+    pub data: PathBuf,
+    /// Address and port.
+    pub bind: SocketAddr,
+}
+
+/// Settles where everything is.
+///
+/// # Errors
+/// A configuration that cannot be used, or an address that may not be.
+pub fn settle(place: &Place, variables: &Variables) -> Result<Settled, Fault> {
+    let config = Config::find(place.config.as_deref(), variables)?;
+    let data = data_folder(place, &config, variables)?;
+    let bind = match place.bind.as_ref().or(config.server.bind.as_ref()) {
+        Some(text) => bind_address(text)?,
+        None => USUAL_BIND,
+    };
+    Ok(Settled { config, data, bind })
+}
+
+fn data_folder(place: &Place, config: &Config, variables: &Variables) -> Result<PathBuf, Fault> {
+    let told = place.data.clone().or_else(|| config.server.data.clone());
+    told.or_else(|| usual_data_folder(variables)).ok_or_else(|| {
+        Fault::new(Exit::Config, "there is no place for the data: neither HOME nor XDG_DATA_HOME is set")
+            .try_this("name one with --data DIR")
+    })
+}
+
+/// In local mode whoever reaches the server may use it, so only this computer may reach it.
+fn bind_address(text: &str) -> Result<SocketAddr, Fault> {
+    let plain = text.strip_prefix("localhost:").map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
+    let Ok(address) = plain.parse::<SocketAddr>() else {
+        return Err(Fault::new(Exit::Config, format!("{text:?} is not an address and a port")).try_this("write it like 127.0.0.1:5111"));
+    };
+    if !address.ip().is_loopback() {
+        return Err(Fault::new(Exit::Config, format!("will not listen on {address} in local mode"))
+            .because("local mode asks nobody who they are, so other computers must not reach it")
+            .try_this(format!("bind 127.0.0.1:{}, and reach it from elsewhere through a tunnel such as ssh -L", address.port())));
+    }
+    Ok(address)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn only_this_computer_is_listened_to() {
+        for good in ["127.0.0.1:0", "127.1.2.3:80", "[::1]:5111", "localhost:5111"] {
+            assert!(bind_address(good).is_ok(), "{good}");
+        }
+        for bad in ["0.0.0.0:5111", "[::]:5111", "192.168.1.4:5111", "example.org:80", "5111", ""] {
+            assert_eq!(bind_address(bad).unwrap_err().exit, Exit::Config, "{bad}");
+        }
+    }
+
+    #[test]
+    fn flags_win_over_the_file_and_the_file_over_defaults() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("m.toml");
+        std::fs::write(&file, "[server]\nbind = \"127.0.0.1:1\"\ndata = \"from-file\"\n").unwrap();
+        let variables = Variables::from([("XDG_DATA_HOME".to_owned(), "/data".to_owned())]);
+        let mut place = Place { config: Some(file), ..Place::default() };
+        let settled = settle(&place, &variables).unwrap();
+        assert_eq!((settled.bind.port(), settled.data), (1, "from-file".into()));
+        place.bind = Some("127.0.0.1:2".into());
+        place.data = Some("from-flag".into());
+        let settled = settle(&place, &variables).unwrap();
+        assert_eq!((settled.bind.port(), settled.data), (2, "from-flag".into()));
+    }
+
+    #[test]
+    fn without_home_a_data_folder_must_be_named() {
+        assert_eq!(data_folder(&Place::default(), &Config::default(), &Variables::new()).unwrap_err().exit, Exit::Config);
+    }
+}

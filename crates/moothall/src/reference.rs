@@ -1,0 +1,69 @@
+//! The command reference in `docs/`, made from the help texts and compared with what is there.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Command, CommandFactory};
+
+use crate::cli::Cli;
+
+const HEADER: &str = "# Command reference\n\n\
+Made from the program's own help texts by `MOOTHALL_BLESS=1 cargo test -p moothall`; a test compares it. Do not edit it by hand.\n";
+
+/// The whole reference: the program itself, then each command.
+fn reference() -> String {
+    let mut program = Cli::command().term_width(100);
+    program.build();
+    let mut text = HEADER.to_owned();
+    section(&mut text, &mut program);
+    let names: Vec<String> = program.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    for name in names {
+        if let Some(command) = program.find_subcommand_mut(&name) {
+            section(&mut text, command);
+        }
+    }
+    text
+}
+
+fn section(text: &mut String, command: &mut Command) {
+    let title = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
+    let help = command.render_long_help().to_string();
+    let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+    let _ = write!(text, "\n## `{title}`\n\n```text\n{}\n```\n", help.join("\n").trim_end());
+}
+
+/// A file of the workspace, from its root.
+pub fn workspace_file(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// Compares a generated text with its file, or writes the file where `MOOTHALL_BLESS` is set.
+pub fn compare(path: &str, generated: &str) {
+    let file = workspace_file(path);
+    if std::env::var_os("MOOTHALL_BLESS").is_some() {
+        std::fs::write(&file, generated).unwrap_or_else(|error| panic!("{path}: {error}"));
+        return;
+    }
+    let kept = std::fs::read_to_string(&file).unwrap_or_default();
+    let first = kept.lines().zip(generated.lines()).position(|(kept, generated)| kept != generated);
+    let line = first.unwrap_or_else(|| kept.lines().count().min(generated.lines().count())) + 1;
+    assert!(kept == generated, "{path} differs from line {line} on. Make it anew: MOOTHALL_BLESS=1 cargo test -p moothall");
+}
+
+#[test]
+fn the_reference_says_what_the_program_says() {
+    compare("docs/reference/cli.md", &reference());
+}
+
+#[test]
+fn the_command_line_is_sound() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn every_command_has_an_example() {
+    for command in Cli::command().get_subcommands() {
+        let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        assert!(after.contains(&format!("moothall {}", command.get_name())), "{} has no example", command.get_name());
+    }
+}

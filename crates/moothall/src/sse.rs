@@ -1,0 +1,111 @@
+//! Reads server-sent events from a stream of bytes, cut wherever the network cut it.
+
+/// One event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// Its name; empty for plain messages.
+    pub event: String,
+    /// The id in force: where to resume.
+    pub id: Option<String>,
+    /// Its data, lines joined.
+    pub data: String,
+}
+
+/// Takes bytes and gives frames.
+#[derive(Debug, Default)]
+pub struct Parser {
+    line: Vec<u8>,
+    after_return: bool,
+    frame: Frame,
+    has_data: bool,
+    last_id: Option<String>,
+}
+
+impl Parser {
+    /// Takes the next bytes and gives the frames that they complete.
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<Frame> {
+        bytes.iter().filter_map(|byte| self.byte(*byte)).collect()
+    }
+
+    fn byte(&mut self, byte: u8) -> Option<Frame> {
+        let second_half = std::mem::replace(&mut self.after_return, byte == b'\r') && byte == b'\n';
+        match byte {
+            b'\n' if second_half => None,
+            b'\n' | b'\r' => {
+                let line = std::mem::take(&mut self.line);
+                self.line(&String::from_utf8_lossy(&line))
+            }
+            byte => {
+                self.line.push(byte);
+                None
+            }
+        }
+    }
+
+    fn line(&mut self, line: &str) -> Option<Frame> {
+        if line.is_empty() {
+            return self.dispatch();
+        }
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "event" => self.frame.event = value.into(),
+            "data" => {
+                if self.has_data {
+                    self.frame.data.push('\n');
+                }
+                self.frame.data.push_str(value);
+                self.has_data = true;
+            }
+            "id" if !value.contains('\0') => self.last_id = Some(value.into()),
+            // Comments have an empty field name; unknown fields are to be ignored.
+            _ => {}
+        }
+        None
+    }
+
+    fn dispatch(&mut self) -> Option<Frame> {
+        let frame = std::mem::take(&mut self.frame);
+        let complete = std::mem::take(&mut self.has_data);
+        complete.then(|| Frame { id: self.last_id.clone(), ..frame })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STREAM: &str = "\
+: keep-alive 7\n\
+\n\
+id: 7\n\
+data: {\"a\":\n\
+data:  \"ü\"}\n\
+\n\
+event: presence\r\n\
+data: x\r\n\
+\r\n\
+id: 8\rdata\r\r\
+data: cut off";
+
+    fn frame(event: &str, id: &str, data: &str) -> Frame {
+        Frame { event: event.into(), id: Some(id.into()), data: data.into() }
+    }
+
+    #[test]
+    fn frames_are_the_same_wherever_the_bytes_are_cut() {
+        let expected = vec![frame("", "7", "{\"a\":\n \"ü\"}"), frame("presence", "7", "x"), frame("", "8", "")];
+        let bytes = STREAM.as_bytes();
+        for cut in 0..=bytes.len() {
+            let mut parser = Parser::default();
+            let mut frames = parser.push(&bytes[..cut]);
+            frames.extend(parser.push(&bytes[cut..]));
+            assert_eq!(frames, expected, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_frame_without_data_is_none() {
+        assert_eq!(Parser::default().push(b"event: x\nid: 3\n\n"), []);
+    }
+}

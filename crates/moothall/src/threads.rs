@@ -1,0 +1,149 @@
+//! Which conversation a word on the command line means, and who is in it.
+
+use std::collections::BTreeMap;
+
+use moothall_surfaces::wire::{ThreadEntry, ThreadList, ThreadStateAnswer};
+
+use crate::client::{Client, segment};
+use crate::fault::{Exit, Fault};
+use crate::paint::{Paper, Style};
+
+/// The shortest beginning of an id that can name a conversation.
+const PREFIX_CHARS_MIN: usize = 4;
+
+/// All conversations, in creation order.
+///
+/// # Errors
+/// No server, or its refusal.
+pub async fn all(client: &Client) -> Result<Vec<ThreadEntry>, Fault> {
+    let mut threads = Vec::new();
+    let mut path = "/threads".to_owned();
+    loop {
+        let page: ThreadList = client.get(&path).await?;
+        threads.extend(page.threads);
+        let Some(next) = page.next else { return Ok(threads) };
+        path = format!("/threads?after={next}");
+    }
+}
+
+/// The id that a word means: a whole id, `-` for the conversation used last, an exact name, or the beginning of one id only.
+///
+/// # Errors
+/// Nothing or more than one thing is meant.
+pub async fn resolve(client: &Client, word: &str) -> Result<String, Fault> {
+    if uuid::Uuid::try_parse(word).is_ok() {
+        return Ok(word.to_owned());
+    }
+    choose(&all(client).await?, word).map(|thread| thread.id.clone())
+}
+
+fn choose<'a>(threads: &'a [ThreadEntry], word: &str) -> Result<&'a ThreadEntry, Fault> {
+    if word == "-" {
+        let used_last = threads.iter().max_by(|a, b| a.updated_at.cmp(&b.updated_at));
+        let none = || Fault::new(Exit::Failure, "there is no conversation yet").try_this("begin one: moothall new \"A name\"");
+        return used_last.ok_or_else(none);
+    }
+    let named: Vec<_> = threads.iter().filter(|thread| thread.name == word || thread.id == word).collect();
+    let begun = || threads.iter().filter(|thread| word.len() >= PREFIX_CHARS_MIN && thread.id.starts_with(word)).collect();
+    let found: Vec<_> = if named.is_empty() { begun() } else { named };
+    match found.as_slice() {
+        [one] => Ok(one),
+        [] => Err(Fault::new(Exit::Failure, format!("no conversation is called {word:?}, and no id begins so"))
+            .try_this("see `moothall list`, or use - for the one used last")),
+        several => {
+            let ids: Vec<_> = several.iter().map(|thread| format!("{} ({})", thread.id, thread.name)).collect();
+            Err(Fault::new(Exit::Failure, format!("{word:?} means {} conversations", several.len()))
+                .because(ids.join(", "))
+                .try_this("use more of the id"))
+        }
+    }
+}
+
+/// The path of a conversation's resource.
+pub fn path(thread: &str, rest: &str) -> String {
+    format!("/threads/{}/{rest}", segment(thread))
+}
+
+/// What a conversation is like now.
+///
+/// # Errors
+/// No server, or its refusal.
+pub async fn state(client: &Client, thread: &str) -> Result<ThreadStateAnswer, Fault> {
+    client.get(&path(thread, "state")).await
+}
+
+/// How participants are shown: names people read, and colours in the order of invitation.
+#[derive(Clone, Debug, Default)]
+pub struct Faces {
+    known: BTreeMap<String, (String, usize)>,
+}
+
+impl Faces {
+    /// The participants of a conversation as it is now.
+    pub fn of(answer: &ThreadStateAnswer) -> Self {
+        let known = answer.state.participants.invited.iter().map(|entry| {
+            let name = entry.profile.nickname.clone().unwrap_or_else(|| entry.id.clone());
+            (entry.id.clone(), (name, entry.color))
+        });
+        Self { known: known.collect() }
+    }
+
+    /// The name people read; the id of somebody who is not there any more.
+    pub fn name<'a>(&'a self, id: &'a str) -> &'a str {
+        self.known.get(id).map_or(id, |(name, _)| name)
+    }
+
+    /// That name, painted and filled up to a width.
+    pub fn painted(&self, paper: &Paper, id: &str, width: usize) -> String {
+        let style = match self.known.get(id) {
+            Some((_, place)) => Style::Person(*place),
+            None if id == "moothall" => Style::Dim,
+            None => Style::Bold,
+        };
+        let name = self.name(id);
+        let fill = " ".repeat(width.saturating_sub(name.chars().count()));
+        format!("{}{fill}", paper.paint(style, name))
+    }
+
+    /// The width of the longest name.
+    pub fn width(&self) -> usize {
+        let names = self.known.values().map(|(name, _)| name.chars().count());
+        names.max().unwrap_or_default().clamp(4, 20)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn thread(id: &str, name: &str, updated_at: &str) -> ThreadEntry {
+        ThreadEntry {
+            id: id.into(),
+            name: name.into(),
+            created_at: "2026-01-01T00:00:00.000Z".into(),
+            updated_at: updated_at.into(),
+            head: 1,
+            archived: false,
+            policy: "hybrid".into(),
+        }
+    }
+
+    #[test]
+    fn a_word_means_one_conversation_or_says_which() {
+        let threads = [
+            thread("0198aaaa", "Plan", "2026-01-01T00:00:03.000Z"),
+            thread("0198aabb", "Review", "2026-01-01T00:00:09.000Z"),
+            thread("0198ccdd", "Plan", "2026-01-01T00:00:01.000Z"),
+        ];
+        let chosen = |word: &str| choose(&threads, word).map(|thread| thread.id.as_str());
+        assert_eq!(chosen("-").unwrap(), "0198aabb");
+        assert_eq!(chosen("Review").unwrap(), "0198aabb");
+        assert_eq!(chosen("0198c").unwrap(), "0198ccdd");
+        assert!(chosen("Plan").unwrap_err().why.unwrap().contains("0198ccdd"));
+        assert!(chosen("0198aa").is_err());
+        assert!(chosen("019").is_err(), "too short to mean an id");
+        assert!(chosen("review").is_err());
+        assert!(choose(&[], "-").unwrap_err().forward.unwrap().contains("moothall new"));
+    }
+}

@@ -1,0 +1,322 @@
+//! The rules of the house that a program can check. Each failure names the rule and the way forward.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Longest source file, in lines. Nobody likes a function that scrolls, or a file that does.
+const LINES_MAX: usize = 600;
+/// Longest README, in lines.
+const README_LINES_MAX: usize = 150;
+
+/// Source files that may be longer because they are tables: read by looking things up, not from top to bottom.
+const TABLES: [(&str, &str); 1] = [("crates/kernel/src/event.rs", "the closed list of everything that can happen")];
+
+/// Test files that wait between two looks at a condition, because nothing tells them when it holds.
+const WATCHERS: [(&str, &str); 2] = [
+    ("crates/agents/tests/agents/common.rs", "watches processes of the system, which tell nobody but their parent that they are gone"),
+    ("crates/engine/tests/hall/common.rs", "watches a hall from outside, in time that is not real"),
+];
+
+/// Which crates of the house a crate may use. (ARCHITECTURE.md, "Code map".)
+const IMPORTS: [(&str, &[&str]); 8] = [
+    ("kernel", &[]),
+    ("engine", &["kernel"]),
+    ("store", &["engine", "kernel"]),
+    ("agents", &["engine", "kernel"]),
+    ("channels", &["engine", "kernel"]),
+    ("surfaces", &["engine", "kernel"]),
+    ("moothall", &["agents", "channels", "engine", "kernel", "store", "surfaces"]),
+    ("testkit", &["engine", "kernel"]),
+];
+
+/// Words that would let time, chance, the world or the order of a hash into the rules.
+const IMPURE: [&str; 12] = [
+    "tokio",
+    "SystemTime",
+    "Instant",
+    "rand::",
+    "getrandom",
+    "HashMap",
+    "HashSet",
+    "std::fs",
+    "std::net",
+    "std::env",
+    "std::process",
+    "std::thread",
+];
+
+/// A text file of the project.
+struct Source {
+    path: String,
+    text: String,
+}
+
+impl Source {
+    fn is_rust(&self) -> bool {
+        self.path.ends_with(".rs")
+    }
+
+    fn is_code(&self) -> bool {
+        [".rs", ".ts", ".svelte", ".css", ".sh"].iter().any(|end| self.path.ends_with(end))
+    }
+
+    fn is_under_tests(&self) -> bool {
+        self.path.contains("/tests/") || self.path.contains("/benches/")
+    }
+
+    fn is_generated(&self) -> bool {
+        self.path.ends_with(".lock") || self.path.ends_with("package-lock.json") || self.path.starts_with("docs/reference/")
+    }
+
+    /// Numbered lines of code, without what is only a comment.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.lines().filter(|(_, line)| !line.trim_start().starts_with("//"))
+    }
+
+    fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.text.lines().enumerate().map(|(index, line)| (index + 1, line))
+    }
+
+    /// Numbered lines of code that only tests run.
+    fn test_code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let inline = self.lines().find(|(_, line)| line.trim() == "#[cfg(test)]").map_or(usize::MAX, |(number, _)| number);
+        let from = if self.is_under_tests() { 0 } else { inline };
+        self.code().filter(move |(number, _)| *number >= from)
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is two levels up")
+}
+
+fn sources() -> Vec<Source> {
+    let mut found = Vec::new();
+    collect(&root(), &root(), &mut found);
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    assert!(found.iter().any(|source| source.path == "crates/kernel/src/lib.rs"), "the walk found nothing to check");
+    found
+}
+
+fn collect(root: &Path, folder: &Path, found: &mut Vec<Source>) {
+    for entry in fs::read_dir(folder).expect("a readable folder") {
+        let path = entry.expect("a readable entry").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if !["target", ".git", "node_modules", "dist"].contains(&name.as_str()) {
+                collect(root, &path, found);
+            }
+        } else if name != ".git"
+            && let Ok(text) = fs::read_to_string(&path)
+        {
+            let path = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+            found.push(Source { path, text });
+        }
+    }
+}
+
+/// Fails with every finding at once, the rule and the way forward.
+fn hold(rule: &str, forward: &str, findings: Vec<String>) {
+    assert!(findings.is_empty(), "\n{rule}\n  {}\nWay forward: {forward}\n", findings.join("\n  "));
+}
+
+/// Lines that hold one of the words, as `file:line: word`.
+fn holding<'a>(source: &'a Source, lines: impl Iterator<Item = (usize, &'a str)>, words: &[&str]) -> Vec<String> {
+    lines
+        .flat_map(|(number, line)| {
+            words.iter().filter(|word| line.contains(**word)).map(move |word| format!("{}:{number}: {word}", source.path))
+        })
+        .collect()
+}
+
+fn manifest(text: &str) -> toml::Table {
+    text.parse().expect("a Cargo.toml")
+}
+
+/// The house's crates that a section of a manifest names, without their prefix.
+fn house_crates(manifest: &toml::Table, section: &str) -> Vec<String> {
+    let table = manifest.get(section).and_then(toml::Value::as_table);
+    let names = table.into_iter().flat_map(toml::Table::keys);
+    names.filter_map(|name| name.strip_prefix("moothall-").map(str::to_owned)).collect()
+}
+
+fn crate_of(path: &str) -> Option<&str> {
+    path.strip_prefix("crates/")?.split('/').next()
+}
+
+#[test]
+fn files_are_short_or_tables() {
+    let sources = sources();
+    let long = sources.iter().filter(|source| source.is_code() && source.text.lines().count() > LINES_MAX);
+    let unlisted = long.filter(|source| TABLES.iter().all(|(path, _)| *path != source.path));
+    let findings = unlisted.map(|source| format!("{}: {} lines", source.path, source.text.lines().count()));
+    hold(
+        &format!("A source file has at most {LINES_MAX} lines."),
+        "split it by subject; if it is a table, list it in TABLES with the reason.",
+        findings.collect(),
+    );
+    let stale = TABLES.iter().filter(|(path, _)| sources.iter().all(|s| s.path != *path || s.text.lines().count() <= LINES_MAX));
+    hold("TABLES lists only files that need it.", "remove the entry.", stale.map(|(path, reason)| format!("{path} ({reason})")).collect());
+}
+
+#[test]
+fn crates_import_in_one_direction() {
+    let mut findings = Vec::new();
+    for source in sources().iter().filter(|source| source.path.starts_with("crates/") && source.path.ends_with("/Cargo.toml")) {
+        let name = crate_of(&source.path).unwrap_or_default();
+        let Some((_, allowed)) = IMPORTS.iter().find(|(krate, _)| *krate == name) else {
+            findings.push(format!("{}: the crate `{name}` has no place in IMPORTS", source.path));
+            continue;
+        };
+        let manifest = manifest(&source.text);
+        for section in ["dependencies", "build-dependencies", "dev-dependencies"] {
+            let also = if section == "dev-dependencies" { "testkit" } else { "" };
+            let wrong = house_crates(&manifest, section).into_iter().filter(|used| used != also && !allowed.contains(&used.as_str()));
+            findings.extend(wrong.map(|used| format!("{}: [{section}] {name} → {used}", source.path)));
+        }
+    }
+    hold(
+        "Imports go moothall → {store, agents, channels, surfaces} → engine → kernel; testkit is for tests only.",
+        "move what both need down to engine or kernel, or put a port into engine.",
+        findings,
+    );
+}
+
+#[test]
+fn the_kernel_is_pure() {
+    let sources = sources();
+    let kernel = sources.iter().filter(|source| source.is_rust() && source.path.starts_with("crates/kernel/src/"));
+    hold(
+        "The kernel has no clock, no chance, no input or output and no hash order.",
+        "take it as an argument or a fact of the command; use BTreeMap and BTreeSet.",
+        kernel.flat_map(|source| holding(source, source.code(), &IMPURE)).collect(),
+    );
+    let kernel = sources.iter().find(|source| source.path == "crates/kernel/Cargo.toml").expect("the kernel's manifest");
+    let manifest = manifest(&kernel.text);
+    let used = manifest.get("dependencies").and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::keys);
+    let pure = ["serde", "serde_json", "jiff", "unicode-normalization", "unicode-security", "unicode-segmentation"];
+    hold(
+        "The kernel depends on serde and pure data crates only.",
+        "put what needs more into engine; a pure data crate may be added to the list here.",
+        used.filter(|name| !pure.contains(&name.as_str())).cloned().collect(),
+    );
+}
+
+#[test]
+fn wire_types_live_in_surfaces() {
+    let sources = sources();
+    let others = sources.iter().filter(|source| crate_of(&source.path).is_some_and(|name| name != "surfaces"));
+    let words = [concat!("uto", "ipa"), concat!("To", "Schema")];
+    hold(
+        "Wire types, and what describes them, live in surfaces and nowhere else.",
+        "define the type in crates/surfaces/src/wire and convert by hand.",
+        others.flat_map(|source| holding(source, source.lines(), &words)).collect(),
+    );
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    let words = [
+        concat!("TO", "DO"),
+        concat!("FIX", "ME"),
+        concat!("XX", "X:"),
+        concat!("db", "g!("),
+        concat!("to", "do!("),
+        concat!("unimpl", "emented!("),
+    ];
+    let sources = sources();
+    let written = sources.iter().filter(|source| !source.is_generated() && source.path != "LICENSE");
+    hold(
+        "Nothing is left for later in the code.",
+        "do it, or write an issue, and remove the mark.",
+        written.flat_map(|source| holding(source, source.lines(), &words)).collect(),
+    );
+}
+
+#[test]
+fn tests_wait_for_conditions() {
+    let sources = sources();
+    let word = [concat!("sle", "ep(")];
+    // Where time stands still until everybody waits for it, a length of time is a condition.
+    let virtual_time = |source: &Source| source.text.contains("start_paused = true") && !source.text.contains("#[tokio::test]");
+    let watcher = |source: &Source| WATCHERS.iter().any(|(path, _)| *path == source.path);
+    let real = sources.iter().filter(|source| source.is_rust() && !virtual_time(source) && !watcher(source));
+    hold(
+        "A test waits for a condition, never for time to pass.",
+        "wait on the event, the line or the process itself, with a generous bound; or let time stand still with start_paused.",
+        real.flat_map(|source| holding(source, source.test_code(), &word)).collect(),
+    );
+    let idle = WATCHERS.iter().filter(|(path, _)| sources.iter().all(|s| s.path != *path || holding(s, s.test_code(), &word).is_empty()));
+    hold("WATCHERS lists only files that need it.", "remove the entry.", idle.map(|(path, reason)| format!("{path} ({reason})")).collect());
+}
+
+#[test]
+fn every_crate_says_what_it_is() {
+    let sources = sources();
+    let entries =
+        sources.iter().filter(|s| s.path.starts_with("crates/") && (s.path.ends_with("src/lib.rs") || s.path.ends_with("src/main.rs")));
+    let silent = entries.filter(|source| {
+        let first = source.text.lines().next().unwrap_or_default();
+        !first.starts_with("//! ") || first.len() < 30
+    });
+    hold(
+        "A crate begins with a few sentences that say what it is for.",
+        "begin the file with `//!` and such a sentence.",
+        silent.map(|source| source.path.clone()).collect(),
+    );
+}
+
+#[test]
+fn the_readme_is_short() {
+    let sources = sources();
+    let readme = sources.iter().find(|source| source.path == "README.md").expect("README.md");
+    let lines = readme.text.lines().count();
+    let findings = if lines > README_LINES_MAX { vec![format!("README.md: {lines} lines")] } else { Vec::new() };
+    hold(&format!("The README has at most {README_LINES_MAX} lines."), "move it to docs/ and link it from the table.", findings);
+}
+
+#[test]
+fn nothing_points_at_one_machine() {
+    let sources = sources();
+    let everywhere = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
+    let shipped = [concat!("/tm", "p/")];
+    let mut findings = Vec::new();
+    for source in sources.iter().filter(|source| !source.path.ends_with("package-lock.json")) {
+        findings.extend(holding(source, source.lines(), &everywhere));
+        if source.is_rust() && !source.is_under_tests() {
+            let tests: Vec<usize> = source.test_code().map(|(number, _)| number).collect();
+            findings.extend(holding(source, source.code().filter(|(number, _)| !tests.contains(number)), &shipped));
+        }
+    }
+    hold(
+        "Nothing points at the folders of one machine.",
+        "use the system's temporary folder, the data folder, or a relative path.",
+        findings,
+    );
+}
+
+#[test]
+fn locks_name_only_the_public_registries() {
+    let sources = sources();
+    let mut findings = Vec::new();
+    for source in sources.iter().filter(|source| source.path.ends_with(".lock") || source.path.ends_with("package-lock.json")) {
+        let public = |line: &str| {
+            line.contains("\"registry+https://github.com/rust-lang/crates.io-index\"") || line.contains("\"https://registry.npmjs.org/")
+        };
+        let sourced = source.lines().filter(|(_, line)| line.starts_with("source = ") || line.trim_start().starts_with("\"resolved\":"));
+        findings
+            .extend(sourced.filter(|(_, line)| !public(line)).map(|(number, line)| format!("{}:{number}: {}", source.path, line.trim())));
+    }
+    hold("Lock files name only the public registries.", "make the lock without a mirror configured.", findings);
+}
+
+#[test]
+fn every_text_file_ends_with_a_newline() {
+    let sources = sources();
+    let open = sources.iter().filter(|source| !source.text.is_empty() && !source.text.ends_with('\n'));
+    hold("A text file ends with a newline.", "add one.", open.map(|source| source.path.clone()).collect());
+    let spaced = sources.iter().filter(|source| source.is_rust() || source.path.ends_with(".toml") || source.path.starts_with("scripts/"));
+    let findings = spaced.flat_map(|source| {
+        source.lines().filter(|(_, line)| line.ends_with([' ', '\t', '\r'])).map(|(number, _)| format!("{}:{number}", source.path))
+    });
+    hold("No line ends with spaces or a carriage return.", "remove them.", findings.collect());
+}

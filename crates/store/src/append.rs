@@ -1,0 +1,180 @@
+//! One request inside the writer's transaction. Whoever calls has a savepoint around it.
+
+use moothall_engine::codec;
+use moothall_engine::ports::{AppendError, Catalog, Claim, ClaimChange, DeliveryState, Epoch, NewDelivery, StreamBatch};
+use moothall_kernel::event::Recorded;
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::time::{Millis, Timestamp};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::chain::{BodyHash, Link};
+use crate::rows::{self, code_of, counter, int};
+use crate::trouble::Refusal;
+
+/// Claims that lapsed this long before an append are swept by it: a stream whose clock is behind may still ask for them.
+const SWEPT_AFTER: Millis = Millis::from_secs(3600);
+/// So many at most, so that no append pays for a day's worth.
+const SWEPT_AT_ONCE: i64 = 64;
+
+/// Appends all batches in order; the first one that is refused refuses them all.
+pub(crate) fn append(conn: &Connection, batches: &[StreamBatch]) -> Result<Vec<Seq>, Refusal> {
+    let newest = batches.iter().flat_map(|batch| &batch.events).map(|recorded| recorded.ts).max();
+    let heads = batches.iter().map(|batch| append_one(conn, batch, newest)).collect::<Result<_, _>>()?;
+    if let Some(now) = newest.filter(|_| batches.iter().any(takes_a_lapsing_claim)) {
+        sweep(conn, now)?;
+    }
+    Ok(heads)
+}
+
+fn append_one(conn: &Connection, batch: &StreamBatch, newest: Option<Timestamp>) -> Result<Seq, Refusal> {
+    let stored = Stored::find(conn, &batch.stream)?;
+    let head = admit(batch, stored.as_ref())?;
+    let mut stored = match stored {
+        Some(stored) if stored.head > Seq(0) => stored,
+        other => Stored::begin(conn, &batch.stream, other)?,
+    };
+    for recorded in &batch.events {
+        stored.link = insert_event(conn, &stored, recorded)?;
+    }
+    stored.update(conn, batch, head)?;
+    for change in &batch.claims {
+        change_claim(conn, &batch.stream, change, newest)?;
+    }
+    for delivery in &batch.deliveries {
+        insert_delivery(conn, stored.key, delivery)?;
+    }
+    Ok(head)
+}
+
+/// The head after the batch, if its writer may append it.
+fn admit(batch: &StreamBatch, stored: Option<&Stored>) -> Result<Seq, Refusal> {
+    let head = stored.map_or(Seq(0), |stored| stored.head);
+    if batch.epoch != stored.map_or(Epoch(0), |stored| stored.epoch) {
+        return Err(Refusal::Answer(AppendError::Fenced { stream: batch.stream.clone() }));
+    }
+    let in_order = batch.events.iter().try_fold(head, |last, recorded| (recorded.seq == last.next()).then_some(recorded.seq));
+    let begins_empty = head == Seq(0) && batch.events.is_empty();
+    let admitted = in_order.filter(|_| batch.expected_head == head && !begins_empty);
+    admitted.ok_or_else(|| Refusal::Answer(AppendError::Conflict { stream: batch.stream.clone(), head }))
+}
+
+/// A stream's row, as far as an append has to know it.
+struct Stored {
+    key: i64,
+    epoch: Epoch,
+    head: Seq,
+    link: Link,
+    catalog: Option<Catalog>,
+}
+
+const FIND: &str = "SELECT key, epoch, head, chain, title, policy, created_at, next_wake, has_duties, archived FROM streams WHERE id = ?1";
+
+impl Stored {
+    fn find(conn: &Connection, stream: &StreamId) -> Result<Option<Self>, Refusal> {
+        let found = conn.prepare_cached(FIND)?.query_row([stream.as_str()], |row| {
+            let head = Seq(counter(row, 2)?);
+            let link = if head == Seq(0) { Some(Link::origin(stream)) } else { Link::from_stored(row.get_ref(3)?.as_blob()?) };
+            let link = link.ok_or_else(|| rusqlite::Error::InvalidColumnName("streams.chain".into()))?;
+            Ok(Self { key: row.get(0)?, epoch: Epoch(counter(row, 1)?), head, link, catalog: Some(rows::catalog(row, 4)?) })
+        });
+        Ok(found.optional()?)
+    }
+
+    /// Gives a beginning stream the highest key, since keys are the order of creation. A row that a writer made before has had
+    /// no events, deliveries or claims under its old one.
+    fn begin(conn: &Connection, stream: &StreamId, acquired: Option<Self>) -> Result<Self, Refusal> {
+        let Some(acquired) = acquired else {
+            conn.prepare_cached("INSERT INTO streams (id) VALUES (?1)")?.execute([stream.as_str()])?;
+            let key = conn.last_insert_rowid();
+            return Ok(Self { key, epoch: Epoch(0), head: Seq(0), link: Link::origin(stream), catalog: None });
+        };
+        let sql = "UPDATE streams SET key = (SELECT max(key) + 1 FROM streams) WHERE key = ?1 RETURNING key";
+        let key = conn.prepare_cached(sql)?.query_row([acquired.key], |row| row.get(0))?;
+        Ok(Self { key, catalog: None, ..acquired })
+    }
+
+    /// Writes the row. What most appends leave as it was is not written, which spares its indexes.
+    fn update(&self, conn: &Connection, batch: &StreamBatch, head: Seq) -> Result<(), Refusal> {
+        if let Some(last) = batch.events.last() {
+            let sql = "UPDATE streams SET head = ?2, last_ts = ?3, chain = ?4 WHERE key = ?1";
+            conn.prepare_cached(sql)?.execute(params![self.key, int(head.0), last.ts.millis(), self.link.as_bytes()])?;
+        }
+        let row = &batch.catalog;
+        if self.catalog.as_ref() != Some(row) {
+            let sql = "UPDATE streams SET title = ?2, policy = ?3, created_at = ?4, next_wake = ?5, has_duties = ?6, archived = ?7 WHERE key = ?1";
+            let (created_at, next_wake) = (row.created_at.millis(), row.next_wake.map(Timestamp::millis));
+            let values = params![self.key, row.title, row.policy, created_at, next_wake, row.has_duties, row.archived];
+            conn.prepare_cached(sql)?.execute(values)?;
+        }
+        Ok(())
+    }
+}
+
+fn insert_event(conn: &Connection, stream: &Stored, recorded: &Recorded) -> Result<Link, Refusal> {
+    let envelope = codec::envelope(&recorded.event);
+    let body = recorded.event.body();
+    let hash = body.map(|body| BodyHash::of(body.as_bytes()));
+    let link = stream.link.next(recorded.seq, recorded.ts, envelope.as_bytes(), hash);
+    let sql = "INSERT INTO events (stream, seq, ts, envelope, body, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let values = params![stream.key, int(recorded.seq.0), recorded.ts.millis(), envelope, body, link.as_bytes()];
+    conn.prepare_cached(sql)?.execute(values)?;
+    Ok(link)
+}
+
+fn change_claim(conn: &Connection, stream: &StreamId, change: &ClaimChange, newest: Option<Timestamp>) -> Result<(), Refusal> {
+    match change {
+        ClaimChange::Take(claim) => take(conn, claim, newest),
+        ClaimChange::Release { namespace, key } => {
+            let sql = "DELETE FROM claims WHERE namespace = ?1 AND key = ?2 AND stream = ?3";
+            conn.prepare_cached(sql)?.execute([namespace.as_str(), key, stream.as_str()])?;
+            Ok(())
+        }
+    }
+}
+
+fn take(conn: &Connection, claim: &Claim, newest: Option<Timestamp>) -> Result<(), Refusal> {
+    let sql = "SELECT namespace, key, stream, fingerprint, outcome, expires FROM claims WHERE namespace = ?1 AND key = ?2";
+    let held = conn.prepare_cached(sql)?.query_row([&claim.namespace, &claim.key], rows::claim).optional()?;
+    let has_lapsed = |held: &Claim| newest.is_some_and(|now| held.expires.is_some_and(|expires| expires <= now));
+    if let Some(held) = held.filter(|held| !has_lapsed(held)) {
+        return Err(Refusal::Answer(AppendError::Claimed(Box::new(held))));
+    }
+    let sql = "INSERT OR REPLACE INTO claims (namespace, key, stream, fingerprint, outcome, expires) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let expires = claim.expires.map(Timestamp::millis);
+    let values = params![claim.namespace, claim.key, claim.stream.as_str(), claim.fingerprint, claim.outcome, expires];
+    conn.prepare_cached(sql)?.execute(values)?;
+    Ok(())
+}
+
+fn takes_a_lapsing_claim(batch: &StreamBatch) -> bool {
+    batch.claims.iter().any(|change| matches!(change, ClaimChange::Take(Claim { expires: Some(_), .. })))
+}
+
+fn sweep(conn: &Connection, now: Timestamp) -> Result<(), Refusal> {
+    let sql = "DELETE FROM claims WHERE rowid IN (SELECT rowid FROM claims WHERE expires <= ?1 ORDER BY expires LIMIT ?2)";
+    conn.prepare_cached(sql)?.execute([(now - SWEPT_AFTER).millis(), SWEPT_AT_ONCE])?;
+    Ok(())
+}
+
+fn insert_delivery(conn: &Connection, stream: i64, new: &NewDelivery) -> Result<(), Refusal> {
+    let sql = "INSERT INTO deliveries (target, stream, turn, attempt, through_seq, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let turn = new.turn.map(|turn| int(turn.0));
+    let values = params![new.target, stream, turn, new.attempt, int(new.through_seq.0), code_of(DeliveryState::Pending)];
+    conn.prepare_cached(sql)?.execute(values)?;
+    Ok(())
+}
+
+/// Makes `owner` the writer of a stream, whoever wrote to it before.
+pub(crate) fn acquire(conn: &Connection, stream: &StreamId, owner: &str, until: Timestamp) -> Result<Epoch, Refusal> {
+    let sql = "INSERT INTO streams (id, epoch, owner, owner_until) VALUES (?1, 1, ?2, ?3)
+        ON CONFLICT (id) DO UPDATE SET epoch = epoch + 1, owner = excluded.owner, owner_until = excluded.owner_until RETURNING epoch";
+    let epoch = conn.prepare_cached(sql)?.query_row(params![stream.as_str(), owner, until.millis()], |row| counter(row, 0))?;
+    Ok(Epoch(epoch))
+}
+
+/// Moves a delivery on, if it is where the caller thinks.
+pub(crate) fn advance(conn: &Connection, id: u64, from: DeliveryState, to: DeliveryState, evidence: &str) -> Result<bool, Refusal> {
+    let sql = "UPDATE deliveries SET state = ?3, evidence = ?4 WHERE id = ?1 AND state = ?2";
+    let moved = conn.prepare_cached(sql)?.execute(params![int(id), code_of(from), code_of(to), evidence])?;
+    Ok(moved == 1)
+}

@@ -1,0 +1,98 @@
+//! The data folder: private to its owner, and to one server at a time.
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// The name of the log in its folder.
+pub(crate) const LOG_FILE: &str = "moothall.db";
+const LOCK_FILE: &str = "lock";
+
+/// Why a log could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another server has the folder.
+    #[error("another server is using {}; stop it, or give this one another folder", .dir.display())]
+    Locked {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// A newer version made the log.
+    #[error("the log in {} was written by a newer version of Moothall (format {found}, this version knows up to {known})", .dir.display())]
+    Newer {
+        /// The folder.
+        dir: PathBuf,
+        /// The log's format.
+        found: u32,
+        /// The newest format this version knows.
+        known: u32,
+    },
+    /// The folder or a file in it cannot be used.
+    #[error("cannot use {}: {source}", .path.display())]
+    Io {
+        /// Which folder or file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The file is there, and is no log of ours.
+    #[error("cannot open the log {}: {reason}", .path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// Holds the folder until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Folder {
+    /// Makes the folder where there is none, and takes its lock.
+    pub(crate) fn take(path: &Path) -> Result<Self, OpenError> {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+        made.map_err(|source| OpenError::Io { path: path.to_owned(), source })?;
+        warn_if_open_to_others(path);
+        let lock = private_file(&path.join(LOCK_FILE))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(OpenError::Locked { dir: path.to_owned() }),
+            Err(TryLockError::Error(source)) => Err(OpenError::Io { path: path.join(LOCK_FILE), source }),
+        }
+    }
+
+    /// The log's file. It is made here because SQLite would let others read it; its companions get the same mode.
+    pub(crate) fn log_file(&self) -> Result<PathBuf, OpenError> {
+        let path = self.path.join(LOG_FILE);
+        private_file(&path)?;
+        Ok(path)
+    }
+
+    /// Makes the names of new files survive a power cut.
+    pub(crate) fn sync(&self) -> Result<(), OpenError> {
+        let synced = File::open(&self.path).and_then(|folder| folder.sync_all());
+        synced.map_err(|source| OpenError::Io { path: self.path.clone(), source })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+fn private_file(path: &Path) -> Result<File, OpenError> {
+    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+    opened.map_err(|source| OpenError::Io { path: path.to_owned(), source })
+}
+
+fn warn_if_open_to_others(path: &Path) {
+    let others = std::fs::metadata(path).map_or(0, |folder| folder.permissions().mode() & 0o077);
+    if others != 0 {
+        tracing::warn!(folder = %path.display(), "others on this computer may look into the data folder; chmod 700 keeps them out");
+    }
+}

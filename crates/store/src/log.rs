@@ -1,0 +1,179 @@
+//! The log that the engine sees.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use async_trait::async_trait;
+use moothall_engine::ports::{
+    AppendError, Claim, Clock, Deliveries, Delivery, DeliveryState, Epoch, EventLog, ListFilter, ListPage, Listed, LogError, Page,
+    StreamBatch, SystemClock,
+};
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::time::{Millis, Timestamp};
+use rusqlite::Connection;
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::folder::{Folder, LOG_FILE, OpenError};
+use crate::reader::{self, Readers};
+use crate::trouble::{Refusal, Trouble, failed};
+use crate::verify::{self, Verified};
+use crate::writer::{self, Request};
+use crate::{append, schema};
+
+/// Requests that may wait for the writer; one more is refused as [`AppendError::Overloaded`].
+const QUEUE: usize = 4096;
+
+const CLOSED: &str = "the log is closed";
+
+/// The log on disk. Dropping it waits for the writer to finish what was asked of it.
+#[derive(Debug)]
+pub struct SqliteLog {
+    queue: Mutex<Option<mpsc::Sender<Request>>>,
+    writer: Option<JoinHandle<()>>,
+    readers: Arc<Readers>,
+}
+
+impl SqliteLog {
+    /// Opens the log in a folder, which is made where there is none: readable for its owner alone (0700, files 0600), and
+    /// locked until the log is closed or dropped.
+    ///
+    /// # Errors
+    /// [`OpenError`]: another server has the folder, a newer version wrote the log, or the folder or file cannot be used.
+    pub fn open(dir: &Path) -> Result<SqliteLog, OpenError> {
+        Self::open_with_queue(dir, QUEUE)
+    }
+
+    pub(crate) fn open_with_queue(dir: &Path, queue: usize) -> Result<SqliteLog, OpenError> {
+        let folder = Folder::take(dir)?;
+        let path = folder.log_file()?;
+        let unusable = |error: rusqlite::Error| OpenError::Unusable { path: dir.join(LOG_FILE), reason: error.to_string() };
+        let conn = schema::open_writer(&path).map_err(unusable)?;
+        let found = schema::prepare(&conn).map_err(unusable)?;
+        if found > schema::FORMAT {
+            return Err(OpenError::Newer { dir: folder.path().to_owned(), found, known: schema::FORMAT });
+        }
+        folder.sync()?;
+        let started = writer::start(conn, folder, queue);
+        let (queue, writer) = started.map_err(|source| OpenError::Io { path: path.clone(), source })?;
+        Ok(Self { queue: Mutex::new(Some(queue)), writer: Some(writer), readers: Arc::new(Readers::new(path)) })
+    }
+
+    /// Writes what was asked for, moves everything into the one file, and gives the folder free. Later writes are refused.
+    ///
+    /// # Errors
+    /// [`LogError::Failed`] when the log had failed before, or cannot be written now.
+    pub async fn close(&self) -> Result<(), LogError> {
+        let Ok(queue) = self.queue() else { return Ok(()) };
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.readers.close();
+        let (reply, closed) = oneshot::channel();
+        if queue.send(Request::Close(reply)).await.is_err() {
+            return Err(LogError::Failed(CLOSED.into()));
+        }
+        closed.await.unwrap_or_else(|_| Err(Trouble::Fatal(CLOSED.into()))).map_err(LogError::from)
+    }
+
+    /// Walks everything: the file's structure, and each event of each stream against its checksum. Takes as long as reading it all.
+    ///
+    /// # Errors
+    /// [`LogError::Failed`] when the walk itself is impossible; what it finds is in [`Verified::faults`].
+    pub async fn verify(&self) -> Result<Verified, LogError> {
+        verify::verify(&self.readers).await
+    }
+
+    fn queue(&self) -> Result<mpsc::Sender<Request>, Trouble> {
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.clone().ok_or_else(|| Trouble::Fatal(CLOSED.into()))
+    }
+
+    /// A write that waits for room in the queue.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Connection) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, LogError> {
+        let (request, result) = writer::request(work);
+        let sent = self.queue()?.send(request).await;
+        sent.map_err(|_| LogError::Failed(CLOSED.into()))?;
+        result.await.unwrap_or_else(|_| Err(LogError::Failed(CLOSED.into())))
+    }
+
+    async fn read_rows<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, LogError> {
+        self.readers.read(|conn| query(conn).map_err(failed)).await
+    }
+}
+
+impl Drop for SqliteLog {
+    fn drop(&mut self) {
+        self.queue.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(writer) = self.writer.take() {
+            // A writer that panicked has told everyone who waited, by hanging up.
+            drop(writer.join());
+        }
+    }
+}
+
+#[async_trait]
+impl EventLog for SqliteLog {
+    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Seq>, AppendError> {
+        let (request, result) = writer::request(move |conn| append::append(conn, &batches));
+        self.queue()?.try_send(request).map_err(|error| match error {
+            TrySendError::Full(_) => AppendError::Overloaded,
+            TrySendError::Closed(_) => AppendError::Fatal(CLOSED.into()),
+        })?;
+        result.await.unwrap_or_else(|_| Err(AppendError::Fatal(CLOSED.into())))
+    }
+
+    async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError> {
+        let stream = stream.clone();
+        self.readers.read(move |conn| reader::page(conn, &stream, after, limit)).await
+    }
+
+    async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError> {
+        let stream = stream.clone();
+        self.read_rows(move |conn| reader::find(conn, &stream)).await
+    }
+
+    async fn acquire(&self, stream: &StreamId, owner: &str, ttl: Millis) -> Result<Epoch, LogError> {
+        let (stream, owner, until) = (stream.clone(), owner.to_owned(), SystemClock.now() + ttl);
+        self.write(move |conn| append::acquire(conn, &stream, &owner, until)).await
+    }
+
+    async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError> {
+        self.read_rows(move |conn| reader::due(conn, now)).await
+    }
+
+    async fn next_wake(&self) -> Result<Option<Timestamp>, LogError> {
+        self.read_rows(reader::next_wake).await
+    }
+
+    async fn list(&self, filter: ListFilter) -> Result<ListPage, LogError> {
+        self.read_rows(move |conn| reader::list(conn, &filter)).await
+    }
+
+    async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError> {
+        let (namespace, key) = (namespace.to_owned(), key.to_owned());
+        self.read_rows(move |conn| reader::claim(conn, &namespace, &key, now)).await
+    }
+}
+
+#[async_trait]
+impl Deliveries for SqliteLog {
+    async fn heads(&self) -> Result<Vec<Delivery>, LogError> {
+        self.read_rows(reader::heads).await
+    }
+
+    async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError> {
+        let stream = stream.clone();
+        self.read_rows(move |conn| reader::of_stream(conn, &stream)).await
+    }
+
+    async fn advance(&self, id: u64, from: DeliveryState, to: DeliveryState, evidence: &str) -> Result<bool, LogError> {
+        let evidence = evidence.to_owned();
+        self.write(move |conn| append::advance(conn, id, from, to, &evidence)).await
+    }
+}

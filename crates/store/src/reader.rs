@@ -1,0 +1,271 @@
+//! Reading: a few connections of their own, each used for one short transaction at a time, away from the async threads.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use moothall_engine::codec;
+use moothall_engine::ports::{Claim, Delivery, ListFilter, ListPage, Listed, LogError, Page};
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::time::Timestamp;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use tokio::sync::Semaphore;
+
+use crate::chain::{BodyHash, Link};
+use crate::rows::{self, counter, int};
+use crate::schema;
+use crate::trouble::failed;
+
+/// Readers at once; more would only share the same cores.
+const READERS: usize = 4;
+
+/// The connections that read.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+    turns: Semaphore,
+}
+
+impl Readers {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self { path, idle: Mutex::default(), turns: Semaphore::new(READERS) }
+    }
+
+    /// Runs a query in a read transaction, so that all of it sees the same moment.
+    pub(crate) async fn read<T: Send + 'static>(
+        self: &Arc<Self>,
+        query: impl FnOnce(&Connection) -> Result<T, LogError> + Send + 'static,
+    ) -> Result<T, LogError> {
+        let _turn = self.turns.acquire().await.map_err(|error| LogError::Failed(error.to_string()))?;
+        let readers = self.clone();
+        let result = tokio::task::spawn_blocking(move || readers.run(query)).await;
+        result.unwrap_or_else(|error| Err(LogError::Failed(error.to_string())))
+    }
+
+    fn run<T>(&self, query: impl FnOnce(&Connection) -> Result<T, LogError>) -> Result<T, LogError> {
+        let conn = self.take().map_err(failed)?;
+        let transaction = conn.unchecked_transaction().map_err(failed)?;
+        let result = query(&transaction);
+        transaction.finish().map_err(failed)?;
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(conn);
+        result
+    }
+
+    fn take(&self) -> rusqlite::Result<Connection> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.map_or_else(|| schema::open_reader(&self.path), Ok)
+    }
+
+    /// Closes the connections that nobody uses.
+    pub(crate) fn close(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// Where a stream is, and the link that its newest event must have.
+struct Place {
+    key: i64,
+    head: Seq,
+    link: Option<Link>,
+}
+
+fn place(conn: &Connection, stream: &StreamId) -> Result<Place, LogError> {
+    let sql = "SELECT key, head, chain FROM streams WHERE id = ?1 AND head > 0";
+    let found = conn.prepare_cached(sql).and_then(|mut statement| {
+        let query = statement.query_row([stream.as_str()], |row| {
+            Ok(Place { key: row.get(0)?, head: Seq(counter(row, 1)?), link: Link::from_stored(row.get_ref(2)?.as_blob()?) })
+        });
+        query.optional()
+    });
+    found.map_err(failed)?.ok_or_else(|| LogError::NotFound(stream.clone()))
+}
+
+/// Reads events and checks each against the chain. A page that holds a damaged event is not given at all.
+pub(crate) fn page(conn: &Connection, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError> {
+    let place = place(conn, stream)?;
+    let mut page = Page { through: after, ..Page::default() };
+    if after >= place.head || limit == 0 {
+        return Ok(page);
+    }
+    let damaged = |seq: Seq, reason: &str| LogError::Damaged { stream: stream.clone(), seq, reason: reason.into() };
+    let last = Seq(place.head.0.min(after.0.saturating_add(limit as u64)));
+    let mut link = link_at(conn, &place, stream, after)?.ok_or_else(|| damaged(after, "its checksum is missing"))?;
+    let broken = |seq: Seq, error: rusqlite::Error| damaged(seq, &error.to_string());
+
+    let sql = "SELECT seq, ts, envelope, body, body_hash, chain FROM events WHERE stream = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq";
+    let mut statement = conn.prepare_cached(sql).map_err(failed)?;
+    let mut rows = statement.query(params![place.key, int(after.0), int(last.0)]).map_err(failed)?;
+    while page.through < last {
+        let seq = page.through.next();
+        let row = rows.next().map_err(|error| broken(seq, error))?.ok_or_else(|| damaged(seq, "it is missing"))?;
+        let stored = Stored::of(row).map_err(|error| broken(seq, error))?;
+        link = stored.check(seq, link).map_err(|reason| damaged(seq, reason))?;
+        stored.add_to(&mut page).map_err(|reason| damaged(seq, reason))?;
+    }
+    if last == place.head && Some(link) != place.link {
+        return Err(damaged(last, "the stream's row has another checksum"));
+    }
+    Ok(page)
+}
+
+fn link_at(conn: &Connection, place: &Place, stream: &StreamId, seq: Seq) -> Result<Option<Link>, LogError> {
+    if seq == Seq(0) {
+        return Ok(Some(Link::origin(stream)));
+    }
+    let sql = "SELECT chain FROM events WHERE stream = ?1 AND seq = ?2";
+    let found = conn.prepare_cached(sql).and_then(|mut statement| {
+        let query = statement.query_row([place.key, int(seq.0)], |row| Ok(Link::from_stored(row.get_ref(0)?.as_blob()?)));
+        query.optional()
+    });
+    found.map(Option::flatten).map_err(failed)
+}
+
+/// A row of `events`, not yet trusted.
+struct Stored<'a> {
+    seq: Seq,
+    ts: Timestamp,
+    envelope: &'a [u8],
+    body: Option<&'a [u8]>,
+    erased: Option<&'a [u8]>,
+    link: &'a [u8],
+}
+
+impl<'a> Stored<'a> {
+    fn of(row: &'a Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            seq: Seq(counter(row, 0)?),
+            ts: Timestamp::from_millis(row.get(1)?),
+            envelope: row.get_ref(2)?.as_bytes()?,
+            body: bytes(row.get_ref(3)?)?,
+            erased: bytes(row.get_ref(4)?)?,
+            link: row.get_ref(5)?.as_bytes()?,
+        })
+    }
+
+    /// The link of this event, if it is the one that was stored for it.
+    fn check(&self, seq: Seq, before: Link) -> Result<Link, &'static str> {
+        let body = match (self.body, self.erased) {
+            (Some(body), _) => Some(BodyHash::of(body)),
+            (None, Some(erased)) => Some(BodyHash::from_stored(erased).ok_or("the checksum of its erased body is damaged")?),
+            (None, None) => None,
+        };
+        let link = before.next(self.seq, self.ts, self.envelope, body);
+        let fits = self.seq == seq && link.as_bytes() == self.link;
+        fits.then_some(link).ok_or("its checksum does not match")
+    }
+
+    fn add_to(&self, page: &mut Page) -> Result<(), &'static str> {
+        let text = |bytes| std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8");
+        let envelope = text(self.envelope)?;
+        let body = self.body.map(text).transpose()?.map(str::to_owned);
+        page.through = self.seq;
+        match codec::decode(self.seq, self.ts, envelope, body) {
+            Some(recorded) => page.events.push(recorded),
+            None => {
+                page.newer.get_or_insert_with(|| (self.seq, kind_of(envelope)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bytes(value: ValueRef<'_>) -> rusqlite::Result<Option<&[u8]>> {
+    match value {
+        ValueRef::Null => Ok(None),
+        present => Ok(Some(present.as_bytes()?)),
+    }
+}
+
+/// The kind that an envelope names: its only key, or all of it where the event has no fields.
+fn kind_of(envelope: &str) -> String {
+    let named = match serde_json::from_str(envelope) {
+        Ok(serde_json::Value::Object(fields)) => fields.into_iter().next().map(|(kind, _)| kind),
+        Ok(serde_json::Value::String(kind)) => Some(kind),
+        Ok(_) | Err(_) => None,
+    };
+    named.unwrap_or_else(|| "?".to_owned())
+}
+
+pub(crate) fn find(conn: &Connection, stream: &StreamId) -> rusqlite::Result<Option<Listed>> {
+    let sql = "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived
+        FROM streams WHERE id = ?1 AND head > 0";
+    let found = conn.prepare_cached(sql)?.query_row([stream.as_str()], rows::listed).optional()?;
+    Ok(found.map(|(_, listed)| listed))
+}
+
+/// Streams with duties come from one index and streams to wake from another, so quiet ones are never looked at.
+pub(crate) const DUE: &str = "SELECT id FROM streams WHERE head > 0 AND key IN (
+        SELECT key FROM streams INDEXED BY streams_with_duties WHERE has_duties = 1
+        UNION ALL SELECT key FROM streams INDEXED BY streams_to_wake WHERE next_wake <= ?1)
+    ORDER BY key";
+
+pub(crate) fn due(conn: &Connection, now: Timestamp) -> rusqlite::Result<Vec<StreamId>> {
+    let mut statement = conn.prepare_cached(DUE)?;
+    let ids = statement.query_map([now.millis()], |row| row.get::<_, String>(0))?;
+    ids.map(|id| id.map(StreamId::new)).collect()
+}
+
+pub(crate) const NEXT_WAKE: &str = "SELECT next_wake FROM streams WHERE next_wake IS NOT NULL ORDER BY next_wake LIMIT 1";
+
+pub(crate) fn next_wake(conn: &Connection) -> rusqlite::Result<Option<Timestamp>> {
+    let wake = conn.prepare_cached(NEXT_WAKE)?.query_row([], |row| row.get(0)).optional()?;
+    Ok(wake.map(Timestamp::from_millis))
+}
+
+fn list_sql(archived: Option<bool>) -> &'static str {
+    match archived {
+        None => {
+            "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived
+            FROM streams WHERE head > 0 AND key > ?1 ORDER BY key LIMIT ?2"
+        }
+        Some(false) => {
+            "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived
+            FROM streams INDEXED BY streams_open WHERE head > 0 AND archived = 0 AND key > ?1 ORDER BY key LIMIT ?2"
+        }
+        Some(true) => {
+            "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived
+            FROM streams WHERE head > 0 AND archived = 1 AND key > ?1 ORDER BY key LIMIT ?2"
+        }
+    }
+}
+
+pub(crate) fn list(conn: &Connection, filter: &ListFilter) -> rusqlite::Result<ListPage> {
+    let after = filter.after.unwrap_or(0);
+    let limit = filter.limit.map_or(i64::MAX, |limit| int(limit as u64));
+    let mut statement = conn.prepare_cached(list_sql(filter.archived))?;
+    let mut rows = statement.query([int(after), limit.saturating_add(1)])?;
+    let mut page = ListPage::default();
+    let mut last = after;
+    while let Some(row) = rows.next()? {
+        if page.streams.len() as i64 >= limit {
+            page.next = Some(last);
+            break;
+        }
+        let (position, listed) = rows::listed(row)?;
+        last = position;
+        page.streams.push(listed);
+    }
+    Ok(page)
+}
+
+pub(crate) fn claim(conn: &Connection, namespace: &str, key: &str, now: Timestamp) -> rusqlite::Result<Option<Claim>> {
+    let sql = "SELECT namespace, key, stream, fingerprint, outcome, expires FROM claims
+        WHERE namespace = ?1 AND key = ?2 AND (expires IS NULL OR expires > ?3)";
+    conn.prepare_cached(sql)?.query_row(params![namespace, key, now.millis()], rows::claim).optional()
+}
+
+/// The oldest of each target that is still owed, oldest first.
+pub(crate) const HEADS: &str = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence
+    FROM deliveries d JOIN streams s ON s.key = d.stream
+    WHERE d.id IN (SELECT min(id) FROM deliveries WHERE state < 4 GROUP BY target) ORDER BY d.id";
+
+pub(crate) fn heads(conn: &Connection) -> rusqlite::Result<Vec<Delivery>> {
+    conn.prepare_cached(HEADS)?.query_map([], rows::delivery)?.collect()
+}
+
+pub(crate) fn of_stream(conn: &Connection, stream: &StreamId) -> rusqlite::Result<Vec<Delivery>> {
+    let sql = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence
+        FROM streams s JOIN deliveries d ON d.stream = s.key WHERE s.id = ?1 ORDER BY d.id";
+    conn.prepare_cached(sql)?.query_map([stream.as_str()], rows::delivery)?.collect()
+}

@@ -1,0 +1,98 @@
+//! How rows and values meet.
+
+use moothall_engine::ports::{Catalog, Claim, Delivery, DeliveryState, Listed};
+use moothall_kernel::ids::{Seq, StreamId, TurnNo};
+use moothall_kernel::time::Timestamp;
+use rusqlite::Row;
+use rusqlite::types::Type;
+
+/// SQLite's integers have a sign. Counters that would not fit are beyond every real log.
+pub(crate) fn int(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A counter as it is stored.
+pub(crate) fn counter(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let stored: i64 = row.get(column)?;
+    u64::try_from(stored).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, stored))
+}
+
+fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+    row.get(column).map(Timestamp::from_millis)
+}
+
+fn text_id(row: &Row<'_>, column: usize) -> rusqlite::Result<StreamId> {
+    row.get_ref(column)?.as_str().map(StreamId::new).map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into()))
+}
+
+/// Reads `title, policy, created_at, next_wake, has_duties, archived` from the given column on.
+pub(crate) fn catalog(row: &Row<'_>, first: usize) -> rusqlite::Result<Catalog> {
+    Ok(Catalog {
+        title: row.get(first)?,
+        policy: row.get(first + 1)?,
+        created_at: time(row, first + 2)?,
+        next_wake: row.get::<_, Option<i64>>(first + 3)?.map(Timestamp::from_millis),
+        has_duties: row.get(first + 4)?,
+        archived: row.get(first + 5)?,
+    })
+}
+
+/// Reads `key, id, head, last_ts` and the catalog: a position in a listing, and the stream there.
+pub(crate) fn listed(row: &Row<'_>) -> rusqlite::Result<(u64, Listed)> {
+    let listed = Listed { stream: text_id(row, 1)?, head: Seq(counter(row, 2)?), last_ts: time(row, 3)?, catalog: catalog(row, 4)? };
+    Ok((counter(row, 0)?, listed))
+}
+
+/// Reads `namespace, key, stream, fingerprint, outcome, expires`.
+pub(crate) fn claim(row: &Row<'_>) -> rusqlite::Result<Claim> {
+    Ok(Claim {
+        namespace: row.get(0)?,
+        key: row.get(1)?,
+        stream: text_id(row, 2)?,
+        fingerprint: row.get(3)?,
+        outcome: row.get(4)?,
+        expires: row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis),
+    })
+}
+
+/// Reads `id, target, stream id, turn, attempt, through_seq, state, evidence`.
+pub(crate) fn delivery(row: &Row<'_>) -> rusqlite::Result<Delivery> {
+    let turn = row.get::<_, Option<i64>>(3)?.and_then(|turn| u64::try_from(turn).ok());
+    let state: i64 = row.get(6)?;
+    Ok(Delivery {
+        id: counter(row, 0)?,
+        target: row.get(1)?,
+        stream: text_id(row, 2)?,
+        turn: turn.map(TurnNo),
+        attempt: row.get(4)?,
+        through_seq: Seq(counter(row, 5)?),
+        state: state_of(state).ok_or(rusqlite::Error::IntegralValueOutOfRange(6, state))?,
+        evidence: row.get(7)?,
+    })
+}
+
+/// A delivery's state as it is stored; those below 4 are still owed, which an index relies on.
+pub(crate) const fn code_of(state: DeliveryState) -> i64 {
+    match state {
+        DeliveryState::Pending => 0,
+        DeliveryState::Sending => 1,
+        DeliveryState::Sent => 2,
+        DeliveryState::Accepted => 3,
+        DeliveryState::Done => 4,
+        DeliveryState::Failed => 5,
+        DeliveryState::Unknown => 6,
+    }
+}
+
+fn state_of(code: i64) -> Option<DeliveryState> {
+    let all = [
+        DeliveryState::Pending,
+        DeliveryState::Sending,
+        DeliveryState::Sent,
+        DeliveryState::Accepted,
+        DeliveryState::Done,
+        DeliveryState::Failed,
+        DeliveryState::Unknown,
+    ];
+    all.into_iter().find(|state| code_of(*state) == code)
+}

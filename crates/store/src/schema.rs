@@ -1,0 +1,119 @@
+//! Tables and connections.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+
+/// The format this version writes; a log with a higher one is not opened.
+pub(crate) const FORMAT: u32 = 1;
+
+/// `events` keeps its rowid: as a clustered key, `(stream, seq)` would put every longer body on pages of its own.
+/// A stream's row exists from its first writer on; it counts as begun when `head` is above 0.
+/// Indexes cover only the rows that start-up, timers and queues ask for, so that quiet streams cost nothing.
+const TABLES: &str = "
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE streams (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL DEFAULT 'conversation',
+    epoch INTEGER NOT NULL DEFAULT 0,
+    owner TEXT NOT NULL DEFAULT '',
+    owner_until INTEGER NOT NULL DEFAULT 0,
+    head INTEGER NOT NULL DEFAULT 0,
+    last_ts INTEGER NOT NULL DEFAULT 0,
+    title TEXT NOT NULL DEFAULT '',
+    policy TEXT NOT NULL DEFAULT '',
+    created_at INTEGER NOT NULL DEFAULT 0,
+    next_wake INTEGER,
+    has_duties INTEGER NOT NULL DEFAULT 0,
+    archived INTEGER NOT NULL DEFAULT 0,
+    chain BLOB NOT NULL DEFAULT x''
+) STRICT;
+CREATE INDEX streams_with_duties ON streams (key) WHERE has_duties = 1;
+CREATE INDEX streams_to_wake ON streams (next_wake) WHERE next_wake IS NOT NULL;
+CREATE INDEX streams_open ON streams (key) WHERE archived = 0 AND head > 0;
+CREATE TABLE events (
+    stream INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    ts INTEGER NOT NULL,
+    envelope TEXT NOT NULL,
+    body TEXT,
+    body_hash BLOB,
+    chain BLOB NOT NULL,
+    PRIMARY KEY (stream, seq)
+) STRICT;
+CREATE TABLE claims (
+    namespace TEXT NOT NULL,
+    key TEXT NOT NULL,
+    stream TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    expires INTEGER,
+    PRIMARY KEY (namespace, key)
+) STRICT;
+CREATE INDEX claims_to_lapse ON claims (expires) WHERE expires IS NOT NULL;
+CREATE TABLE deliveries (
+    id INTEGER PRIMARY KEY,
+    target TEXT NOT NULL,
+    stream INTEGER NOT NULL,
+    turn INTEGER,
+    attempt INTEGER NOT NULL,
+    through_seq INTEGER NOT NULL,
+    state INTEGER NOT NULL,
+    evidence TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX deliveries_open ON deliveries (target, id) WHERE state < 4;
+CREATE INDEX deliveries_of_stream ON deliveries (stream, id);
+INSERT INTO meta (key, value) VALUES ('format', '1');
+";
+
+const STATEMENTS_CACHED: usize = 48;
+const READER_CACHE_KIB: i64 = 1024;
+const WRITER_CACHE_KIB: i64 = 4096;
+/// Another process may hold the file for a moment, such as an online back-up.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// What a WAL that had to grow is cut back to.
+const WAL_KEPT_BYTES: i64 = 16 * 1024 * 1024;
+
+/// The one connection that writes. Checkpoints are the writer's own business: SQLite would swallow their errors.
+pub(crate) fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(PATIENCE)?;
+    conn.pragma_update_and_check(None, "journal_mode", "wal", |row| match row.get_ref(0)?.as_str()? {
+        "wal" => Ok(()),
+        other => Err(rusqlite::Error::InvalidParameterName(format!("this file system gives journal mode {other} instead of wal"))),
+    })?;
+    conn.pragma_update(None, "synchronous", "full")?;
+    conn.pragma_update(None, "wal_autocheckpoint", 0)?;
+    conn.pragma_update(None, "journal_size_limit", WAL_KEPT_BYTES)?;
+    conn.pragma_update(None, "temp_store", "memory")?;
+    conn.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+    Ok(conn)
+}
+
+/// A connection that can only read.
+pub(crate) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(PATIENCE)?;
+    conn.pragma_update(None, "temp_store", "memory")?;
+    conn.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+    Ok(conn)
+}
+
+/// Makes the tables of a new log, all or none. Gives the format of the log.
+pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
+    let transaction = conn.unchecked_transaction()?;
+    let is_new = transaction.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))?;
+    if is_new {
+        transaction.execute_batch(TABLES)?;
+    }
+    let format: Option<String> = transaction.query_row("SELECT value FROM meta WHERE key = 'format'", [], |row| row.get(0)).optional()?;
+    transaction.commit()?;
+    let format = format.and_then(|format| format.parse().ok());
+    format.ok_or_else(|| rusqlite::Error::InvalidColumnName("meta.format".into()))
+}

@@ -1,0 +1,153 @@
+//! Bits that changed on the disk: found by whoever reads them or by a walk, and never served as good.
+
+use std::path::Path;
+
+use moothall_engine::ports::{AppendError, EventLog, LogError, Page};
+use moothall_kernel::ids::Seq;
+use moothall_testkit::conformance::build::{Builder, batch, words};
+use rusqlite::Connection;
+
+use super::Disk;
+use crate::SqliteLog;
+use crate::chain::BodyHash;
+use crate::folder::LOG_FILE;
+
+async fn three_words() -> Disk {
+    let disk = Disk::fresh();
+    disk.log.append(vec![batch("a", 0).says("one").says("two").says("three")]).await.unwrap();
+    disk.log.append(vec![batch("b", 0).says("one").says("two").says("three")]).await.unwrap();
+    disk
+}
+
+fn damaged_at(result: Result<Page, LogError>) -> Option<u64> {
+    match result {
+        Err(LogError::Damaged { seq, .. }) => Some(seq.0),
+        Err(LogError::NotFound(_) | LogError::Failed(_)) | Ok(_) => None,
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_changed_is_not_served() {
+    let changes = [
+        "UPDATE events SET body = 'tWo' WHERE stream = 1 AND seq = 2",
+        "UPDATE events SET body = NULL WHERE stream = 1 AND seq = 2",
+        "UPDATE events SET body = CAST(x'74ff6f' AS TEXT) WHERE stream = 1 AND seq = 2",
+        "UPDATE events SET envelope = replace(envelope, 'human', 'agent') WHERE stream = 1 AND seq = 2",
+        "UPDATE events SET envelope = '' WHERE stream = 1 AND seq = 2",
+        "UPDATE events SET ts = ts + 1 WHERE stream = 1 AND seq = 2",
+        "UPDATE events SET chain = x'00' WHERE stream = 1 AND seq = 2",
+        "UPDATE events SET chain = zeroblob(16) WHERE stream = 1 AND seq = 2",
+        "DELETE FROM events WHERE stream = 1 AND seq = 2",
+    ];
+    for change in changes {
+        let disk = three_words().await;
+        assert_eq!(disk.intruder().execute(change, []).unwrap(), 1, "{change}");
+        assert_eq!(damaged_at(disk.log.read(&"a".into(), Seq(0), 10).await), Some(2), "{change}");
+        assert_eq!(damaged_at(disk.log.read(&"a".into(), Seq(1), 1).await), Some(2), "{change}");
+        assert_eq!(words(&disk.log.read(&"a".into(), Seq(0), 1).await.unwrap().events), ["one"], "{change}");
+        assert_eq!(disk.log.read(&"b".into(), Seq(0), 10).await.unwrap().events.len(), 3, "{change}");
+        let faults = disk.log.verify().await.unwrap().faults;
+        assert!(matches!(&faults[..], [LogError::Damaged { stream, seq: Seq(2), .. }] if stream.as_str() == "a"), "{change}: {faults:?}");
+    }
+}
+
+#[tokio::test]
+async fn events_that_moved_or_vanished_are_noticed() {
+    let changes = [
+        "UPDATE events SET seq = 5 - seq WHERE stream = 1 AND seq = 3",
+        "DELETE FROM events WHERE stream = 1 AND seq = 3",
+        "UPDATE streams SET head = 2 WHERE key = 1",
+        "UPDATE streams SET head = 4 WHERE key = 1",
+        "UPDATE streams SET chain = (SELECT chain FROM streams WHERE key = 2) WHERE key = 1",
+        "UPDATE streams SET id = 'c' WHERE key = 1",
+        "UPDATE streams SET head = 0 WHERE key = 1",
+        "DELETE FROM streams WHERE key = 1",
+    ];
+    for change in changes {
+        let disk = three_words().await;
+        disk.intruder().execute("DELETE FROM events WHERE stream = 1 AND seq = 2 AND ?1 LIKE '%5 - seq%'", [change]).unwrap();
+        assert_eq!(disk.intruder().execute(change, []).unwrap(), 1, "{change}");
+        assert!(disk.log.read(&"a".into(), Seq(0), 10).await.is_err(), "{change}");
+        assert!(!disk.log.verify().await.unwrap().faults.is_empty(), "{change}");
+    }
+    let disk = three_words().await;
+    disk.intruder().execute_batch("UPDATE events SET stream = 3 - stream + 10; UPDATE events SET stream = stream - 10").unwrap();
+    assert_eq!(damaged_at(disk.log.read(&"a".into(), Seq(0), 10).await), Some(1));
+}
+
+#[tokio::test]
+async fn a_body_can_be_erased_without_breaking_the_chain() {
+    let disk = three_words().await;
+    let hash = BodyHash::of(b"two");
+    let erase = "UPDATE events SET body = NULL, body_hash = ?1 WHERE stream = 1 AND seq = 2";
+    disk.intruder().execute(erase, [hash.as_bytes()]).unwrap();
+    assert_eq!(words(&disk.log.read(&"a".into(), Seq(0), 10).await.unwrap().events), ["one", "", "three"]);
+    assert_eq!(disk.log.append(vec![batch("a", 3).says("four")]).await, Ok(vec![Seq(4)]));
+    let verified = disk.log.verify().await.unwrap();
+    assert_eq!((verified.streams, verified.events, verified.faults), (2, 7, vec![]));
+
+    let other = BodyHash::of(b"other");
+    disk.intruder().execute(erase, [other.as_bytes()]).unwrap();
+    assert_eq!(damaged_at(disk.log.read(&"a".into(), Seq(0), 10).await), Some(2));
+}
+
+/// Flips one bit of the file at many places. What is read afterwards is what was written, or the damage is reported.
+#[tokio::test]
+async fn no_flipped_bit_is_served_as_good() {
+    const FLIPS: u64 = 120;
+    let disk = Disk::fresh();
+    let long = "a message of some length, ".repeat(30);
+    for head in 0..100 {
+        disk.log.append(vec![batch("a", head).says(&long), batch("b", head).says(&long)]).await.unwrap();
+    }
+    let good = [disk.log.read(&"a".into(), Seq(0), 1000).await, disk.log.read(&"b".into(), Seq(0), 1000).await];
+    disk.log.close().await.unwrap();
+    let bytes = std::fs::read(disk.folder.path().join(LOG_FILE)).unwrap();
+    let mut noticed = 0;
+    for flip in 0..FLIPS {
+        // Spread evenly, with a stride that shares no factor with the page size.
+        let bit = (flip * (bytes.len() as u64 * 8 / FLIPS) + flip * 13) as usize;
+        let mut bytes = bytes.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        noticed += u32::from(notices(&bytes, &good, bit).await);
+    }
+    assert!(noticed > 70, "only {noticed} of {FLIPS} flips were noticed: most of the file should be covered");
+}
+
+async fn notices(bytes: &[u8], good: &[Result<Page, LogError>; 2], bit: usize) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(LOG_FILE), bytes).unwrap();
+    let Ok(log) = SqliteLog::open(folder.path()) else { return true };
+    let mut unreadable = false;
+    for (id, good) in ["a", "b"].iter().zip(good) {
+        let read = log.read(&(*id).into(), Seq(0), 1000).await;
+        unreadable |= read.is_err();
+        assert!(read.is_err() || read == *good, "bit {bit} was served as good");
+    }
+    let faults = log.verify().await.unwrap().faults;
+    assert!(!unreadable || !faults.is_empty(), "bit {bit} hides a stream, and a walk finds nothing");
+    !faults.is_empty()
+}
+
+fn overwrite_page_of(dir: &Path, name: &str) {
+    let path = dir.join(LOG_FILE);
+    let conn = Connection::open(&path).unwrap();
+    let page: u32 = conn.query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?1", [name], |row| row.get(0)).unwrap();
+    let size: u32 = conn.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    drop(conn);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[((page - 1) * size) as usize..(page * size) as usize].fill(0xff);
+    std::fs::write(&path, bytes).unwrap();
+}
+
+#[tokio::test]
+async fn damage_met_while_writing_ends_all_writing() {
+    let disk = three_words().await;
+    let disk = disk.reopened_after(|dir| overwrite_page_of(dir, "sqlite_autoindex_events_1"));
+    assert!(matches!(disk.log.append(vec![batch("a", 3).says("four")]).await, Err(AppendError::Fatal(_))));
+    assert!(matches!(disk.log.append(vec![batch("a", 3).row(|row| row.archived = true)]).await, Err(AppendError::Fatal(_))));
+    assert!(disk.log.acquire(&"b".into(), "owner", moothall_kernel::time::Millis(1)).await.is_err());
+    assert_eq!(disk.log.find(&"a".into()).await.unwrap().unwrap().head, Seq(3));
+    assert!(disk.log.close().await.is_err());
+}

@@ -1,0 +1,40 @@
+//! The log under the suite of all logs, and under what only a file can suffer.
+#![allow(clippy::unwrap_used)]
+
+mod conformance;
+mod damage;
+mod folder;
+mod reading;
+mod room;
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::SqliteLog;
+use crate::folder::LOG_FILE;
+
+/// A log in a folder that goes away with it.
+struct Disk {
+    log: SqliteLog,
+    folder: TempDir,
+}
+
+impl Disk {
+    fn fresh() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self { log: SqliteLog::open(folder.path()).unwrap(), folder }
+    }
+
+    /// Drops the log without closing it and opens it again, after something was done to its folder.
+    fn reopened_after(self, change: impl FnOnce(&std::path::Path)) -> Self {
+        let Self { log, folder } = self;
+        drop(log);
+        change(folder.path());
+        Self { log: SqliteLog::open(folder.path()).unwrap(), folder }
+    }
+
+    /// A connection of somebody else.
+    fn intruder(&self) -> Connection {
+        Connection::open(self.folder.path().join(LOG_FILE)).unwrap()
+    }
+}

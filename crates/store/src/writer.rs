@@ -1,0 +1,236 @@
+//! The one thread that writes: it takes all that waits, decides each request in a savepoint of its own, and commits once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::{self, JoinHandle};
+
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::folder::Folder;
+use crate::trouble::{Refusal, Trouble};
+
+/// Pages in the WAL that are worth a checkpoint.
+const CHECKPOINT_PAGES: u32 = 1000;
+/// Pages at which readers have to wait for a moment, so that the WAL can begin again. Otherwise it would grow for as long as
+/// there is always one of them.
+const RESET_PAGES: u32 = 16_000;
+
+/// What the writer can be asked to do.
+pub(crate) enum Request {
+    /// To write something.
+    Write(Box<dyn Write>),
+    /// To write what waits, and end.
+    Close(oneshot::Sender<Result<(), Trouble>>),
+}
+
+/// Something to be written, and whom to tell.
+pub(crate) trait Write: Send {
+    /// Does it inside the open transaction; whether there is anything to keep. Again, if the transaction was lost.
+    fn decide(&mut self, conn: &Connection) -> Result<bool, Trouble>;
+    /// Tells what came of it, after the commit.
+    fn tell(self: Box<Self>);
+    /// Tells that nothing came of it. This holds for refusals too: a neighbour that is gone now may have caused them.
+    fn undo(self: Box<Self>, trouble: &Trouble);
+}
+
+struct Pending<T, E, F> {
+    work: F,
+    decided: Option<Result<T, E>>,
+    reply: oneshot::Sender<Result<T, E>>,
+}
+
+impl<T, E, F> Write for Pending<T, E, F>
+where
+    T: Send,
+    E: Send + From<Refusal>,
+    F: Send + Fn(&Connection) -> Result<T, Refusal>,
+{
+    fn decide(&mut self, conn: &Connection) -> Result<bool, Trouble> {
+        let result = (self.work)(conn);
+        let verdict = match &result {
+            Ok(_) => Ok(true),
+            Err(Refusal::Answer(_)) => Ok(false),
+            Err(Refusal::Trouble(trouble)) => Err(trouble.clone()),
+        };
+        self.decided = Some(result.map_err(E::from));
+        verdict
+    }
+
+    fn tell(self: Box<Self>) {
+        // Whoever has stopped waiting is no reason to undo anything.
+        if let Some(decided) = self.decided {
+            drop(self.reply.send(decided));
+        }
+    }
+
+    fn undo(self: Box<Self>, trouble: &Trouble) {
+        drop(self.reply.send(Err(Refusal::Trouble(trouble.clone()).into())));
+    }
+}
+
+/// A write, and where its result will come.
+pub(crate) fn request<T, E>(
+    work: impl Fn(&Connection) -> Result<T, Refusal> + Send + 'static,
+) -> (Request, oneshot::Receiver<Result<T, E>>)
+where
+    T: Send + 'static,
+    E: Send + From<Refusal> + 'static,
+{
+    let (reply, result) = oneshot::channel();
+    (Request::Write(Box::new(Pending { work, decided: None, reply })), result)
+}
+
+/// Starts the thread. It ends when it is asked to close or when nobody can ask any more, and then gives the folder free.
+pub(crate) fn start(mut conn: Connection, folder: Folder, queue: usize) -> std::io::Result<(mpsc::Sender<Request>, JoinHandle<()>)> {
+    let (sender, receiver) = mpsc::channel(queue);
+    let wal_pages = Arc::new(AtomicU32::new(0));
+    let seen = wal_pages.clone();
+    let hook = move |_: &mut rusqlite::hooks::Wal, pages: std::ffi::c_int| {
+        seen.store(u32::try_from(pages).unwrap_or(0), Ordering::Relaxed);
+        Ok(())
+    };
+    conn.wal_hook(Some(hook)).map_err(std::io::Error::other)?;
+    let writer = Writer { conn, queue: receiver, wal_pages, checkpointed: 0, failed: None, _folder: folder };
+    let thread = thread::Builder::new().name("log-writer".into()).spawn(move || writer.run())?;
+    Ok((sender, thread))
+}
+
+struct Writer {
+    conn: Connection,
+    queue: mpsc::Receiver<Request>,
+    /// Pages in the WAL after the last commit.
+    wal_pages: Arc<AtomicU32>,
+    /// Pages in the WAL at the last checkpoint.
+    checkpointed: u32,
+    /// Set once the log can no longer be trusted to write, and never unset.
+    failed: Option<Trouble>,
+    _folder: Folder,
+}
+
+impl Writer {
+    fn run(mut self) {
+        while let Some(first) = self.queue.blocking_recv() {
+            let (writes, close) = self.gather(first);
+            if !writes.is_empty() {
+                self.write(writes);
+            }
+            if let Some(reply) = close {
+                let closed = self.finish();
+                drop(self);
+                drop(reply.send(closed));
+                return;
+            }
+            self.checkpoint_if_due();
+        }
+        if let Err(trouble) = self.finish() {
+            tracing::error!(?trouble, "the log could not be closed in good order");
+        }
+    }
+
+    /// All that waits, up to a wish to close.
+    fn gather(&mut self, first: Request) -> (Vec<Box<dyn Write>>, Option<oneshot::Sender<Result<(), Trouble>>>) {
+        let mut writes = Vec::new();
+        let mut next = Some(first);
+        while let Some(request) = next {
+            match request {
+                Request::Write(write) => writes.push(write),
+                Request::Close(reply) => return (writes, Some(reply)),
+            }
+            let room = writes.len() < self.queue.max_capacity();
+            next = if room { self.queue.try_recv().ok() } else { None };
+        }
+        (writes, None)
+    }
+
+    /// Commits a group and tells everyone. When it finds no room, SQLite rolls all of it back: halves are tried, so that the
+    /// one that is too large fails alone.
+    fn write(&mut self, mut writes: Vec<Box<dyn Write>>) {
+        match self.commit(&mut writes) {
+            Ok(()) => writes.into_iter().for_each(Write::tell),
+            Err(Trouble::Full) if writes.len() > 1 => {
+                self.abandon(&Trouble::Full);
+                let later = writes.split_off(writes.len() / 2);
+                self.write(writes);
+                self.write(later);
+            }
+            Err(trouble) => {
+                self.abandon(&trouble);
+                writes.into_iter().for_each(|write| write.undo(&trouble));
+            }
+        }
+    }
+
+    fn commit(&self, writes: &mut [Box<dyn Write>]) -> Result<(), Trouble> {
+        if let Some(trouble) = &self.failed {
+            return Err(trouble.clone());
+        }
+        self.execute("BEGIN IMMEDIATE")?;
+        writes.iter_mut().try_for_each(|write| self.decide(write.as_mut()))?;
+        self.execute("COMMIT")
+    }
+
+    fn decide(&self, write: &mut dyn Write) -> Result<(), Trouble> {
+        self.execute("SAVEPOINT request")?;
+        if !write.decide(&self.conn)? {
+            self.execute("ROLLBACK TO request")?;
+        }
+        self.execute("RELEASE request")
+    }
+
+    fn abandon(&mut self, trouble: &Trouble) {
+        let rolled_back = if self.conn.is_autocommit() { Ok(()) } else { self.execute("ROLLBACK") };
+        let fatal = match (trouble, rolled_back) {
+            (Trouble::Fatal(_), _) => Some(trouble.clone()),
+            (Trouble::Full | Trouble::Busy, Err(failure)) => Some(failure),
+            (Trouble::Full | Trouble::Busy, Ok(())) => None,
+        };
+        if let Some(trouble) = fatal {
+            self.fail(trouble);
+        }
+    }
+
+    fn fail(&mut self, trouble: Trouble) {
+        if self.failed.is_none() {
+            tracing::error!(?trouble, "the log refuses to write from now on");
+            self.failed = Some(trouble);
+        }
+    }
+
+    /// Moves the WAL into the file from time to time, after everyone has been told.
+    fn checkpoint_if_due(&mut self) {
+        let pages = self.wal_pages.load(Ordering::Relaxed);
+        if pages < self.checkpointed {
+            self.checkpointed = 0;
+        }
+        if self.failed.is_some() || pages < self.checkpointed + CHECKPOINT_PAGES {
+            return;
+        }
+        self.checkpointed = pages;
+        let mode = if pages >= RESET_PAGES { "TRUNCATE" } else { "PASSIVE" };
+        if let Err(trouble @ Trouble::Fatal(_)) = self.checkpoint(mode) {
+            self.fail(trouble);
+        }
+    }
+
+    /// What a checkpoint cannot move for want of room, or because somebody reads it, stays in the WAL.
+    fn checkpoint(&self, mode: &str) -> Result<(), Trouble> {
+        let done = self.conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
+        match done.map_err(|error| Trouble::of(&error)) {
+            Ok(()) | Err(Trouble::Full | Trouble::Busy) => Ok(()),
+            Err(fatal @ Trouble::Fatal(_)) => Err(fatal),
+        }
+    }
+
+    fn finish(&self) -> Result<(), Trouble> {
+        match &self.failed {
+            Some(trouble) => Err(trouble.clone()),
+            None => self.checkpoint("TRUNCATE"),
+        }
+    }
+
+    fn execute(&self, sql: &str) -> Result<(), Trouble> {
+        let done = self.conn.prepare_cached(sql).and_then(|mut statement| statement.execute([]));
+        done.map(drop).map_err(|error| Trouble::of(&error))
+    }
+}
