@@ -7,13 +7,16 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::Facts;
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::{Participant, Runtime};
-use moothall_kernel::time::Timestamp;
+use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
 use crate::presence::Presence;
 
 /// Presences kept for one stream. There are 200 participants at most; the rest is room for guests.
 pub(crate) const PRESENCES_MAX: usize = 1000;
+
+/// How long a presence is shown, stale or not.
+const REMEMBERED: Millis = Millis::from_secs(24 * 3600);
 
 /// The state of a participant that has gone.
 const OFFLINE: &str = "offline";
@@ -65,6 +68,14 @@ impl Attendance {
         let presence = Presence { participant: from.clone(), state, updated_at: now, details: kept };
         presences.insert(from, presence.clone());
         Some(presence)
+    }
+
+    /// Forgets those who were last heard of long ago.
+    pub(crate) fn forget(&self, now: Timestamp) {
+        self.lock().retain(|_, attending| {
+            attending.presences.retain(|_, presence| now.since(presence.updated_at) < REMEMBERED);
+            !attending.connections.is_empty() || !attending.presences.is_empty()
+        });
     }
 
     /// All presences of a stream: those that count first, then by id.
@@ -134,6 +145,16 @@ mod tests {
         }
         let order: Vec<_> = attendance.presences(&"s".into(), at(0) + PRESENCE_TTL).into_iter().map(|p| p.participant).collect();
         assert_eq!(order, ["b".into(), "c".into(), "a".into()] as [ParticipantId; 3]);
+    }
+
+    #[test]
+    fn a_presence_is_forgotten_a_day_later() {
+        let attendance = Attendance::default();
+        attendance.note(&"s".into(), "a".into(), "idle".into(), None, at(0)).unwrap();
+        attendance.forget(at(-1) + REMEMBERED);
+        assert_eq!(attendance.presences(&"s".into(), at(0)).len(), 1);
+        attendance.forget(at(0) + REMEMBERED);
+        assert!(attendance.lock().is_empty());
     }
 
     #[test]

@@ -32,6 +32,9 @@ pub(crate) struct Tail {
 
 impl Tail {
     pub(crate) fn push(&mut self, events: &[Recorded]) {
+        if self.events.back().zip(events.first()).is_some_and(|(last, next)| next.seq != last.seq.next()) {
+            self.events.clear();
+        }
         self.events.extend(events.iter().cloned());
         // Twice the length, so that making it contiguous costs little for each event.
         if self.events.len() > 2 * TAIL_LEN {
@@ -46,13 +49,19 @@ impl Tail {
     /// The events in `(after, through]`, if it has them all.
     fn range(&mut self, after: Seq, through: Seq) -> Option<&[Recorded]> {
         let first = self.events.front()?.seq;
-        let last = self.events.back()?.seq;
-        if first > after.next() || last < through {
-            return None;
-        }
-        let at = |seq: Seq| usize::try_from(seq.0 + 1 - first.0).ok();
+        let at = |seq: Seq| usize::try_from((seq.0 + 1).checked_sub(first.0)?).ok();
         let (from, to) = (at(after)?, at(through)?);
         self.events.make_contiguous().get(from..to)
+    }
+
+    /// The same, read from the log where it has to be.
+    async fn fetch(&mut self, of: &Brief<'_>, after: Seq, through: Seq) -> Result<&[Recorded], LogError> {
+        if self.range(after, through).is_none() {
+            let count = usize::try_from(through.0 - after.0).unwrap_or(usize::MAX);
+            self.events = of.log.read(of.state.stream(), after, count).await?.events.into();
+        }
+        let stream = of.state.stream();
+        self.range(after, through).ok_or_else(|| LogError::Failed(format!("stream {stream} has a gap after {after}")))
     }
 }
 
@@ -70,8 +79,7 @@ pub(crate) struct Brief<'a> {
 /// [`LogError`] when the events it covers cannot be read.
 pub(crate) async fn brief(of: Brief<'_>, tail: &mut Tail) -> Result<Job, LogError> {
     let Range { after, from, through } = Range::of(&of);
-    let events = events(&of, tail, after, through).await?;
-    let events = with_causes(&of, events).await?;
+    let events = with_causes(&of, tail.fetch(&of, after, through).await?).await?;
     let trigger = find(&events, of.turn.cause.seq).cloned();
     let trigger = trigger.ok_or_else(|| LogError::Failed(format!("turn {} has no cause", of.turn.no)))?;
     let prompt = compose(of.state, of.turn, from, through, &events);
@@ -110,28 +118,19 @@ impl Range {
     }
 }
 
-async fn events<'t>(of: &Brief<'_>, tail: &'t mut Tail, after: Seq, through: Seq) -> Result<Cow<'t, [Recorded]>, LogError> {
-    if let Some(events) = tail.range(after, through) {
-        return Ok(Cow::Borrowed(events));
-    }
-    let count = usize::try_from(through.0 - after.0).unwrap_or(usize::MAX);
-    let page = of.log.read(of.state.stream(), after, count).await?;
-    Ok(Cow::Owned(page.events))
-}
-
 /// Adds the events that they and the turn refer to.
-async fn with_causes<'t>(of: &Brief<'_>, events: Cow<'t, [Recorded]>) -> Result<Cow<'t, [Recorded]>, LogError> {
+async fn with_causes<'t>(of: &Brief<'_>, events: &'t [Recorded]) -> Result<Cow<'t, [Recorded]>, LogError> {
     let taken = |recorded: &Recorded| match &recorded.event {
         Event::Taken { cause } => Some(cause.seq),
         _ => None,
     };
-    let known = |seq: &Seq| find(&events, *seq).is_some();
+    let known = |seq: &Seq| find(events, *seq).is_some();
     let causes = events.iter().filter_map(taken).chain([of.turn.cause.seq]);
     let causes: BTreeSet<Seq> = causes.filter(|seq| !known(seq)).collect();
     if causes.is_empty() {
-        return Ok(events);
+        return Ok(Cow::Borrowed(events));
     }
-    let mut all = events.into_owned();
+    let mut all = events.to_vec();
     for seq in causes {
         all.push(read_one(of.log, of.state.stream(), seq).await?);
     }
@@ -177,6 +176,9 @@ mod tests {
         assert_eq!(seqs(tail.range(Seq(17), Seq(19)).unwrap()), [18, 19]);
         assert!(tail.range(Seq(9), Seq(20)).is_none());
         assert!(tail.range(Seq(15), Seq(21)).is_none());
+        tail.push(&[closed(30)]);
+        assert!(tail.range(Seq(19), Seq(20)).is_none(), "it has no gap");
+        assert_eq!(seqs(tail.range(Seq(29), Seq(30)).unwrap()), [30]);
     }
 
     #[test]

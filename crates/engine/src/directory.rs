@@ -22,7 +22,7 @@ pub(crate) const UPDATES_LEN: usize = 1024;
 /// The way to a live stream.
 struct Mailbox {
     requests: mpsc::Sender<Request>,
-    lane: mpsc::UnboundedSender<Notice>,
+    lane: mpsc::UnboundedSender<Box<Notice>>,
     updates: Arc<Updates>,
     seat: u64,
     task: Option<AbortHandle>,
@@ -32,7 +32,7 @@ struct Mailbox {
 pub(crate) struct Seat {
     pub(crate) number: u64,
     pub(crate) requests: mpsc::Receiver<Request>,
-    pub(crate) lane: mpsc::UnboundedReceiver<Notice>,
+    pub(crate) lane: mpsc::UnboundedReceiver<Box<Notice>>,
     pub(crate) updates: Arc<Updates>,
 }
 
@@ -86,6 +86,8 @@ pub(crate) struct Directory {
 struct Streams {
     live: HashMap<StreamId, Mailbox>,
     seats: u64,
+    /// The hall is gone: no task starts any more.
+    closed: bool,
 }
 
 impl Directory {
@@ -99,7 +101,7 @@ impl Directory {
     }
 
     /// Sends news of a turn to a live stream.
-    pub(crate) fn notify(&self, stream: &StreamId, notice: Notice) -> Sent<Notice> {
+    pub(crate) fn notify(&self, stream: &StreamId, notice: Box<Notice>) -> Sent<Box<Notice>> {
         let streams = self.lock();
         let Some(mailbox) = streams.live.get(stream) else { return Sent::Absent(notice) };
         match mailbox.lane.send(notice) {
@@ -118,7 +120,7 @@ impl Directory {
     }
 
     /// The same for news of a turn.
-    pub(crate) fn seat_notice(&self, stream: &StreamId, notice: Notice, start: impl FnOnce(Seat) -> AbortHandle) {
+    pub(crate) fn seat_notice(&self, stream: &StreamId, notice: Box<Notice>, start: impl FnOnce(Seat) -> AbortHandle) {
         let mut streams = self.lock();
         let notice = match streams.live.get(stream).map(|mailbox| mailbox.lane.clone()) {
             Some(lane) => match lane.send(notice) {
@@ -162,9 +164,12 @@ impl Directory {
         self.lock().live.len()
     }
 
-    /// Ends all tasks where they are, as a crash would.
+    /// Ends all tasks where they are, as a crash would, and starts no more.
     pub(crate) fn abort_all(&self) {
-        let gone: Vec<Mailbox> = self.lock().live.drain().map(|(_, mailbox)| mailbox).collect();
+        let mut streams = self.lock();
+        streams.closed = true;
+        let gone: Vec<Mailbox> = streams.live.drain().map(|(_, mailbox)| mailbox).collect();
+        drop(streams);
         gone.iter().filter_map(|mailbox| mailbox.task.as_ref()).for_each(AbortHandle::abort);
     }
 }
@@ -184,9 +189,12 @@ impl Streams {
         &mut self,
         stream: &StreamId,
         request: Option<Request>,
-        notice: Option<Notice>,
+        notice: Option<Box<Notice>>,
         start: impl FnOnce(Seat) -> AbortHandle,
     ) -> Sent<Request> {
+        if self.closed {
+            return Sent::Yes;
+        }
         let (requests, requests_rx) = mpsc::channel(QUEUE_LEN);
         let (lane, lane_rx) = mpsc::unbounded_channel();
         let updates = Arc::<Updates>::default();

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command, Rejection};
-use moothall_kernel::event::Recorded;
+use moothall_kernel::command::{Actor, Command, Refusal, Rejection};
+use moothall_kernel::event::{Recorded, To};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::policy::Policy;
+use moothall_kernel::preview::Forecast;
 use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, oneshot};
@@ -276,6 +277,30 @@ impl Hall {
         let ask = move |state: Result<&Conversation, HallError>| drop(reply.send(state.map(question)));
         self.inner.send(stream, Request::Ask(Box::new(ask))).await?;
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
+    }
+
+    /// Who would be asked if this speaker said this now, by the nominations of the policy in force.
+    ///
+    /// # Errors
+    /// [`HallError`] when the stream does not exist or cannot be read.
+    pub async fn preview(&self, stream: &StreamId, speaker: ParticipantId, to: To, body: String) -> Result<Vec<Forecast>, HallError> {
+        let (inner, now) = (self.inner.clone(), self.now());
+        let forecast = move |state: &Conversation| {
+            let facts = inner.attendance.facts(state, now);
+            state.preview(now, &speaker, &to, &body, &facts)
+        };
+        self.view(stream, forecast).await
+    }
+
+    /// Makes words that were kept in the trace visible, in a person's name.
+    ///
+    /// # Errors
+    /// [`HallError`] as for [`Hall::submit`].
+    pub async fn publish(&self, stream: &StreamId, seq: Seq, by: Actor, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
+        let page = self.read(stream, Seq(seq.0.saturating_sub(1)), Some(1)).await?;
+        let unknown = || Rejection::new(Refusal::NotFound, "unknown_event", "There is no such event here.");
+        let kept = page.events.into_iter().find(|event| event.seq == seq).ok_or_else(|| HallError::Rejected(Box::new(unknown())))?;
+        self.submit(stream, Command::Publish { seq, kept: Box::new(kept), by }, idempotency).await
     }
 
     /// Events after a position, all or at most `limit`.

@@ -44,7 +44,8 @@ impl From<LogError> for HallError {
         match error {
             LogError::NotFound(stream) => HallError::NotFound(stream),
             LogError::Damaged { .. } => HallError::Damaged(error.to_string()),
-            LogError::Failed(_) => HallError::Failed(error.to_string()),
+            LogError::Full => HallError::DiskFull,
+            LogError::Fatal(_) | LogError::Failed(_) => HallError::Failed(error.to_string()),
         }
     }
 }
@@ -100,9 +101,9 @@ impl Inner {
     }
 
     /// Brings news of a turn to its stream. Results must not be lost, so they load a stream that is not live.
-    pub(crate) fn notify(self: &Arc<Self>, stream: &StreamId, notice: Notice) {
+    pub(crate) fn notify(self: &Arc<Self>, stream: &StreamId, notice: Box<Notice>) {
         let Sent::Absent(notice) = self.directory.notify(stream, notice) else { return };
-        if matches!(notice, Notice::Report(_, Report::Finished { .. })) {
+        if matches!(*notice, Notice::Report(_, Report::Finished { .. })) {
             self.directory.seat_notice(stream, notice, |seat| self.start(stream, seat, Begin::Existing));
         }
     }
@@ -168,6 +169,6 @@ impl Inner {
 /// The key of a turn's stream, for reports.
 pub(crate) fn report_to(hall: &Weak<Inner>, key: &TurnKey, report: Report) {
     if let Some(hall) = hall.upgrade() {
-        hall.notify(&key.stream, Notice::Report(key.clone(), report));
+        hall.notify(&key.stream, Box::new(Notice::Report(key.clone(), report)));
     }
 }

@@ -1,4 +1,30 @@
 //! Runs the rules of the kernel: one task for each live stream, ports to logs and agents, and everything that is not a rule.
+//!
+//! [`hall::Hall`] is the front door. A command sent through it is decided by the kernel in its stream's own task, appended,
+//! and only then answered and told to listeners; what should be running afterwards is compared with what runs.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use moothall_engine::MemoryLog;
+//! use moothall_engine::hall::{Hall, HallParts};
+//! use moothall_engine::ports::SystemClock;
+//! use moothall_kernel::command::{Actor, Command, Post};
+//! use moothall_kernel::ids::Seq;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), moothall_engine::hall::HallError> {
+//! let (log, clock) = (Arc::new(MemoryLog::new()), Arc::new(SystemClock));
+//! let parts = HallParts { log, clock, registry: Default::default(), defaults: Default::default(), owner: "example".into() };
+//! let hall = Hall::open(parts).await?;
+//! let stream = hall.create("Lunch".into(), hall.defaults().clone(), Actor::human("user"), None).await?.stream;
+//! let hello = Command::Post(Post::new(Actor::human("user"), "Soup or salad?"));
+//! let answer = hall.submit(&stream, hello, None).await?;
+//! assert_eq!(answer.head, Seq(2));
+//! assert_eq!(hall.read(&stream, Seq(1), None).await?.events, answer.event.into_iter().collect::<Vec<_>>());
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod ports;
 pub mod memory;
@@ -7,6 +33,7 @@ pub mod codec;
 pub mod presence;
 pub mod registry;
 pub mod hall;
+pub mod slash;
 pub mod run_once;
 pub mod crash;
 mod inner;

@@ -12,11 +12,11 @@ use moothall_kernel::time::{Millis, Timestamp};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
-use crate::agent::{Report, TurnKey};
+use crate::agent::Report;
 use crate::brief::Tail;
 use crate::crash;
 use crate::directory::Seat;
-use crate::hall::{HallError, Signal, Subscription, Update};
+use crate::hall::{HallError, Subscription, Update};
 use crate::inner::Inner;
 use crate::mail::{Notice, Question, Request};
 use crate::ports::{Epoch, EventLog};
@@ -31,12 +31,12 @@ const QUIET: Duration = Duration::from_secs(10);
 const DRAIN_MAX: usize = 256;
 /// Events read at once while loading.
 const LOAD_PAGE: usize = 1000;
-/// How long the fence of a stream's writer holds without a new append.
-const EPOCH_TTL: Millis = Millis::from_secs(60);
 /// A gap in time longer than this is downtime: deadlines move instead of firing.
 pub(crate) const GAP: Millis = Millis::from_secs(5);
-/// Pause before what could not be appended is tried again.
-pub(crate) const RETRY: Duration = Duration::from_secs(1);
+/// Pause before what found the disk full is tried again.
+pub(crate) const RETRY_FULL: Duration = Duration::from_secs(1);
+/// Pause before what found the log overloaded is tried again.
+pub(crate) const RETRY: Duration = Duration::from_millis(50);
 
 /// How a stream becomes live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,11 +59,12 @@ pub(crate) struct Live {
     pub(crate) hall: Arc<Inner>,
     pub(crate) stream: StreamId,
     pub(crate) seat: Seat,
-    pub(crate) epoch: Epoch,
+    /// Which writer this is. A stream that is only read has none, so that it can be read when nothing can be written.
+    pub(crate) epoch: Option<Epoch>,
     /// What the log says.
     pub(crate) committed: Conversation,
-    /// What was decided since; the same between two drains.
-    pub(crate) working: Conversation,
+    /// The same, and what was decided since. Made when something is to be decided, and kept while there is work.
+    pub(crate) working: Option<Conversation>,
     pub(crate) newer: Option<Newer>,
     pub(crate) tail: Tail,
     pub(crate) runs: Runs,
@@ -98,7 +99,6 @@ struct After {
     questions: Vec<Question>,
     subscribers: Vec<oneshot::Sender<Result<Subscription, HallError>>>,
     drained: Vec<oneshot::Sender<()>>,
-    streamed: Vec<(TurnKey, Report)>,
 }
 
 /// The task of a live stream, from loading to leaving.
@@ -119,22 +119,21 @@ fn leave(hall: &Inner, stream: &StreamId, mut seat: Seat, error: &HallError) {
 
 /// What loading gives.
 pub(crate) struct Loaded {
-    epoch: Epoch,
+    epoch: Option<Epoch>,
     state: Conversation,
     newer: Option<Newer>,
 }
 
 impl Live {
     async fn load(hall: &Inner, stream: &StreamId, begin: Begin) -> Result<Loaded, HallError> {
-        if begin == Begin::Existing {
-            hall.find(stream).await?;
+        match begin {
+            // Nobody else knows its name yet, so there is no earlier writer to fence.
+            Begin::New => Ok(Loaded { epoch: Some(Epoch::default()), state: Conversation::new(stream.clone()), newer: None }),
+            Begin::Existing => {
+                let (state, newer) = fold(&*hall.log, stream).await?;
+                Ok(Loaded { epoch: None, state, newer })
+            }
         }
-        let epoch = hall.log.acquire(stream, &hall.owner, EPOCH_TTL).await?;
-        let (state, newer) = match begin {
-            Begin::New => (Conversation::new(stream.clone()), None),
-            Begin::Existing => fold(&*hall.log, stream).await?,
-        };
-        Ok(Loaded { epoch, state, newer })
     }
 
     fn new(hall: Arc<Inner>, stream: StreamId, seat: Seat, loaded: Loaded, begin: Begin) -> Self {
@@ -144,8 +143,8 @@ impl Live {
             stream,
             seat,
             epoch: loaded.epoch,
-            committed: loaded.state.clone(),
-            working: loaded.state,
+            committed: loaded.state,
+            working: None,
             newer: loaded.newer,
             tail: Tail::default(),
             runs: Runs::default(),
@@ -167,7 +166,8 @@ impl Live {
         if downtime > GAP && self.has_timers() {
             self.pending.push(Item::own(Command::Resume { downtime }));
         }
-        let changed = self.committed.agents().filter_map(|p| {
+        let agents = self.committed.agents().filter(|_| !self.committed.is_archived());
+        let changed = agents.filter_map(|p| {
             let facts = self.hall.registry.facts(p.profile.client.as_deref()?);
             (p.address.is_none() && facts != p.facts).then(|| Command::Facts { participant: p.id.clone(), facts })
         });
@@ -200,6 +200,7 @@ impl Live {
                 }
                 Woken::Quiet => {
                     self.tail.clear();
+                    self.working = None;
                     if self.may_leave() {
                         return Ok(());
                     }
@@ -220,7 +221,7 @@ impl Live {
         tokio::select! {
             biased;
             notice = self.seat.lane.recv() => match notice {
-                Some(notice) => drained.notices.push(notice),
+                Some(notice) => drained.notices.push(*notice),
                 None => return Woken::Abandoned,
             },
             request = self.seat.requests.recv() => match request {
@@ -236,7 +237,7 @@ impl Live {
 
     fn drain(&mut self, drained: &mut Drained) {
         while let Ok(notice) = self.seat.lane.try_recv() {
-            drained.notices.push(notice);
+            drained.notices.push(*notice);
         }
         while drained.requests.len() < DRAIN_MAX
             && let Ok(request) = self.seat.requests.try_recv()
@@ -262,7 +263,7 @@ impl Live {
         let mut items = self.own_items();
         let mut after = After::default();
         for notice in drained.notices.drain(..) {
-            self.hear(notice, &mut items, &mut after);
+            self.hear(notice, &mut items);
         }
         for request in drained.requests.drain(..) {
             sort(request, &mut items, &mut after);
@@ -304,9 +305,14 @@ impl Live {
         items
     }
 
-    fn hear(&mut self, notice: Notice, items: &mut Vec<Item>, after: &mut After) {
+    fn hear(&mut self, notice: Notice, items: &mut Vec<Item>) {
         match notice {
-            Notice::Report(key, report @ (Report::Delta(_) | Report::Progress(_))) => after.streamed.push((key, report)),
+            // At once, so that a piece of an answer never follows the answer.
+            Notice::Report(key, report @ (Report::Delta(_) | Report::Progress(_))) => {
+                if let Some(signal) = self.streamed(&key, report) {
+                    self.seat.updates.publish(|| Update::Signal(Arc::new(signal)));
+                }
+            }
             Notice::Report(key, report) => items.extend(self.reported(&key, report).map(Item::own)),
             Notice::Probed(key, probe) => items.extend(self.probed(&key, &probe).map(Item::own)),
         }
@@ -322,27 +328,18 @@ impl Live {
             let partials = self.runs.partials();
             let _ = subscriber.send(Ok(Subscription { head: self.committed.head(), partials, updates }));
         }
-        for (key, report) in after.streamed {
-            if let Some(signal) = self.streamed(&key, report) {
-                self.signal(signal);
-            }
-        }
         for done in after.drained {
             crash::point("drain");
             let _ = done.send(());
         }
     }
 
-    fn signal(&self, signal: Signal) {
-        self.seat.updates.publish(|| Update::Signal(Arc::new(signal)));
-    }
-
     /// Reads the stream again after its log turned out to be elsewhere.
     pub(crate) async fn reload(&mut self) -> Result<(), Over> {
         let (state, newer) = fold(&*self.hall.log, &self.stream).await.map_err(Over)?;
         self.tail.clear();
-        self.committed = state.clone();
-        self.working = state;
+        self.committed = state;
+        self.working = None;
         self.newer = newer;
         Ok(())
     }

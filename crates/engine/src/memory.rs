@@ -81,19 +81,11 @@ impl Stream {
 
     fn listed(&self, id: &StreamId) -> Option<Listed> {
         let last_ts = self.entries.last()?.ts();
-        Some(Listed {
-            stream: id.clone(),
-            head: self.head(),
-            last_ts,
-            catalog: self.catalog.clone()?,
-        })
+        Some(Listed { stream: id.clone(), head: self.head(), last_ts, catalog: self.catalog.clone()? })
     }
 
     fn page(&self, after: Seq, limit: usize) -> Page {
-        let mut page = Page {
-            through: after,
-            ..Page::default()
-        };
+        let mut page = Page { through: after, ..Page::default() };
         let skip = usize::try_from(after.0).unwrap_or(usize::MAX);
         for entry in self.entries.iter().skip(skip).take(limit) {
             page.through = page.through.next();
@@ -119,28 +111,18 @@ struct Draft<'a> {
 impl<'a> Draft<'a> {
     fn check(shelf: &'a Shelf, batches: &'a [StreamBatch]) -> Result<Vec<Seq>, AppendError> {
         let newest = batches.iter().flat_map(|batch| &batch.events).map(|recorded| recorded.ts).max();
-        let mut draft = Draft {
-            shelf,
-            newest,
-            heads: HashMap::new(),
-            claims: HashMap::new(),
-        };
+        let mut draft = Draft { shelf, newest, heads: HashMap::new(), claims: HashMap::new() };
         batches.iter().map(|batch| draft.admit(batch)).collect()
     }
 
     fn admit(&mut self, batch: &'a StreamBatch) -> Result<Seq, AppendError> {
         let known = self.shelf.streams.get(&batch.stream);
         if known.map_or(Epoch(0), |stream| stream.epoch) != batch.epoch {
-            return Err(AppendError::Fenced {
-                stream: batch.stream.clone(),
-            });
+            return Err(AppendError::Fenced { stream: batch.stream.clone() });
         }
         let committed = known.map_or(Seq(0), Stream::head);
         let head = self.heads.get(&batch.stream).copied().unwrap_or(committed);
-        let after = batch.follows(head).ok_or_else(|| AppendError::Conflict {
-            stream: batch.stream.clone(),
-            head,
-        })?;
+        let after = batch.follows(head).ok_or_else(|| AppendError::Conflict { stream: batch.stream.clone(), head })?;
         self.heads.insert(&batch.stream, after);
         batch.claims.iter().try_for_each(|change| self.claim(&batch.stream, change))?;
         Ok(after)
@@ -172,10 +154,7 @@ impl StreamBatch {
     /// The head after this batch, if it follows `head` without a gap and does not begin a stream with nothing.
     fn follows(&self, head: Seq) -> Option<Seq> {
         let begins_empty = head == Seq(0) && self.events.is_empty();
-        let after = self
-            .events
-            .iter()
-            .try_fold(head, |last, recorded| (recorded.seq == last.next()).then_some(recorded.seq))?;
+        let after = self.events.iter().try_fold(head, |last, recorded| (recorded.seq == last.next()).then_some(recorded.seq))?;
         (self.expected_head == head && !begins_empty).then_some(after)
     }
 }
@@ -234,9 +213,7 @@ impl Shelf {
     }
 
     fn catalogs(&self) -> impl Iterator<Item = (&StreamId, &Catalog)> {
-        self.in_order
-            .iter()
-            .filter_map(|id| Some((id, self.streams.get(id)?.catalog.as_ref()?)))
+        self.in_order.iter().filter_map(|id| Some((id, self.streams.get(id)?.catalog.as_ref()?)))
     }
 
     fn list(&self, filter: &ListFilter) -> ListPage {
@@ -269,9 +246,7 @@ impl EventLog for MemoryLog {
     async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError> {
         let shelf = self.shelf();
         let found = shelf.streams.get(stream).filter(|stream| stream.began());
-        found
-            .map(|found| found.page(after, limit))
-            .ok_or_else(|| LogError::NotFound(stream.clone()))
+        found.map(|found| found.page(after, limit)).ok_or_else(|| LogError::NotFound(stream.clone()))
     }
 
     async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError> {
@@ -288,11 +263,7 @@ impl EventLog for MemoryLog {
     async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError> {
         let shelf = self.shelf();
         let is_due = |catalog: &Catalog| catalog.has_duties || catalog.next_wake.is_some_and(|wake| wake <= now);
-        Ok(shelf
-            .catalogs()
-            .filter(|(_, catalog)| is_due(catalog))
-            .map(|(id, _)| id.clone())
-            .collect())
+        Ok(shelf.catalogs().filter(|(_, catalog)| is_due(catalog)).map(|(id, _)| id.clone()).collect())
     }
 
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError> {
@@ -324,21 +295,12 @@ impl Deliveries for MemoryLog {
     }
 
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError> {
-        Ok(self
-            .shelf()
-            .deliveries
-            .iter()
-            .filter(|delivery| delivery.stream == *stream)
-            .cloned()
-            .collect())
+        Ok(self.shelf().deliveries.iter().filter(|delivery| delivery.stream == *stream).cloned().collect())
     }
 
     async fn advance(&self, id: u64, from: DeliveryState, to: DeliveryState, evidence: &str) -> Result<bool, LogError> {
         let mut shelf = self.shelf();
-        let found = shelf
-            .deliveries
-            .iter_mut()
-            .find(|delivery| delivery.id == id && delivery.state == from);
+        let found = shelf.deliveries.iter_mut().find(|delivery| delivery.id == id && delivery.state == from);
         let Some(delivery) = found else { return Ok(false) };
         delivery.state = to;
         evidence.clone_into(&mut delivery.evidence);

@@ -212,7 +212,7 @@ pub enum AppendError {
     Fatal(String),
 }
 
-/// Why nothing could be read.
+/// Why nothing could be read, or a stream's writer could not be noted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
     /// No such stream.
@@ -228,6 +228,12 @@ pub enum LogError {
         /// How.
         reason: String,
     },
+    /// The disk is full: nothing can be noted, reads go on.
+    #[error("the disk is full")]
+    Full,
+    /// The log can no longer be trusted to write; the process has to stop.
+    #[error("the log failed: {0}")]
+    Fatal(String),
     /// Anything else.
     #[error("the log failed: {0}")]
     Failed(String),

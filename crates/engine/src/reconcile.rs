@@ -19,7 +19,7 @@ use crate::brief::{Brief, brief};
 use crate::crash;
 use crate::hall::Signal;
 use crate::inner::{Inner, report_to};
-use crate::live::{Live, RETRY};
+use crate::live::{Live, RETRY_FULL};
 use crate::mail::Notice;
 use crate::partial::{Partial, STREAMED_BYTES_MAX};
 use crate::ports::LogError;
@@ -140,7 +140,7 @@ impl Live {
         self.wake = wake_at.map(|at| {
             let wait = at.since(self.hall.now());
             // A wake that is over and changes nothing must not ring without a pause.
-            if wait == Millis(0) && rang { now + RETRY } else { now + Duration::from_millis(wait.0) }
+            if wait == Millis(0) && rang { now + RETRY_FULL } else { now + Duration::from_millis(wait.0) }
         });
     }
 
@@ -191,7 +191,7 @@ impl Live {
         tokio::spawn(async move {
             let probe = tokio::time::timeout(PROBE_MAX, agent.probe(&key)).await.unwrap_or(Probe::Lost);
             if let Some(hall) = hall.upgrade() {
-                hall.notify(&key.stream.clone(), Notice::Probed(key, probe));
+                hall.notify(&key.stream.clone(), Box::new(Notice::Probed(key, probe)));
             }
         });
     }
@@ -267,7 +267,7 @@ impl Live {
 
     /// What listeners are shown of a running turn. What a listener-only turn says stays in the trace.
     pub(crate) fn streamed(&mut self, key: &TurnKey, report: Report) -> Option<Signal> {
-        let going = self.runs.current(key)?;
+        let going = self.runs.current(key).filter(|going| going.phase == Phase::Running)?;
         let shown =
             going.kind == TurnKind::Reply && !self.committed.is_paused() && !self.committed.muted().any(|id| *id == going.participant);
         let (turn, participant) = (key.turn, going.participant.clone());

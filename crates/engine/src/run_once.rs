@@ -44,13 +44,30 @@ pub struct RunOnce<W: Work> {
     going: Arc<Going>,
 }
 
-/// The turns that run, with the way to stop those that wait for something.
+/// The turns that run.
 #[derive(Default)]
-struct Going(Mutex<HashMap<TurnKey, Option<AbortHandle>>>);
+struct Going(Mutex<HashMap<TurnKey, Slot>>);
+
+/// One run of a turn, with the way to stop it once it waits for something.
+struct Slot {
+    run: Arc<()>,
+    abort: Option<AbortHandle>,
+}
 
 impl Going {
-    fn lock(&self) -> MutexGuard<'_, HashMap<TurnKey, Option<AbortHandle>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<TurnKey, Slot>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enters a turn, unless it runs already.
+    fn enter(self: &Arc<Self>, key: &TurnKey) -> Option<Listed> {
+        match self.lock().entry(key.clone()) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(slot) => {
+                let run = slot.insert(Slot { run: Arc::default(), abort: None }).run.clone();
+                Some(Listed { going: self.clone(), key: key.clone(), run })
+            }
+        }
     }
 }
 
@@ -58,11 +75,16 @@ impl Going {
 struct Listed {
     going: Arc<Going>,
     key: TurnKey,
+    run: Arc<()>,
 }
 
 impl Drop for Listed {
     fn drop(&mut self) {
-        self.going.lock().remove(&self.key);
+        let mut going = self.going.lock();
+        // A cancelled run may end after the same turn was begun anew.
+        if going.get(&self.key).is_some_and(|slot| Arc::ptr_eq(&slot.run, &self.run)) {
+            going.remove(&self.key);
+        }
     }
 }
 
@@ -112,7 +134,7 @@ impl<W: Work> RunOnce<W> {
 
 impl<W: Work> Drop for RunOnce<W> {
     fn drop(&mut self) {
-        let aborts: Vec<_> = self.going.lock().drain().filter_map(|(_, abort)| abort).collect();
+        let aborts: Vec<_> = self.going.lock().drain().filter_map(|(_, slot)| slot.abort).collect();
         aborts.iter().for_each(AbortHandle::abort);
     }
 }
@@ -133,11 +155,8 @@ impl<W: Work> Agent for RunOnce<W> {
 
     fn ensure(&self, job: Job, reporter: Arc<dyn Reporter>) {
         let key = job.key.clone();
-        match self.going.lock().entry(key.clone()) {
-            Entry::Occupied(_) => return,
-            Entry::Vacant(slot) => slot.insert(None),
-        };
-        let listed = Listed { going: self.going.clone(), key: key.clone() };
+        let Some(listed) = self.going.enter(&key) else { return };
+        let run = listed.run.clone();
         reporter.report(Report::Started);
         let mut future = self.future(job, reporter, listed);
         // A panic was already reported by `Ending`, and must not take the conversation down with it.
@@ -147,8 +166,8 @@ impl<W: Work> Agent for RunOnce<W> {
         }
         // The spawned task polls again, so that the waker it needs replaces the one of the first poll.
         let abort = tokio::spawn(future).abort_handle();
-        match self.going.lock().get_mut(&key) {
-            Some(slot) => *slot = Some(abort),
+        match self.going.lock().get_mut(&key).filter(|slot| Arc::ptr_eq(&slot.run, &run)) {
+            Some(slot) => slot.abort = Some(abort),
             None => abort.abort(),
         }
     }
@@ -158,7 +177,7 @@ impl<W: Work> Agent for RunOnce<W> {
     }
 
     fn cancel(&self, key: &TurnKey) {
-        let abort = self.going.lock().remove(key).flatten();
+        let abort = self.going.lock().remove(key).and_then(|slot| slot.abort);
         if let Some(abort) = abort {
             abort.abort();
         }
@@ -166,5 +185,134 @@ impl<W: Work> Agent for RunOnce<W> {
 
     fn permit(&self, key: &TurnKey, permission: &PermissionId, option: Option<&str>) {
         self.work.permit(key, permission, option);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use moothall_kernel::compose::Prompt;
+    use moothall_kernel::event::{Event, Recorded, TurnKind, Why};
+    use moothall_kernel::ids::{Seq, TurnNo};
+    use moothall_kernel::participant::Profile;
+    use moothall_kernel::time::Timestamp;
+    use tokio::sync::Notify;
+
+    /// What the work of these tests does.
+    enum Act {
+        Answer,
+        Wait,
+        Panic,
+    }
+
+    struct Actor {
+        act: Act,
+        begun: Arc<AtomicUsize>,
+        dropped: Arc<Notify>,
+    }
+
+    struct Told(Arc<Notify>);
+
+    impl Drop for Told {
+        fn drop(&mut self) {
+            self.0.notify_one();
+        }
+    }
+
+    #[async_trait]
+    impl Work for Actor {
+        async fn run(&self, _job: &Job, _out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+            self.begun.fetch_add(1, Ordering::SeqCst);
+            let _told = Told(self.dropped.clone());
+            match self.act {
+                Act::Answer => (Ok("done".into()), Usage::default()),
+                Act::Wait => std::future::pending().await,
+                Act::Panic => panic!("as planned"),
+            }
+        }
+        fn runtime(&self) -> Runtime {
+            Runtime::Script
+        }
+    }
+
+    #[derive(Default)]
+    struct Notes(Mutex<Vec<Report>>);
+
+    impl Reporter for Notes {
+        fn report(&self, report: Report) {
+            self.0.lock().unwrap().push(report);
+        }
+    }
+
+    fn job() -> Job {
+        Job {
+            key: TurnKey { stream: "s".into(), turn: TurnNo(1), attempt: 1 },
+            participant: "a".into(),
+            name: "a".into(),
+            profile: Profile::default(),
+            why: Why::Forced,
+            kind: TurnKind::Reply,
+            may_pass: false,
+            prompt: Prompt::default(),
+            trigger: Recorded { seq: Seq(1), ts: Timestamp::default(), event: Event::RoundClosed },
+            window: Vec::new(),
+            through: Seq(1),
+            limit: Millis::from_secs(1),
+        }
+    }
+
+    fn agent(act: Act) -> (RunOnce<Actor>, Arc<Notes>) {
+        let actor = Actor { act, begun: Arc::default(), dropped: Arc::default() };
+        (RunOnce::new(actor), Arc::default())
+    }
+
+    #[test]
+    fn work_that_does_not_wait_is_over_at_once_without_a_task() {
+        let (agent, notes) = agent(Act::Answer);
+        agent.ensure(job(), notes.clone());
+        let finished = Report::Finished { result: Ok("done".into()), usage: Usage::default() };
+        assert_eq!(*notes.0.lock().unwrap(), [Report::Started, finished]);
+        assert!(agent.going.lock().is_empty());
+    }
+
+    #[tokio::test]
+    async fn asked_twice_it_works_once() {
+        let (agent, notes) = agent(Act::Wait);
+        agent.ensure(job(), notes.clone());
+        agent.ensure(job(), notes.clone());
+        assert_eq!(agent.work().begun.load(Ordering::SeqCst), 1);
+        assert_eq!(agent.probe(&job().key).await, Probe::Running);
+        assert_eq!(*notes.0.lock().unwrap(), [Report::Started]);
+    }
+
+    #[tokio::test]
+    async fn a_cancelled_turn_drops_its_work_and_reports_no_more() {
+        let (agent, notes) = agent(Act::Wait);
+        agent.ensure(job(), notes.clone());
+        agent.cancel(&job().key);
+        agent.work().dropped.notified().await;
+        assert_eq!(agent.probe(&job().key).await, Probe::Unknown);
+        assert_eq!(*notes.0.lock().unwrap(), [Report::Started]);
+    }
+
+    #[tokio::test]
+    async fn work_ends_with_its_agent() {
+        let (agent, notes) = agent(Act::Wait);
+        let dropped = agent.work().dropped.clone();
+        agent.ensure(job(), notes);
+        drop(agent);
+        dropped.notified().await;
+    }
+
+    #[test]
+    fn a_panic_ends_the_turn_and_nothing_else() {
+        let (agent, notes) = agent(Act::Panic);
+        agent.ensure(job(), notes.clone());
+        let notes = notes.0.lock().unwrap();
+        assert!(matches!(&notes[..], [Report::Started, Report::Finished { result: Err(fault), .. }] if fault.code == "panicked"));
+        assert!(agent.going.lock().is_empty());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use moothall_kernel::command::{Command, Refusal, Rejection};
@@ -14,12 +15,15 @@ use crate::brief::read_one;
 use crate::crash;
 use crate::effects::effects;
 use crate::hall::{Answer, Bell, HallError, Idempotency, Update};
-use crate::live::{Live, Over, RETRY};
+use crate::inner::Inner;
+use crate::live::{Live, Over, RETRY, RETRY_FULL};
 use crate::mail::{Reply, Submitted};
-use crate::ports::{AppendError, Catalog, Claim, ClaimChange, StreamBatch};
+use crate::ports::{AppendError, Catalog, Claim, ClaimChange, Epoch, LogError, StreamBatch};
 
 /// The claims that idempotency keys take.
 pub(crate) const IDEM: &str = "idem";
+/// How long the log notes who writes a stream.
+const EPOCH_TTL: Millis = Millis::from_secs(60);
 /// How long a request's key is remembered.
 const IDEM_TTL: Millis = Millis::from_secs(24 * 3600);
 
@@ -42,6 +46,9 @@ struct Decided {
 
 /// Stored answers to the keyed commands of a batch, by claim key.
 type Stored = HashMap<String, Claim>;
+
+/// Keys taken by a batch that is being decided: whoever comes second gets the answer of the first.
+type Taken = HashMap<String, (String, Answer)>;
 
 impl Item {
     /// A command of the engine itself.
@@ -97,6 +104,9 @@ impl Live {
         }
         let stored = self.stored(&items).await;
         let decided = self.decide(&items, &stored).await;
+        if items.iter().any(|item| matches!(item.command, Command::Finished { .. })) {
+            crash::point("before_finish_append");
+        }
         match self.append(&decided).await {
             Ok(()) => {
                 self.commit(items, decided);
@@ -121,41 +131,47 @@ impl Live {
     async fn decide(&mut self, items: &[Item], stored: &Result<Stored, HallError>) -> Decided {
         let now = self.hall.now();
         let mut decided = Decided::default();
-        // Keys taken by this very batch: whoever comes second gets the answer of the first.
-        let mut taken: HashMap<String, (String, Answer)> = HashMap::new();
+        let mut taken = Taken::new();
         for item in items {
-            let key = item.idempotency().map(|idempotency| (claim_key(idempotency), idempotency));
-            let known = match (&key, stored) {
-                (None, _) => None,
-                (Some(_), Err(error)) => Some(Err(error.clone())),
-                (Some((key, idempotency)), Ok(stored)) => match (stored.get(key), taken.get(key)) {
-                    (Some(claim), _) => Some(self.replay(claim, idempotency).await),
-                    (None, Some((fingerprint, answer))) => Some(again(fingerprint, answer, idempotency)),
-                    (None, None) => None,
+            let verdict = match item.idempotency() {
+                None => self.decide_one(now, item, &mut decided.events),
+                Some(idempotency) => match self.known(idempotency, stored, &taken).await {
+                    Some(verdict) => verdict,
+                    None => {
+                        let verdict = self.decide_one(now, item, &mut decided.events);
+                        if let Ok(answer) = &verdict {
+                            decided.keys.push(self.take_key(idempotency, answer, now));
+                            taken.insert(claim_key(idempotency), (idempotency.fingerprint.clone(), answer.clone()));
+                        }
+                        verdict
+                    }
                 },
             };
-            let verdict = match known {
-                Some(verdict) => verdict,
-                None => self.decide_one(now, item, &mut decided.events),
-            };
-            if let (Some((key, idempotency)), Ok(answer)) = (key, &verdict)
-                && !answer.replayed
-            {
-                decided.keys.push(self.take_key(key.clone(), idempotency, answer, now));
-                taken.insert(key, (idempotency.fingerprint.clone(), answer.clone()));
-            }
             decided.verdicts.push(verdict);
         }
         decided
     }
 
+    /// The answer to a request whose key was used before; nothing when it is new, or when the one before was refused.
+    async fn known(&self, idempotency: &Idempotency, stored: &Result<Stored, HallError>, taken: &Taken) -> Option<Verdict> {
+        let key = claim_key(idempotency);
+        match stored {
+            Err(error) => Some(Err(error.clone())),
+            Ok(stored) => match stored.get(&key) {
+                Some(claim) => Some(replay(&self.hall, claim, idempotency).await),
+                None => taken.get(&key).map(|(fingerprint, answer)| again(fingerprint, answer, idempotency)),
+            },
+        }
+    }
+
     fn decide_one(&mut self, now: Timestamp, item: &Item, events: &mut Vec<Recorded>) -> Verdict {
-        let facts = self.hall.attendance.facts(&self.working, now);
-        match self.working.handle(now, item.command.clone(), &facts) {
+        let working = self.working.get_or_insert_with(|| self.committed.clone());
+        let facts = self.hall.attendance.facts(working, now);
+        match working.handle(now, item.command.clone(), &facts) {
             Ok(new) => {
                 let event = new.first().cloned();
                 events.extend(new);
-                Ok(Answer { stream: self.stream.clone(), event, head: self.working.head(), replayed: false })
+                Ok(Answer { stream: self.stream.clone(), event, head: working.head(), replayed: false })
             }
             Err(rejection) => {
                 events.extend(rejection.kept.iter().cloned());
@@ -164,10 +180,10 @@ impl Live {
         }
     }
 
-    fn take_key(&self, key: String, idempotency: &Idempotency, answer: &Answer, now: Timestamp) -> ClaimChange {
+    fn take_key(&self, idempotency: &Idempotency, answer: &Answer, now: Timestamp) -> ClaimChange {
         ClaimChange::Take(Claim {
             namespace: IDEM.into(),
-            key,
+            key: claim_key(idempotency),
             stream: self.stream.clone(),
             fingerprint: idempotency.fingerprint.clone(),
             outcome: answer.event.as_ref().map(|event| event.seq.to_string()).unwrap_or_default(),
@@ -175,21 +191,17 @@ impl Live {
         })
     }
 
-    /// The answer that an earlier request with this key got.
-    async fn replay(&self, claim: &Claim, idempotency: &Idempotency) -> Verdict {
-        replay(&self.hall, claim, idempotency).await
-    }
-
     async fn append(&mut self, decided: &Decided) -> Result<(), AppendError> {
         if decided.events.is_empty() && decided.keys.is_empty() {
             return Ok(());
         }
+        let epoch = self.epoch().await?;
         let owed = effects(&self.stream, self.committed.bindings(), &decided.events);
         let mut claims = owed.claims;
         claims.extend(decided.keys.iter().cloned());
         let batch = StreamBatch {
             stream: self.stream.clone(),
-            epoch: self.epoch,
+            epoch,
             expected_head: self.committed.head(),
             events: decided.events.clone(),
             claims,
@@ -202,15 +214,34 @@ impl Live {
         Ok(())
     }
 
+    /// Becomes the stream's writer. Should another have written since the stream was read, the append will find that out.
+    async fn epoch(&mut self) -> Result<Epoch, AppendError> {
+        if let Some(epoch) = self.epoch {
+            return Ok(epoch);
+        }
+        let acquired = self.hall.log.acquire(&self.stream, &self.hall.owner, EPOCH_TTL).await;
+        let epoch = acquired.map_err(|error| match error {
+            LogError::Full => AppendError::Full,
+            LogError::Fatal(reason) => AppendError::Fatal(reason),
+            LogError::NotFound(_) | LogError::Damaged { .. } | LogError::Failed(_) => {
+                tracing::warn!(stream = %self.stream, %error, "could not become its writer");
+                AppendError::Overloaded
+            }
+        })?;
+        self.epoch = Some(epoch);
+        Ok(epoch)
+    }
+
     fn catalog(&self) -> Catalog {
-        let duties = self.working.duties();
+        let state = self.working.as_ref().unwrap_or(&self.committed);
+        let duties = state.duties();
         Catalog {
-            title: self.working.name().to_owned(),
-            policy: self.working.policy().name.as_str().to_owned(),
-            created_at: self.working.created_at(),
+            title: state.name().to_owned(),
+            policy: state.policy().name.as_str().to_owned(),
+            created_at: state.created_at(),
             next_wake: duties.wake_at,
             has_duties: !duties.run.is_empty(),
-            archived: self.working.is_archived(),
+            archived: state.is_archived(),
         }
     }
 
@@ -218,6 +249,7 @@ impl Live {
     fn commit(&mut self, items: Vec<Item>, decided: Decided) {
         let Decided { events, verdicts, .. } = decided;
         events.iter().for_each(|event| self.committed.apply(event));
+        debug_assert!(self.working.as_ref().is_none_or(|working| *working == self.committed), "state is a fold of its events");
         self.tail.push(&events);
         crash::point("before_ack");
         items.into_iter().zip(verdicts).for_each(|(item, verdict)| item.answer(verdict));
@@ -235,7 +267,7 @@ impl Live {
 
     /// The batch is not in the log: forget what was decided, and tell why.
     async fn undo(&mut self, items: Vec<Item>, error: AppendError) -> Result<Vec<Item>, Over> {
-        self.working = self.committed.clone();
+        self.working = None;
         match error {
             AppendError::Claimed(_) if items.len() > 1 => return Ok(items),
             AppendError::Claimed(claim) => {
@@ -244,11 +276,11 @@ impl Live {
                     item.answer(verdict);
                 }
             }
-            AppendError::Full => self.put_back(items, &HallError::DiskFull),
-            AppendError::Overloaded => self.put_back(items, &HallError::Overloaded),
+            AppendError::Full => self.put_back(items, &HallError::DiskFull, RETRY_FULL),
+            AppendError::Overloaded => self.put_back(items, &HallError::Overloaded, RETRY),
             AppendError::Conflict { .. } => {
                 tracing::warn!(stream = %self.stream, %error, "read again");
-                self.put_back(items, &HallError::Overloaded);
+                self.put_back(items, &HallError::Overloaded, RETRY);
                 self.reload().await?;
             }
             AppendError::Fenced { .. } => return Err(give_up(items, HallError::Overloaded)),
@@ -261,18 +293,20 @@ impl Live {
     }
 
     /// Refuses what was asked, and keeps the engine's own commands for another try: an agent's answer must not be lost.
-    fn put_back(&mut self, items: Vec<Item>, error: &HallError) {
+    fn put_back(&mut self, items: Vec<Item>, error: &HallError, pause: Duration) {
         let (asked, own): (Vec<Item>, Vec<Item>) = items.into_iter().partition(|item| item.asked.is_some());
         asked.into_iter().for_each(|item| item.answer(Err(error.clone())));
         if !own.is_empty() {
             self.pending.splice(0..0, own);
-            self.retry_at = Some(Instant::now() + RETRY);
+            self.retry_at = Some(Instant::now() + pause);
         }
     }
 
     async fn claimed(&self, item: &Item, claim: &Claim) -> Verdict {
         match item.idempotency() {
-            Some(idempotency) if claim.namespace == IDEM && claim.key == claim_key(idempotency) => self.replay(claim, idempotency).await,
+            Some(idempotency) if claim.namespace == IDEM && claim.key == claim_key(idempotency) => {
+                replay(&self.hall, claim, idempotency).await
+            }
             _ => Err(HallError::Rejected(Box::new(taken(claim)))),
         }
     }
@@ -300,7 +334,7 @@ fn again(fingerprint: &str, answer: &Answer, idempotency: &Idempotency) -> Verdi
 ///
 /// # Errors
 /// [`HallError::KeyReused`] when it belongs to another request.
-pub(crate) async fn replay(hall: &crate::inner::Inner, claim: &Claim, idempotency: &Idempotency) -> Verdict {
+pub(crate) async fn replay(hall: &Inner, claim: &Claim, idempotency: &Idempotency) -> Verdict {
     if claim.fingerprint != idempotency.fingerprint {
         return Err(HallError::KeyReused);
     }

@@ -6,6 +6,7 @@ use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Kind, Participant};
 use crate::state::{Conversation, Discussion, ENDED_MAX, Guards, PAIR_MAX, REPEAT_WINDOW, Reply, Round, Running, Spoken, Turn};
 use crate::time::{Millis, Timestamp};
+use crate::turns::WAIT_MAX;
 use std::collections::BTreeMap;
 
 impl Conversation {
@@ -47,6 +48,7 @@ impl Conversation {
                     replies: Vec::new(),
                     reacting: false,
                     targeted: *targeted,
+                    failed: Vec::new(),
                     current: None,
                 });
             }
@@ -63,15 +65,11 @@ impl Conversation {
             Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => {
                 self.apply_started(*turn, *attempt, Running { from_seq: *from_seq, through_seq: *through_seq, started_at: ts }, *deadline);
             }
-            Event::TurnLost { turn, attempt } => {
-                if let Some(turn) = self.floor.turns.get_mut(turn) {
-                    turn.attempt = attempt + 1;
-                    turn.running = None;
-                    turn.permissions.clear();
-                    turn.frozen_since = None;
-                }
+            Event::TurnLost { turn, attempt } => self.apply_lost(*turn, *attempt, ts),
+            Event::TurnEnded { turn, outcome, .. } => {
+                self.thaw(*turn, ts);
+                self.apply_ended(*turn, *outcome);
             }
-            Event::TurnEnded { turn, outcome, .. } => self.apply_ended(*turn, *outcome),
             Event::PermissionRequested { permission, turn, expires, .. } => {
                 if let Some(turn) = self.floor.turns.get_mut(turn) {
                     turn.permissions.insert(permission.clone(), *expires);
@@ -235,6 +233,7 @@ impl Conversation {
                     may_pass: *may_pass,
                     cause: cause.clone(),
                     first_cause: cause.clone(),
+                    asked_at: self.head,
                     attempt: 1,
                     granted_at: ts,
                     deadline: *expires,
@@ -244,27 +243,46 @@ impl Conversation {
                 };
                 self.floor.turns.insert(*turn, granted);
                 self.note_woken(&cause.from, participant, ts);
-                if let Some(round) = self.floor.round.as_mut().filter(|_| *why != Why::Prod) {
-                    round.current = Some(*turn);
-                    round.polls += u32::from(*may_pass);
-                    round.forced.retain(|id| id != participant);
-                    round.polled.retain(|id| id != participant);
+                if *why != Why::Prod {
+                    self.wait_in_round(*turn, participant, *may_pass);
                 }
                 if *may_pass && let Some(participant) = self.participant_mut(participant) {
                     participant.polls_skipped = 0;
                 }
             }
-            Event::TurnWidened { turn, why, kind, may_pass, cause } => {
-                let Some(turn) = self.floor.turns.get_mut(turn) else { return };
+            Event::TurnWidened { turn: no, why, kind, may_pass, cause } => {
+                let head = self.head;
+                let Some(turn) = self.floor.turns.get_mut(no) else { return };
                 turn.why = *why;
                 turn.kind = *kind;
                 turn.may_pass = *may_pass;
                 turn.cause = cause.clone();
+                turn.asked_at = head;
                 let woken = turn.participant.clone();
                 self.note_woken(&cause.from, &woken, ts);
+                self.ask_in_round(*no, &woken, *may_pass);
             }
             _ => {}
         }
+    }
+
+    /// The round asks a participant by a turn that waits already, for somebody's prod or from other rules.
+    fn ask_in_round(&mut self, no: TurnNo, participant: &ParticipantId, may_pass: bool) {
+        let asks = |round: &&Round| {
+            let owes = round.forced.contains(participant) || round.polled.contains(participant);
+            owes && round.current.is_none()
+        };
+        if self.floor.round.as_ref().filter(asks).is_some() {
+            self.wait_in_round(no, participant, may_pass);
+        }
+    }
+
+    fn wait_in_round(&mut self, no: TurnNo, participant: &ParticipantId, may_pass: bool) {
+        let Some(round) = &mut self.floor.round else { return };
+        round.current = Some(no);
+        round.polls += u32::from(may_pass);
+        round.forced.retain(|id| id != participant);
+        round.polled.retain(|id| id != participant);
     }
 
     /// Remembers for the pair guard that one agent's words woke another.
@@ -304,6 +322,9 @@ impl Conversation {
         if outcome == Outcome::Spoke && turn.kind == TurnKind::Reply && in_round {
             self.floor.last_speaker = Some(turn.participant.clone());
         }
+        if let Some(round) = self.floor.round.as_mut().filter(|_| matches!(outcome, Outcome::Failed | Outcome::Expired)) {
+            round.failed.push(turn.participant.clone());
+        }
         let Some(participant) = self.participant_mut(&turn.participant) else { return };
         if let (true, Some(running)) = (finished, turn.running) {
             participant.cursor = participant.cursor.max(running.through_seq);
@@ -313,12 +334,33 @@ impl Conversation {
         }
     }
 
+    /// It waits again, with the whole limit of waiting before it: what was left of its time to answer says nothing about that.
+    fn apply_lost(&mut self, no: TurnNo, attempt: u32, ts: Timestamp) {
+        self.thaw(no, ts);
+        let Some(turn) = self.floor.turns.get_mut(&no) else { return };
+        turn.attempt = attempt + 1;
+        turn.running = None;
+        turn.permissions.clear();
+        turn.deadline = ts + WAIT_MAX;
+    }
+
     fn apply_permission_closed(&mut self, permission: &PermissionId, ts: Timestamp) {
-        for turn in self.floor.turns.values_mut() {
-            let answered = turn.permissions.remove(permission).is_some() && turn.permissions.is_empty();
-            if answered && let Some(since) = turn.frozen_since.take() {
-                turn.deadline = turn.deadline + ts.since(since);
-            }
+        let closes = |turn: &mut Turn| turn.permissions.remove(permission).is_some() && turn.permissions.is_empty();
+        let free = self.floor.turns.values_mut().find_map(|turn| closes(turn).then_some(turn.no));
+        if let Some(no) = free {
+            self.thaw(no, ts);
+        }
+    }
+
+    /// The clock of a turn goes on, and that of the hold it belongs to: both stood still while a permission was open.
+    fn thaw(&mut self, no: TurnNo, ts: Timestamp) {
+        let Some(turn) = self.floor.turns.get_mut(&no) else { return };
+        let Some(since) = turn.frozen_since.take() else { return };
+        let stood = ts.since(since);
+        turn.deadline = turn.deadline + stood;
+        let hold = self.gathering.as_mut().and_then(|gathering| gathering.hold.as_mut());
+        if let Some(hold) = hold.filter(|hold| hold.holder == turn.participant) {
+            hold.next_at = hold.next_at + stood;
         }
     }
 
@@ -326,6 +368,8 @@ impl Conversation {
     fn shift(&mut self, downtime: Millis) {
         for turn in self.floor.turns.values_mut() {
             turn.deadline = turn.deadline + downtime;
+            // What stood still already must not be counted a second time when it goes on.
+            turn.frozen_since = turn.frozen_since.map(|since| since + downtime);
             for expires in turn.permissions.values_mut() {
                 *expires = *expires + downtime;
             }

@@ -102,6 +102,8 @@ pub struct Round {
     pub(crate) replies: Vec<Reply>,
     pub(crate) reacting: bool,
     pub(crate) targeted: bool,
+    /// Whose turn in this round failed or ran out of time: polling them again would only show the fault twice.
+    pub(crate) failed: Vec<ParticipantId>,
     /// The turn that the round waits for.
     pub(crate) current: Option<TurnNo>,
 }
@@ -130,6 +132,8 @@ pub struct Turn {
     pub cause: Cause,
     /// The cause it was granted for.
     pub first_cause: Cause,
+    /// The event that granted it, or widened it last: whoever takes the turn up was told this much.
+    pub asked_at: Seq,
     /// Which try comes next, or is running.
     pub attempt: u32,
     /// When it was granted.
@@ -339,13 +343,19 @@ impl Conversation {
         self.latest.as_ref().filter(|cause| cause.from != *id).or(self.latest_other.as_ref())
     }
 
-    /// The open turn of a participant that waits to be started.
-    pub(crate) fn waiting_turn(&self, id: &ParticipantId) -> Option<&Turn> {
-        self.floor.turns.values().find(|t| t.participant == *id && t.running.is_none())
+    /// The oldest open turn of a participant: the one that runs, or the next to run. One that a restart interrupted keeps its
+    /// place before the one that waits behind it.
+    pub(crate) fn front_turn(&self, id: &ParticipantId) -> Option<&Turn> {
+        self.floor.turns.values().find(|turn| turn.participant == *id)
     }
 
-    /// The open turn of a participant that runs.
-    pub(crate) fn running_turn(&self, id: &ParticipantId) -> Option<&Turn> {
-        self.floor.turns.values().find(|t| t.participant == *id && t.running.is_some())
+    /// The turn of a participant that takes further causes: the newest that was not started.
+    pub(crate) fn waiting_turn(&self, id: &ParticipantId) -> Option<&Turn> {
+        self.floor.turns.values().rev().find(|turn| turn.participant == *id && turn.running.is_none())
+    }
+
+    /// Whether nothing of the same participant comes before this turn.
+    pub(crate) fn is_front(&self, turn: &Turn) -> bool {
+        self.front_turn(&turn.participant).is_some_and(|front| front.no == turn.no)
     }
 }

@@ -66,6 +66,9 @@ pub enum ColorChoice {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the server
+    ///
+    /// Ctrl-C or SIGTERM lets open work end, for at most 10 seconds; a second one stops at once. What was acknowledged is kept either
+    /// way. MOOTHALL_LOG=info tells more on standard error.
     #[command(after_help = examples(&[
         ("moothall serve", "with defaults: demo agents, 127.0.0.1:5111, data in the XDG data folder"),
         ("moothall serve --config team.toml", "with agents of your own"),

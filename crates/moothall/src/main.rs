@@ -15,11 +15,16 @@ mod reference;
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
+use moothall_kernel::text::for_terminal;
 
 use crate::cli::{Cli, Command};
 use crate::fault::{Exit, Fault};
+
+/// How long the tasks of a server may take to end.
+const LET_GO_WITHIN: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -27,7 +32,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => {
             // Nobody is left to tell when standard error is closed.
-            let _ = writeln!(std::io::stderr(), "{fault}");
+            let _ = writeln!(std::io::stderr(), "{}", for_terminal(&fault.to_string()));
             fault.exit.into()
         }
     }
@@ -46,7 +51,8 @@ fn start(cli: Cli) -> Result<(), Fault> {
             _ = tokio::signal::ctrl_c() => Err(Fault::new(Exit::Interrupted, "stopped")),
         }
     });
-    // A read of standard input cannot be taken back; nobody waits for it here.
-    runtime.shutdown_background();
+    // A server lets go of its tasks, and with them of the programs that it runs. Other commands may be left with a read of
+    // standard input, which cannot be taken back.
+    runtime.shutdown_timeout(if serving { LET_GO_WITHIN } else { Duration::ZERO });
     done
 }

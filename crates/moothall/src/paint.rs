@@ -55,11 +55,11 @@ impl Paper {
     /// Text in a style. The text is cleaned first, so it may come from anywhere.
     pub fn paint(&self, style: Style, text: &str) -> String {
         let text = for_terminal(text);
-        if !self.colours || style == Style::Plain {
+        if !self.colours || style == Style::Plain || text.is_empty() {
             return text;
         }
         let code = match style {
-            Style::Plain => "0",
+            Style::Plain => "",
             Style::Dim => "2",
             Style::Bold => "1",
             Style::Good => "32",
@@ -95,7 +95,10 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", for_terminal(text));
 }
 
-/// A reader that has seen enough, like `head`, is no failure worth a message, yet the command ends.
+/// A reader that has seen enough, like `head`, is no failure: there is nothing left to do and nobody to tell.
 fn output_fault(error: &std::io::Error) -> Fault {
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        std::process::exit(0);
+    }
     Fault::io("cannot write to standard output", error)
 }

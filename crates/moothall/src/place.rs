@@ -8,7 +8,7 @@ use crate::config::{Config, Variables, usual_data_folder};
 use crate::fault::{Exit, Fault};
 
 /// Where a server listens unless told otherwise.
-const USUAL_BIND: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 5111);
+pub const USUAL_BIND: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 5111);
 
 /// Everything that has to be known before a server can start.
 #[derive(Debug)]

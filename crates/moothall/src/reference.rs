@@ -67,3 +67,38 @@ fn every_command_has_an_example() {
         assert!(after.contains(&format!("moothall {}", command.get_name())), "{} has no example", command.get_name());
     }
 }
+
+/// The words of a shell line from `moothall` to the end of that command; double quotes hold words together.
+fn words(line: &str) -> Option<Vec<String>> {
+    let command = line.find("moothall ").map(|at| &line[at..])?;
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in command.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            '|' | '#' if !quoted => break,
+            ' ' if !quoted => words.push(String::new()),
+            c => words.last_mut()?.push(c),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    Some(words)
+}
+
+#[test]
+fn every_example_can_be_typed() {
+    let mut lines = Vec::new();
+    for command in Cli::command().get_subcommands() {
+        let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        lines.extend(after.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ")).map(str::to_owned));
+    }
+    let readme = std::fs::read_to_string(workspace_file("README.md")).unwrap_or_default();
+    lines.extend(readme.lines().filter(|line| line.starts_with("moothall ")).map(str::to_owned));
+    assert!(lines.len() > 20, "too few examples to be all of them");
+    for line in lines {
+        let Some(words) = words(&line) else { continue };
+        if let Err(error) = <Cli as clap::Parser>::try_parse_from(words) {
+            panic!("{line}\n{error}");
+        }
+    }
+}

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use moothall_kernel::ids::ParticipantId;
 use moothall_surfaces::wire::{ThreadEntry, ThreadList, ThreadStateAnswer};
 
 use crate::client::{Client, segment};
 use crate::fault::{Exit, Fault};
 use crate::paint::{Paper, Style};
 
+/// Longer names push their line to the right.
+const NAME_CHARS_MAX: usize = 20;
 /// The shortest beginning of an id that can name a conversation.
 const PREFIX_CHARS_MIN: usize = 4;
 
@@ -97,7 +100,7 @@ impl Faces {
     pub fn painted(&self, paper: &Paper, id: &str, width: usize) -> String {
         let style = match self.known.get(id) {
             Some((_, place)) => Style::Person(*place),
-            None if id == "moothall" => Style::Dim,
+            None if id == ParticipantId::MOOTHALL => Style::Dim,
             None => Style::Bold,
         };
         let name = self.name(id);
@@ -105,10 +108,10 @@ impl Faces {
         format!("{}{fill}", paper.paint(style, name))
     }
 
-    /// The width of the longest name.
+    /// The width of the longest name, within reason.
     pub fn width(&self) -> usize {
         let names = self.known.values().map(|(name, _)| name.chars().count());
-        names.max().unwrap_or_default().clamp(4, 20)
+        names.max().unwrap_or_default().clamp(ParticipantId::MOOTHALL.len(), NAME_CHARS_MAX)
     }
 }
 

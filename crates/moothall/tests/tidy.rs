@@ -12,8 +12,9 @@ const README_LINES_MAX: usize = 150;
 const TABLES: [(&str, &str); 1] = [("crates/kernel/src/event.rs", "the closed list of everything that can happen")];
 
 /// Test files that wait between two looks at a condition, because nothing tells them when it holds.
-const WATCHERS: [(&str, &str); 2] = [
+const WATCHERS: [(&str, &str); 3] = [
     ("crates/agents/tests/agents/common.rs", "watches processes of the system, which tell nobody but their parent that they are gone"),
+    ("crates/agents/tests/agents/story.rs", "looks at a hall from outside until its round is closed"),
     ("crates/engine/tests/hall/common.rs", "watches a hall from outside, in time that is not real"),
 ];
 

@@ -24,12 +24,12 @@ const READERS: usize = 4;
 pub(crate) struct Readers {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
-    turns: Semaphore,
+    turns: Arc<Semaphore>,
 }
 
 impl Readers {
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, idle: Mutex::default(), turns: Semaphore::new(READERS) }
+        Self { path, idle: Mutex::default(), turns: Arc::new(Semaphore::new(READERS)) }
     }
 
     /// Runs a query in a read transaction, so that all of it sees the same moment.
@@ -37,10 +37,15 @@ impl Readers {
         self: &Arc<Self>,
         query: impl FnOnce(&Connection) -> Result<T, LogError> + Send + 'static,
     ) -> Result<T, LogError> {
-        let _turn = self.turns.acquire().await.map_err(|error| LogError::Failed(error.to_string()))?;
+        let turn = self.turns.clone().acquire_owned().await.map_err(|error| LogError::Failed(error.to_string()))?;
         let readers = self.clone();
-        let result = tokio::task::spawn_blocking(move || readers.run(query)).await;
-        result.unwrap_or_else(|error| Err(LogError::Failed(error.to_string())))
+        // The turn goes along, so that it lasts as long as the query even when whoever asked has gone.
+        let query = move || {
+            let result = readers.run(query);
+            drop(turn);
+            result
+        };
+        tokio::task::spawn_blocking(query).await.unwrap_or_else(|error| Err(LogError::Failed(error.to_string())))
     }
 
     fn run<T>(&self, query: impl FnOnce(&Connection) -> Result<T, LogError>) -> Result<T, LogError> {

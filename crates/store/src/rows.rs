@@ -22,7 +22,10 @@ fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
 }
 
 fn text_id(row: &Row<'_>, column: usize) -> rusqlite::Result<StreamId> {
-    row.get_ref(column)?.as_str().map(StreamId::new).map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into()))
+    row.get_ref(column)?
+        .as_str()
+        .map(StreamId::new)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into()))
 }
 
 /// Reads `title, policy, created_at, next_wake, has_duties, archived` from the given column on.

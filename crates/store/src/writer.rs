@@ -21,8 +21,11 @@ pub(crate) enum Request {
     /// To write something.
     Write(Box<dyn Write>),
     /// To write what waits, and end.
-    Close(oneshot::Sender<Result<(), Trouble>>),
+    Close(Closing),
 }
+
+/// Whom to tell when the log is closed.
+pub(crate) type Closing = oneshot::Sender<Result<(), Trouble>>;
 
 /// Something to be written, and whom to tell.
 pub(crate) trait Write: Send {
@@ -70,9 +73,7 @@ where
 }
 
 /// A write, and where its result will come.
-pub(crate) fn request<T, E>(
-    work: impl Fn(&Connection) -> Result<T, Refusal> + Send + 'static,
-) -> (Request, oneshot::Receiver<Result<T, E>>)
+pub(crate) fn request<T, E>(work: impl Fn(&Connection) -> Result<T, Refusal> + Send + 'static) -> (Request, oneshot::Receiver<Result<T, E>>)
 where
     T: Send + 'static,
     E: Send + From<Refusal> + 'static,
@@ -129,7 +130,7 @@ impl Writer {
     }
 
     /// All that waits, up to a wish to close.
-    fn gather(&mut self, first: Request) -> (Vec<Box<dyn Write>>, Option<oneshot::Sender<Result<(), Trouble>>>) {
+    fn gather(&mut self, first: Request) -> (Vec<Box<dyn Write>>, Option<Closing>) {
         let mut writes = Vec::new();
         let mut next = Some(first);
         while let Some(request) = next {

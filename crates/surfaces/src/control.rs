@@ -5,6 +5,7 @@ use moothall_kernel::command::{Actor, Command, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::{AgentFacts, Profile};
 use moothall_kernel::policy::{Policy, PolicyFault};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::error::{ApiError, ApiResult, Code};
@@ -153,10 +154,19 @@ fn targets(key: &str, value: &Value) -> ApiResult<Vec<String>> {
 async fn invite(hall: &Hall, stream: &StreamId, value: &Value) -> ApiResult<Control> {
     let entries = object("invite", value, &["participant_id", "profile"])?;
     let id = participant_id("invite", entries)?;
-    let given = entries.get("profile").cloned().unwrap_or_else(|| Value::Object(Map::new()));
-    let profile: WireProfile = serde_json::from_value(given).map_err(|error| refused(format!("'profile' of '{id}': {error}.")))?;
+    let profile = profile(&id, entries.get("profile"))?;
     let facts = facts(hall, stream, &id, profile.client.as_deref()).await?;
     Ok(Control::Invite(Invite::new(id, Profile::from(profile), facts)))
+}
+
+fn profile(id: &str, given: Option<&Value>) -> ApiResult<WireProfile> {
+    match given {
+        None => Ok(WireProfile::default()),
+        Some(object @ Value::Object(_)) => {
+            WireProfile::deserialize(object).map_err(|error| refused(format!("'profile' of '{id}': {error}.")))
+        }
+        Some(_) => Err(refused(format!("'profile' of '{id}' must be an object."))),
+    }
 }
 
 /// What the registry says about the client: the one given, or at a later invite the one stored.

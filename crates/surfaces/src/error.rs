@@ -53,8 +53,8 @@ codes! {
     ReservedSender = 403 "reserved_sender" "`from` names the server itself.";
     NotFound = 404 "not_found" "There is nothing at this path.";
     ThreadNotFound = 404 "thread_not_found" "There is no thread with this id.";
-    EventNotFound = 404 "event_not_found" "There is no event with this id in the thread.";
-    TurnNotFound = 404 "turn_not_found" "There is no turn with this id.";
+    UnknownEvent = 404 "unknown_event" "There is no event with this id in the thread.";
+    UnknownTurn = 404 "unknown_turn" "There is no turn with this id.";
     MethodNotAllowed = 405 "method_not_allowed" "The path exists, but not for this method; `Allow` lists those it takes.";
     RequestTimeout = 408 "request_timeout" "The body did not arrive within 30 seconds.";
     ThreadReadOnly = 409 "thread_read_only" "A newer version of Moothall wrote to the thread; it can be read here, not written.";
@@ -189,5 +189,69 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Words of the conversation rules: status, code, meaning.
-pub const RULE_CODES: &[(u16, &str, &str)] = &[];
+/// Words of the conversation rules that are not in [`Code`]: status, code, meaning. A test compares them with the kernel.
+pub const RULE_CODES: &[(u16, &str, &str)] = &[
+    (403, "humans_only", "Only people may do this; agents can invite and uninvite."),
+    (404, "not_invited", "The participant is not invited here."),
+    (409, "participant_muted", "The participant is muted; its words were kept in the trace."),
+    (409, "thread_paused", "Agents stand still here; the words were kept in the trace."),
+    (409, "thread_archived", "The thread takes no more messages; unarchive it to go on."),
+    (409, "depth_limit", "The words are too many steps away from a human message; they were kept in the trace."),
+    (409, "turn_limit", "The agents have used their replies to the last human message; the words were kept in the trace."),
+    (409, "name_taken", "The id or nickname looks like that of somebody else here."),
+    (409, "too_many_participants", "A thread has at most 200 participants."),
+    (409, "no_open_turn", "There is no turn to pass, or to ask a permission for."),
+    (409, "turn_ended", "The turn is over already."),
+    (409, "permission_closed", "The permission was answered, or its time ran out."),
+    (409, "exists", "The thread exists already."),
+    (409, "taken", "Another thread holds this binding."),
+    (409, "nested_gathering", "A gathering is going on here already."),
+    (409, "wrong_policy", "A gathering needs the policy `talking_piece`."),
+    (409, "no_gathering", "There is no gathering going on here."),
+    (409, "not_your_piece", "Somebody else holds the talking piece; the words were kept in the trace."),
+    (413, "message_too_large", "A message takes 64 KiB from a person, 256 KiB from an agent."),
+    (422, "bad_command", "The slash command is not understood."),
+    (422, "empty_message", "A message needs some text."),
+    (422, "unknown_recipient", "`to` names somebody who is not invited here."),
+    (422, "title_too_long", "The title is too long."),
+    (422, "empty_control", "The control asks for nothing."),
+    (422, "incomplete_profile", "The first invite needs `profile.client` and `profile.model`."),
+    (422, "invalid_profile", "A word of the profile is empty or too long."),
+    (422, "too_many_roles", "The profile names too many roles."),
+    (422, "invalid_name", "An id or nickname is empty, too long, or holds a character that is not allowed."),
+    (422, "reserved_name", "The id or nickname means everyone, or the server."),
+    (422, "cannot_mute_human", "People cannot be muted."),
+    (422, "no_targets", "`targets` names nobody."),
+    (422, "invalid_target", "A binding looks like `chat:telegram:-100123`."),
+    (422, "not_kept", "Only text that was kept can be published."),
+    (422, "invalid_gathering", "The plan of the gathering is not understood, or outside its ranges."),
+    (422, "invalid_circle", "A gathering needs at least two speakers and exactly one harvester."),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use moothall_kernel::ids::{ParticipantId, Seq};
+
+    #[test]
+    fn what_the_engine_says_keeps_its_kind() {
+        let stream = StreamId::new("s");
+        let rejection = Rejection::new(Refusal::Conflict, "participant_muted", "Muted.").about(&ParticipantId::new("a"));
+        let cases = [
+            (HallError::Rejected(Box::new(rejection)), 409, "participant_muted"),
+            (HallError::NotFound(stream.clone()), 404, "thread_not_found"),
+            (HallError::KeyReused, 422, "idempotency_key_reused"),
+            (HallError::Overloaded, 503, "overloaded"),
+            (HallError::DiskFull, 507, "disk_full"),
+            (HallError::ReadOnly { stream: stream.clone(), seq: Seq(1), kind: "k".into() }, 409, "thread_read_only"),
+            (HallError::Damaged("at 5".into()), 500, "damaged"),
+            (HallError::ShuttingDown, 503, "shutting_down"),
+            (HallError::Failed("secret path".into()), 500, "internal"),
+        ];
+        for (error, status, code) in cases {
+            let answer = ApiError::of_hall(error, Some(&stream));
+            assert_eq!((answer.status.as_u16(), answer.detail.code.as_str(), answer.detail.thread.as_deref()), (status, code, Some("s")));
+            assert!(!answer.detail.message.contains("secret"));
+        }
+    }
+}

@@ -11,7 +11,7 @@ pub fn errors_page() -> String {
          Every answer that is not a success has this shape, with `thread`, `participant` and `kept` where they are known:\n\n\
          ```json\n{\"error\": {\"code\": \"participant_muted\", \"message\": \"…\", \"thread\": \"…\", \"participant\": \"…\"}}\n```\n\n\
          `kept` is the event that kept the words all the same: nothing an agent wrote is thrown away.\n\
-         This page is made from the code; `MOOTHALL_BLESS=1 cargo test -p moothall-surfaces --test reference` writes it again.\n\n\
+         This page is made from the code; `MOOTHALL_BLESS=1 cargo test -p moothall-surfaces` writes it again.\n\n\
          ## Of the server\n\n| status | code | meaning |\n|---|---|---|\n",
     );
     for code in Code::ALL {

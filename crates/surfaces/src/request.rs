@@ -207,7 +207,7 @@ impl<S: Send + Sync> FromRequestParts<S> for TurnRef {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         let id = path_segment(parts, state).await.unwrap_or_default();
         let found = id.rsplit_once('.').and_then(|(stream, turn)| Some((stream_id(stream)?, digits(turn)?)));
-        let (stream, turn) = found.ok_or_else(|| ApiError::plain(Code::TurnNotFound))?;
+        let (stream, turn) = found.ok_or_else(|| ApiError::plain(Code::UnknownTurn))?;
         Ok(Self { stream, turn: TurnNo(turn) })
     }
 }

@@ -12,7 +12,8 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use moothall_engine::hall::Hall;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
@@ -61,6 +62,7 @@ async fn accept(
         match listener.accept().await {
             Ok((stream, _)) => {
                 let (router, closing) = (router.clone(), closing.clone());
+                let _ = stream.set_nodelay(true);
                 connections.spawn(async move {
                     serve_connection(stream, router, closing).await;
                     drop(seat);
@@ -74,8 +76,10 @@ async fn accept(
     }
 }
 
-async fn serve_connection(stream: TcpStream, router: Router, mut closing: watch::Receiver<bool>) {
-    let _ = stream.set_nodelay(true);
+async fn serve_connection<S>(stream: S, router: Router, mut closing: watch::Receiver<bool>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send,
+{
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_headers(HEADERS_MAX).max_buf_size(HEAD_BYTES_MAX);
     let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
@@ -89,5 +93,63 @@ async fn serve_connection(stream: TcpStream, router: Router, mut closing: watch:
     };
     if let Err(error) = result {
         tracing::debug!(%error, "a connection ended badly");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use moothall_engine::MemoryLog;
+    use moothall_engine::hall::HallParts;
+    use moothall_engine::ports::SystemClock;
+    use moothall_kernel::policy::Policy;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::time::Instant;
+
+    async fn router() -> Router {
+        let parts = HallParts {
+            log: Arc::new(MemoryLog::new()),
+            clock: Arc::new(SystemClock),
+            registry: Default::default(),
+            defaults: Policy::default(),
+            owner: "test".into(),
+        };
+        let options = HttpOptions::new("127.0.0.1:5111".parse().unwrap());
+        crate::router(Hall::open(parts).await.unwrap(), &options)
+    }
+
+    /// Sends this and no more, and returns what came until the connection was closed, and how long that took.
+    async fn stall(sent: &str) -> (String, Duration) {
+        let (mut client, server) = tokio::io::duplex(64 * 1024);
+        let connection = tokio::spawn(serve_connection(server, router().await, watch::channel(false).1));
+        let begun = Instant::now();
+        client.write_all(sent.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        connection.await.unwrap();
+        (answer, begun.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_whose_head_never_ends_is_dropped() {
+        let (answer, after) = stall("GET /threads HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nX-Slow: ").await;
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 408"), "{answer}");
+        assert_eq!(after, HEAD_TIMEOUT);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_whose_body_never_comes_is_answered_and_dropped() {
+        let head = "POST /threads HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{";
+        let (answer, after) = stall(head).await;
+        assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("request_timeout"), "{answer}");
+        assert_eq!(after, Duration::from_secs(30));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_idle_connection_is_closed() {
+        let (answer, after) = stall("GET /ping HTTP/1.1\r\nHost: 127.0.0.1:5111\r\n\r\n").await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        assert_eq!(after, HEAD_TIMEOUT);
     }
 }

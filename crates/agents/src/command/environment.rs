@@ -32,6 +32,19 @@ pub(crate) fn is_own(name: &str) -> bool {
     name.to_ascii_uppercase().starts_with("MOOTHALL_")
 }
 
+/// A variable whose name holds one of these words holds a secret.
+const SECRET_WORDS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH"];
+
+/// Shorter values are too likely to be ordinary words.
+const SECRET_BYTES_MIN: usize = 8;
+
+/// The text with the values of secret variables replaced by their names.
+pub(super) fn hide_secrets(text: &str, configured: &BTreeMap<String, String>) -> String {
+    let is_secret = |name: &str| SECRET_WORDS.iter().any(|word| name.to_ascii_uppercase().contains(word));
+    let secrets = configured.iter().filter(|(name, value)| is_secret(name) && value.len() >= SECRET_BYTES_MIN);
+    secrets.fold(text.to_owned(), |text, (name, value)| text.replace(value, &format!("[{name} hidden]")))
+}
+
 /// A program's whole environment.
 pub(super) struct Environment(BTreeMap<OsString, OsString>);
 

@@ -74,8 +74,8 @@ impl Group {
         }
     }
 
-    fn is_there(&mut self) -> bool {
-        self.leader.is_some_and(|leader| killpg(leader, None) != Err(Errno::ESRCH))
+    fn is_there(&self) -> bool {
+        self.leader.is_some_and(|leader| killpg(leader, None) != Err(Errno::ESRCH) && lives(leader))
     }
 
     /// Signals the group, and forgets it once it is empty: its number may belong to somebody else later.
@@ -86,6 +86,21 @@ impl Group {
             self.leader = None;
         }
     }
+}
+
+/// Whether a process of the group still works. Those that ended and wait for a slow parent to notice do not count, and where
+/// there is no `/proc` to tell them apart, everything counts.
+fn lives(leader: Pid) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return true };
+    let mut stats = processes.flatten().filter_map(|process| std::fs::read_to_string(process.path().join("stat")).ok()).peekable();
+    stats.peek().is_none() || stats.any(|stat| works_in(&stat, leader))
+}
+
+/// Reads `pid (name) state parent group …`; the name may hold anything, brackets too.
+fn works_in(stat: &str, leader: Pid) -> bool {
+    let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let (state, group) = (fields.next(), fields.nth(1));
+    !matches!(state, Some("Z" | "X") | None) && group.and_then(|group| group.parse().ok()) == Some(leader.as_raw())
 }
 
 impl Drop for Group {
@@ -103,6 +118,20 @@ impl Drop for Group {
                 self.signal(Signal::SIGKILL);
                 self.mark.sweep();
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_working_members_of_the_group_count() {
+        let leader = Pid::from_raw(70);
+        assert!(works_in("71 (a) b) (c) S 1 70 70 0", leader));
+        for other in ["71 (sh) Z 1 70 70 0", "71 (sh) S 70 71 70 0", "71 (sh)", ""] {
+            assert!(!works_in(other, leader), "{other}");
         }
     }
 }

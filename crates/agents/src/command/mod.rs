@@ -33,6 +33,10 @@ use strays::Mark;
 /// Stands in an argument for the whole prompt.
 pub const PROMPT_PLACEHOLDER: &str = "{prompt}";
 
+/// How long after its time limit a program is ended even if nobody took the turn away. The conversation's own deadline, which
+/// knows when a turn's clock stood still, is meant to come first, so that a turn always ends in the same way.
+const BACKSTOP: Duration = Duration::from_secs(1);
+
 /// What a program reads on stdin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -150,7 +154,7 @@ impl CommandSpec {
         let prompt = document::prompt(job);
         let mut started = self.start(job, &prompt)?;
         let document = self.document(job, prompt);
-        let limit = Duration::from_millis(job.limit.0);
+        let limit = Duration::from_millis(job.limit.0).saturating_add(BACKSTOP);
         let ended = tokio::time::timeout(limit, started.attend(document.as_bytes())).await;
         let Started { group, output, .. } = started;
         group.end().await;
@@ -161,15 +165,22 @@ impl CommandSpec {
                 Err(Fault::new("output_too_large", format!("{} wrote more than {limit} KiB and was ended.", self.program())))
             }
             Ok(Ended::Unknown(error)) => Err(Fault::new("lost", format!("{} could not be waited for: {error}.", self.program()))),
-            Ok(Ended::Exited(status)) if status.success() => Ok(readable(&output.stdout).trim().to_owned()),
+            Ok(Ended::Exited(status)) if status.success() => Ok(self.readable(&output.stdout)),
             Ok(Ended::Exited(status)) => Err(Fault::new("exit_status", self.explain(status, &output))),
         }
     }
 
     fn explain(&self, status: ExitStatus, output: &Output) -> String {
-        let stderr = readable(&output.stderr.bytes());
-        let said = if stderr.trim().is_empty() { String::new() } else { format!(" It said: {}", stderr.trim()) };
+        let stderr = self.readable(&output.stderr.bytes());
+        let said = if stderr.is_empty() { String::new() } else { format!(" It said: {stderr}") };
         format!("{} ended with {status}.{said}", self.program())
+    }
+
+    /// A program's bytes as text that people may read: bad UTF-8 replaced, colours and control characters removed, and the
+    /// secrets that it was given hidden, should somebody have talked it into telling them.
+    fn readable(&self, bytes: &[u8]) -> String {
+        let text = clean(&strip_escapes(&String::from_utf8_lossy(bytes)));
+        environment::hide_secrets(text.trim(), &self.env)
     }
 }
 
@@ -235,11 +246,6 @@ impl Started {
         }
         exited.map_or_else(Ended::Unknown, Ended::Exited)
     }
-}
-
-/// A program's bytes as text that people can read: bad UTF-8 replaced, colours and control characters removed.
-fn readable(bytes: &[u8]) -> String {
-    clean(&strip_escapes(&String::from_utf8_lossy(bytes)))
 }
 
 fn spawn_failed(message: impl Into<String>) -> Fault {

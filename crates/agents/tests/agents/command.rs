@@ -247,8 +247,8 @@ async fn a_child_without_a_mark_is_ended_with_its_group() {
 }
 
 #[tokio::test]
-async fn a_child_that_ignores_sigterm_is_ended_with_its_group() {
-    let script = "(trap '' TERM; sh -c 'echo $$ > \"$0\"; while :; do sleep 1000; done' \"$1\") > /dev/null 2>&1 &
+async fn a_child_without_a_mark_that_ignores_sigterm_is_ended_with_its_group() {
+    let script = "(trap '' TERM; env -i PATH=\"$PATH\" sh -c 'echo $$ > \"$0\"; while :; do sleep 1000; done' \"$1\") > /dev/null 2>&1 &
         until [ -s \"$1\" ]; do sleep 0.01; done; echo done";
     let shell = Shell::new(script);
     assert_eq!(shell.run().await.unwrap(), "done");
@@ -302,6 +302,17 @@ async fn only_the_allowed_environment_is_handed_on() {
     }
     assert!(answer.contains("GREETING=hello world") && answer.contains("PATH="));
     assert!(!answer.contains("canary"));
+}
+
+#[tokio::test]
+async fn a_secret_is_not_told_again() {
+    let mut shell = Shell::new("echo \"I was given $API_KEY in $MODE mode\" | tee /dev/stderr; exit $CODE");
+    for (name, value) in [("API_KEY", "canary-123456"), ("MODE", "quiet"), ("CODE", "0")] {
+        shell.spec.env.insert(name.into(), value.into());
+    }
+    assert_eq!(shell.run().await.unwrap(), "I was given [API_KEY hidden] in quiet mode");
+    shell.spec.env.insert("CODE".into(), "1".into());
+    assert!(shell.fault().await.message.ends_with("It said: I was given [API_KEY hidden] in quiet mode"));
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use moothall_engine::ports::SystemClock;
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::RunOnce;
 use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
-use moothall_kernel::event::{Event, Outcome};
+use moothall_kernel::event::{Event, Outcome, Posted};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Profile;
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -52,9 +52,10 @@ impl Story {
     }
 }
 
-/// One line for each message and each pass.
+/// One line for each message and each pass; an error says its cause.
 fn shown(event: &Event) -> Option<String> {
     match event {
+        Event::Posted(Posted { body, error: Some(fault), .. }) => Some(format!("{body} {}", fault.code)),
         Event::Posted(post) => Some(format!("{}: {}", post.from, post.body.lines().next().unwrap_or_default())),
         Event::TurnEnded { participant, outcome: Outcome::Passed, .. } => Some(format!("{participant} passes")),
         _ => None,
@@ -88,7 +89,8 @@ async fn the_demo_agents_answer_volunteer_pass_and_react() {
 #[tokio::test]
 async fn a_failing_program_does_not_stop_the_others() {
     let program = |client: &str, script: &str| {
-        let spec = CommandSpec { timeout: Some(Millis(500)), ..CommandSpec::new(["/bin/sh", "-c", script]) };
+        let timeout = (client == "hangs").then_some(Millis(300));
+        let spec = CommandSpec { timeout, ..CommandSpec::new(["/bin/sh", "-c", script]) };
         let profile = Profile { client: Some(client.into()), model: Some("sh".into()), ..Profile::default() };
         AgentSpec { client: client.into(), summary: String::new(), profile, origin: "configured", agent: Arc::new(RunOnce::new(spec)) }
     };
@@ -99,10 +101,10 @@ async fn a_failing_program_does_not_stop_the_others() {
     assert_eq!(
         said[..5],
         [
-            "moothall: [hangs encountered an error]",
-            "moothall: [floods encountered an error]",
-            "moothall: [breaks encountered an error]",
-            "moothall: [silent encountered an error]",
+            "[hangs encountered an error] timeout",
+            "[floods encountered an error] output_too_large",
+            "[breaks encountered an error] exit_status",
+            "[silent encountered an error] empty_output",
             "fine: I am fine.",
         ]
     );

@@ -1,14 +1,14 @@
 //! Commands: answered after commit, once for each key, and refused before anything is decided.
 
 use moothall_engine::hall::{Answer, HallError};
-use moothall_engine::ports::{AppendError, Deliveries, EventLog};
+use moothall_engine::ports::{AppendError, Deliveries, EventLog, LogError};
 use moothall_kernel::command::{Actor, Command, Control};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Millis;
 
 use crate::common::{Parrot, has, words};
-use crate::common::{World, agent, eventually, key, post, post_by};
+use crate::common::{World, agent, eventually, key, open, post, post_by};
 
 #[tokio::test(start_paused = true)]
 async fn a_command_is_answered_when_it_is_committed_and_not_before() {
@@ -113,6 +113,36 @@ async fn a_key_creates_one_conversation_however_many_ask() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_key_that_is_taken_in_the_meantime_spoils_only_its_own_command() {
+    let world = World::new().await;
+    let (one, two) = (world.create().await, world.create().await);
+    let keyed = |stream: &StreamId, fingerprint: &'static str| {
+        let (hall, stream) = (world.hall.clone(), stream.clone());
+        tokio::spawn(async move { hall.submit(&stream, post("keyed"), key("k", fingerprint)).await })
+    };
+    world.log.close_gate();
+    let first = keyed(&one, "f");
+    world.log.waiting.notified().await;
+    let (second, same, plain) = (keyed(&two, "g"), keyed(&two, "f"), tokio::spawn(submit(&world, &two, "plain")));
+    world.log.waiting.notified().await;
+    world.log.open_gate();
+    let first = first.await.unwrap().unwrap();
+    assert_eq!(second.await.unwrap(), Err(HallError::KeyReused));
+    assert_eq!(same.await.unwrap().unwrap(), Answer { replayed: true, ..first });
+    plain.await.unwrap().unwrap();
+    assert_eq!(world.said(&two).await, [("user".into(), "plain".into())]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_that_moved_on_is_read_again() {
+    let world = World::new().await;
+    let stream = world.create().await;
+    world.log.fail_next(AppendError::Conflict { stream: stream.clone(), head: Seq(7) });
+    assert_eq!(world.post(&stream, "lost").await, Err(HallError::Overloaded));
+    assert_eq!(world.post(&stream, "again").await.unwrap().head, Seq(2));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refusal_is_not_remembered_and_keeps_words_in_the_trace() {
     let world = World::with(&[("parrot", agent(Parrot("[PASS]")))]).await;
     let stream = world.create().await;
@@ -188,6 +218,31 @@ async fn a_full_disk_refuses_writes_keeps_reads_and_recovers() {
     assert_eq!(world.hall.view(&stream, |state| state.head()).await, Ok(Seq(2)));
     assert_eq!(world.post(&stream, "after").await.unwrap().head, Seq(3));
     assert_eq!(world.said(&stream).await.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_disk_does_not_keep_a_stream_from_being_loaded_and_read() {
+    let world = World::new().await;
+    let stream = world.create().await;
+    let world = world.restart(&[]).await;
+    world.log.fail_next_acquire(LogError::Full);
+    assert_eq!(world.hall.view(&stream, |state| state.head()).await, Ok(Seq(1)));
+    assert_eq!(world.hall.subscribe(&stream).await.unwrap().head, Seq(1));
+    assert_eq!(world.post(&stream, "lost").await, Err(HallError::DiskFull));
+    assert_eq!(world.post(&stream, "after").await.unwrap().head, Seq(2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_writer_that_is_late_finds_out_and_reads_again() {
+    let world = World::new().await;
+    let stream = world.create().await;
+    let world = world.restart(&[]).await;
+    assert_eq!(world.hall.view(&stream, |state| state.head()).await, Ok(Seq(1)));
+    let other =
+        World { hall: open(&world.log, &world.clock, &Default::default()).await, log: world.log.clone(), clock: world.clock.clone() };
+    other.post(&stream, "first").await.unwrap();
+    assert_eq!(world.post(&stream, "late").await, Err(HallError::Overloaded));
+    assert_eq!(world.post(&stream, "second").await.unwrap().head, Seq(3));
 }
 
 #[tokio::test(start_paused = true)]

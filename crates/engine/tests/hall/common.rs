@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use moothall_engine::MemoryLog;
-use moothall_engine::agent::{Agent, Job, Report, Reporter};
+use moothall_engine::agent::{Agent, Job, Report, Reporter, TurnKey};
 use moothall_engine::hall::{Answer, Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{AppendError, Claim, Clock, Epoch, EventLog, ListFilter, ListPage, Listed, LogError, Page, StreamBatch};
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
 use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
 use moothall_kernel::event::{Event, Fault, Posted, Recorded, Usage};
-use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::ids::{PermissionId, Seq, StreamId};
 use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -51,6 +51,7 @@ pub struct TestLog {
     gated: AtomicUsize,
     pub waiting: Notify,
     failures: Mutex<VecDeque<AppendError>>,
+    acquisitions: Mutex<VecDeque<LogError>>,
 }
 
 impl TestLog {
@@ -62,6 +63,7 @@ impl TestLog {
             gated: AtomicUsize::new(0),
             waiting: Notify::new(),
             failures: Mutex::default(),
+            acquisitions: Mutex::default(),
         })
     }
 
@@ -77,6 +79,10 @@ impl TestLog {
 
     pub fn fail_next(&self, error: AppendError) {
         self.failures.lock().unwrap().push_back(error);
+    }
+
+    pub fn fail_next_acquire(&self, error: LogError) {
+        self.acquisitions.lock().unwrap().push_back(error);
     }
 
     pub fn appended(&self) -> usize {
@@ -105,6 +111,9 @@ impl EventLog for TestLog {
         self.inner.find(stream).await
     }
     async fn acquire(&self, stream: &StreamId, owner: &str, ttl: Millis) -> Result<Epoch, LogError> {
+        if let Some(error) = self.acquisitions.lock().unwrap().pop_front() {
+            return Err(error);
+        }
         self.inner.acquire(stream, owner, ttl).await
     }
     async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError> {
@@ -188,6 +197,64 @@ impl Work for Shared {
     }
 }
 
+/// Asks a person before it answers, and says what the person chose.
+#[derive(Default)]
+pub struct Careful {
+    chosen: Mutex<Option<String>>,
+    told: Notify,
+}
+
+#[async_trait]
+impl Work for Careful {
+    async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        let permission = PermissionId::new(format!("p{}", job.key.turn));
+        let options = vec!["yes".into(), "no".into()];
+        out.report(Report::Permission { permission, action: "rm -r /".into(), options, within: Millis::from_secs(60) });
+        self.told.notified().await;
+        let chosen = self.chosen.lock().unwrap().take();
+        (Ok(format!("{chosen:?}")), Usage::default())
+    }
+    fn runtime(&self) -> Runtime {
+        Runtime::Command
+    }
+    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, option: Option<&str>) {
+        *self.chosen.lock().unwrap() = option.map(str::to_owned);
+        self.told.notify_one();
+    }
+}
+
+/// Answers after a while, and names the next one now and then.
+pub struct Dawdler;
+
+#[async_trait]
+impl Work for Dawdler {
+    async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        for _ in 0..job.key.turn.0 % 3 {
+            out.report(Report::Delta("word ".into()));
+            tokio::time::sleep(Duration::from_millis(7)).await;
+        }
+        (Ok(if job.may_pass { "[PASS]".into() } else { format!("answer {}", job.key.turn) }), Usage::default())
+    }
+    fn runtime(&self) -> Runtime {
+        Runtime::Script
+    }
+}
+
+/// Streams without end, then answers.
+pub struct Flood;
+
+#[async_trait]
+impl Work for Flood {
+    async fn run(&self, _job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        let piece = "flood ".repeat(1000);
+        (0..10_000).for_each(|_| out.report(Report::Delta(piece.clone())));
+        (Ok("enough".into()), Usage::default())
+    }
+    fn runtime(&self) -> Runtime {
+        Runtime::Script
+    }
+}
+
 pub fn spec(client: &str, agent: Arc<dyn Agent>) -> AgentSpec {
     AgentSpec { client: client.into(), summary: "A test.".into(), profile: Profile::default(), origin: "built-in", agent }
 }
@@ -195,7 +262,6 @@ pub fn spec(client: &str, agent: Arc<dyn Agent>) -> AgentSpec {
 pub struct World {
     pub log: Arc<TestLog>,
     pub clock: Arc<TestClock>,
-    pub registry: Registry,
     pub hall: Hall,
 }
 
@@ -211,7 +277,7 @@ impl World {
         }
         let (log, clock) = (TestLog::new(), TestClock::new());
         let hall = open(&log, &clock, &registry).await;
-        Self { log, clock, registry, hall }
+        Self { log, clock, hall }
     }
 
     /// The process dies and another opens the same log, with these agents.
@@ -223,7 +289,7 @@ impl World {
         }
         tokio::task::yield_now().await;
         let hall = open(&self.log, &self.clock, &registry).await;
-        Self { log: self.log, clock: self.clock, registry, hall }
+        Self { log: self.log, clock: self.clock, hall }
     }
 
     pub async fn create(&self) -> StreamId {
@@ -231,7 +297,10 @@ impl World {
     }
 
     pub async fn create_as(&self, policy: PolicyName) -> StreamId {
-        let policy = Policy { cooldown: Millis(0), ..Policy::named(policy) };
+        self.create_with(Policy { cooldown: Millis(0), ..Policy::named(policy) }).await
+    }
+
+    pub async fn create_with(&self, policy: Policy) -> StreamId {
         self.hall.create("a test".into(), policy, Actor::human("user"), None).await.unwrap().stream
     }
 
@@ -267,7 +336,7 @@ pub async fn eventually<T>(ask: impl AsyncFn() -> Option<T>) -> T {
             if let Some(answer) = ask().await {
                 return answer;
             }
-            tokio::time::sleep(Duration::from_millis(1)).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
     tokio::time::timeout(Duration::from_secs(3600), patience).await.expect("it never came about")

@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use moothall_engine::agent::Agent;
 use moothall_engine::hall::{Signal, Update};
+use moothall_engine::ports::Clock;
+use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Command};
-use moothall_kernel::event::{Event, KeptBecause, Outcome, WhyNot};
+use moothall_kernel::event::{Event, KeptBecause, Outcome, Recorded, WhyNot};
 use moothall_kernel::participant::OnLost;
-use moothall_kernel::policy::PolicyName;
+use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
 
-use crate::common::{Parrot, Shared, Slow, World, agent, eventually, has, post_by, words};
+use crate::common::{Careful, Dawdler, Flood, Parrot, Shared, Slow, World, agent, eventually, has, post_by, words};
 
 fn slow() -> (Arc<Slow>, Arc<dyn Agent>) {
     let slow = Arc::new(Slow::default());
@@ -250,4 +252,184 @@ async fn a_remote_participant_that_is_present_counts_until_its_presence_lapses()
     tokio::time::sleep(Duration::from_secs(120)).await;
     world.post(&stream, "@r and now?").await.unwrap();
     assert!(has(&world.events(&stream).await, |event| matches!(event, Event::Skipped { why_not: WhyNot::Offline, .. })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_that_nobody_waits_for_any_more_is_kept() {
+    let (slow, runs) = slow();
+    let world = World::with(&[("slow", runs)]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    world.post(&stream, "@s hello").await.unwrap();
+    world.until(&stream, |events| has(events, |event| event.kind() == "turn_started")).await;
+    let hall = world.hall.clone();
+    let at = stream.clone();
+    world.log.close_gate();
+    let stopped = tokio::spawn(async move { hall.submit(&at, Command::Stop { by: Actor::human("user") }, None).await });
+    world.log.waiting.notified().await;
+    slow.say("too late");
+    eventually(async || (slow.dropped.load(Ordering::SeqCst) == 1).then_some(())).await;
+    world.log.open_gate();
+    stopped.await.unwrap().unwrap();
+    let late = |event: &Event| matches!(event, Event::Kept { because: KeptBecause::Late, body, .. } if body == "too late");
+    world.until(&stream, |events| has(events, late)).await;
+    assert_eq!(world.said(&stream).await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_participant_that_was_silent_for_long_is_told_the_newest_and_its_cause() {
+    let (slow, runs) = slow();
+    let world = World::with(&[("slow", runs)]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    for n in 0..3000 {
+        world.post(&stream, &format!("message {n}")).await.unwrap();
+    }
+    world.post(&stream, "@s hello").await.unwrap();
+    eventually(async || (!slow.asked().is_empty()).then_some(())).await;
+    let job = slow.jobs.lock().unwrap()[0].clone();
+    assert!(job.prompt.text.contains("message 2999"));
+    assert_eq!(job.window.len(), 20);
+    assert_eq!(words(&job.trigger).unwrap().1, "@s hello");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_permission_goes_to_a_person_and_the_choice_to_the_agent() {
+    let world = World::with(&[("careful", agent(Careful::default()))]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "c", "careful").await;
+    world.post(&stream, "@c go").await.unwrap();
+    world.until(&stream, |events| has(events, |event| event.kind() == "permission_requested")).await;
+    let answer = Command::AnswerPermission { permission: "p1".into(), option: "no".into(), by: Actor::human("user") };
+    world.hall.submit(&stream, answer, None).await.unwrap();
+    let events = world.until(&stream, |events| has(events, |event| ended(event).is_some())).await;
+    assert_eq!(events.iter().filter_map(words).next_back().unwrap().1, "Some(\"no\")");
+    world.post(&stream, "@c and again").await.unwrap();
+    let events = world.until(&stream, |events| events.iter().filter_map(words).count() == 4).await;
+    assert!(has(&events, |event| event.kind() == "permission_expired"));
+    assert_eq!(events.iter().filter_map(words).next_back().unwrap().1, "None");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_streamed_text_is_cut_and_the_answer_comes_last() {
+    let world = World::with(&[("flood", agent(Flood))]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "f", "flood").await;
+    let mut subscription = world.hall.subscribe(&stream).await.unwrap();
+    world.post(&stream, "@f go").await.unwrap();
+    world.until(&stream, |events| has(events, |event| ended(event) == Some(Outcome::Spoke))).await;
+    let (mut streamed, mut answered) = (0, false);
+    while let Ok(update) = subscription.updates.try_recv() {
+        match update {
+            Update::Events(events) => answered |= has(&events, |event| ended(event).is_some()),
+            Update::Signal(signal) => {
+                let Signal::Delta { text, .. } = &*signal else { continue };
+                assert!(!answered, "a piece of the answer came after it");
+                streamed += text.len();
+            }
+        }
+    }
+    assert!((1..=1 << 20).contains(&streamed), "{streamed}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_cools_down_is_granted_when_its_time_comes() {
+    let world = World::with(&[("parrot", agent(Parrot("here")))]).await;
+    let stream = world.create_with(Policy::named(PolicyName::Hybrid)).await;
+    world.invite(&stream, "p", "parrot").await;
+    world.post(&stream, "@p one").await.unwrap();
+    world.until(&stream, |events| events.iter().filter_map(words).count() == 2).await;
+    let spoke = world.clock.now();
+    world.post(&stream, "@p two").await.unwrap();
+    world.until(&stream, |events| events.iter().filter_map(words).count() == 4).await;
+    assert!(world.clock.now().since(spoke) >= Millis(1900));
+}
+
+/// Each turn ended once, each has one visible answer at most, and nothing is left open.
+fn assert_settled(events: &[Recorded]) {
+    assert!(events.iter().map(|recorded| recorded.seq.0).eq(1..=events.len() as u64));
+    let count =
+        |turn: u64, wanted: fn(&Event) -> Option<u64>| events.iter().filter(|recorded| wanted(&recorded.event) == Some(turn)).count();
+    let granted = events.iter().filter(|recorded| recorded.event.kind() == "turn_granted").count() as u64;
+    for turn in 1..=granted {
+        let ends = count(turn, |event| if let Event::TurnEnded { turn, .. } = event { Some(turn.0) } else { None });
+        let answers = count(turn, |event| if let Event::Posted(posted) = event { posted.turn.map(|turn| turn.0) } else { None });
+        assert_eq!(ends, 1, "turn {turn} of {granted}");
+        assert!(answers <= 1, "turn {turn} was answered {answers} times");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_dies_again_and_again_answers_everything_once() {
+    let agents = || [("dawdler", agent(Dawdler))];
+    let mut world = World::with(&agents()).await;
+    let stream = world.create_as(PolicyName::Hybrid).await;
+    for id in ["a", "b", "c"] {
+        world.invite(&stream, id, "dawdler").await;
+    }
+    for life in 0..60 {
+        world.post(&stream, &format!("@a @c message {life}")).await.unwrap();
+        for _ in 0..life % 12 {
+            tokio::task::yield_now().await;
+        }
+        tokio::time::sleep(Duration::from_millis(life % 5)).await;
+        world = world.restart(&agents()).await;
+    }
+    let idle = async || {
+        let idle = |state: &Conversation| state.open_turns().next().is_none() && state.queued().next().is_none();
+        world.hall.view(&stream, idle).await.unwrap().then_some(())
+    };
+    eventually(idle).await;
+    let events = world.events(&stream).await;
+    assert_settled(&events);
+    assert!(has(&events, |event| event.kind() == "turn_lost"), "no life ended in the middle of a turn");
+    assert_eq!(events.iter().filter_map(words).filter(|(from, _)| from != "user").count(), 120);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_at_once_leave_no_gap_and_every_listener_hears_all() {
+    let world = Arc::new(World::with(&[("parrot", agent(Parrot("here")))]).await);
+    let mut listeners = Vec::new();
+    let mut posters = Vec::new();
+    for _ in 0..8 {
+        let stream = world.create().await;
+        world.invite(&stream, "p", "parrot").await;
+        let mut subscription = world.hall.subscribe(&stream).await.unwrap();
+        for poster in 0..4 {
+            let (world, stream) = (world.clone(), stream.clone());
+            posters.push(tokio::spawn(async move {
+                for n in 0..20 {
+                    world.post(&stream, &format!("@p {poster} {n}")).await.unwrap();
+                }
+            }));
+        }
+        listeners.push((
+            stream,
+            tokio::spawn(async move {
+                let mut heard: Vec<Recorded> = Vec::new();
+                let quiet = |heard: &[Recorded]| {
+                    let asked = heard.iter().filter_map(words).filter(|(from, _)| from == "user").count();
+                    let granted = heard.iter().filter(|recorded| recorded.event.kind() == "turn_granted").count();
+                    let ended = heard.iter().filter(|recorded| ended(&recorded.event).is_some()).count();
+                    asked == 80 && granted == ended
+                };
+                while !quiet(&heard) {
+                    if let Update::Events(events) = subscription.updates.recv().await.unwrap() {
+                        heard.extend(events.iter().cloned());
+                    }
+                }
+                heard
+            }),
+        ));
+    }
+    for poster in posters {
+        poster.await.unwrap();
+    }
+    for (stream, listener) in listeners {
+        let heard = listener.await.unwrap();
+        let events = world.events(&stream).await;
+        assert!(events.iter().map(|recorded| recorded.seq.0).eq(1..=events.len() as u64));
+        assert_eq!(heard[..], events[events.len() - heard.len()..]);
+        assert_eq!(heard[0].seq.0, 3);
+    }
 }

@@ -48,7 +48,7 @@ pub(crate) fn react(state: &Conversation) -> Option<(Vec<ParticipantId>, Vec<Par
         }
     }
     let room = state.floor.spent < state.floor.cap;
-    let asks = |id: &ParticipantId| room && !round.targeted && !forced.contains(id) && has_news(id);
+    let asks = |id: &ParticipantId| room && !round.targeted && !round.failed.contains(id) && !forced.contains(id) && has_news(id);
     let polled: Vec<_> = state.agents().map(|agent| agent.id.clone()).filter(asks).collect();
     (!forced.is_empty() || !polled.is_empty()).then_some((forced, polled))
 }

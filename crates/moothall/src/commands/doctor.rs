@@ -10,7 +10,7 @@ use std::time::Duration;
 use moothall_agents::AgentConfig;
 use moothall_surfaces::wire::Ping;
 use nix::sys::resource::{Resource, getrlimit};
-use nix::sys::{statfs, statvfs};
+use nix::sys::statvfs;
 use serde::Serialize;
 
 use crate::cli::Place;
@@ -196,7 +196,7 @@ fn private(folder: &Path) -> Option<Finding> {
 
 fn free_space(folder: &Path) -> Option<Finding> {
     let stat = statvfs::statvfs(folder).ok()?;
-    let free = u64::from(stat.blocks_available()).saturating_mul(u64::from(stat.fragment_size()));
+    let free = stat.blocks_available().saturating_mul(stat.fragment_size());
     let found = format!("{} MiB free", free >> 20);
     Some(match free {
         ..FREE_BYTES_MIN => Finding::new("disk", Verdict::Fail, found).fix("free some space; a full disk refuses every message"),
@@ -206,7 +206,9 @@ fn free_space(folder: &Path) -> Option<Finding> {
 }
 
 /// The write-ahead log needs memory that all its readers share, which file systems on other computers do not have.
+#[cfg(target_os = "linux")]
 fn file_system(folder: &Path) -> Option<Finding> {
+    use nix::sys::statfs;
     let kind = statfs::statfs(folder).ok()?.filesystem_type();
     let remote = [(statfs::NFS_SUPER_MAGIC, "NFS"), (statfs::SMB_SUPER_MAGIC, "SMB"), (statfs::FUSE_SUPER_MAGIC, "FUSE")];
     Some(match remote.into_iter().find(|(magic, _)| *magic == kind) {
@@ -214,6 +216,12 @@ fn file_system(folder: &Path) -> Option<Finding> {
             .fix("use a local disk"),
         None => Finding::new("file system", Verdict::Ok, "local"),
     })
+}
+
+/// Only Linux says by a number what a file system is.
+#[cfg(not(target_os = "linux"))]
+fn file_system(_: &Path) -> Option<Finding> {
+    None
 }
 
 async fn address(bind: SocketAddr) -> Finding {

@@ -20,7 +20,7 @@ pub async fn run(desk: &Desk, args: &Invite) -> Result<(), Fault> {
     for warning in &accepted.warnings {
         note(&format!("warning: {warning}"));
     }
-    note(&format!("{} is in. Address it: moothall say - \"@{} …\"", args.id, args.id));
+    note(&format!("{} is in. To address this participant: moothall say - \"@{} …\"", args.id, args.id));
     match &accepted.join {
         Some(join) => desk.paper.line(&moothall_kernel::text::for_terminal(&join.prompt)),
         None => Ok(()),

@@ -19,7 +19,7 @@ use crate::cli::Serve;
 use crate::config::{self, Config};
 use crate::fault::{Exit, Fault};
 use crate::paint::{Paper, Style, note};
-use crate::place::{Settled, settle};
+use crate::place::{Settled, USUAL_BIND, settle};
 
 /// How long open work may take when the server is told to stop.
 const DRAIN_WITHIN: Millis = Millis::from_secs(10);
@@ -98,9 +98,8 @@ fn start_logging() {
 
 fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
     SqliteLog::open(data).map_err(|error| match &error {
-        OpenError::Locked { .. } => {
-            Fault::new(Exit::TryLater, error.to_string()).try_this("stop the other server, or give this one another folder with --data DIR")
-        }
+        OpenError::Locked { dir } => Fault::new(Exit::TryLater, format!("another server is using {}", dir.display()))
+            .try_this("stop it, or give this one another folder with --data DIR"),
         OpenError::Newer { .. } => {
             Fault::new(Exit::Config, error.to_string()).try_this("use the newer version, or another folder with --data DIR")
         }
@@ -152,13 +151,18 @@ fn options(config: &Config, address: SocketAddr) -> HttpOptions {
 /// Where it listens, who is there, and what to type next.
 fn announce(paper: &Paper, settled: &Settled, address: SocketAddr, agents: &[String]) -> Result<(), Fault> {
     let url = format!("http://{address}");
+    let data = std::path::absolute(&settled.data).unwrap_or_else(|_| settled.data.clone());
     if paper.json {
-        return paper.object(&json!({"listening": url, "data": settled.data, "agents": agents, "version": env!("CARGO_PKG_VERSION")}));
+        return paper.object(&json!({"listening": url, "data": data, "agents": agents, "version": env!("CARGO_PKG_VERSION")}));
     }
-    let elsewhere = if address.port() == 5111 { String::new() } else { format!(" --server {url}") };
-    paper.line(&format!("Moothall listens on {}", paper.paint(Style::Bold, &url)))?;
-    paper.line(&format!("  data    {}", paper.paint(Style::Plain, &settled.data.display().to_string())))?;
-    paper.line(&format!("  agents  {}", paper.paint(Style::Plain, &agents.join(", "))))?;
-    paper.line(&format!("  next    moothall{elsewhere} new \"First talk\"        (in another terminal; with cargo: cargo run --release -- new \"First talk\")"))?;
-    paper.line(&format!("          moothall{elsewhere} say - \"@analyst where do we begin?\" --wait"))
+    let elsewhere = if address.port() == USUAL_BIND.port() { String::new() } else { format!(" --server {url}") };
+    let lines = [
+        format!("Moothall listens on {}", paper.paint(Style::Bold, &url)),
+        format!("  data    {}", paper.paint(Style::Plain, &data.display().to_string())),
+        format!("  agents  {}", paper.paint(Style::Plain, &agents.join(", "))),
+        "Next, in another terminal (from the sources: cargo run --release -- instead of moothall):".to_owned(),
+        format!("  moothall{elsewhere} new \"First talk\""),
+        format!("  moothall{elsewhere} say - \"@analyst where do we begin?\" --wait"),
+    ];
+    lines.iter().try_for_each(|line| paper.line(line))
 }

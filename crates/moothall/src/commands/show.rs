@@ -1,6 +1,5 @@
 //! Shows events to people.
 
-use moothall_kernel::text::{for_terminal, hang};
 use moothall_surfaces::wire::{Envelope, TurnEvent};
 use serde_json::Value;
 
@@ -9,6 +8,9 @@ use crate::client::Client;
 use crate::fault::Fault;
 use crate::paint::{Paper, Style};
 use crate::threads::{self, Faces};
+
+/// Width of an event's number and time.
+const PLACE_CHARS: usize = 14;
 
 /// Shows the events of one conversation.
 pub struct View<'a> {
@@ -48,20 +50,23 @@ impl<'a> View<'a> {
         let paper = &self.desk.paper;
         let place = paper.paint(Style::Dim, &format!("{:>4} {}", envelope.seq, clock(&envelope.ts)));
         let who = self.faces.painted(paper, &envelope.from, self.faces.width());
-        format!("{place}  {who}  {}", self.words(paper, envelope))
+        // Later lines stand below the first, so that none of them passes for another speaker.
+        let indent = format!("\n{}", " ".repeat(PLACE_CHARS + 2 + self.faces.width() + 2));
+        format!("{place}  {who}  {}", self.words(paper, envelope).replace('\n', &indent))
     }
 
     fn words(&self, paper: &Paper, envelope: &Envelope) -> String {
         if envelope.kind != "message" {
             return paper.paint(Style::Dim, &explain(envelope));
         }
-        let text = hang(&for_terminal(envelope.content.as_str().unwrap_or_default()));
+        let text = envelope.content.as_str().unwrap_or_default();
         let style = if envelope.meta.error.is_some() { Style::Bad } else { Style::Plain };
         let target = match envelope.to.as_str() {
             "all" => String::new(),
             id => format!("→ {}: ", self.faces.painted(paper, id, 0)),
         };
-        format!("{target}{}", paper.paint(style, &text))
+        let cause = envelope.meta.error.as_ref().map_or_else(String::new, |fault| format!("  {}", fault.message));
+        format!("{target}{}{}", paper.paint(style, text), paper.paint(Style::Dim, &cause))
     }
 }
 
@@ -109,7 +114,7 @@ fn explain_turn(event: TurnEvent) -> String {
             let detail = detail.map_or_else(String::new, |detail| format!(": {detail}"));
             format!("{participant} is not asked ({why_not}){detail}")
         }
-        TurnEvent::Kept { participant, because, text, .. } => format!("kept from {participant} ({because}): {}", hang(&text)),
+        TurnEvent::Kept { participant, because, text, .. } => format!("kept from {participant} ({because}): {text}"),
         TurnEvent::Taken { cause } => format!("message {} is taken up", cause.seq),
         TurnEvent::RoundOpened { cause, cap, forced, polled } => {
             format!("round about {}: at most {cap} replies; must answer: {}; may: {}", cause.seq, names(&forced), names(&polled))

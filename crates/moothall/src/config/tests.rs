@@ -102,3 +102,10 @@ fn what_an_agent_cannot_be_is_said_at_the_key() {
     let fault = refused("[agents.a]\nsummary = \"x\"\n");
     assert!(fault.what.starts_with("moothall.toml:1:"), "{}", fault.what);
 }
+
+#[test]
+fn the_readme_shows_a_configuration_that_can_be_read() {
+    let readme = std::fs::read_to_string(crate::reference::workspace_file("README.md")).unwrap();
+    let block = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    assert_eq!(parse(block).unwrap().agents.len(), 2);
+}

@@ -43,11 +43,13 @@ async fn a_full_disk_refuses_writes_until_there_is_room_again() {
     log.close().await.unwrap();
 }
 
+type Answer = Result<Vec<Seq>, AppendError>;
+
 /// Keeps the writer waiting, as another process that writes to the file would.
 struct Stalled<'a> {
     conn: Connection,
     log: &'a SqliteLog,
-    waiting: Vec<Pin<Box<dyn Future<Output = Result<Vec<Seq>, AppendError>> + 'a>>>,
+    waiting: Vec<Pin<Box<dyn Future<Output = Answer> + 'a>>>,
 }
 
 impl<'a> Stalled<'a> {
@@ -58,7 +60,7 @@ impl<'a> Stalled<'a> {
     }
 
     /// Puts an append into the queue; what it says at once, if it does.
-    fn queue(&mut self, batch: moothall_engine::ports::StreamBatch) -> Option<Result<Vec<Seq>, AppendError>> {
+    fn queue(&mut self, batch: moothall_engine::ports::StreamBatch) -> Option<Answer> {
         let mut append = self.log.append(vec![batch]);
         match append.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(answer) => Some(answer),
@@ -69,7 +71,7 @@ impl<'a> Stalled<'a> {
         }
     }
 
-    async fn go_on(self) -> Vec<Result<Vec<Seq>, AppendError>> {
+    async fn go_on(self) -> Vec<Answer> {
         self.conn.execute_batch("ROLLBACK").unwrap();
         let mut answers = Vec::new();
         for append in self.waiting {

@@ -27,7 +27,7 @@ pub async fn healthz(State(app): State<App>) -> Json<Health> {
 }
 
 /// The agents that this server can run.
-#[utoipa::path(get, path = "/agents", tag = "agents", responses((status = 200, body = AgentList)))]
+#[utoipa::path(get, path = "/agents", operation_id = "list_agents", tag = "agents", responses((status = 200, body = AgentList)))]
 pub async fn agents(State(app): State<App>) -> Json<AgentList> {
     Json(AgentList { agents: app.hall.registry().iter().map(entry).collect() })
 }

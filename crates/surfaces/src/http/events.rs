@@ -23,7 +23,7 @@ use crate::wish;
 pub(crate) const PAGE: usize = 256;
 
 /// Reads the events of a thread.
-#[utoipa::path(get, path = "/threads/{id}/events", tag = "events",
+#[utoipa::path(get, path = "/threads/{id}/events", operation_id = "read_events", tag = "events",
     params(
         ("id" = String, Path, description = "The thread."),
         ("after" = Option<u64>, Query, description = "Only events after this position."),
@@ -142,7 +142,7 @@ pub(crate) fn write_envelope(text: &mut Vec<u8>, stream: &StreamId, recorded: &R
 }
 
 /// Says something, controls something, or keeps something. The answer means: committed and synced.
-#[utoipa::path(post, path = "/threads/{id}/events", tag = "events", request_body = NewEvent,
+#[utoipa::path(post, path = "/threads/{id}/events", operation_id = "post_event", tag = "events", request_body = NewEvent,
     params(
         ("id" = String, Path, description = "The thread."),
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),

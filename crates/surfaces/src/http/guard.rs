@@ -55,6 +55,7 @@ impl Trusted {
             return Err(ApiError::new(Code::WrongHost, message));
         }
         match single(headers, header::ORIGIN) {
+            Ok(None) if is_part_of_a_foreign_page(headers) => Err(ApiError::plain(Code::WrongOrigin)),
             Ok(None) => Ok(()),
             Ok(Some(origin)) if self.origins.iter().any(|own| own == origin) => Ok(()),
             _ => Err(ApiError::plain(Code::WrongOrigin)),
@@ -70,6 +71,13 @@ fn single(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, ()> {
         (Some(value), None) => value.to_str().map(Some).map_err(drop),
         (Some(_), Some(_)) => Err(()),
     }
+}
+
+/// Browsers send no `Origin` with images, scripts and frames of a page, but they say where the page is from. Following a link is fine.
+fn is_part_of_a_foreign_page(headers: &HeaderMap) -> bool {
+    let says = |name: &'static str| headers.get(name).map(HeaderValue::as_bytes);
+    let link = says("sec-fetch-mode") == Some(b"navigate") && says("sec-fetch-dest") == Some(b"document");
+    matches!(says("sec-fetch-site"), Some(b"cross-site" | b"same-site")) && !link
 }
 
 /// Puts the guards before a router.
@@ -128,4 +136,55 @@ async fn harden(request: Request, next: Next) -> Response {
     set(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
     set(HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
     response
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use axum::body::Body;
+    use axum::routing::get;
+    use hyper::service::Service;
+    use hyper_util::service::TowerToHyperService;
+
+    async fn broken() -> Response {
+        panic!("a mistake")
+    }
+
+    #[tokio::test]
+    async fn a_handler_that_panics_is_answered_as_an_error_of_the_server() {
+        let options = HttpOptions::new("127.0.0.1:5111".parse().unwrap());
+        let router = stand_before(Router::new().route("/", get(broken)), Trusted::of(&options));
+        let request = Request::builder().uri("/").header("host", "127.0.0.1:5111").body(Body::empty()).unwrap();
+        let response = TowerToHyperService::new(router).call(request).await.unwrap();
+        assert_eq!(response.status(), 500);
+        assert_eq!(response.headers()["x-content-type-options"], "nosniff");
+        let body = axum::body::to_bytes(response.into_body(), 4096).await.unwrap();
+        assert!(body.starts_with(b"{\"error\":{\"code\":\"internal\""));
+    }
+
+    #[test]
+    fn hosts_and_origins_that_the_operator_adds_are_compared_whole() {
+        let bound = "127.0.0.1:80".parse().unwrap();
+        let options = HttpOptions { hosts: vec!["hall.lan".into()], origins: vec!["https://hall.lan".into()], ..HttpOptions::new(bound) };
+        let trusted = Trusted::of(&options);
+        let asked = |host: &str, origin: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().unwrap());
+            if let Some(origin) = origin {
+                headers.insert(header::ORIGIN, origin.parse().unwrap());
+            }
+            trusted.check(&Uri::from_static("/threads"), &headers).is_ok()
+        };
+        for (host, origin) in
+            [("hall.lan", None), ("hall.lan", Some("https://hall.lan")), ("localhost", Some("http://localhost")), ("localhost:80", None)]
+        {
+            assert!(asked(host, origin), "{host} {origin:?}");
+        }
+        for (host, origin) in
+            [("hall.lan:80", None), ("hall.lan.", None), ("hall.lan", Some("https://hall.lan.evil")), ("hall.lan", Some("https://hall"))]
+        {
+            assert!(!asked(host, origin), "{host} {origin:?}");
+        }
+    }
 }

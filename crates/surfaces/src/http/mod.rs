@@ -5,6 +5,7 @@ mod threads;
 mod events;
 mod presence;
 mod turns;
+mod assist;
 mod streams;
 mod guard;
 
@@ -52,6 +53,7 @@ impl HttpOptions {
 pub(crate) struct App {
     pub(crate) hall: Hall,
     pub(crate) frames: Arc<Frames>,
+    pub(crate) presences: Arc<presence::Keyed>,
     /// Turns true when the server begins to go down; a sender that is gone never says so.
     pub(crate) closing: watch::Receiver<bool>,
 }
@@ -63,7 +65,7 @@ pub fn router(hall: Hall, options: &HttpOptions) -> Router {
 
 pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Receiver<bool>) -> Router {
     let (routes, api) = api_router().split_for_parts();
-    let app = App { hall, frames: Arc::default(), closing };
+    let app = App { hall, frames: Arc::default(), presences: Arc::default(), closing };
     let router = routes
         .route("/", axum::routing::get(basics::index))
         .merge(SwaggerUi::new("/docs").url("/openapi.json", api))
@@ -103,4 +105,8 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(turns::list))
         .routes(routes!(turns::stop))
         .routes(routes!(turns::cancel))
+        .routes(routes!(assist::preview))
+        .routes(routes!(assist::list))
+        .routes(routes!(assist::run))
+        .routes(routes!(assist::publish))
 }

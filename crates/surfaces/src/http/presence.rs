@@ -1,7 +1,11 @@
 //! Who is here right now.
 
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use axum::Json;
 use axum::extract::State;
+use moothall_engine::hall::Idempotency;
 use moothall_engine::presence::{PRESENCE_TTL, Presence};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Timestamp;
@@ -18,7 +22,7 @@ const STATE_CHARS_MAX: usize = 64;
 const DETAILS_BYTES_MAX: usize = 16 * 1024;
 
 /// How everybody is.
-#[utoipa::path(get, path = "/threads/{id}/presence", tag = "presence", params(("id" = String, Path, description = "The thread.")),
+#[utoipa::path(get, path = "/threads/{id}/presence", operation_id = "read_presence", tag = "presence", params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = PresenceList), (status = "4XX", body = ErrorBody)))]
 pub async fn read(State(app): State<App>, ThreadId(stream): ThreadId) -> ApiResult<Json<PresenceList>> {
     let now = app.hall.now();
@@ -37,17 +41,56 @@ fn entry(presence: Presence, now: Timestamp) -> PresenceEntry {
     }
 }
 
-/// Says how somebody is. It counts for 120 seconds and is never logged, so a repeated request simply says it again.
-#[utoipa::path(post, path = "/threads/{id}/presence", tag = "presence", request_body = NewPresence,
-    params(("id" = String, Path, description = "The thread.")),
+/// Says how somebody is. It counts for 120 seconds and is never logged; the keys of such requests are forgotten with the process too.
+#[utoipa::path(post, path = "/threads/{id}/presence", operation_id = "post_presence", tag = "presence", request_body = NewPresence,
+    params(
+        ("id" = String, Path, description = "The thread."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
+    ),
     responses((status = 200, body = PresenceAccepted), (status = "4XX", body = ErrorBody)))]
 pub async fn post(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<PresenceAccepted>> {
     body.only(&["from", "state", "details"])?;
     let by = body.speaker()?;
     let state = state(&body)?;
     let details = details(&body)?;
+    let idempotency = body.idempotency(&by);
+    if let Some(earlier) = idempotency.as_ref().and_then(|key| app.presences.earlier(key)) {
+        return earlier.map(Json);
+    }
     let presence = app.hall.set_presence(&stream, by.id, state, details).await?;
-    Ok(Json(PresenceAccepted { received: true, presence: update(&stream, &presence) }))
+    let answer = PresenceAccepted { received: true, presence: update(&stream, &presence) };
+    if let Some(key) = idempotency {
+        app.presences.keep(key, answer.clone());
+    }
+    Ok(Json(answer))
+}
+
+/// Requests whose answers are kept for their keys.
+const KEYS_MAX: usize = 1024;
+
+/// The latest keyed requests and their answers. As ephemeral as what they said.
+#[derive(Default)]
+pub struct Keyed(Mutex<VecDeque<(Idempotency, PresenceAccepted)>>);
+
+impl Keyed {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(Idempotency, PresenceAccepted)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn earlier(&self, given: &Idempotency) -> Option<ApiResult<PresenceAccepted>> {
+        let kept = self.lock();
+        let (key, answer) = kept.iter().find(|(key, _)| key.principal == given.principal && key.key == given.key)?;
+        let same = key.fingerprint == given.fingerprint;
+        Some(if same { Ok(answer.clone()) } else { Err(ApiError::plain(Code::KeyReused)) })
+    }
+
+    fn keep(&self, key: Idempotency, answer: PresenceAccepted) {
+        let mut kept = self.lock();
+        if kept.len() == KEYS_MAX {
+            kept.pop_front();
+        }
+        kept.push_back((key, answer));
+    }
 }
 
 fn state(body: &Body) -> ApiResult<String> {

@@ -14,7 +14,7 @@ use crate::wire::ErrorBody;
 /// Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals are named (`presence`, `delta`,
 /// `progress`) and have no id. `resync` means that you were too slow: connect again after its position. `going-away` means that the
 /// server goes down. Without a position it begins now. A comment every 15 seconds says the head.
-#[utoipa::path(get, path = "/threads/{id}/events/stream", tag = "events",
+#[utoipa::path(get, path = "/threads/{id}/events/stream", operation_id = "stream_thread", tag = "events",
     params(
         ("id" = String, Path, description = "The thread."),
         ("Last-Event-ID" = Option<u64>, Header, description = "Go on after this position; wins over `after`."),
@@ -37,7 +37,7 @@ pub async fn thread(State(app): State<App>, ThreadId(stream): ThreadId, params: 
 
 /// Streams doorbells of all threads: unnamed events with a thread and its new head, and `presence` signals. List the threads after
 /// opening it; `resync` means that you were too slow and have to list them again.
-#[utoipa::path(get, path = "/events/stream", tag = "events",
+#[utoipa::path(get, path = "/events/stream", operation_id = "stream_hall", tag = "events",
     responses((status = 200, body = String, content_type = "text/event-stream")))]
 pub async fn hall(State(app): State<App>) -> Response {
     sse::answer(sse::bells(app))

@@ -14,7 +14,7 @@ use crate::request::{Body, Params, ThreadId};
 use crate::wire::{Envelope, ErrorBody, NewThread, ThreadCreated, ThreadEntry, ThreadList, ThreadStateAnswer};
 
 /// Lists threads in the order in which they were created.
-#[utoipa::path(get, path = "/threads", tag = "threads",
+#[utoipa::path(get, path = "/threads", operation_id = "list_threads", tag = "threads",
     params(
         ("archived" = Option<bool>, Query, description = "Only with, or without, this mark."),
         ("after" = Option<u64>, Query, description = "`next` of the page before."),
@@ -40,7 +40,7 @@ fn entry(listed: Listed) -> ThreadEntry {
 }
 
 /// Begins a thread.
-#[utoipa::path(post, path = "/threads", tag = "threads", request_body = NewThread,
+#[utoipa::path(post, path = "/threads", operation_id = "create_thread", tag = "threads", request_body = NewThread,
     params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own.")),
     responses((status = 200, body = ThreadCreated), (status = "4XX", body = ErrorBody)))]
 pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<ThreadCreated>> {
@@ -71,7 +71,7 @@ fn policy(given: Option<&Value>, defaults: &Policy) -> ApiResult<Policy> {
 }
 
 /// What a thread is like now.
-#[utoipa::path(get, path = "/threads/{id}/state", tag = "threads", params(("id" = String, Path, description = "The thread.")),
+#[utoipa::path(get, path = "/threads/{id}/state", operation_id = "read_state", tag = "threads", params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = ThreadStateAnswer), (status = "4XX", body = ErrorBody)))]
 pub async fn state(State(app): State<App>, ThreadId(stream): ThreadId) -> ApiResult<Json<ThreadStateAnswer>> {
     Ok(Json(app.hall.view(&stream, ThreadStateAnswer::of).await?))

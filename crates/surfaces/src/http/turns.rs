@@ -14,7 +14,7 @@ use crate::request::{Body, Params, ThreadId, TurnRef};
 use crate::wire::{Actor, Cancelled, Envelope, ErrorBody, StopAccepted, TurnList};
 
 /// Lists turns and refusals with their reasons, in the order in which they happened.
-#[utoipa::path(get, path = "/threads/{id}/turns", tag = "turns",
+#[utoipa::path(get, path = "/threads/{id}/turns", operation_id = "list_turns", tag = "turns",
     params(
         ("id" = String, Path, description = "The thread."),
         ("message" = Option<String>, Query, description = "Only what goes back to this human message."),
@@ -49,11 +49,11 @@ pub async fn list(State(app): State<App>, ThreadId(stream): ThreadId, params: Pa
 }
 
 fn no_event() -> ApiError {
-    ApiError::plain(Code::EventNotFound)
+    ApiError::plain(Code::UnknownEvent)
 }
 
 /// Cancels every open turn and every waiting message.
-#[utoipa::path(post, path = "/threads/{id}/stop", tag = "turns", request_body = Option<Actor>,
+#[utoipa::path(post, path = "/threads/{id}/stop", operation_id = "stop_thread", tag = "turns", request_body = Option<Actor>,
     params(
         ("id" = String, Path, description = "The thread."),
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
@@ -69,7 +69,7 @@ pub async fn stop(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
 }
 
 /// Cancels one turn.
-#[utoipa::path(post, path = "/turns/{id}/cancel", tag = "turns", request_body = Option<Actor>,
+#[utoipa::path(post, path = "/turns/{id}/cancel", operation_id = "cancel_turn", tag = "turns", request_body = Option<Actor>,
     params(
         ("id" = String, Path, description = "The turn: `<thread>.<number>`."),
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),

@@ -164,3 +164,66 @@ impl Reader {
         self.end(resync(self.sent.0));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use futures_util::StreamExt;
+    use moothall_engine::MemoryLog;
+    use moothall_engine::hall::{Hall, HallParts};
+    use moothall_engine::ports::SystemClock;
+    use moothall_kernel::command::{Actor, Command, Post};
+    use moothall_kernel::policy::Policy;
+    use std::time::Duration;
+    use tokio::sync::watch;
+    use tokio::time::Instant;
+
+    async fn hall() -> Hall {
+        let parts = HallParts {
+            log: Arc::new(MemoryLog::new()),
+            clock: Arc::new(SystemClock),
+            registry: Default::default(),
+            defaults: Policy::default(),
+            owner: "test".into(),
+        };
+        Hall::open(parts).await.unwrap()
+    }
+
+    async fn begin(hall: &Hall) -> Start {
+        let answer = hall.create("t".into(), Policy::default(), Actor::human("user"), None).await.unwrap();
+        Start { stream: answer.stream, viewer: Viewer::Operator, after: answer.head, head: answer.head, _connected: None }
+    }
+
+    fn app(hall: &Hall) -> App {
+        App { hall: hall.clone(), frames: Arc::default(), presences: Arc::default(), closing: watch::channel(false).1 }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_stream_says_the_head_every_fifteen_seconds() {
+        let hall = hall().await;
+        let mut stream = Box::pin(events(app(&hall), begin(&hall).await));
+        assert_eq!(stream.next().await.unwrap(), "retry: 1000\n: head 1\n\n");
+        let before = Instant::now();
+        assert_eq!(stream.next().await.unwrap(), ": head 1\n\n");
+        assert_eq!(Instant::now() - before, Duration::from_secs(15));
+    }
+
+    #[tokio::test]
+    async fn more_than_a_thousand_events_behind_is_too_far() {
+        let hall = hall().await;
+        let start = begin(&hall).await;
+        let id = start.stream.clone();
+        let post = |n: usize| hall.submit(&id, Command::Post(Post::new(Actor::human("user"), format!("message {n}"))), None);
+        let mut stream = Box::pin(events(app(&hall), start));
+        stream.next().await.unwrap();
+        let (first, posted) = tokio::join!(stream.next(), post(0));
+        posted.unwrap();
+        assert!(first.unwrap().starts_with(b"id: 2\n"));
+        for n in 1..=BEHIND_EVENTS_MAX + 2 {
+            post(n).await.unwrap();
+        }
+        assert_eq!(stream.next().await.unwrap(), "event: resync\ndata: {\"after\":2}\n\n");
+        assert_eq!(stream.next().await, None);
+    }
+}

@@ -9,12 +9,14 @@ mod gathering;
 mod state;
 mod requests;
 mod answers;
+mod assist;
 mod error;
 
 pub use answers::{
     Accepted, AgentEntry, AgentList, Bell, Cancelled, DeltaSignal, EventPage, Health, JoinPrompt, Ping, PresenceAccepted, PresenceEntry,
     PresenceList, PresenceUpdate, ProgressSignal, StopAccepted, ThreadCreated, ThreadEntry, ThreadList,
 };
+pub use assist::{CommandList, CommandRan, CommandUsage, Draft, ForecastEntry, NewCommand, Preview, Published};
 pub use control::{WireProfile, changes_as_content};
 pub use envelope::{CauseRef, Envelope, Meta};
 pub use error::{ErrorBody, ErrorDetail};

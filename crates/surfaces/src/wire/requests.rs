@@ -15,7 +15,6 @@ pub struct NewThread {
     pub from: Option<String>,
     /// A policy's name, or an object with `name` and its settings; `mention_only` where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
     pub policy: Option<Value>,
 }
 
@@ -33,7 +32,6 @@ pub struct NewEvent {
     pub to: Option<String>,
     /// The words of a message, the name of a renamed thread, the object of a control, `{"pass": true}` of a turn.
     #[serde(default)]
-    #[schema(value_type = Object)]
     pub content: Value,
     /// `reply_to` (an event's id) and `tags` (words of your own).
     #[serde(default, skip_serializing_if = "Option::is_none")]

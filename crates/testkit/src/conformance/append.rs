@@ -12,16 +12,11 @@ use super::build::{Builder, at, batch, claim, places, words};
 const TTL: Millis = Millis::from_secs(30);
 
 fn conflict(stream: &str, head: u64) -> AppendError {
-    AppendError::Conflict {
-        stream: StreamId::new(stream),
-        head: Seq(head),
-    }
+    AppendError::Conflict { stream: StreamId::new(stream), head: Seq(head) }
 }
 
 fn fenced(stream: &str) -> AppendError {
-    AppendError::Fenced {
-        stream: StreamId::new(stream),
-    }
+    AppendError::Fenced { stream: StreamId::new(stream) }
 }
 
 /// A stream is not there before its first append, and whole after it.
@@ -38,18 +33,12 @@ pub async fn a_stream_begins_with_its_first_append<S: Subject>(subject: S) {
 /// There is no stream without an event; a stream that has some may get a row or a claim alone.
 pub async fn an_append_that_begins_nothing_is_refused<S: Subject>(subject: S) {
     let log = subject.log();
-    assert_eq!(
-        log.append(vec![batch("a", 0).takes(claim("a", "chat", "1"))]).await,
-        Err(conflict("a", 0))
-    );
+    assert_eq!(log.append(vec![batch("a", 0).takes(claim("a", "chat", "1"))]).await, Err(conflict("a", 0)));
     assert_eq!(log.find(&"a".into()).await, Ok(None));
     assert_eq!(log.claim("chat", "1", at(1)).await, Ok(None));
 
     log.append(vec![batch("a", 0).says("one")]).await.unwrap();
-    assert_eq!(
-        log.append(vec![batch("a", 1).takes(claim("a", "chat", "1"))]).await,
-        Ok(vec![Seq(1)])
-    );
+    assert_eq!(log.append(vec![batch("a", 1).takes(claim("a", "chat", "1"))]).await, Ok(vec![Seq(1)]));
     assert!(log.claim("chat", "1", at(1)).await.unwrap().is_some());
 }
 
@@ -59,11 +48,7 @@ pub async fn an_append_goes_to_all_its_streams_or_to_none<S: Subject>(subject: S
     log.append(vec![batch("b", 0).says("b1")]).await.unwrap();
     let row = log.find(&"b".into()).await;
     let whole = |head| {
-        let changed = batch("b", 1)
-            .says("b2")
-            .takes(claim("b", "link", "k"))
-            .owes("chat:1")
-            .row(|row| row.has_duties = true);
+        let changed = batch("b", 1).says("b2").takes(claim("b", "link", "k")).owes("chat:1").row(|row| row.has_duties = true);
         vec![changed, batch("a", 0).says("a1").owes("chat:2"), batch("c", head).says("c1")]
     };
     assert_eq!(log.append(whole(4)).await, Err(conflict("c", 0)));
@@ -83,14 +68,8 @@ pub async fn an_append_goes_to_all_its_streams_or_to_none<S: Subject>(subject: S
 /// A later batch of an append sees what an earlier one did.
 pub async fn batches_of_one_stream_follow_each_other<S: Subject>(subject: S) {
     let log = subject.log();
-    assert_eq!(
-        log.append(vec![batch("a", 0).says("one"), batch("a", 1).says("two")]).await,
-        Ok(vec![Seq(1), Seq(2)])
-    );
-    assert_eq!(
-        log.append(vec![batch("a", 2).says("three"), batch("a", 2).says("other")]).await,
-        Err(conflict("a", 3))
-    );
+    assert_eq!(log.append(vec![batch("a", 0).says("one"), batch("a", 1).says("two")]).await, Ok(vec![Seq(1), Seq(2)]));
+    assert_eq!(log.append(vec![batch("a", 2).says("three"), batch("a", 2).says("other")]).await, Err(conflict("a", 3)));
     assert_eq!(log.find(&"a".into()).await.unwrap().unwrap().head, Seq(2));
 }
 
@@ -133,15 +112,9 @@ pub async fn the_newest_writer_fences_the_others<S: Subject>(subject: S) {
 
     let second = log.acquire(&"a".into(), "second", TTL).await.unwrap();
     assert!(second > first);
-    let late = vec![
-        batch("b", 0).says("b1"),
-        batch("a", 1).by(first).says("late").takes(claim("a", "link", "k")).owes("chat:1"),
-    ];
+    let late = vec![batch("b", 0).says("b1"), batch("a", 1).by(first).says("late").takes(claim("a", "link", "k")).owes("chat:1")];
     assert_eq!(log.append(late).await, Err(fenced("a")));
-    assert_eq!(
-        log.append(vec![batch("a", 2).by(Epoch(second.0 + 1)).says("never given")]).await,
-        Err(fenced("a"))
-    );
+    assert_eq!(log.append(vec![batch("a", 2).by(Epoch(second.0 + 1)).says("never given")]).await, Err(fenced("a")));
     assert_eq!(log.find(&"b".into()).await, Ok(None));
     assert_eq!(log.claim("link", "k", at(1)).await, Ok(None));
     assert_eq!(log.heads().await, Ok(vec![]));
@@ -163,9 +136,7 @@ pub async fn writers_at_once_leave_no_gap<S: Subject>(subject: S) {
     const WRITERS: u64 = 8;
     const EACH: u64 = 10;
     let subject = Arc::new(subject);
-    let tasks: Vec<_> = (0..WRITERS)
-        .map(|writer| tokio::spawn(race(subject.clone(), writer, EACH)))
-        .collect();
+    let tasks: Vec<_> = (0..WRITERS).map(|writer| tokio::spawn(race(subject.clone(), writer, EACH))).collect();
     for task in tasks {
         task.await.unwrap();
     }

@@ -33,14 +33,7 @@ pub fn said(body: &str) -> Event {
 
 /// A catalog row with nothing to do.
 pub fn catalog(title: &str) -> Catalog {
-    Catalog {
-        title: title.into(),
-        policy: "hybrid".into(),
-        created_at: at(1),
-        next_wake: None,
-        has_duties: false,
-        archived: false,
-    }
+    Catalog { title: title.into(), policy: "hybrid".into(), created_at: at(1), next_wake: None, has_duties: false, archived: false }
 }
 
 /// A batch for a stream at a head, by a writer that nobody has fenced; its events are one millisecond apart, from `head + 1` on.
@@ -87,11 +80,7 @@ pub trait Builder: Sized {
 impl Builder for StreamBatch {
     fn event(mut self, event: Event) -> Self {
         let seq = Seq(self.expected_head.0 + self.events.len() as u64 + 1);
-        self.events.push(Recorded {
-            seq,
-            ts: at(seq.0 as i64),
-            event,
-        });
+        self.events.push(Recorded { seq, ts: at(seq.0 as i64), event });
         self
     }
 
@@ -118,21 +107,13 @@ impl Builder for StreamBatch {
     }
 
     fn releases(mut self, namespace: &str, key: &str) -> Self {
-        self.claims.push(ClaimChange::Release {
-            namespace: namespace.into(),
-            key: key.into(),
-        });
+        self.claims.push(ClaimChange::Release { namespace: namespace.into(), key: key.into() });
         self
     }
 
     fn owes(mut self, target: &str) -> Self {
         let through_seq = Seq(self.expected_head.0 + self.events.len() as u64);
-        self.deliveries.push(NewDelivery {
-            target: target.into(),
-            turn: Some(TurnNo(3)),
-            attempt: 2,
-            through_seq,
-        });
+        self.deliveries.push(NewDelivery { target: target.into(), turn: Some(TurnNo(3)), attempt: 2, through_seq });
         self
     }
 
@@ -156,10 +137,7 @@ pub fn claim(stream: &str, namespace: &str, key: &str) -> Claim {
 
 /// A claim that lapses.
 pub fn lapsing(stream: &str, key: &str, expires: i64) -> Claim {
-    Claim {
-        expires: Some(at(expires)),
-        ..claim(stream, "idem", key)
-    }
+    Claim { expires: Some(at(expires)), ..claim(stream, "idem", key) }
 }
 
 /// The words of events, in order.

@@ -22,49 +22,19 @@ pub async fn the_row_is_that_of_the_last_append<S: Subject>(subject: S) {
         has_duties: true,
         archived: false,
     };
-    let second = Catalog {
-        title: "Two".into(),
-        policy: "open".into(),
-        next_wake: None,
-        has_duties: false,
-        archived: true,
-        ..first.clone()
-    };
-    log.append(vec![
-        batch("a", 0).says_at(41, "one").says_at(50, "two").row(|row| *row = first.clone()),
-    ])
-    .await
-    .unwrap();
-    let expected = Listed {
-        stream: "a".into(),
-        head: Seq(2),
-        last_ts: at(50),
-        catalog: first,
-    };
+    let second =
+        Catalog { title: "Two".into(), policy: "open".into(), next_wake: None, has_duties: false, archived: true, ..first.clone() };
+    log.append(vec![batch("a", 0).says_at(41, "one").says_at(50, "two").row(|row| *row = first.clone())]).await.unwrap();
+    let expected = Listed { stream: "a".into(), head: Seq(2), last_ts: at(50), catalog: first };
     assert_eq!(log.find(&"a".into()).await, Ok(Some(expected)));
 
-    log.append(vec![batch("a", 2).says_at(60, "three").row(|row| *row = second.clone())])
-        .await
-        .unwrap();
-    let expected = Listed {
-        stream: "a".into(),
-        head: Seq(3),
-        last_ts: at(60),
-        catalog: second.clone(),
-    };
+    log.append(vec![batch("a", 2).says_at(60, "three").row(|row| *row = second.clone())]).await.unwrap();
+    let expected = Listed { stream: "a".into(), head: Seq(3), last_ts: at(60), catalog: second.clone() };
     assert_eq!(log.find(&"a".into()).await, Ok(Some(expected)));
 
-    let renamed = Catalog {
-        title: "Three".into(),
-        ..second
-    };
+    let renamed = Catalog { title: "Three".into(), ..second };
     log.append(vec![batch("a", 3).row(|row| *row = renamed.clone())]).await.unwrap();
-    let expected = Listed {
-        stream: "a".into(),
-        head: Seq(3),
-        last_ts: at(60),
-        catalog: renamed,
-    };
+    let expected = Listed { stream: "a".into(), head: Seq(3), last_ts: at(60), catalog: renamed };
     assert_eq!(log.find(&"a".into()).await, Ok(Some(expected)));
 }
 
@@ -90,13 +60,7 @@ pub async fn a_listing_is_paged<S: Subject>(subject: S) {
     for n in 1..=6 {
         log.append(vec![batch(&format!("s{n}"), 0).says("one")]).await.unwrap();
     }
-    let page = |after, limit| {
-        log.list(ListFilter {
-            archived: None,
-            after,
-            limit,
-        })
-    };
+    let page = |after, limit| log.list(ListFilter { archived: None, after, limit });
     let first = page(None, Some(4)).await.unwrap();
     assert_eq!(ids(&first.streams), ["s1", "s2", "s3", "s4"]);
     assert!(first.next.is_some());
@@ -114,37 +78,15 @@ pub async fn a_listing_is_paged<S: Subject>(subject: S) {
 pub async fn a_listing_is_filtered<S: Subject>(subject: S) {
     let log = subject.log();
     for (id, archived) in [("a", true), ("b", false), ("c", true), ("d", false), ("e", true)] {
-        log.append(vec![batch(id, 0).says("one").row(|row| row.archived = archived)])
-            .await
-            .unwrap();
+        log.append(vec![batch(id, 0).says("one").row(|row| row.archived = archived)]).await.unwrap();
     }
-    let archived = ListFilter {
-        archived: Some(true),
-        ..ListFilter::default()
-    };
+    let archived = ListFilter { archived: Some(true), ..ListFilter::default() };
     assert_eq!(ids(&log.list(archived.clone()).await.unwrap().streams), ["a", "c", "e"]);
-    let first = log
-        .list(ListFilter {
-            limit: Some(2),
-            ..archived.clone()
-        })
-        .await
-        .unwrap();
+    let first = log.list(ListFilter { limit: Some(2), ..archived.clone() }).await.unwrap();
     assert_eq!(ids(&first.streams), ["a", "c"]);
-    let second = log
-        .list(ListFilter {
-            limit: Some(2),
-            after: first.next,
-            ..archived
-        })
-        .await
-        .unwrap();
+    let second = log.list(ListFilter { limit: Some(2), after: first.next, ..archived }).await.unwrap();
     assert_eq!((ids(&second.streams), second.next), (vec!["e"], None));
-    let open = ListFilter {
-        archived: Some(false),
-        limit: Some(2),
-        after: None,
-    };
+    let open = ListFilter { archived: Some(false), limit: Some(2), after: None };
     let page = log.list(open).await.unwrap();
     assert_eq!((ids(&page.streams), page.next), (vec!["b", "d"], None));
 }
@@ -152,13 +94,8 @@ pub async fn a_listing_is_filtered<S: Subject>(subject: S) {
 /// In creation order; a stream that has both is named once, and one that has finished no longer.
 pub async fn due_are_duties_and_passed_wakes<S: Subject>(subject: S) {
     let log = subject.log();
-    let rows = [
-        ("idle", None, false),
-        ("later", Some(100), false),
-        ("busy", None, true),
-        ("both", Some(50), true),
-        ("soon", Some(51), false),
-    ];
+    let rows =
+        [("idle", None, false), ("later", Some(100), false), ("busy", None, true), ("both", Some(50), true), ("soon", Some(51), false)];
     for (id, wake, duties) in rows {
         let row = batch(id, 0).says("one").row(|row| {
             row.next_wake = wake.map(at);
@@ -179,9 +116,7 @@ pub async fn the_earliest_wake_of_all_is_next<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(log.next_wake().await, Ok(None));
     for (id, wake) in [("a", 70), ("b", 50), ("c", 60)] {
-        log.append(vec![batch(id, 0).says("one").row(|row| row.next_wake = Some(at(wake)))])
-            .await
-            .unwrap();
+        log.append(vec![batch(id, 0).says("one").row(|row| row.next_wake = Some(at(wake)))]).await.unwrap();
     }
     assert_eq!(log.next_wake().await, Ok(Some(at(50))));
     log.append(vec![batch("b", 1).says("two")]).await.unwrap();

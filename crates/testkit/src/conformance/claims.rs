@@ -13,14 +13,8 @@ fn claimed(by: Claim) -> AppendError {
 /// Every field of a claim is kept; namespaces and keys do not run into each other.
 pub async fn a_claim_is_found_as_it_was_taken<S: Subject>(subject: S) {
     let log = subject.log();
-    let taken = Claim {
-        fingerprint: "abc".into(),
-        outcome: "17".into(),
-        ..lapsing("a", "user:k", 90)
-    };
-    log.append(vec![batch("a", 0).says("one").takes(taken.clone()).takes(claim("a", "in", "x:1"))])
-        .await
-        .unwrap();
+    let taken = Claim { fingerprint: "abc".into(), outcome: "17".into(), ..lapsing("a", "user:k", 90) };
+    log.append(vec![batch("a", 0).says("one").takes(taken.clone()).takes(claim("a", "in", "x:1"))]).await.unwrap();
     assert_eq!(log.claim("idem", "user:k", at(5)).await, Ok(Some(taken)));
     assert_eq!(log.claim("in", "x:1", at(5)).await, Ok(Some(claim("a", "in", "x:1"))));
     assert_eq!(log.claim("in:x", "1", at(5)).await, Ok(None));
@@ -32,11 +26,7 @@ pub async fn a_held_claim_fails_the_whole_append<S: Subject>(subject: S) {
     let log = subject.log();
     let held = claim("a", "chat", "1");
     log.append(vec![batch("a", 0).says("one").takes(held.clone())]).await.unwrap();
-    let late = batch("b", 0)
-        .says("b1")
-        .takes(claim("b", "chat", "2"))
-        .takes(claim("b", "chat", "1"))
-        .owes("chat:1");
+    let late = batch("b", 0).says("b1").takes(claim("b", "chat", "2")).takes(claim("b", "chat", "1")).owes("chat:1");
     assert_eq!(log.append(vec![batch("a", 1).says("two"), late]).await, Err(claimed(held)));
     assert_eq!(log.find(&"b".into()).await, Ok(None));
     assert_eq!(log.find(&"a".into()).await.unwrap().unwrap().head, Seq(1));
@@ -48,14 +38,8 @@ pub async fn a_claim_fails_its_own_holder_too<S: Subject>(subject: S) {
     let log = subject.log();
     let held = lapsing("a", "k", 90);
     log.append(vec![batch("a", 0).says("one").takes(held.clone())]).await.unwrap();
-    let again = Claim {
-        outcome: "2".into(),
-        ..held.clone()
-    };
-    assert_eq!(
-        log.append(vec![batch("a", 1).says("again").takes(again)]).await,
-        Err(claimed(held.clone()))
-    );
+    let again = Claim { outcome: "2".into(), ..held.clone() };
+    assert_eq!(log.append(vec![batch("a", 1).says("again").takes(again)]).await, Err(claimed(held.clone())));
     let first = claim("a", "link", "twice");
     let twice = batch("a", 1).says("two").takes(first.clone()).takes(first.clone());
     assert_eq!(log.append(vec![twice]).await, Err(claimed(first)));
@@ -67,29 +51,18 @@ pub async fn a_claim_is_released_by_its_holder_alone<S: Subject>(subject: S) {
     let log = subject.log();
     let held = claim("a", "chat", "1");
     log.append(vec![batch("a", 0).says("one").takes(held.clone())]).await.unwrap();
-    log.append(vec![batch("b", 0).says("b1").releases("chat", "1").releases("chat", "none")])
-        .await
-        .unwrap();
+    log.append(vec![batch("b", 0).says("b1").releases("chat", "1").releases("chat", "none")]).await.unwrap();
     assert_eq!(log.claim("chat", "1", at(1)).await, Ok(Some(held)));
     log.append(vec![batch("a", 1).says("two").releases("chat", "1")]).await.unwrap();
     assert_eq!(log.claim("chat", "1", at(1)).await, Ok(None));
-    assert!(
-        log.append(vec![batch("b", 1).says("b2").takes(claim("b", "chat", "1"))])
-            .await
-            .is_ok()
-    );
+    assert!(log.append(vec![batch("b", 1).says("b2").takes(claim("b", "chat", "1"))]).await.is_ok());
 }
 
 /// What one batch lets go, a later one of the same append can take.
 pub async fn a_claim_passes_on_within_an_append<S: Subject>(subject: S) {
     let log = subject.log();
-    log.append(vec![batch("a", 0).says("one").takes(claim("a", "chat", "1"))])
-        .await
-        .unwrap();
-    let passes = vec![
-        batch("a", 1).says("two").releases("chat", "1"),
-        batch("b", 0).says("b1").takes(claim("b", "chat", "1")),
-    ];
+    log.append(vec![batch("a", 0).says("one").takes(claim("a", "chat", "1"))]).await.unwrap();
+    let passes = vec![batch("a", 1).says("two").releases("chat", "1"), batch("b", 0).says("b1").takes(claim("b", "chat", "1"))];
     assert_eq!(log.append(passes).await, Ok(vec![Seq(2), Seq(1)]));
     assert_eq!(log.claim("chat", "1", at(1)).await, Ok(Some(claim("b", "chat", "1"))));
 }
@@ -97,9 +70,7 @@ pub async fn a_claim_passes_on_within_an_append<S: Subject>(subject: S) {
 /// A claim is not there from the moment it names.
 pub async fn a_claim_lapses<S: Subject>(subject: S) {
     let log = subject.log();
-    log.append(vec![batch("a", 0).says("one").takes(lapsing("a", "k", 90))])
-        .await
-        .unwrap();
+    log.append(vec![batch("a", 0).says("one").takes(lapsing("a", "k", 90))]).await.unwrap();
     assert!(log.claim("idem", "k", at(89)).await.unwrap().is_some());
     assert_eq!(log.claim("idem", "k", at(90)).await, Ok(None));
 }

@@ -7,10 +7,7 @@ use super::Subject;
 use super::build::{Builder, batch};
 
 fn at_targets(deliveries: &[Delivery]) -> Vec<(&str, u64)> {
-    deliveries
-        .iter()
-        .map(|delivery| (delivery.target.as_str(), delivery.through_seq.0))
-        .collect()
+    deliveries.iter().map(|delivery| (delivery.target.as_str(), delivery.through_seq.0)).collect()
 }
 
 /// Every field, in the order of the appends, by stream.
@@ -43,28 +40,19 @@ pub async fn deliveries_are_inserted_with_their_append<S: Subject>(subject: S) {
 /// The oldest of each target is its head until it is done, whichever stream it came from.
 pub async fn each_target_is_served_first_in_first_out<S: Subject>(subject: S) {
     let log = subject.log();
-    log.append(vec![batch("a", 0).says("one").owes("x").owes("y").says("two").owes("x")])
-        .await
-        .unwrap();
+    log.append(vec![batch("a", 0).says("one").owes("x").owes("y").says("two").owes("x")]).await.unwrap();
     log.append(vec![batch("b", 0).says("b1").owes("x")]).await.unwrap();
     let heads = log.heads().await.unwrap();
     assert_eq!(at_targets(&heads), [("x", 1), ("y", 1)]);
 
     let x = heads[0].id;
-    let steps = [
-        DeliveryState::Pending,
-        DeliveryState::Sending,
-        DeliveryState::Sent,
-        DeliveryState::Accepted,
-    ];
+    let steps = [DeliveryState::Pending, DeliveryState::Sending, DeliveryState::Sent, DeliveryState::Accepted];
     for pair in steps.windows(2) {
         assert_eq!(log.advance(x, pair[0], pair[1], "step").await, Ok(true));
         let head = log.heads().await.unwrap().remove(0);
         assert_eq!((head.id, head.state, head.evidence.as_str()), (x, pair[1], "step"));
     }
-    log.advance(x, DeliveryState::Accepted, DeliveryState::Done, "read back")
-        .await
-        .unwrap();
+    log.advance(x, DeliveryState::Accepted, DeliveryState::Done, "read back").await.unwrap();
     assert_eq!(at_targets(&log.heads().await.unwrap()), [("y", 1), ("x", 2)]);
     assert_eq!(log.of_stream(&"a".into()).await.unwrap()[0].evidence, "read back");
 }
@@ -81,13 +69,7 @@ pub async fn what_is_over_does_not_block_its_target<S: Subject>(subject: S) {
         assert_eq!(log.advance(delivery.id, DeliveryState::Pending, end, "").await, Ok(true));
     }
     assert_eq!(log.heads().await, Ok(vec![]));
-    let ended: Vec<_> = log
-        .of_stream(&"a".into())
-        .await
-        .unwrap()
-        .iter()
-        .map(|delivery| delivery.state)
-        .collect();
+    let ended: Vec<_> = log.of_stream(&"a".into()).await.unwrap().iter().map(|delivery| delivery.state).collect();
     assert_eq!(ended, ends);
 }
 
@@ -96,19 +78,9 @@ pub async fn a_delivery_advances_only_from_where_it_is<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").owes("x")]).await.unwrap();
     let id = log.heads().await.unwrap()[0].id;
-    assert_eq!(
-        log.advance(id, DeliveryState::Pending, DeliveryState::Sending, "mine").await,
-        Ok(true)
-    );
-    assert_eq!(
-        log.advance(id, DeliveryState::Pending, DeliveryState::Sending, "other's").await,
-        Ok(false)
-    );
-    assert_eq!(
-        log.advance(id + 1, DeliveryState::Pending, DeliveryState::Sending, "nobody's")
-            .await,
-        Ok(false)
-    );
+    assert_eq!(log.advance(id, DeliveryState::Pending, DeliveryState::Sending, "mine").await, Ok(true));
+    assert_eq!(log.advance(id, DeliveryState::Pending, DeliveryState::Sending, "other's").await, Ok(false));
+    assert_eq!(log.advance(id + 1, DeliveryState::Pending, DeliveryState::Sending, "nobody's").await, Ok(false));
     let head = log.heads().await.unwrap().remove(0);
     assert_eq!((head.state, head.evidence.as_str()), (DeliveryState::Sending, "mine"));
 }

@@ -10,22 +10,11 @@ use super::build::{Builder, at, batch, claim};
 /// Events, rows, claims and deliveries.
 pub async fn all_of_it_lasts<S: Subject>(subject: S) {
     let log = subject.log();
-    let first = batch("a", 0)
-        .says("one")
-        .says("two")
-        .takes(claim("a", "chat", "1"))
-        .owes("x")
-        .owes("y");
-    log.append(vec![first, batch("b", 0).says("b1").row(|row| row.next_wake = Some(at(9)))])
-        .await
-        .unwrap();
-    log.append(vec![batch("b", 1).says("b2").row(|row| row.has_duties = true)])
-        .await
-        .unwrap();
+    let first = batch("a", 0).says("one").says("two").takes(claim("a", "chat", "1")).owes("x").owes("y");
+    log.append(vec![first, batch("b", 0).says("b1").row(|row| row.next_wake = Some(at(9)))]).await.unwrap();
+    log.append(vec![batch("b", 1).says("b2").row(|row| row.has_duties = true)]).await.unwrap();
     let x = log.heads().await.unwrap()[0].id;
-    log.advance(x, DeliveryState::Pending, DeliveryState::Unknown, "cut off")
-        .await
-        .unwrap();
+    log.advance(x, DeliveryState::Pending, DeliveryState::Unknown, "cut off").await.unwrap();
     let before = everything(log).await;
 
     let Some(subject) = subject.reopen().await else { return };
@@ -41,12 +30,7 @@ async fn everything(log: &(impl EventLog + Deliveries)) -> String {
     }
     let list = log.list(ListFilter::default()).await.unwrap();
     let claim = log.claim("chat", "1", at(5)).await.unwrap();
-    told.push(format!(
-        "{list:?} {claim:?} {:?} {:?} {:?}",
-        log.due(at(5)).await,
-        log.next_wake().await,
-        log.heads().await
-    ));
+    told.push(format!("{list:?} {claim:?} {:?} {:?} {:?}", log.due(at(5)).await, log.next_wake().await, log.heads().await));
     told.join("\n")
 }
 

@@ -7,13 +7,13 @@
 //! ```
 #![allow(clippy::unwrap_used)]
 
-pub mod append;
 pub mod build;
-pub mod catalog;
+pub mod append;
 pub mod claims;
+pub mod reading;
+pub mod catalog;
 pub mod deliveries;
 pub mod lasting;
-pub mod reading;
 
 use async_trait::async_trait;
 use moothall_engine::ports::{Deliveries, EventLog};

@@ -13,56 +13,23 @@ use super::build::{Builder, at, batch, places, words};
 pub async fn events_come_back_as_they_were<S: Subject>(subject: S) {
     let log = subject.log();
     let user = ParticipantId::user();
-    let kept = Event::Kept {
-        participant: user.clone(),
-        turn: Some(TurnNo(1)),
-        because: KeptBecause::Late,
-        body: "too late".into(),
-    };
+    let kept = Event::Kept { participant: user.clone(), turn: Some(TurnNo(1)), because: KeptBecause::Late, body: "too late".into() };
     let content = serde_json::json!({"deep": [1, {"q": "\"\u{0}\u{1f600}"}], "big": 9_007_199_254_740_993_i64});
     let usage = Usage { ms: 5, ..Usage::default() };
     let written = batch("a", 0)
-        .event(Event::Created {
-            name: "A \"hall\"\n".into(),
-            by: user.clone(),
-            policy: Policy::default(),
-        })
-        .event(Event::Controlled {
-            by: user.clone(),
-            changes: vec![Change::Released, Change::Paused { on: true }],
-        })
+        .event(Event::Created { name: "A \"hall\"\n".into(), by: user.clone(), policy: Policy::default() })
+        .event(Event::Controlled { by: user.clone(), changes: vec![Change::Released, Change::Paused { on: true }] })
         .event(Event::RoundClosed)
         .event(kept)
-        .event(Event::Foreign {
-            from: user.clone(),
-            to: To::All,
-            kind: "x".into(),
-            content,
-            tags: vec!["t".into()],
-            reply_to: None,
-        })
-        .event(Event::TurnEnded {
-            turn: TurnNo(1),
-            participant: user,
-            attempt: 1,
-            outcome: Outcome::Spoke,
-            fault: None,
-            usage,
-        })
+        .event(Event::Foreign { from: user.clone(), to: To::All, kind: "x".into(), content, tags: vec!["t".into()], reply_to: None })
+        .event(Event::TurnEnded { turn: TurnNo(1), participant: user, attempt: 1, outcome: Outcome::Spoke, fault: None, usage })
         .event(Event::Resumed { downtime: Millis(5) })
         .says("")
         .says(&"long, \u{0} and \u{1f600}\r\n ".repeat(20_000))
         .says_at(1_763_693_999_042, "'; DROP TABLE events; --");
     log.append(vec![written.clone()]).await.unwrap();
     let page = log.read(&"a".into(), Seq(0), 100).await.unwrap();
-    assert_eq!(
-        page,
-        Page {
-            events: written.events,
-            through: Seq(10),
-            newer: None
-        }
-    );
+    assert_eq!(page, Page { events: written.events, through: Seq(10), newer: None });
 }
 
 /// Pages of any size, read one after the other, give each event once.
@@ -93,21 +60,10 @@ pub async fn reading_past_the_end_gives_nothing<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").says("two")]).await.unwrap();
     for after in [2, 3, 1_000_000] {
-        let nothing = Page {
-            events: vec![],
-            through: Seq(after),
-            newer: None,
-        };
+        let nothing = Page { events: vec![], through: Seq(after), newer: None };
         assert_eq!(log.read(&"a".into(), Seq(after), 10).await, Ok(nothing));
     }
-    assert_eq!(
-        log.read(&"a".into(), Seq(1), 0).await,
-        Ok(Page {
-            events: vec![],
-            through: Seq(1),
-            newer: None
-        })
-    );
+    assert_eq!(log.read(&"a".into(), Seq(1), 0).await, Ok(Page { events: vec![], through: Seq(1), newer: None }));
 }
 
 /// Neither is one that only has a writer.
@@ -132,10 +88,7 @@ pub async fn a_newer_kind_is_reported_and_left_out<S: Subject>(subject: S) {
     assert_eq!(words(&page.events), ["one", "three"]);
     assert_eq!((page.through, page.newer), (Seq(4), Some((Seq(2), "teleported".into()))));
     let page = log.read(&"a".into(), Seq(1), 1).await.unwrap();
-    assert_eq!(
-        (page.events, page.through, page.newer),
-        (vec![], Seq(2), Some((Seq(2), "teleported".into())))
-    );
+    assert_eq!((page.events, page.through, page.newer), (vec![], Seq(2), Some((Seq(2), "teleported".into()))));
     let page = log.read(&"a".into(), Seq(2), 2).await.unwrap();
     assert_eq!(words(&page.events), ["three"]);
     assert_eq!((page.through, page.newer), (Seq(4), Some((Seq(4), "levitated".into()))));

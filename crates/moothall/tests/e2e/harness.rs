@@ -1,0 +1,290 @@
+//! A computer of its own for each test: folders, a server, the command line, and a client that speaks plain HTTP.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Longer than anything takes, even on a busy computer; only a broken test waits so long.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A home folder with everything in it.
+pub struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.path().join("data")
+    }
+
+    /// A configuration file.
+    pub fn configure(&self, text: &str) -> &Self {
+        fs::write(self.path().join("moothall.toml"), text).unwrap();
+        self
+    }
+
+    /// An executable shell script; gives its path.
+    pub fn script(&self, name: &str, body: &str) -> String {
+        let path = self.path().join(name);
+        fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path.to_string_lossy().into_owned()
+    }
+
+    /// The program, at home here and knowing nothing of the computer it runs on.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_moothall"));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        command.args(args).current_dir(self.path()).env_clear().env("PATH", path).env("HOME", self.path());
+        command
+    }
+
+    /// Runs the program to its end.
+    pub fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// Starts a server on a free port.
+    pub fn serve(&self) -> Server<'_> {
+        self.serve_on("127.0.0.1:0")
+    }
+
+    pub fn serve_on(&self, bind: &str) -> Server<'_> {
+        self.serve_with(bind, &[])
+    }
+
+    /// Starts a server with variables of its own.
+    pub fn serve_with(&self, bind: &str, variables: &[(&str, &str)]) -> Server<'_> {
+        let data = self.data();
+        let args = ["serve", "--json", "--bind", bind, "--data", data.to_str().unwrap()];
+        let child = self.command(&args).envs(variables.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        let running = Running::of(child);
+        let first: Value = serde_json::from_str(&running.line()).unwrap();
+        let url = first["listening"].as_str().unwrap().to_owned();
+        Server { home: self, running, url, http: reqwest::Client::builder().no_proxy().build().unwrap() }
+    }
+}
+
+/// A process whose lines are read as they come, killed at the end of its test.
+pub struct Running {
+    child: Child,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Running {
+    pub fn of(mut child: Child) -> Self {
+        let output = child.stdout.take().unwrap();
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            let read = BufReader::new(output).lines().map_while(Result::ok);
+            read.map(|line| sender.send(line)).take_while(Result::is_ok).for_each(drop);
+        });
+        Self { child, lines }
+    }
+
+    /// The next line of its output.
+    pub fn line(&self) -> String {
+        self.lines.recv_timeout(PATIENCE).expect("a line, and none came")
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id().try_into().unwrap()), signal).unwrap();
+    }
+
+    /// Its end, which has to come by itself.
+    pub fn end(mut self) -> ExitStatus {
+        // Its output is closed when it ends, which is what the lines wait for.
+        loop {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(_) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => return self.child.wait().unwrap(),
+                Err(mpsc::RecvTimeoutError::Timeout) => panic!("the process goes on"),
+            }
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A running server.
+pub struct Server<'a> {
+    home: &'a Home,
+    running: Running,
+    pub url: String,
+    http: reqwest::Client,
+}
+
+impl<'a> Server<'a> {
+    pub fn address(&self) -> SocketAddr {
+        self.url.trim_start_matches("http://").parse().unwrap()
+    }
+
+    /// kill -9, and the same again on the same port: clients find it where it was.
+    pub fn crash_and_restart(self) -> Server<'a> {
+        let (home, address) = (self.home, self.address().to_string());
+        self.running.signal(Signal::SIGKILL);
+        self.running.end();
+        home.serve_on(&address)
+    }
+
+    /// Asks it to stop.
+    pub fn stop(self) -> ExitStatus {
+        self.running.signal(Signal::SIGTERM);
+        self.running.end()
+    }
+
+    pub fn kill(self) {
+        self.running.signal(Signal::SIGKILL);
+        self.running.end();
+    }
+
+    /// Its end, which has to come by itself.
+    pub fn end(self) -> ExitStatus {
+        self.running.end()
+    }
+
+    /// The command line, talking to this server.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.home.command(args);
+        command.env("MOOTHALL_SERVER", &self.url);
+        command
+    }
+
+    /// Runs a command that has to succeed; gives what it printed.
+    pub fn ok(&self, args: &[&str]) -> String {
+        let output = self.command(args).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{args:?}: {error}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs a command with `--json` that prints one object.
+    pub fn json(&self, args: &[&str]) -> Value {
+        let text = self.ok(&[args, &["--json"]].concat());
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args:?}: {error} in {text:?}"))
+    }
+
+    pub async fn get(&self, path: &str) -> Value {
+        self.http.get(format!("{}{path}", self.url)).send().await.unwrap().json().await.unwrap()
+    }
+
+    /// Posts; gives status and answer.
+    pub async fn try_post(&self, path: &str, body: &Value) -> reqwest::Result<(u16, Value)> {
+        let answer = self.http.post(format!("{}{path}", self.url)).json(body).send().await?;
+        Ok((answer.status().as_u16(), answer.json().await?))
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> (u16, Value) {
+        self.try_post(path, &body).await.unwrap()
+    }
+
+    /// Posts what has to be accepted.
+    pub async fn accepted(&self, path: &str, body: Value) -> Value {
+        let (status, answer) = self.post(path, body).await;
+        assert_eq!(status, 200, "{answer}");
+        answer
+    }
+
+    /// A bare thread, as Agent Bridge's clients begin one.
+    pub async fn thread(&self) -> String {
+        let created = self.accepted("/threads", json!({"name": "Test"})).await;
+        created["id"].as_str().unwrap().to_owned()
+    }
+
+    pub async fn control(&self, thread: &str, content: Value) -> Value {
+        self.accepted(&format!("/threads/{thread}/events"), json!({"type": "control", "from": "user", "to": "all", "content": content}))
+            .await
+    }
+
+    pub async fn invite(&self, thread: &str, id: &str, client: &str) -> Value {
+        self.control(thread, json!({"invite": {"participant_id": id, "profile": {"client": client, "model": "m"}}})).await
+    }
+
+    /// A person's message; gives its event.
+    pub async fn say(&self, thread: &str, text: &str) -> Value {
+        let body = json!({"type": "message", "from": "user", "to": "all", "content": text});
+        self.accepted(&format!("/threads/{thread}/events"), body).await["event"].clone()
+    }
+
+    /// A person's message under an idempotency key; gives its event.
+    pub async fn say_with_key(&self, thread: &str, text: &str, key: &str) -> Value {
+        let body = json!({"type": "message", "from": "user", "to": "all", "content": text});
+        let request = self.http.post(format!("{}/threads/{thread}/events", self.url)).header("Idempotency-Key", key);
+        let answer: Value = request.json(&body).send().await.unwrap().json().await.unwrap();
+        answer["event"].clone()
+    }
+
+    /// Everything in a thread, the trace included.
+    pub async fn events(&self, thread: &str) -> Vec<Value> {
+        self.get(&format!("/threads/{thread}/events")).await["events"].as_array().unwrap().clone()
+    }
+
+    /// The first event after a position that is wanted, read from the stream.
+    pub async fn wait_for(&self, thread: &str, after: u64, wanted: impl Fn(&Value) -> bool) -> Value {
+        let url = format!("{}/threads/{thread}/events/stream?after={after}", self.url);
+        let reading = async {
+            let mut bytes = self.http.get(url).send().await.unwrap().bytes_stream();
+            let mut text = Vec::new();
+            while let Some(chunk) = bytes.next().await {
+                text.extend_from_slice(&chunk.unwrap());
+                for event in take_events(&mut text) {
+                    if wanted(&event) {
+                        return Some(event);
+                    }
+                }
+            }
+            None
+        };
+        let found = tokio::time::timeout(PATIENCE, reading).await.expect("an event, and none came");
+        found.expect("the stream ended first")
+    }
+
+    /// The answer of a participant to an event.
+    pub async fn reply(&self, thread: &str, to: &Value, from: &str) -> Value {
+        let answers = |event: &Value| event["type"] == "message" && event["from"] == from && event["meta"]["reply_to"] == to["id"];
+        self.wait_for(thread, to["seq"].as_u64().unwrap(), answers).await
+    }
+}
+
+/// Takes whole frames off the front; gives the unnamed ones, which are events.
+fn take_events(text: &mut Vec<u8>) -> Vec<Value> {
+    let mut events = Vec::new();
+    while let Some(end) = text.windows(2).position(|pair| pair == b"\n\n") {
+        let frame: Vec<u8> = text.drain(..end + 2).collect();
+        let frame = String::from_utf8(frame).unwrap();
+        if !frame.lines().any(|line| line.starts_with("event:")) {
+            events.extend(
+                frame.lines().filter_map(|line| line.strip_prefix("data:")).map(|data| serde_json::from_str::<Value>(data).unwrap()),
+            );
+        }
+    }
+    events
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}

@@ -1,0 +1,11 @@
+//! The real program, from outside: started on a free port, spoken to over HTTP and from the command line, killed and started again.
+#![allow(clippy::unwrap_used)]
+
+mod harness;
+
+mod talk;
+mod bridge;
+mod doors;
+mod crash;
+#[cfg(feature = "crash-points")]
+mod crash_points;

@@ -1,0 +1,124 @@
+//! A person and the demo agents, from the command line.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::harness::{Home, Running, stderr};
+
+#[test]
+fn the_demo_agents_answer() {
+    let home = Home::new();
+    let server = home.serve();
+    let thread = server.ok(&["new", "First talk"]);
+    let answers = server.ok(&["say", "-", "@analyst where do we begin?", "--wait"]);
+    assert!(answers.lines().next().unwrap().contains("  analyst  "), "{answers}");
+
+    let why = server.ok(&["why", "-"]);
+    let says = |words: &[&str]| why.lines().any(|line| line.split_whitespace().take(words.len()).eq(words.iter().copied()));
+    assert!(says(&["analyst", "forced", "spoke"]), "{why}");
+    assert!(says(&["writer", "polled"]) && says(&["critic", "polled"]), "{why}");
+
+    let tail = server.ok(&["tail", thread.trim(), "--no-follow"]);
+    assert!(tail.contains("user") && tail.contains("@analyst where do we begin?"), "{tail}");
+    assert!(!tail.contains("[PASS]"), "{tail}");
+    assert!(server.ok(&["list"]).contains("First talk"));
+}
+
+#[test]
+fn every_command_speaks_json() {
+    let home = Home::new();
+    let server = home.serve();
+    let created = server.json(&["new", "Talk", "--with", "critic"]);
+    let id = created["thread"]["id"].as_str().unwrap();
+    assert_eq!(created["invited"], serde_json::json!(["critic"]));
+    assert_eq!(server.json(&["list"])["threads"][0]["id"], id);
+    assert_eq!(server.json(&["agents"])["agents"].as_array().unwrap().len(), 3);
+    assert_eq!(server.json(&["say", &id[..13], "Hello", "there"])["event"]["content"], "Hello there");
+    assert!(server.json(&["invite", "Talk", "second", "--client", "writer"])["received"].as_bool().unwrap());
+    assert_eq!(server.json(&["uninvite", "-", "second"])["event"]["type"], "control");
+    assert_eq!(server.json(&["stop", "-"])["stopped"], true);
+    assert_eq!(server.json(&["why", "-"])["messages"][0]["message"]["content"], "Hello there");
+    for line in server.ok(&["tail", "-", "--all", "--no-follow", "--json"]).lines() {
+        assert_eq!(serde_json::from_str::<Value>(line).unwrap()["thread"], id);
+    }
+    let bind = server.address().to_string();
+    let data = home.data();
+    let doctor = server.json(&["doctor", "--bind", &bind, "--data", data.to_str().unwrap()]);
+    assert_eq!(doctor["ok"], true, "{doctor}");
+}
+
+#[test]
+fn words_come_from_standard_input() {
+    let home = Home::new();
+    let server = home.serve();
+    server.ok(&["new", "Notes", "--empty"]);
+    let mut child = server.command(&["say", "Notes", "-"]).stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all("one\ntwo ü\n".as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    let tail = server.ok(&["tail", "-", "--no-follow", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(tail.trim()).unwrap()["content"], "one\ntwo ü");
+}
+
+#[test]
+fn what_agents_write_cannot_reach_the_terminal() {
+    let home = Home::new();
+    let evil = home.script("evil", "cat >/dev/null; printf 'safe \\033]52;c;aGk=\\007\\033[2Jtext'");
+    home.configure(&format!("[agents.evil]\ncommand = [\"{evil}\"]\n"));
+    let server = home.serve();
+    server.ok(&["new", "Talk", "--with", "evil"]);
+    let answers = server.ok(&["say", "-", "@evil go", "--wait"]);
+    assert!(answers.contains("safe"), "{answers:?}");
+    assert!(!answers.contains(['\u{1b}', '\u{7}']), "{answers:?}");
+}
+
+#[test]
+fn what_does_not_exist_is_said_with_a_way_forward() {
+    let home = Home::new();
+    let server = home.serve();
+    let refused = |args: &[&str]| {
+        let output = server.command(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(output.stdout.is_empty());
+        stderr(&output)
+    };
+    assert!(refused(&["tail", "-"]).contains("moothall new"));
+    assert!(refused(&["tail", "nowhere"]).contains("moothall list"));
+    assert!(refused(&["new", "X", "--with", "critik"]).contains("did you mean critic?"));
+    assert!(refused(&["tail", "00000000-0000-7000-8000-000000000000"]).contains("404"));
+    assert_eq!(home.run(&["sai"]).status.code(), Some(2));
+}
+
+#[test]
+fn tail_goes_on_after_a_crash_without_loss() {
+    let home = Home::new();
+    let mut server = home.serve();
+    server.ok(&["new", "Talk", "--empty"]);
+    server.ok(&["say", "-", "message 0"]);
+    let child = server.command(&["tail", "Talk", "--json"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let tail = Running::of(child);
+    let mut heard = vec![tail.line()];
+    for round in 1..4 {
+        server = server.crash_and_restart();
+        server.ok(&["say", "Talk", &format!("message {round}")]);
+        heard.push(tail.line());
+    }
+    for (round, line) in heard.iter().enumerate() {
+        assert_eq!(serde_json::from_str::<Value>(line).unwrap()["content"], format!("message {round}"));
+    }
+}
+
+#[test]
+fn the_agents_of_the_guide_can_be_brought_in() {
+    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents.md")).unwrap();
+    let blocks = guide.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let home = Home::new();
+    home.configure(&blocks.collect::<String>());
+    let server = home.serve();
+    server.ok(&["new", "Test", "--policy", "mention_only", "--with", "counter", "--with", "parrot"]);
+    assert!(server.ok(&["say", "-", "@counter how many?", "--wait"]).contains("I have read "));
+    // The second turn of the conversation gets the second line, which is a pass, and the third the third.
+    assert_eq!(server.ok(&["say", "-", "@parrot hello", "--wait"]).matches("parrot  ").count(), 0);
+    assert!(server.ok(&["say", "-", "@parrot hello", "--wait"]).contains("Let me think."));
+}

@@ -1,0 +1,123 @@
+//! Before and beside speaking: who would answer, slash commands, publishing what was kept.
+
+use std::fmt::Write;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use moothall_engine::slash::Ran;
+use moothall_kernel::event::{Event, To};
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::participant::Kind;
+use moothall_kernel::slash::COMMANDS;
+
+use super::App;
+use super::events::PAGE;
+use crate::error::{ApiError, ApiResult, Code};
+use crate::explain::Explained;
+use crate::request::{Body, ThreadId, participant};
+use crate::wire::{
+    CommandList, CommandRan, CommandUsage, Draft, Envelope, ErrorBody, ForecastEntry, NewCommand, Preview, Published, TurnEntry,
+    why_not_word, why_word,
+};
+
+/// Says who would answer a draft, and why. Decides nothing.
+#[utoipa::path(post, path = "/threads/{id}/preview", tag = "turns", request_body = Draft,
+    params(("id" = String, Path, description = "The thread.")),
+    responses((status = 200, body = Preview), (status = "4XX", body = ErrorBody)))]
+pub async fn preview(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<Preview>> {
+    body.only(&["from", "to", "content"])?;
+    let by = body.asker()?;
+    let to = match body.text("to")? {
+        None | Some("" | "all") => To::All,
+        Some(id) => To::One(participant(id, "to")?),
+    };
+    let words = body.text("content")?.unwrap_or_default().to_owned();
+    let forecast = app.hall.preview(&stream, by.id, to, words).await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+    let entry = |forecast: moothall_kernel::preview::Forecast| ForecastEntry {
+        participant: forecast.participant.to_string(),
+        why: forecast.verdict.ok().map(|why| why_word(why).to_owned()),
+        why_not: forecast.verdict.err().map(|why_not| why_not_word(why_not).to_owned()),
+    };
+    Ok(Json(Preview { forecast: forecast.into_iter().map(entry).collect() }))
+}
+
+/// Lists the slash commands.
+#[utoipa::path(get, path = "/commands", tag = "threads", responses((status = 200, body = CommandList)))]
+pub async fn list() -> Json<CommandList> {
+    let usage = |usage: &moothall_kernel::slash::Usage| CommandUsage {
+        name: usage.name.into(),
+        arguments: usage.arguments.into(),
+        does: usage.does.into(),
+        example: usage.example.into(),
+    };
+    Json(CommandList { commands: COMMANDS.iter().map(usage).collect() })
+}
+
+/// Runs a slash command. Messages are never searched for commands; only this is.
+#[utoipa::path(post, path = "/threads/{id}/commands", tag = "threads", request_body = NewCommand,
+    params(("id" = String, Path, description = "The thread.")),
+    responses((status = 200, body = CommandRan), (status = "4XX", body = ErrorBody)))]
+pub async fn run(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<CommandRan>> {
+    body.only(&["from", "text"])?;
+    let by = body.asker()?;
+    let text = body.text("text")?.unwrap_or_default();
+    let ran = app.hall.run_slash(&stream, by, text).await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+    Ok(Json(match ran {
+        Ran::Told(text) => CommandRan { text, event: None },
+        Ran::Why => CommandRan { text: why(&app, &stream).await?, event: None },
+        Ran::Changed { answer, text } => CommandRan { text, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) },
+    }))
+}
+
+/// How far back `/why` looks for the latest message of a person.
+const WHY_SEQS: u64 = 2000;
+
+async fn why(app: &App, stream: &StreamId) -> ApiResult<String> {
+    let head = app.hall.find(stream).await?.head;
+    let page = app.hall.read(stream, Seq(head.0.saturating_sub(WHY_SEQS)), Some(PAGE.max(2000))).await?;
+    let human =
+        |recorded: &&moothall_kernel::event::Recorded| matches!(&recorded.event, Event::Posted(posted) if posted.kind == Kind::Human);
+    let Some(latest) = page.events.iter().rev().find(human) else { return Ok("Nobody has said anything yet.".into()) };
+    let mut explained = Explained::new(stream.clone());
+    page.events.iter().for_each(|recorded| explained.observe(recorded));
+    let entries = explained.list(Some(latest.id(stream)), None);
+    if entries.is_empty() {
+        return Ok("Nobody was asked about the latest message.".into());
+    }
+    Ok(entries.iter().map(line).collect())
+}
+
+fn line(entry: &TurnEntry) -> String {
+    let mut line = entry.participant.clone();
+    let outcome = entry.outcome.as_deref().unwrap_or("waits or runs");
+    let _ = match (&entry.why, &entry.why_not) {
+        (Some(why), _) => write!(line, ": asked ({why}), {outcome}"),
+        (None, Some(why_not)) => write!(line, ": not asked ({why_not})"),
+        (None, None) => Ok(()),
+    };
+    if let Some(usage) = entry.usage.as_ref().filter(|usage| usage.seconds > 0.0) {
+        let _ = write!(line, " in {:.1} s", usage.seconds);
+    }
+    line.push('\n');
+    line
+}
+
+/// Makes words that were kept in the trace visible.
+#[utoipa::path(post, path = "/threads/{id}/kept/{seq}/publish", tag = "turns", request_body = Option<crate::wire::Actor>,
+    params(
+        ("id" = String, Path, description = "The thread."),
+        ("seq" = u64, Path, description = "Where the words were kept."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
+    ),
+    responses((status = 200, body = Published), (status = "4XX", body = ErrorBody)))]
+pub async fn publish(State(app): State<App>, Path((thread, seq)): Path<(String, String)>, body: Body) -> ApiResult<Json<Published>> {
+    body.only(&["from"])?;
+    let stream = StreamId::new(&thread);
+    app.hall.find(&stream).await?;
+    let by = body.asker()?;
+    let seq = seq.parse().map(Seq).map_err(|_| ApiError::plain(Code::UnknownEvent))?;
+    let idempotency = body.idempotency(&by);
+    let answer = app.hall.publish(&stream, seq, by, idempotency).await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+    let event = answer.event.ok_or_else(|| ApiError::plain(Code::Internal))?;
+    Ok(Json(Published { event: Envelope::of(&stream, &event) }))
+}

@@ -1,0 +1,86 @@
+//! What helps a person before and beside speaking: previews, slash commands, publishing what was kept.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::envelope::Envelope;
+
+/// Body of `POST /threads/{id}/preview`: a draft.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Draft {
+    /// Who would say it; `user` where it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// `all` (also where it is missing), or a participant's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// The words.
+    pub content: String,
+}
+
+/// Answer of `POST /threads/{id}/preview`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Preview {
+    /// Every invited agent: those who would be asked first, in the order in which they would be.
+    pub forecast: Vec<ForecastEntry>,
+}
+
+/// What would become of one agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ForecastEntry {
+    /// Who.
+    pub participant: String,
+    /// Why it would be asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Why it would not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_not: Option<String>,
+}
+
+/// Body of `POST /threads/{id}/commands`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NewCommand {
+    /// Who asks; `user` where it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The command, e.g. `/ask analyst -- why?`.
+    pub text: String,
+}
+
+/// Answer of `POST /threads/{id}/commands`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CommandRan {
+    /// What to show the person.
+    pub text: String,
+    /// The event that it became, when it changed something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<Envelope>,
+}
+
+/// A slash command, as help and completion show it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CommandUsage {
+    /// The words that name it.
+    pub name: String,
+    /// What follows them.
+    pub arguments: String,
+    /// What it does.
+    pub does: String,
+    /// An example that can be sent as it stands.
+    pub example: String,
+}
+
+/// Answer of `GET /commands`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CommandList {
+    /// In the order in which help shows them.
+    pub commands: Vec<CommandUsage>,
+}
+
+/// Answer of `POST /threads/{id}/kept/{seq}/publish`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Published {
+    /// The message that it became.
+    pub event: Envelope,
+}

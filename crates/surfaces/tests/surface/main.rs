@@ -1,0 +1,10 @@
+//! The surfaces as clients meet them: a real server on a loopback port, with the memory log behind it.
+#![allow(clippy::unwrap_used)]
+
+mod server;
+mod agent_bridge;
+mod floor;
+mod reference;
+mod stream;
+mod trust_http;
+mod trust_messages;

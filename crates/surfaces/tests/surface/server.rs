@@ -1,0 +1,330 @@
+//! A server on a free port, a client for it, and agents that need no model.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::StreamExt;
+use moothall_engine::MemoryLog;
+use moothall_engine::agent::{Job, Report, Reporter};
+use moothall_engine::hall::{Hall, HallParts};
+use moothall_engine::ports::SystemClock;
+use moothall_engine::registry::{AgentSpec, Registry};
+use moothall_engine::run_once::{RunOnce, Work};
+use moothall_kernel::event::{Fault, Usage};
+use moothall_kernel::participant::{Profile, Runtime};
+use moothall_kernel::policy::Policy;
+use moothall_surfaces::{HttpOptions, serve};
+use reqwest::{Client, Method, Response};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// Longer than anything takes; only a failing test waits so long.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits for something that will come, or fails.
+pub async fn soon<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, future).await.expect("it never came")
+}
+
+/// Answers every turn at once, in its own way.
+struct Fixed(&'static str);
+
+#[async_trait]
+impl Work for Fixed {
+    async fn run(&self, _: &Job, _: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        (Ok(self.0.into()), Usage::default())
+    }
+
+    fn runtime(&self) -> Runtime {
+        Runtime::Script
+    }
+}
+
+/// Never answers.
+struct Stuck;
+
+#[async_trait]
+impl Work for Stuck {
+    async fn run(&self, _: &Job, _: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        std::future::pending().await
+    }
+
+    fn runtime(&self) -> Runtime {
+        Runtime::Script
+    }
+}
+
+/// Tells a little and never ends.
+struct Teller;
+
+#[async_trait]
+impl Work for Teller {
+    async fn run(&self, _: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        for piece in ["[PA", "RTY] at ", "noon"] {
+            out.report(Report::Delta(piece.into()));
+        }
+        out.report(Report::Progress("thinking of a place".into()));
+        std::future::pending().await
+    }
+
+    fn runtime(&self) -> Runtime {
+        Runtime::Script
+    }
+}
+
+/// Cannot answer.
+struct Broken;
+
+#[async_trait]
+impl Work for Broken {
+    async fn run(&self, _: &Job, _: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        (Err(Fault::new("exit_status", "it ended with status 3")), Usage::default())
+    }
+
+    fn runtime(&self) -> Runtime {
+        Runtime::Script
+    }
+}
+
+fn registry() -> Registry {
+    let agents: [(&str, Arc<dyn moothall_engine::agent::Agent>); 7] = [
+        ("echo", Arc::new(RunOnce::new(Fixed("I heard you.")))),
+        ("ping", Arc::new(RunOnce::new(Fixed("@pong, over to you.")))),
+        ("pong", Arc::new(RunOnce::new(Fixed("@ping, over to you.")))),
+        ("quiet", Arc::new(RunOnce::new(Fixed("[PASS]")))),
+        ("stuck", Arc::new(RunOnce::new(Stuck))),
+        ("broken", Arc::new(RunOnce::new(Broken))),
+        ("teller", Arc::new(RunOnce::new(Teller))),
+    ];
+    let mut registry = Registry::default();
+    for (client, agent) in agents {
+        let profile = Profile { client: Some(client.into()), model: Some("fixed".into()), ..Profile::default() };
+        registry.insert(AgentSpec { client: client.into(), summary: format!("{client} for tests"), profile, origin: "built-in", agent });
+    }
+    registry
+}
+
+pub struct Server {
+    pub address: SocketAddr,
+    pub hall: Hall,
+    pub log: Arc<MemoryLog>,
+    pub client: Client,
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<()>,
+}
+
+impl Server {
+    pub async fn start() -> Self {
+        let log = Arc::new(MemoryLog::new());
+        let parts = HallParts {
+            log: log.clone(),
+            clock: Arc::new(SystemClock),
+            registry: registry(),
+            defaults: Policy::default(),
+            owner: "test".into(),
+        };
+        let hall = Hall::open(parts).await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let shutdown = async move { drop(stopped.await) };
+        let task = tokio::spawn(serve(listener, hall.clone(), HttpOptions::new(address), shutdown));
+        Self { address, hall, log, client: Client::builder().no_proxy().build().unwrap(), stop: Some(stop), task }
+    }
+
+    /// Begins to go down.
+    pub fn shut_down(&mut self) {
+        self.stop.take();
+    }
+
+    /// Waits until it is down.
+    pub async fn down(self) {
+        soon(self.task).await.unwrap();
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub async fn get(&self, path: &str) -> (u16, Value) {
+        answer(soon(self.client.get(self.url(path)).send()).await.unwrap()).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> (u16, Value) {
+        answer(soon(self.client.post(self.url(path)).json(&body).send()).await.unwrap()).await
+    }
+
+    pub async fn post_with_key(&self, path: &str, key: &str, body: Value) -> (u16, Value) {
+        answer(soon(self.client.post(self.url(path)).header("idempotency-key", key).json(&body).send()).await.unwrap()).await
+    }
+
+    /// A body as it is, announced as JSON.
+    pub async fn post_raw(&self, path: &str, body: impl Into<reqwest::Body>) -> (u16, Value) {
+        let request = self.client.request(Method::POST, self.url(path)).header("content-type", "application/json").body(body);
+        answer(soon(request.send()).await.unwrap()).await
+    }
+
+    /// A fresh thread.
+    pub async fn thread(&self, policy: &str) -> String {
+        let (status, thread) = self.post("/threads", json!({"name": "test", "policy": policy})).await;
+        assert_eq!(status, 200, "{thread}");
+        thread["id"].as_str().unwrap().into()
+    }
+
+    /// Posts an event that has to be taken.
+    pub async fn take(&self, thread: &str, event: Value) -> Value {
+        let (status, answer) = self.post(&format!("/threads/{thread}/events"), event).await;
+        assert_eq!(status, 200, "{answer}");
+        assert_eq!(answer["received"], true);
+        answer
+    }
+
+    /// Posts an event that has to be refused.
+    pub async fn refuse(&self, thread: &str, event: Value) -> (u16, Value) {
+        let (status, answer) = self.post(&format!("/threads/{thread}/events"), event).await;
+        assert_ne!(status, 200, "{answer}");
+        (status, answer["error"].clone())
+    }
+
+    pub async fn say(&self, thread: &str, from: &str, words: &str) -> Value {
+        self.take(thread, json!({"from": from, "content": words})).await["event"].clone()
+    }
+
+    pub async fn control(&self, thread: &str, content: Value) -> Value {
+        self.take(thread, json!({"type": "control", "from": "user", "content": content})).await
+    }
+
+    pub async fn invite(&self, thread: &str, id: &str, client: &str) -> Value {
+        self.control(thread, json!({"invite": {"participant_id": id, "profile": {"client": client, "model": "m"}}})).await
+    }
+
+    pub async fn state(&self, thread: &str) -> Value {
+        let (status, answer) = self.get(&format!("/threads/{thread}/state")).await;
+        assert_eq!(status, 200, "{answer}");
+        answer["state"].clone()
+    }
+
+    pub async fn events(&self, thread: &str, query: &str) -> Vec<Value> {
+        let (status, answer) = self.get(&format!("/threads/{thread}/events{query}")).await;
+        assert_eq!(status, 200, "{answer}");
+        let events = answer["events"].as_array().unwrap().clone();
+        assert_eq!(answer["count"], events.len());
+        events
+    }
+
+    pub async fn turns(&self, thread: &str, query: &str) -> Vec<Value> {
+        let (status, answer) = self.get(&format!("/threads/{thread}/turns{query}")).await;
+        assert_eq!(status, 200, "{answer}");
+        answer["turns"].as_array().unwrap().clone()
+    }
+
+    /// Opens a stream of a thread, or of the hall.
+    pub async fn stream(&self, path: &str) -> Frames {
+        let response = soon(self.client.get(self.url(path)).send()).await.unwrap();
+        assert_eq!(response.status(), 200);
+        Frames::of(response)
+    }
+
+    /// Sends bytes on a connection of its own and reads until the server closes it.
+    pub async fn raw(&self, request: impl AsRef<[u8]>) -> (u16, String) {
+        let mut connection = TcpStream::connect(self.address).await.unwrap();
+        connection.write_all(request.as_ref()).await.unwrap();
+        let mut text = Vec::new();
+        soon(connection.read_to_end(&mut text)).await.unwrap();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let status = text.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        (status, text)
+    }
+}
+
+pub async fn answer(response: Response) -> (u16, Value) {
+    let status = response.status().as_u16();
+    let json = response.headers().get("content-type").is_some_and(|kind| kind == "application/json");
+    assert!(json, "{status} is not JSON");
+    let body = response.bytes().await.unwrap();
+    let body: Value = serde_json::from_slice(&body).unwrap();
+    if status >= 400 {
+        assert!(body["error"]["code"].is_string() && body["error"]["message"].is_string(), "{body}");
+    }
+    (status, body)
+}
+
+/// One server-sent event.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Frame {
+    pub id: Option<u64>,
+    pub name: Option<String>,
+    pub data: Value,
+}
+
+/// What a stream says, event by event.
+pub struct Frames {
+    bytes: futures_util::stream::BoxStream<'static, reqwest::Result<axum::body::Bytes>>,
+    text: String,
+    pub comments: Vec<String>,
+}
+
+impl Frames {
+    pub fn of(response: Response) -> Self {
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self { bytes: response.bytes_stream().boxed(), text: String::new(), comments: Vec::new() }
+    }
+
+    /// The next event; nothing when the stream has ended.
+    pub async fn next(&mut self) -> Option<Frame> {
+        loop {
+            while let Some((block, rest)) = self.text.split_once("\n\n") {
+                let block = block.to_owned();
+                self.text = rest.to_owned();
+                if let Some(frame) = self.parse(&block) {
+                    return Some(frame);
+                }
+            }
+            let chunk = soon(self.bytes.next()).await?.ok()?;
+            self.text.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+    }
+
+    fn parse(&mut self, block: &str) -> Option<Frame> {
+        let mut frame = Frame::default();
+        let mut data = None;
+        for line in block.lines() {
+            match line.split_once(": ") {
+                Some(("id", id)) => frame.id = Some(id.parse().unwrap()),
+                Some(("event", name)) => frame.name = Some(name.into()),
+                Some(("data", json)) => data = Some(serde_json::from_str(json).unwrap()),
+                Some(("", comment)) => self.comments.push(comment.into()),
+                Some(("retry", _)) => {}
+                _ => panic!("{line:?}"),
+            }
+        }
+        frame.data = data?;
+        Some(frame)
+    }
+
+    /// The next logged event, past any signals.
+    pub async fn event(&mut self) -> Value {
+        loop {
+            let frame = self.next().await.expect("the stream ended");
+            if let Some(id) = frame.id {
+                assert_eq!(frame.data["seq"], id);
+                return frame.data;
+            }
+        }
+    }
+
+    /// The next event for which this holds.
+    pub async fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            let event = self.event().await;
+            if wanted(&event) {
+                return event;
+            }
+        }
+    }
+}
