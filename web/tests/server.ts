@@ -13,26 +13,35 @@ export class Server {
   url = '';
   #child: ChildProcess | null = null;
 
+  /** `config` is what stands in its `moothall.toml`. */
+  constructor(config = '') {
+    writeFileSync(join(this.folder, 'moothall.toml'), config);
+  }
+
   /** Starts it; again on the same port where it ran before. */
-  async start(config = ''): Promise<void> {
-    const file = join(this.folder, 'moothall.toml');
-    if (config) writeFileSync(file, config);
+  async start(): Promise<this> {
     const port = this.url ? new URL(this.url).port : '0';
-    const given = config || this.url ? ['--config', file] : [];
-    if (!config && !this.url) given.length = 0;
-    const args = ['serve', '--json', '--bind', `127.0.0.1:${port}`, '--data', join(this.folder, 'data'), ...(await this.#config(given))];
+    const config = join(this.folder, 'moothall.toml');
+    const args = [
+      'serve',
+      '--json',
+      '--bind',
+      `127.0.0.1:${port}`,
+      '--data',
+      join(this.folder, 'data'),
+      '--config',
+      config,
+    ];
     const child = spawn(BINARY, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#child = child;
     this.url = await new Promise<string>((resolve, reject) => {
-      createInterface({ input: child.stdout! }).once('line', (line) => resolve((JSON.parse(line) as { listening: string }).listening));
+      createInterface({ input: child.stdout }).once('line', (line) =>
+        resolve((JSON.parse(line) as { listening: string }).listening),
+      );
       child.once('error', reject);
       child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
     });
-  }
-
-  async #config(given: string[]): Promise<string[]> {
-    const { existsSync } = await import('node:fs');
-    return given.length > 0 && existsSync(given[1]!) ? given : [];
+    return this;
   }
 
   /** Ends it at once, as a crash would. */
@@ -56,7 +65,11 @@ export class Server {
   }
 
   async post<T = Record<string, unknown>>(path: string, body: unknown): Promise<T> {
-    const response = await fetch(this.url + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    const response = await fetch(this.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
     if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as T;
   }
@@ -85,7 +98,12 @@ export class Server {
     return this.post(`/threads/${thread}/events`, { type: 'control', from: 'user', content });
   }
 
-  say(thread: string, content: string, from = 'user', more: Record<string, unknown> = {}): Promise<{ event: { id: string; seq: number } }> {
+  say(
+    thread: string,
+    content: string,
+    from = 'user',
+    more: Record<string, unknown> = {},
+  ): Promise<{ event: { id: string; seq: number } }> {
     return this.post(`/threads/${thread}/events`, { from, content, ...more });
   }
 }

@@ -32,7 +32,11 @@ async function failure(response: Response): Promise<ApiError> {
   } catch {
     // Not our error shape, so a proxy answered; the status says what is known.
   }
-  return new ApiError(response.status, fault.code ?? `http_${response.status}`, fault.message ?? `The server answered ${response.status}.`);
+  return new ApiError(
+    response.status,
+    fault.code ?? `http_${response.status}`,
+    fault.message ?? `The server answered ${response.status}.`,
+  );
 }
 
 async function request<T>(path: string, init: RequestInit): Promise<T> {

@@ -22,14 +22,21 @@ export function asMarkdown(title: string, events: readonly Envelope[], nameOf: (
   for (const event of events) {
     if (event.type !== 'message' || typeof event.content !== 'string') continue;
     const to = event.to === 'all' ? '' : ` to ${escapeName(nameOf(event.to))}`;
-    parts.push(`## ${escapeName(nameOf(event.from))}${to}\n\n*${fullTime(event.ts)}*\n\n${escapeBody(event.content)}\n`);
+    parts.push(
+      `## ${escapeName(nameOf(event.from))}${to}\n\n*${fullTime(event.ts)}*\n\n${escapeBody(event.content)}\n`,
+    );
   }
   return parts.join('\n');
 }
 
 /** A file name made from a title. */
 export function fileName(title: string, extension: string): string {
-  const stem = title.normalize('NFKC').replace(/[^\p{L}\p{N} _-]+/gu, '').trim().replace(/\s+/g, '-').slice(0, 60);
+  const stem = title
+    .normalize('NFKC')
+    .replace(/[^\p{L}\p{N} _-]+/gu, '')
+    .trim()
+    .replace(/\s+/g, '-')
+    .slice(0, 60);
   return `${stem || 'conversation'}.${extension}`;
 }
 

@@ -10,13 +10,15 @@ export interface Line {
   detail: string | null;
   /** A guard holds the floor and waits for a person. */
   guard: boolean;
+  /** The detail is words that a person may show to all. */
+  kept: boolean;
 }
 
 type Names = (id: string) => string;
 type Content = Record<string, unknown>;
 
 function line(text: string, tone: Line['tone'] = 'plain', detail: string | null = null, guard = false): Line {
-  return { text, tone, detail, guard };
+  return { text, tone, detail, guard, kept: false };
 }
 
 function object(value: unknown): Content {
@@ -43,7 +45,8 @@ const CONTROLS: Record<string, (value: unknown, names: Names) => string> = {
   discussion: (value) => `turned discussion among agents ${isOn(value) ? 'on' : 'off'}`,
   invited_auto: (value) => `turned answers without a mention ${isOn(value) ? 'on' : 'off'}`,
   prod: (value, names) => `asked ${list(value, names)} for a reply`,
-  policy: (value) => `set the policy to ${policyTitle(String(typeof value === 'string' ? value : object(value)['name']))}`,
+  policy: (value) =>
+    `set the policy to ${policyTitle(String(typeof value === 'string' ? value : object(value)['name']))}`,
   config: (value) => configured(object(value)),
   bind: (value) => `connected ${String(value)}`,
   unbind: (value) => `disconnected ${String(value)}`,
@@ -51,13 +54,42 @@ const CONTROLS: Record<string, (value: unknown, names: Names) => string> = {
 
 function configured(patch: Content): string {
   const entries = Object.entries(patch);
-  const said = entries.map(([key, value]) => (key === 'name' ? `the policy to ${policyTitle(String(value))}` : `${key} to ${String(value ?? 'automatic')}`));
+  const said = entries.map(([key, value]) =>
+    key === 'name' ? `the policy to ${policyTitle(String(value))}` : `${key} to ${String(value ?? 'automatic')}`,
+  );
   return `set ${said.join(', ')}`;
 }
 
-function controlLine(event: Envelope, names: Names): Line {
-  const said = Object.entries(object(event.content)).map(([key, value]) => CONTROLS[key]?.(value, names) ?? `changed ${key}`);
-  return line(`${names(event.from)} ${said.join(', ')}`);
+function control(event: Envelope, names: Names): string[] {
+  return Object.entries(object(event.content)).map(([key, value]) => CONTROLS[key]?.(value, names) ?? `changed ${key}`);
+}
+
+/** What somebody did to the conversation itself. */
+function arranged(event: Envelope, names: Names): string[] {
+  switch (event.type) {
+    case 'control':
+      return control(event, names);
+    case 'thread.created':
+      return ['began the conversation'];
+    case 'thread.renamed':
+      return [`renamed the conversation to “${String(event.content)}”`];
+    case 'thread.archived':
+      return ['archived the conversation'];
+    default:
+      return ['opened the conversation again'];
+  }
+}
+
+/** “invited a”, “invited b” → “invited a, b”. */
+function joined(deeds: readonly string[]): string {
+  const said: string[] = [];
+  for (const deed of deeds) {
+    const last = said.at(-1);
+    const name = /^invited (.+)$/.exec(deed)?.[1];
+    if (name && last?.startsWith('invited ')) said[said.length - 1] = `${last}, ${name}`;
+    else said.push(deed);
+  }
+  return said.join(' · ');
 }
 
 function noticeLine(event: Envelope): Line {
@@ -76,26 +108,28 @@ function turnLine(event: Envelope, names: Names): Line {
   const who = names(String(content['participant']));
   if (content['event'] !== 'kept') return line(`${who}: ${String(content['event'])}`);
   const because = KEPT[String(content['because'])] ?? String(content['because']);
-  return line(`Words of ${who} were kept, not shown: ${because}.`, 'plain', String(content['text'] ?? ''));
+  return {
+    ...line(`Words of ${who} were kept, not shown: ${because}.`, 'plain', String(content['text'] ?? '')),
+    kept: true,
+  };
 }
 
-export function describe(event: Envelope, names: Names): Line {
+/** One line for an event, or for several of one author. */
+export function describe(events: readonly Envelope[], names: Names): Line {
+  const event = events[0];
+  if (!event) return line('');
   const who = names(event.from);
   switch (event.type) {
-    case 'control':
-      return controlLine(event, names);
     case 'notice':
       return noticeLine(event);
     case 'turn':
       return turnLine(event, names);
+    case 'control':
     case 'thread.created':
-      return line(`${who} began the conversation`);
     case 'thread.renamed':
-      return line(`${who} renamed the conversation to “${String(event.content)}”`);
     case 'thread.archived':
-      return line(`${who} archived the conversation`);
     case 'thread.unarchived':
-      return line(`${who} opened the conversation again`);
+      return line(`${who} ${joined(events.flatMap((item) => arranged(item, names)))}`);
     default:
       return line(`${who} sent “${event.type}”`, 'plain', JSON.stringify(event.content, null, 2));
   }

@@ -93,7 +93,10 @@ marked.use({
 });
 
 const ALLOWED = {
-  ALLOWED_TAGS: 'p br strong em del a code pre span blockquote ul ol li hr table thead tbody tr th td div figure button img'.split(' '),
+  ALLOWED_TAGS:
+    'p br strong em del a code pre span blockquote ul ol li hr table thead tbody tr th td div figure button img'.split(
+      ' ',
+    ),
   ALLOWED_ATTR: 'href target rel class data-lang tabindex role aria-label start src alt type'.split(' '),
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
@@ -140,8 +143,8 @@ export function summary(text: string, charsMax = 140): string {
     .slice(0, charsMax * 6)
     .replace(/```[^\n]*\n?/g, '')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/^[#>\s*+-]+/gm, '')
-    .replace(/[*_`~]{1,3}(\S(?:.*?\S)?)[*_`~]{1,3}/g, '$1')
+    .replace(/^\s*(?:[#>]+|[*+-](?=\s))\s*/gm, '')
+    .replace(/(\*\*|__|~~|[*_`])(?=\S)(.+?)\1/g, '$2')
     .split('\n')
     .filter((part) => part.trim() !== '')
     .slice(0, LINES_MAX)

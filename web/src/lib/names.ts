@@ -5,7 +5,10 @@ const CHARS_MAX = 64;
 
 export function slug(name: string): string {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-  return plain.replace(/[^a-z0-9._:-]+/g, '-').replace(/^-+|-+$/g, '').slice(0, CHARS_MAX);
+  return plain
+    .replace(/[^a-z0-9._:-]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, CHARS_MAX);
 }
 
 /** An id made from a name that nobody here has: `codex`, `codex-2`, … */
@@ -25,7 +28,8 @@ export function idFault(id: string, taken: Iterable<string>): string | null {
   if (!/^[A-Za-z0-9._:-]{1,64}$/.test(id)) return 'Use 1 to 64 letters, digits, and . _ : -';
   if (RESERVED.has(id.toLowerCase())) return `“${id}” is reserved.`;
   for (const other of taken) {
-    if (other.toLowerCase() === id.toLowerCase()) return `“${id}” is here already. Inviting it again would change its profile.`;
+    if (other.toLowerCase() === id.toLowerCase())
+      return `“${id}” is here already. Inviting it again would change its profile.`;
   }
   return null;
 }

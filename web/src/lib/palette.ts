@@ -14,7 +14,9 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 export function initials(name: string): string {
   const words = name.split(/[\s._:-]+/u).filter(Boolean);
   const letters = (word: string | undefined, n: number) =>
-    Array.from(segmenter.segment(word ?? ''), (part) => part.segment).slice(0, n).join('');
+    Array.from(segmenter.segment(word ?? ''), (part) => part.segment)
+      .slice(0, n)
+      .join('');
   const text = words.length > 1 ? letters(words[0], 1) + letters(words[1], 1) : letters(words[0], 2);
   return text.toLocaleUpperCase() || '?';
 }

@@ -12,7 +12,10 @@ export interface Partial {
 }
 
 /** The text after a piece; the same object where the piece is old, already known, or leaves a gap. */
-export function grow(partial: Partial | undefined, delta: Pick<Delta, 'attempt' | 'offset' | 'text'>): Partial | undefined {
+export function grow(
+  partial: Partial | undefined,
+  delta: Pick<Delta, 'attempt' | 'offset' | 'text'>,
+): Partial | undefined {
   const known = partial && partial.attempt === delta.attempt ? partial : undefined;
   if (partial && delta.attempt < partial.attempt) return partial;
   const bytes = known?.bytes ?? 0;

@@ -57,7 +57,8 @@ export class FrameParser {
   }
 
   #flush(): Frame | null {
-    const frame = this.#data.length > 0 ? { event: this.#event || 'message', data: this.#data.join('\n'), id: this.#id } : null;
+    const frame =
+      this.#data.length > 0 ? { event: this.#event || 'message', data: this.#data.join('\n'), id: this.#id } : null;
     this.#event = '';
     this.#data = [];
     this.#id = null;

@@ -3,7 +3,12 @@
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
-const dayAndYear = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'long', year: 'numeric' });
+const dayAndYear = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+});
 const shortDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const weekday = new Intl.DateTimeFormat(undefined, { weekday: 'short' });
 
@@ -49,6 +54,7 @@ export function shortTime(ts: string, now = new Date()): string {
 /** Elapsed seconds: `3.4 s`, `42 s`, `2:05`. */
 export function seconds(value: number): string {
   const shown = Math.max(0, value);
+  if (shown < 0.05) return '< 0.1 s';
   if (shown < 10) return `${shown.toFixed(1)} s`;
   if (shown < 60) return `${Math.floor(shown)} s`;
   const whole = Math.floor(shown);

@@ -29,17 +29,51 @@ export interface Verdict {
 
 export type Row =
   | { kind: 'day'; key: string; ts: string }
-  | { kind: 'message'; key: string; event: Envelope; grouped: boolean; turn: TurnInfo | null; verdicts: Verdict[]; root: string | null }
-  | { kind: 'line'; key: string; event: Envelope };
+  | {
+      kind: 'message';
+      key: string;
+      event: Envelope;
+      grouped: boolean;
+      turn: TurnInfo | null;
+      verdicts: Verdict[];
+      root: string | null;
+    }
+  /** `event` is the first of `events`, which one author brought about one after the other. */
+  | { kind: 'line'; key: string; event: Envelope; events: Envelope[] };
 
 type MessageRow = Extract<Row, { kind: 'message' }>;
 
 /** Better news hides worse: an agent that spoke and was later cooled, spoke. */
-const RANK = ['spoke', 'failed', 'expired', 'cancelled', 'passed', 'capped', 'muted', 'offline', 'paused', 'held', 'cooled', 'skipped'];
+const RANK = [
+  'spoke',
+  'failed',
+  'expired',
+  'cancelled',
+  'passed',
+  'capped',
+  'muted',
+  'offline',
+  'paused',
+  'held',
+  'cooled',
+  'skipped',
+];
 const GROUP_MS = 5 * 60_000;
 
 /** Turn events that only the turn line shows. */
-const QUIET_TURN_EVENTS = new Set(['granted', 'widened', 'started', 'ended', 'skipped', 'taken', 'round_opened', 'reaction_opened', 'round_closed', 'lost', 'facts']);
+const QUIET_TURN_EVENTS = new Set([
+  'granted',
+  'widened',
+  'started',
+  'ended',
+  'skipped',
+  'taken',
+  'round_opened',
+  'reaction_opened',
+  'round_closed',
+  'lost',
+  'facts',
+]);
 
 export class Timeline {
   rows: Row[] = [];
@@ -86,7 +120,7 @@ export class Timeline {
     if (isHidden(event)) return;
     this.#day(event);
     if (event.type === 'message') this.#message(event);
-    else this.rows.push({ kind: 'line', key: this.#keys(event), event });
+    else this.#line(event);
     this.#last = event;
   }
 
@@ -94,6 +128,18 @@ export class Timeline {
     if (this.#last && dayKey(this.#last.ts) === dayKey(event.ts)) return;
     this.rows.push({ kind: 'day', key: `day:${dayKey(event.ts)}`, ts: event.ts });
     this.#last = null;
+  }
+
+  /** What somebody arranges in one go stands in one line. */
+  #line(event: Envelope): void {
+    const before = this.rows.at(-1);
+    const joins =
+      before?.kind === 'line' && isArranging(before.event) && isArranging(event) && before.event.from === event.from;
+    if (joins && Date.parse(event.ts) - Date.parse(before.event.ts) < GROUP_MS) {
+      this.rows[this.rows.length - 1] = { ...before, events: [...before.events, event] };
+    } else {
+      this.rows.push({ kind: 'line', key: this.#keys(event), event, events: [event] });
+    }
   }
 
   #message(event: Envelope): void {
@@ -169,7 +215,16 @@ export class Timeline {
   }
 
   #change(id: string, change: globalThis.Partial<TurnInfo>): void {
-    const none: TurnInfo = { id, participant: '', why: null, startedAt: null, endedAt: null, outcome: null, fault: null, usage: null };
+    const none: TurnInfo = {
+      id,
+      participant: '',
+      why: null,
+      startedAt: null,
+      endedAt: null,
+      outcome: null,
+      fault: null,
+      usage: null,
+    };
     const turn = { ...(this.#turns.get(id) ?? none), ...change };
     this.#turns.set(id, turn);
     this.#replace(this.#rowOfTurn.get(id), (row) => ({ ...row, turn }));
@@ -189,6 +244,10 @@ export class Timeline {
     const row = index === undefined ? undefined : this.rows[index];
     if (index !== undefined && row?.kind === 'message') this.rows[index] = change(row);
   }
+}
+
+function isArranging(event: Envelope): boolean {
+  return event.type === 'control' || event.type.startsWith('thread.');
 }
 
 /** Events with nothing to say to people. */

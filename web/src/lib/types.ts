@@ -44,7 +44,16 @@ export interface Usage {
 }
 
 export type TurnEvent =
-  | { event: 'granted'; turn: string; participant: string; why: string; kind: string; may_pass: boolean; cause: CauseRef; expires: string }
+  | {
+      event: 'granted';
+      turn: string;
+      participant: string;
+      why: string;
+      kind: string;
+      may_pass: boolean;
+      cause: CauseRef;
+      expires: string;
+    }
   | { event: 'widened'; turn: string; why: string; kind: string; may_pass: boolean; cause: CauseRef }
   | { event: 'started'; turn: string; attempt: number; from_seq: number; through_seq: number; deadline: string }
   | { event: 'lost'; turn: string; attempt: number }

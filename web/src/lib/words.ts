@@ -3,14 +3,27 @@
 export const ME = 'user';
 export const SERVER = 'moothall';
 
+/** Why an agent was asked. */
 export const WHY: Record<string, string> = {
-  forced: 'mentioned',
-  polled: 'may reply',
-  reaction: 'reacting to another agent',
+  forced: 'addressed',
+  polled: 'offered the floor',
+  reaction: 'may react to another agent',
   round: 'its place in the round',
   piece: 'holds the piece',
-  beat: 'beat of the piece',
-  link: 'linked conversation',
+  beat: 'a beat of the piece',
+  link: 'linked',
+  prod: 'asked by a person',
+};
+
+/** The same for one that spoke. */
+export const SPOKE_BECAUSE: Record<string, string> = {
+  forced: 'was addressed',
+  polled: 'volunteered',
+  reaction: 'reacted to another agent',
+  round: 'its place in the round',
+  piece: 'held the piece',
+  beat: 'a beat of the piece',
+  link: 'linked',
   prod: 'asked by a person',
 };
 
@@ -56,12 +69,27 @@ export const POLICIES: PolicyText[] = [
     title: 'Hybrid',
     text: 'Agents you mention must answer. The others are asked in order and may pass. Then each may react once to another agent.',
   },
-  { name: 'mention_only', title: 'Mention only', text: 'Only agents you mention, or write to, answer. Everybody else stays quiet.' },
-  { name: 'round_robin', title: 'Round robin', text: 'Each message asks every agent once, in turn, starting after the last speaker. They may pass.' },
-  { name: 'open', title: 'Open', text: 'Whatever anybody says goes to everybody else at once. A guard stops endless exchanges.' },
+  {
+    name: 'mention_only',
+    title: 'Mention only',
+    text: 'Only agents you mention, or write to, answer. Everybody else stays quiet.',
+  },
+  {
+    name: 'round_robin',
+    title: 'Round robin',
+    text: 'Each message asks every agent once, in turn, starting after the last speaker. They may pass.',
+  },
+  {
+    name: 'open',
+    title: 'Open',
+    text: 'Whatever anybody says goes to everybody else at once. A guard stops endless exchanges.',
+  },
 ];
 
-const POLICY_TITLES = new Map([...POLICIES.map((policy) => [policy.name, policy.title] as const), ['talking_piece', 'Talking piece']]);
+const POLICY_TITLES = new Map([
+  ...POLICIES.map((policy) => [policy.name, policy.title] as const),
+  ['talking_piece', 'Talking piece'],
+]);
 
 export function policyTitle(name: string): string {
   return POLICY_TITLES.get(name) ?? name;

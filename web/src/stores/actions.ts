@@ -27,14 +27,23 @@ export const prod = (room: Room, id: string) => run(room, 'Asking for a reply', 
 export const resume = (room: Room) => run(room, 'Continuing', { resume: {} });
 export const pause = (room: Room, on: boolean) => run(room, on ? 'Pausing' : 'Resuming', { pause: { on } });
 export const setPolicy = (room: Room, name: string) => run(room, 'Changing the policy', { config: { name } });
-export const setRule = (room: Room, key: string, value: unknown) => run(room, 'Changing the setting', { config: { [key]: value } });
+export const setRule = (room: Room, key: string, value: unknown) =>
+  run(room, 'Changing the setting', { config: { [key]: value } });
 export const setInvitedAuto = (room: Room, on: boolean) => run(room, 'Changing the setting', { invited_auto: { on } });
 export const setDiscussion = (room: Room, on: boolean) =>
   run(room, 'Changing the setting', { discussion: { on, allow_agent_mentions: on } });
-export const archive = (room: Room, on: boolean) => run(room, on ? 'Archiving' : 'Opening again', { [on ? 'archive' : 'unarchive']: {} });
+export const archive = (room: Room, on: boolean) =>
+  run(room, on ? 'Archiving' : 'Opening again', { [on ? 'archive' : 'unarchive']: {} });
 
 export function rename(thread: string, name: string): Promise<boolean> {
-  return ui.attempt('Renaming', () => post(`/threads/${thread}/events`, { type: 'thread.renamed', from: ME, content: name }));
+  return ui.attempt('Renaming', () =>
+    post(`/threads/${thread}/events`, { type: 'thread.renamed', from: ME, content: name }),
+  );
+}
+
+/** Makes words that were kept visible to all. */
+export function publish(room: Room, seq: number): Promise<boolean> {
+  return ui.attempt('Publishing', () => post(`/threads/${room.id}/kept/${seq}/publish`, { from: ME }));
 }
 
 /** Stops everything that runs or waits. */

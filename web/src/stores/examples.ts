@@ -18,7 +18,8 @@ export const EXAMPLES: Example[] = [
     about: 'You name the analyst. The critic volunteers, the writer may pass.',
     agents: ['analyst', 'writer', 'critic'],
     policy: 'hybrid',
-    first: '@analyst Our sign-ups grew 18 % in March, but 40 % of the new users left within a week. What does that tell us?',
+    first:
+      '@analyst Our sign-ups grew 18 % in March, but 40 % of the new users left within a week. What does that tell us?',
   },
   {
     title: 'Writers’ table',

@@ -122,7 +122,8 @@ class Hall {
 
   #present(presence: PresenceUpdate): void {
     const busy = this.busy.get(presence.thread) ?? new SvelteMap<string, number>();
-    if (presence.state === 'thinking' || presence.state === 'typing') busy.set(presence.participant, Date.now() + BUSY_MS);
+    if (presence.state === 'thinking' || presence.state === 'typing')
+      busy.set(presence.participant, Date.now() + BUSY_MS);
     else busy.delete(presence.participant);
     this.busy.set(presence.thread, busy);
   }
@@ -173,7 +174,9 @@ class Hall {
     const fresh = messages.filter((event) => event.seq > mark && event.from !== ME);
     const last = messages.at(-1);
     const renamed = events.findLast((event) => event.type === 'thread.renamed');
-    const archiving = events.findLast((event) => event.type === 'thread.archived' || event.type === 'thread.unarchived');
+    const archiving = events.findLast(
+      (event) => event.type === 'thread.archived' || event.type === 'thread.unarchived',
+    );
     this.threads.set(id, {
       ...thread,
       known: Math.max(thread.known, through),
@@ -191,7 +194,8 @@ class Hall {
   read(id: string, seq: number): void {
     reads.advance(id, seq);
     const thread = this.threads.get(id);
-    if (thread && thread.unread > 0 && (reads.mark(id) ?? 0) >= thread.known) this.threads.set(id, { ...thread, unread: 0, direct: false });
+    if (thread && thread.unread > 0 && (reads.mark(id) ?? 0) >= thread.known)
+      this.threads.set(id, { ...thread, unread: 0, direct: false });
   }
 
   /** Begins a conversation and invites agents of the registry. Answers its id. */

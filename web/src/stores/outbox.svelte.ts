@@ -29,7 +29,9 @@ export class Outbox {
     this.#arrived = arrived;
     // What a reload cut off may or may not have arrived; its key makes sending it again harmless.
     const cut = 'The page was closed before the server answered.';
-    this.items = load<Pending[]>(`outbox.${thread}`, []).filter((item) => !item.event).map((item) => ({ ...item, failed: item.failed ?? cut }));
+    this.items = load<Pending[]>(`outbox.${thread}`, [])
+      .filter((item) => !item.event)
+      .map((item) => ({ ...item, failed: item.failed ?? cut }));
   }
 
   send(text: string, to: string, replyTo: string | null): void {
@@ -69,7 +71,8 @@ export class Outbox {
   /** An event came: the echo it stands for goes, and its row takes over the echo's key. */
   settle(event: Envelope): void {
     if (event.type !== 'message' || event.from !== ME || this.#keys.has(event.id)) return;
-    const isSame = (item: Pending) => (item.event ? item.event === event.id : item.text.trim() === event.content && item.to === event.to);
+    const isSame = (item: Pending) =>
+      item.event ? item.event === event.id : item.text.trim() === event.content && item.to === event.to;
     const item = this.items.find((candidate) => candidate.event === event.id) ?? this.items.find(isSame);
     if (!item) return;
     this.#keys.set(event.id, item.key);

@@ -7,6 +7,8 @@ import type { Room } from './room.svelte';
 export function colourOfName(room: Room, name: string): number | null | undefined {
   const wanted = name.toLocaleLowerCase();
   if (wanted === ME) return null;
-  const found = room.invited.find((entry) => entry.id.toLocaleLowerCase() === wanted || entry.profile.nickname?.toLocaleLowerCase() === wanted);
+  const found = room.invited.find(
+    (entry) => entry.id.toLocaleLowerCase() === wanted || entry.profile.nickname?.toLocaleLowerCase() === wanted,
+  );
   return found ? found.color : undefined;
 }

@@ -5,7 +5,17 @@ import { ApiError, get } from '../lib/client';
 import { grow, type Partial } from '../lib/partial';
 import { EventStream, type Frame, type Link } from '../lib/sse';
 import { Timeline, type Row } from '../lib/timeline';
-import type { Delta, Envelope, EventPage, Invited, PresenceEntry, PresenceUpdate, Progress, StateAnswer, ThreadState } from '../lib/types';
+import type {
+  Delta,
+  Envelope,
+  EventPage,
+  Invited,
+  PresenceEntry,
+  PresenceUpdate,
+  Progress,
+  StateAnswer,
+  ThreadState,
+} from '../lib/types';
 import { summary } from '../lib/markdown';
 import { ME, SERVER } from '../lib/words';
 import { hall } from './hall.svelte';
@@ -108,7 +118,8 @@ export class Room {
   async open(seq: number | null): Promise<void> {
     try {
       await this.#askState();
-      this.newAfter ??= reads.mark(this.id) ?? null;
+      // Of a conversation that was never read, everything is new and nothing needs a mark.
+      this.newAfter ??= reads.mark(this.id) || null;
       if (!this.#holds(seq)) await this.#loadAround(seq);
       this.phase = 'ready';
       this.connect();
@@ -316,7 +327,13 @@ export class Room {
 
   #present(update: PresenceUpdate): void {
     const details = update.details ?? this.presence.get(update.participant)?.details ?? null;
-    this.presence.set(update.participant, { id: update.participant, state: update.state, updated_at: update.updated_at, stale: false, details });
+    this.presence.set(update.participant, {
+      id: update.participant,
+      state: update.state,
+      updated_at: update.updated_at,
+      stale: false,
+      details,
+    });
   }
 
   async #askPresence(): Promise<void> {

@@ -35,8 +35,14 @@ export function turnState(room: Room, entry: Invited): Standing {
 function present(room: Room, entry: Invited): Standing {
   const presence = room.presence.get(entry.id);
   const fresh = presence && !presence.stale && halfMinutes() - Date.parse(presence.updated_at) < PRESENCE_MS;
-  if (fresh) return { word: presence.state, tone: presence.state === 'offline' ? 'off' : presence.state === 'listening' ? 'idle' : 'busy', turn: null };
+  if (fresh)
+    return {
+      word: presence.state,
+      tone: presence.state === 'offline' ? 'off' : presence.state === 'listening' ? 'idle' : 'busy',
+      turn: null,
+    };
   // What the server runs itself is there whenever it is asked.
-  if (entry.kind === 'agent' && entry.runtime !== 'remote' && entry.known) return { word: 'listening', tone: 'idle', turn: null };
+  if (entry.kind === 'agent' && entry.runtime !== 'remote' && entry.known)
+    return { word: 'listening', tone: 'idle', turn: null };
   return { word: 'offline', tone: 'off', turn: null };
 }

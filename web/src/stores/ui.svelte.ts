@@ -38,7 +38,13 @@ class Ui {
   }
 
   tell(text: string, options: { bad?: boolean; detail?: string; action?: Toast['action'] } = {}): void {
-    const toast: Toast = { id: this.#next++, text, detail: options.detail ?? null, bad: options.bad ?? false, action: options.action ?? null };
+    const toast: Toast = {
+      id: this.#next++,
+      text,
+      detail: options.detail ?? null,
+      bad: options.bad ?? false,
+      action: options.action ?? null,
+    };
     this.toasts = [...this.toasts.slice(-3), toast];
     if (!toast.bad) setTimeout(() => this.dismiss(toast.id), TOAST_MS);
   }
