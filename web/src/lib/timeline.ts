@@ -253,5 +253,8 @@ function isArranging(event: Envelope): boolean {
 /** Events with nothing to say to people. */
 function isHidden(event: Envelope): boolean {
   if (event.type === 'presence') return true;
+  // A guard that holds the floor is told twice: by the guard itself, and in words for readers who know no guards.
+  const content = event.content as { code?: string; guard?: string } | null;
+  if (event.type === 'notice' && content?.code === 'held' && !content.guard) return true;
   return event.type === 'control' && (event.content === null || typeof event.content !== 'object');
 }

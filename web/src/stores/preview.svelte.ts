@@ -10,6 +10,7 @@ export interface Forecast {
 }
 
 const PAUSE_MS = 150;
+const COOL_MS = 1_000;
 
 export class Preview {
   forecast = $state.raw<Forecast[] | null>(null);
@@ -33,7 +34,12 @@ export class Preview {
     const mine = ++this.#asked;
     try {
       const answer = await post<{ forecast: Forecast[] }>(`/threads/${thread}/preview`, { from: ME, to, content });
-      if (mine === this.#asked) this.forecast = answer.forecast;
+      if (mine !== this.#asked) return;
+      this.forecast = answer.forecast;
+      // Cooling passes by itself, without an event.
+      if (answer.forecast.some((entry) => entry.why_not === 'cooled')) {
+        this.#timer = setTimeout(() => void this.#fetch(thread, to, content), COOL_MS);
+      }
     } catch (error) {
       if (mine === this.#asked) this.forecast = null;
       this.#missing = error instanceof ApiError && error.code === 'not_found';

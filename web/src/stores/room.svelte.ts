@@ -52,8 +52,9 @@ export class Room {
   /** The last change of the rows put some before the others. */
   shifted = $state(false);
   link = $state<Link>('connecting');
-  /** Messages after this were not read when the room was opened. */
+  /** Messages after the first and up to the second were not read when the room was opened. */
   newAfter = $state<number | null>(null);
+  newUntil = $state(0);
   presence = new SvelteMap<string, PresenceEntry>();
   writing = new SvelteMap<string, Writing>();
   progress = new SvelteMap<string, string>();
@@ -119,7 +120,8 @@ export class Room {
     try {
       await this.#askState();
       // Of a conversation that was never read, everything is new and nothing needs a mark.
-      this.newAfter ??= reads.mark(this.id) || null;
+      this.newAfter = reads.mark(this.id) || null;
+      this.newUntil = this.head;
       if (!this.#holds(seq)) await this.#loadAround(seq);
       this.phase = 'ready';
       this.connect();
@@ -325,21 +327,20 @@ export class Room {
     this.progress.set(progress.turn, progress.text);
   }
 
-  #present(update: PresenceUpdate): void {
-    const details = update.details ?? this.presence.get(update.participant)?.details ?? null;
-    this.presence.set(update.participant, {
-      id: update.participant,
-      state: update.state,
-      updated_at: update.updated_at,
-      stale: false,
-      details,
-    });
+  #present({ participant, state, updated_at, details }: PresenceUpdate): void {
+    this.#learnPresence({ id: participant, state, updated_at, stale: false, details: details ?? null });
+  }
+
+  /** Answers and signals overtake each other; the later word counts. */
+  #learnPresence(entry: PresenceEntry): void {
+    const before = this.presence.get(entry.id);
+    if (!before || before.updated_at <= entry.updated_at) this.presence.set(entry.id, entry);
   }
 
   async #askPresence(): Promise<void> {
     try {
       const answer = await get<{ participants: PresenceEntry[] }>(`/threads/${this.id}/presence`);
-      answer.participants.forEach((entry) => this.presence.set(entry.id, entry));
+      answer.participants.forEach((entry) => this.#learnPresence(entry));
     } catch {
       // Presence comes with the stream as well.
     }

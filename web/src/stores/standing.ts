@@ -33,6 +33,9 @@ export function turnState(room: Room, entry: Invited): Standing {
 }
 
 function present(room: Room, entry: Invited): Standing {
+  // What the server runs itself is there whenever it is asked; its turns say the rest.
+  if (entry.kind === 'agent' && entry.runtime !== 'remote' && entry.known)
+    return { word: 'listening', tone: 'idle', turn: null };
   const presence = room.presence.get(entry.id);
   const fresh = presence && !presence.stale && halfMinutes() - Date.parse(presence.updated_at) < PRESENCE_MS;
   if (fresh)
@@ -41,8 +44,5 @@ function present(room: Room, entry: Invited): Standing {
       tone: presence.state === 'offline' ? 'off' : presence.state === 'listening' ? 'idle' : 'busy',
       turn: null,
     };
-  // What the server runs itself is there whenever it is asked.
-  if (entry.kind === 'agent' && entry.runtime !== 'remote' && entry.known)
-    return { word: 'listening', tone: 'idle', turn: null };
   return { word: 'offline', tone: 'off', turn: null };
 }
