@@ -8,7 +8,7 @@ use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::slash::{self, Slash};
 use serde_json::Value;
 
-use crate::hall::{Answer, Hall, HallError};
+use crate::hall::{Answer, Hall, HallError, Idempotency};
 
 /// What came of a slash command.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,12 +38,12 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError::Rejected`] with code `bad_command` and one useful line when it cannot be understood; otherwise as for [`Hall::submit`].
-    pub async fn run_slash(&self, stream: &StreamId, by: Actor, text: &str) -> Result<Ran, HallError> {
+    pub async fn run_slash(&self, stream: &StreamId, by: Actor, text: &str, idempotency: Option<Idempotency>) -> Result<Ran, HallError> {
         let slash = slash::parse(text).map_err(|line| bad_command(&line))?;
         match self.step(stream, by, slash).await? {
             Step::Tell(text) => Ok(Ran::Told(text)),
             Step::Why => Ok(Ran::Why),
-            Step::Do(command, text) => Ok(Ran::Changed { answer: Box::new(self.submit(stream, command, None).await?), text }),
+            Step::Do(command, text) => Ok(Ran::Changed { answer: Box::new(self.submit(stream, command, idempotency).await?), text }),
         }
     }
 

@@ -212,6 +212,26 @@ impl<S: Send + Sync> FromRequestParts<S> for TurnRef {
     }
 }
 
+/// The kept words that a path names.
+pub struct KeptRef {
+    /// In which thread.
+    pub stream: StreamId,
+    /// Where they were kept.
+    pub seq: Seq,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for KeptRef {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let named = Path::<(String, String)>::from_request_parts(parts, state).await;
+        let Ok(Path((id, seq))) = named else { return Err(ApiError::no_thread("")) };
+        let stream = stream_id(&id).ok_or_else(|| ApiError::no_thread(&id))?;
+        let seq = digits(&seq).map(Seq).ok_or_else(|| ApiError::plain(Code::UnknownEvent))?;
+        Ok(Self { stream, seq })
+    }
+}
+
 async fn path_segment<S: Send + Sync>(parts: &mut Parts, state: &S) -> Option<String> {
     Path::<String>::from_request_parts(parts, state).await.ok().map(|Path(id)| id)
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use moothall_engine::slash::Ran;
 use moothall_kernel::event::{Event, To};
 use moothall_kernel::ids::{Seq, StreamId};
@@ -14,14 +14,14 @@ use super::App;
 use super::events::PAGE;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::Explained;
-use crate::request::{Body, ThreadId, participant};
+use crate::request::{Body, KeptRef, ThreadId, participant};
 use crate::wire::{
     CommandList, CommandRan, CommandUsage, Draft, Envelope, ErrorBody, ForecastEntry, NewCommand, Preview, Published, TurnEntry,
     why_not_word, why_word,
 };
 
 /// Says who would answer a draft, and why. Decides nothing.
-#[utoipa::path(post, path = "/threads/{id}/preview", tag = "turns", request_body = Draft,
+#[utoipa::path(post, path = "/threads/{id}/preview", operation_id = "preview_message", tag = "turns", request_body = Draft,
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = Preview), (status = "4XX", body = ErrorBody)))]
 pub async fn preview(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<Preview>> {
@@ -42,7 +42,7 @@ pub async fn preview(State(app): State<App>, ThreadId(stream): ThreadId, body: B
 }
 
 /// Lists the slash commands.
-#[utoipa::path(get, path = "/commands", tag = "threads", responses((status = 200, body = CommandList)))]
+#[utoipa::path(get, path = "/commands", operation_id = "list_commands", tag = "threads", responses((status = 200, body = CommandList)))]
 pub async fn list() -> Json<CommandList> {
     let usage = |usage: &moothall_kernel::slash::Usage| CommandUsage {
         name: usage.name.into(),
@@ -54,14 +54,19 @@ pub async fn list() -> Json<CommandList> {
 }
 
 /// Runs a slash command. Messages are never searched for commands; only this is.
-#[utoipa::path(post, path = "/threads/{id}/commands", tag = "threads", request_body = NewCommand,
-    params(("id" = String, Path, description = "The thread.")),
+#[utoipa::path(post, path = "/threads/{id}/commands", operation_id = "run_command", tag = "threads", request_body = NewCommand,
+    params(
+        ("id" = String, Path, description = "The thread."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
+    ),
     responses((status = 200, body = CommandRan), (status = "4XX", body = ErrorBody)))]
 pub async fn run(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<CommandRan>> {
     body.only(&["from", "text"])?;
     let by = body.asker()?;
     let text = body.text("text")?.unwrap_or_default();
-    let ran = app.hall.run_slash(&stream, by, text).await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+    app.hall.find(&stream).await?;
+    let idempotency = body.idempotency(&by);
+    let ran = app.hall.run_slash(&stream, by, text, idempotency).await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
     Ok(Json(match ran {
         Ran::Told(text) => CommandRan { text, event: None },
         Ran::Why => CommandRan { text: why(&app, &stream).await?, event: None },
@@ -103,19 +108,17 @@ fn line(entry: &TurnEntry) -> String {
 }
 
 /// Makes words that were kept in the trace visible.
-#[utoipa::path(post, path = "/threads/{id}/kept/{seq}/publish", tag = "turns", request_body = Option<crate::wire::Actor>,
+#[utoipa::path(post, path = "/threads/{id}/kept/{seq}/publish", operation_id = "publish_kept", tag = "turns", request_body = Option<crate::wire::Actor>,
     params(
         ("id" = String, Path, description = "The thread."),
         ("seq" = u64, Path, description = "Where the words were kept."),
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
     ),
     responses((status = 200, body = Published), (status = "4XX", body = ErrorBody)))]
-pub async fn publish(State(app): State<App>, Path((thread, seq)): Path<(String, String)>, body: Body) -> ApiResult<Json<Published>> {
+pub async fn publish(State(app): State<App>, KeptRef { stream, seq }: KeptRef, body: Body) -> ApiResult<Json<Published>> {
     body.only(&["from"])?;
-    let stream = StreamId::new(&thread);
     app.hall.find(&stream).await?;
     let by = body.asker()?;
-    let seq = seq.parse().map(Seq).map_err(|_| ApiError::plain(Code::UnknownEvent))?;
     let idempotency = body.idempotency(&by);
     let answer = app.hall.publish(&stream, seq, by, idempotency).await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
     let event = answer.event.ok_or_else(|| ApiError::plain(Code::Internal))?;

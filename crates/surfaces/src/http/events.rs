@@ -160,7 +160,7 @@ pub async fn post(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
         received: true,
         event: event.map(|recorded| Envelope::of(&stream, recorded)),
         warnings,
-        join: event.and_then(|recorded| join(&stream, recorded)),
+        join: event.and_then(|recorded| join(&app.base, &stream, recorded)),
     }))
 }
 
@@ -181,22 +181,22 @@ fn strangers(recorded: &Recorded) -> Vec<String> {
 }
 
 /// What to tell an invited agent that has to come by itself.
-fn join(stream: &StreamId, recorded: &Recorded) -> Option<JoinPrompt> {
+fn join(base: &str, stream: &StreamId, recorded: &Recorded) -> Option<JoinPrompt> {
     let Event::Controlled { changes, .. } = &recorded.event else { return None };
     changes.iter().find_map(|change| match change {
         Change::Invited { participant, kind: Kind::Agent, facts, .. } if facts.runtime == Runtime::Remote => {
-            Some(JoinPrompt { participant: participant.to_string(), prompt: join_prompt(stream, participant.as_str()) })
+            Some(JoinPrompt { participant: participant.to_string(), prompt: join_prompt(base, stream, participant.as_str()) })
         }
         _ => None,
     })
 }
 
-fn join_prompt(stream: &StreamId, participant: &str) -> String {
+fn join_prompt(base: &str, stream: &StreamId, participant: &str) -> String {
     format!(
         "You are invited to a conversation on a Moothall server as the participant \"{participant}\".\n\
-         Listen with GET /threads/{stream}/events/stream?as={participant} (server-sent events). An event of type \"turn\" whose content \
+         Listen with GET {base}/threads/{stream}/events/stream?as={participant} (server-sent events). An event of type \"turn\" whose content \
          says {{\"event\": \"granted\"}} for you is your turn.\n\
-         Answer with POST /threads/{stream}/events and the JSON body {{\"from\": \"{participant}\", \"content\": \"<your words>\"}}, \
+         Answer with POST {base}/threads/{stream}/events and the JSON body {{\"from\": \"{participant}\", \"content\": \"<your words>\"}}, \
          or pass with {{\"from\": \"{participant}\", \"type\": \"turn\", \"content\": {{\"pass\": true}}}}."
     )
 }

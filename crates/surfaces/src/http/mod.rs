@@ -54,6 +54,8 @@ impl HttpOptions {
 #[derive(Clone)]
 pub(crate) struct App {
     pub(crate) hall: Hall,
+    /// How clients on this computer reach the server, e.g. `http://127.0.0.1:5111`.
+    pub(crate) base: Arc<str>,
     pub(crate) frames: Arc<Frames>,
     pub(crate) presences: Arc<presence::Keyed>,
     /// Turns true when the server begins to go down; a sender that is gone never says so.
@@ -67,7 +69,7 @@ pub fn router(hall: Hall, options: &HttpOptions) -> Router {
 
 pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Receiver<bool>) -> Router {
     let (routes, api) = api_router().split_for_parts();
-    let app = App { hall, frames: Arc::default(), presences: Arc::default(), closing };
+    let app = App { hall, base: format!("http://{}", options.bound).into(), frames: Arc::default(), presences: Arc::default(), closing };
     let page = ui::files().fold(routes, |routes, path| routes.route(&path, get(ui::file)));
     let router = page
         .route("/", get(ui::page))

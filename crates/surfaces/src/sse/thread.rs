@@ -196,7 +196,13 @@ mod tests {
     }
 
     fn app(hall: &Hall) -> App {
-        App { hall: hall.clone(), frames: Arc::default(), presences: Arc::default(), closing: watch::channel(false).1 }
+        App {
+            hall: hall.clone(),
+            base: "http://localhost".into(),
+            frames: Arc::default(),
+            presences: Arc::default(),
+            closing: watch::channel(false).1,
+        }
     }
 
     #[tokio::test(start_paused = true)]

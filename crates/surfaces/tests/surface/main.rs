@@ -3,6 +3,7 @@
 
 mod server;
 mod agent_bridge;
+mod assist;
 mod floor;
 mod reference;
 mod stream;

@@ -1,0 +1,85 @@
+//! Previews, slash commands, publishing what was kept.
+
+use serde_json::{Value, json};
+
+use crate::server::Server;
+
+#[tokio::test]
+async fn a_preview_says_who_would_answer_and_decides_nothing() {
+    let server = Server::start().await;
+    let thread = server.thread("hybrid").await;
+    server.invite(&thread, "a", "echo").await;
+    server.invite(&thread, "b", "quiet").await;
+    server.control(&thread, json!({"mute": {"targets": ["b"]}})).await;
+    let before = server.events(&thread, "").await;
+    let (status, preview) = server.post(&format!("/threads/{thread}/preview"), json!({"content": "@a what now?"})).await;
+    assert_eq!(status, 200, "{preview}");
+    assert_eq!(preview["forecast"], json!([{"participant": "a", "why": "forced"}, {"participant": "b", "why_not": "muted"}]));
+    assert_eq!(server.events(&thread, "").await, before);
+    assert_eq!(server.post("/threads/nowhere/preview", json!({"content": "x"})).await.0, 404);
+}
+
+#[tokio::test]
+async fn commands_are_listed_and_run_where_they_are_asked_for_and_nowhere_else() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    let path = format!("/threads/{thread}/commands");
+    let (_, list) = server.get("/commands").await;
+    assert!(list["commands"].as_array().unwrap().iter().any(|command| command["name"] == "/pause"));
+    let (_, help) = server.post(&path, json!({"text": "/help"})).await;
+    assert!(help["text"].as_str().unwrap().contains("/group create") && help["event"].is_null());
+    let (_, paused) = server.post(&path, json!({"text": "/pause"})).await;
+    assert_eq!((&paused["event"]["type"], &paused["event"]["content"]), (&json!("control"), &json!({"pause": {"on": true}})));
+    assert_eq!(server.say(&thread, "user", "/resume").await["type"], "message");
+    assert_eq!(server.state(&thread).await["paused"], true);
+    let (status, error) = server.post(&path, json!({"text": "/resume", "from": "bot"})).await;
+    assert_eq!((status, &error["error"]["code"]), (403, &json!("humans_only")));
+    for text in ["", "resume", "/explode", "/policy hybird"] {
+        assert_eq!(server.post(&path, json!({"text": text})).await.0, 422, "{text}");
+    }
+    for text in ["/help", "/why", "/pause"] {
+        assert_eq!(server.post("/threads/nowhere/commands", json!({"text": text})).await.0, 404, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_keyed_command_runs_once() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    let path = format!("/threads/{thread}/commands");
+    let (_, first) = server.post_with_key(&path, "k", json!({"text": "/rename Better"})).await;
+    assert_eq!(server.post_with_key(&path, "k", json!({"text": "/rename Better"})).await, (200, first));
+    assert_eq!(server.post_with_key(&path, "k", json!({"text": "/rename Best"})).await.0, 422);
+    assert_eq!(server.events(&thread, "").await.len(), 2);
+}
+
+#[tokio::test]
+async fn kept_words_are_published_by_people_once() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    server.invite(&thread, "far", "elsewhere").await;
+    server.control(&thread, json!({"mute": {"targets": ["far"]}})).await;
+    server.refuse(&thread, json!({"from": "far", "content": "hear me"})).await;
+    let seq = server.events(&thread, "").await.pop().unwrap()["seq"].as_u64().unwrap();
+    let path = format!("/threads/{thread}/kept/{seq}/publish");
+    assert_eq!(server.post(&path, json!({"from": "far"})).await.0, 403);
+    let (status, answer) = server.post_with_key(&path, "k", json!({})).await;
+    assert_eq!(status, 200, "{answer}");
+    let event = &answer["event"];
+    assert_eq!(
+        (&event["type"], &event["from"], &event["content"], &event["meta"]["published"]),
+        (&json!("message"), &json!("far"), &json!("hear me"), &json!(seq))
+    );
+    assert_eq!(server.post_with_key(&path, "k", json!({})).await, (200, answer));
+    let refused = [
+        (format!("/threads/{thread}/kept/1/publish"), 422),
+        (format!("/threads/{thread}/kept/99/publish"), 404),
+        (format!("/threads/{thread}/kept/x/publish"), 404),
+        ("/threads/nowhere/kept/1/publish".into(), 404),
+        (format!("/threads/{thread}/kept/%ff/publish"), 404),
+    ];
+    for (path, expected) in refused {
+        let (status, answer): (u16, Value) = server.post(&path, json!({})).await;
+        assert_eq!(status, expected, "{path}: {answer}");
+    }
+}
