@@ -188,6 +188,7 @@ mod tests {
 
     #[test]
     fn only_http_addresses_are_servers() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
         assert!(Client::new("http://127.0.0.1:5111/").is_ok_and(|client| client.base == "http://127.0.0.1:5111"));
         for bad in ["127.0.0.1:5111", "https://example.org", "http://", "x"] {
             assert_eq!(Client::new(bad).unwrap_err().exit, Exit::Usage, "{bad}");

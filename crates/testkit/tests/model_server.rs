@@ -4,8 +4,14 @@
 use moothall_testkit::model_server::{ModelServer, Reply};
 use serde_json::{Value, json};
 
+fn client() -> reqwest::Client {
+    // Another test of this process may have come first.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().build().unwrap()
+}
+
 async fn post(server: &ModelServer, path: &str, body: Value) -> (u16, Value) {
-    let answer = reqwest::Client::new().post(format!("{}{path}", server.url())).json(&body).send().await.unwrap();
+    let answer = client().post(format!("{}{path}", server.url())).json(&body).send().await.unwrap();
     (answer.status().as_u16(), serde_json::from_str(&answer.text().await.unwrap()).unwrap())
 }
 
@@ -38,7 +44,7 @@ async fn what_programs_ask_beside_an_answer_is_there() {
     assert!(post(&server, "/v1/messages/count_tokens", json!({"messages": []})).await.1["input_tokens"].as_u64().unwrap() > 0);
     assert!(post(&server, "/v1beta/models/m:countTokens", json!({"contents": []})).await.1["totalTokens"].as_u64().unwrap() > 0);
     for (path, first) in [("/v1/models", "/data/0/id"), ("/v1beta/models", "/models/0/name"), ("/api/tags", "/models/0/name")] {
-        let list: Value = serde_json::from_str(&reqwest::get(server.url() + path).await.unwrap().text().await.unwrap()).unwrap();
+        let list: Value = serde_json::from_str(&client().get(server.url() + path).send().await.unwrap().text().await.unwrap()).unwrap();
         assert!(list.pointer(first).is_some(), "{path}");
     }
     assert_eq!(post(&server, "/v1/elsewhere", json!({})).await.0, 404);
@@ -61,7 +67,7 @@ async fn a_script_goes_by_model_first_and_by_key_second() {
     server.script("k", [Reply::text("by key")]);
     let mut said = Vec::new();
     for _ in 0..3 {
-        let request = reqwest::Client::new().post(server.url() + "/v1/chat/completions").bearer_auth("k");
+        let request = client().post(server.url() + "/v1/chat/completions").bearer_auth("k");
         let answer =
             request.body(r#"{"model":"m","messages":[{"role":"user","content":"hi"}]}"#).send().await.unwrap().text().await.unwrap();
         let answer: Value = serde_json::from_str(&answer).unwrap();

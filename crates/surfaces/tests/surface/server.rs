@@ -134,6 +134,8 @@ impl Server {
         let (stop, stopped) = oneshot::channel();
         let shutdown = async move { drop(stopped.await) };
         let task = tokio::spawn(serve(listener, hall.clone(), HttpOptions::new(address), shutdown));
+        // Another test of this process may have come first.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         Self { address, hall, log, client: Client::builder().no_proxy().build().unwrap(), stop: Some(stop), task }
     }
 
