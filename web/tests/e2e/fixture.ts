@@ -29,7 +29,7 @@ export const test = base.extend<{ server: Server; config: string }>({
 });
 
 export function box(page: Page): Locator {
-  return page.getByRole('combobox', { name: 'Message' });
+  return page.getByRole('textbox', { name: 'Message' });
 }
 
 export async function say(page: Page, text: string): Promise<void> {
