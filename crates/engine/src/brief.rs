@@ -4,19 +4,19 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::compose::compose;
+use moothall_kernel::compose::{compose, said};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
-use moothall_kernel::participant::Participant;
+use moothall_kernel::participant::{Participant, Runtime};
 use moothall_kernel::state::Turn;
-use moothall_kernel::view::{Viewer, visible};
+use moothall_kernel::view::Viewer;
 
 use crate::agent::{Job, TurnKey};
 use crate::crash;
 use crate::ports::{EventLog, LogError};
 
 /// Messages in a job's transcript.
-const WINDOW_LEN: usize = 20;
+const WINDOW_LEN: usize = 25;
 /// Events looked at before the range of a turn, so that the transcript reaches behind it.
 const WINDOW_SEQS: u64 = 128;
 /// Most events one turn covers. Who was silent for longer gets the newest of them.
@@ -94,7 +94,7 @@ pub(crate) async fn brief(of: Brief<'_>, tail: &mut Tail) -> Result<Job, LogErro
         may_pass: of.turn.may_pass,
         prompt,
         trigger,
-        window: window(&events, &of.participant.id),
+        window: window(&events, through, &of.participant.id),
         through,
         limit: of.state.limit_of(of.turn),
     })
@@ -113,7 +113,12 @@ impl Range {
             Some(running) => (running.from_seq, running.through_seq),
             None => (of.participant.cursor, of.state.head()),
         };
-        let oldest = from.0.min(through.0.saturating_sub(WINDOW_SEQS));
+        // A model's memory is rebuilt from these events, and its own budget decides how far back it reaches.
+        let reach = match of.participant.facts.runtime {
+            Runtime::Llm => RANGE_SEQS_MAX,
+            Runtime::Script | Runtime::Command | Runtime::Terminal | Runtime::Remote => WINDOW_SEQS,
+        };
+        let oldest = from.0.min(through.0.saturating_sub(reach));
         Self { after: Seq(oldest.max(through.0.saturating_sub(RANGE_SEQS_MAX))), from, through }
     }
 }
@@ -149,12 +154,11 @@ pub(crate) async fn read_one(log: &dyn EventLog, stream: &StreamId, seq: Seq) ->
     found.ok_or_else(|| LogError::Failed(format!("stream {stream} has no event {seq}")))
 }
 
-fn window(events: &[Recorded], viewer: &ParticipantId) -> Vec<Recorded> {
-    let viewer = Viewer::Participant(viewer.clone());
-    let said = |event: &&Recorded| matches!(event.event, Event::Posted(_)) && visible(&event.event, &viewer);
-    let mut newest: Vec<Recorded> = events.iter().rev().filter(said).take(WINDOW_LEN).cloned().collect();
-    newest.reverse();
-    newest
+/// The newest messages, in the order in which they took effect: one that waits in the queue is not among them.
+fn window(events: &[Recorded], through: Seq, viewer: &ParticipantId) -> Vec<Recorded> {
+    let mut messages: Vec<&Recorded> = said(events, through, &Viewer::Participant(viewer.clone())).collect();
+    messages.drain(..messages.len().saturating_sub(WINDOW_LEN));
+    messages.into_iter().cloned().collect()
 }
 
 #[cfg(test)]

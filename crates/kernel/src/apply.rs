@@ -1,6 +1,6 @@
 //! How events change a conversation: [`Conversation::apply`], and nothing else.
 
-use crate::event::{Cause, Change, Event, Outcome, Posted, Recorded, TurnKind, Why, WhyNot};
+use crate::event::{Cause, Change, Event, Outcome, Posted, Recorded, TurnKind, WhyNot};
 use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Kind, Participant};
@@ -35,7 +35,10 @@ impl Conversation {
                 }
             }
             Event::Posted(posted) => self.apply_posted(posted, recorded),
-            Event::Taken { cause } => self.floor.queue.retain(|waiting| waiting.cause.seq != cause.seq),
+            Event::Taken { cause } => {
+                self.floor.queue.retain(|waiting| waiting.cause.seq != cause.seq);
+                self.floor.taken = Some((cause.seq, recorded.seq));
+            }
             Event::RoundOpened { cause, cap, forced, polled, targeted } => {
                 self.floor.spent = 0;
                 self.floor.cap = *cap;
@@ -60,7 +63,7 @@ impl Conversation {
                 }
             }
             Event::RoundClosed => self.floor.round = None,
-            Event::Skipped { participant, why_not, .. } => self.apply_skipped(participant, *why_not),
+            Event::Skipped { participant, why_not, cause, .. } => self.apply_skipped(participant, *why_not, cause),
             Event::TurnGranted { .. } | Event::TurnWidened { .. } => self.apply_granted(&recorded.event, ts),
             Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => {
                 self.apply_started(*turn, *attempt, Running { from_seq: *from_seq, through_seq: *through_seq, started_at: ts }, *deadline);
@@ -209,8 +212,9 @@ impl Conversation {
         }
     }
 
-    fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot) {
-        if let Some(round) = &mut self.floor.round {
+    fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause) {
+        // A prod that came to nothing does not take anybody out of the round.
+        if let Some(round) = self.floor.round.as_mut().filter(|round| round.is_about(cause)) {
             round.forced.retain(|id| id != participant);
             round.polled.retain(|id| id != participant);
         }
@@ -233,6 +237,7 @@ impl Conversation {
                     may_pass: *may_pass,
                     cause: cause.clone(),
                     first_cause: cause.clone(),
+                    cause_at: self.floor.effect_of(cause),
                     asked_at: self.head,
                     attempt: 1,
                     granted_at: ts,
@@ -243,46 +248,38 @@ impl Conversation {
                 };
                 self.floor.turns.insert(*turn, granted);
                 self.note_woken(&cause.from, participant, ts);
-                if *why != Why::Prod {
-                    self.wait_in_round(*turn, participant, *may_pass);
-                }
+                self.ask_in_round(*turn, participant, *may_pass, cause);
                 if *may_pass && let Some(participant) = self.participant_mut(participant) {
                     participant.polls_skipped = 0;
                 }
             }
             Event::TurnWidened { turn: no, why, kind, may_pass, cause } => {
-                let head = self.head;
+                let (head, cause_at) = (self.head, self.floor.effect_of(cause));
                 let Some(turn) = self.floor.turns.get_mut(no) else { return };
                 turn.why = *why;
                 turn.kind = *kind;
                 turn.may_pass = *may_pass;
                 turn.cause = cause.clone();
+                turn.cause_at = cause_at;
                 turn.asked_at = head;
                 let woken = turn.participant.clone();
                 self.note_woken(&cause.from, &woken, ts);
-                self.ask_in_round(*no, &woken, *may_pass);
+                self.ask_in_round(*no, &woken, *may_pass, cause);
             }
             _ => {}
         }
     }
 
-    /// The round asks a participant by a turn that waits already, for somebody's prod or from other rules.
-    fn ask_in_round(&mut self, no: TurnNo, participant: &ParticipantId, may_pass: bool) {
-        let asks = |round: &&Round| {
-            let owes = round.forced.contains(participant) || round.polled.contains(participant);
-            owes && round.current.is_none()
-        };
-        if self.floor.round.as_ref().filter(asks).is_some() {
-            self.wait_in_round(no, participant, may_pass);
+    /// The round waits for a turn that asks somebody on its list about its message or a reply to it. What a person's prod
+    /// grants, or what goes over from a turn of earlier rules, is not its turn.
+    fn ask_in_round(&mut self, no: TurnNo, participant: &ParticipantId, may_pass: bool, cause: &Cause) {
+        let Some(round) = self.floor.round.as_mut().filter(|round| round.is_about(cause) && round.current.is_none()) else { return };
+        if round.forced.contains(participant) || round.polled.contains(participant) {
+            round.current = Some(no);
+            round.polls += u32::from(may_pass);
+            round.forced.retain(|id| id != participant);
+            round.polled.retain(|id| id != participant);
         }
-    }
-
-    fn wait_in_round(&mut self, no: TurnNo, participant: &ParticipantId, may_pass: bool) {
-        let Some(round) = &mut self.floor.round else { return };
-        round.current = Some(no);
-        round.polls += u32::from(may_pass);
-        round.forced.retain(|id| id != participant);
-        round.polled.retain(|id| id != participant);
     }
 
     /// Remembers for the pair guard that one agent's words woke another.
@@ -301,7 +298,7 @@ impl Conversation {
         let Some(turn) = self.floor.turns.get_mut(&no) else { return };
         turn.attempt = attempt;
         turn.running = Some(running);
-        if turn.cause.seq > running.through_seq {
+        if turn.is_widened_after(running.through_seq) {
             turn.cause = turn.first_cause.clone();
         }
         turn.deadline = deadline;

@@ -323,7 +323,7 @@ impl Decider<'_> {
     pub(crate) fn pass_turn(&mut self, no: TurnNo, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
         self.end(no, Outcome::Passed, None, usage);
-        if self.holds_piece(&turn.participant) {
+        if turn.kind == TurnKind::Reply && self.holds_piece(&turn.participant) {
             return self.release_piece(crate::gathering::LetGo::Passed, None, None);
         }
         if !turn.may_pass && turn.kind == TurnKind::Reply {

@@ -64,7 +64,7 @@ impl Decider<'_> {
             return;
         }
         let through = through.min(self.state.head);
-        let widened = (turn.cause.seq > through).then(|| turn.clone());
+        let widened = turn.is_widened_after(through).then(|| turn.clone());
         self.start(no, through);
         if let Some(turn) = widened {
             self.grant(&turn.participant, turn.why, turn.kind, turn.may_pass, &turn.cause);
@@ -95,9 +95,22 @@ impl Decider<'_> {
 
     pub(crate) fn end(&mut self, no: TurnNo, outcome: Outcome, fault: Option<Fault>, usage: Usage) {
         let Some(turn) = self.state.turn(no) else { return };
-        let (participant, attempt) = (turn.participant.clone(), turn.attempt);
+        let (participant, attempt, kind) = (turn.participant.clone(), turn.attempt, turn.kind);
         let usage = bounded(usage);
-        self.emit(Event::TurnEnded { turn: no, participant, attempt, outcome, fault, usage });
+        self.emit(Event::TurnEnded { turn: no, participant: participant.clone(), attempt, outcome, fault, usage });
+        if kind == TurnKind::Reply && matches!(outcome, Outcome::Spoke | Outcome::Passed) {
+            self.end_covered(&participant);
+        }
+    }
+
+    /// What waits for an answer to something that was just answered need not be asked: each cause is covered once.
+    fn end_covered(&mut self, id: &ParticipantId) {
+        let Some(cursor) = self.state.participant(id).map(|participant| participant.cursor) else { return };
+        let covered = self.state.waiting_turn(id).filter(|turn| turn.cause_at <= cursor).map(|turn| turn.no);
+        if let Some(no) = covered {
+            let fault = Fault::new("covered", "the turn before it has covered this already");
+            self.end(no, Outcome::Cancelled, Some(fault), Usage::default());
+        }
     }
 
     /// A turn could not be answered: it ends, people see that it did, and the next agent goes on. (Ruling 13.)

@@ -15,6 +15,9 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// Silence after which a connection is dead. Streams say something every 15 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(45);
 
+/// Waits between attempts to reach a server that went away: short at first, for one that restarts.
+pub const RETRY_MS: [u64; 7] = [100, 250, 500, 1000, 2000, 3000, 3000];
+
 /// A server, by its address.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -58,18 +61,27 @@ impl Client {
         self.decode(self.send(self.request(Method::GET, path)).await?).await
     }
 
-    /// Sends something, once: the key makes a repetition after a broken connection harmless.
+    /// Sends something, once: the key makes a repetition harmless, so a connection that broke is made again, also to a server
+    /// that restarts meanwhile.
     ///
     /// # Errors
     /// No server, or its refusal.
     pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, Fault> {
         let key = uuid::Uuid::now_v7().to_string();
         let request = || self.request(Method::POST, path).header("Idempotency-Key", &key).json(body);
-        let answer = match request().send().await {
-            Err(error) if !error.is_connect() && !error.is_builder() => request().send().await,
-            answer => answer,
+        let broken = match request().send().await {
+            Err(error) if !error.is_connect() && !error.is_builder() => error,
+            answer => return self.decode(self.check(answer).await?).await,
         };
-        self.decode(self.check(answer).await?).await
+        for wait in RETRY_MS {
+            tokio::time::sleep(Duration::from_millis(wait)).await;
+            if let Ok(response) = request().send().await {
+                return self.decode(self.check(Ok(response)).await?).await;
+            }
+        }
+        Err(Fault::new(Exit::Unavailable, format!("the connection to {} broke; nobody knows whether this was received", self.base))
+            .because(innermost(&broken))
+            .try_this("look before you repeat it: moothall tail - --no-follow"))
     }
 
     /// Opens a stream of events.

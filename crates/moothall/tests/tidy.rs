@@ -276,6 +276,21 @@ fn the_readme_is_short() {
 }
 
 #[test]
+fn links_lead_somewhere() {
+    let mut findings = Vec::new();
+    for page in sources().iter().filter(|source| source.path.ends_with(".md")) {
+        let folder = root().join(&page.path).parent().map(Path::to_owned).unwrap_or_default();
+        for rest in page.text.split("](").skip(1) {
+            let target = rest.split([')', '#']).next().unwrap_or_default();
+            if !target.is_empty() && !target.contains("://") && !folder.join(target).exists() {
+                findings.push(format!("{}: {target}", page.path));
+            }
+        }
+    }
+    hold("Links in the papers lead to files that are there.", "correct the link, or write the page.", findings);
+}
+
+#[test]
 fn nothing_points_at_one_machine() {
     let sources = sources();
     let everywhere = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];

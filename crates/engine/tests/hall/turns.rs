@@ -289,7 +289,7 @@ async fn a_participant_that_was_silent_for_long_is_told_the_newest_and_its_cause
     eventually(async || (!slow.asked().is_empty()).then_some(())).await;
     let job = slow.jobs.lock().unwrap()[0].clone();
     assert!(job.prompt.text.contains("message 2999"));
-    assert_eq!(job.window.len(), 20);
+    assert_eq!(job.window.len(), 25);
     assert_eq!(words(&job.trigger).unwrap().1, "@s hello");
 }
 

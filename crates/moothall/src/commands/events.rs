@@ -6,14 +6,11 @@ use std::time::Duration;
 use futures_util::{Stream, StreamExt};
 use moothall_surfaces::wire::{Envelope, EventPage};
 
-use crate::client::Client;
+use crate::client::{Client, RETRY_MS};
 use crate::fault::{Exit, Fault};
 use crate::paint::note;
 use crate::sse::Frame;
 use crate::threads;
-
-/// Waits between attempts to reach a server that went away: short at first, for one that restarts.
-const RETRY_MS: [u64; 5] = [100, 250, 500, 1000, 2000];
 
 /// Which events are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

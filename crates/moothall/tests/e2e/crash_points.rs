@@ -1,5 +1,7 @@
 //! The server dies at every named point on the way of a message, a turn and a reply, and is started again.
 
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use crate::crash::check;
@@ -39,6 +41,24 @@ async fn speak(server: &Server<'_>, thread: &str) -> Vec<Value> {
         }
     }
     acknowledged
+}
+
+/// The words are committed and the answer to them is lost: the command asks again under the same key and gets it.
+#[tokio::test]
+async fn a_command_outlives_the_server() {
+    let home = Home::new();
+    let server = home.serve();
+    let thread = server.thread().await;
+    assert!(server.stop().success());
+    let server = home.serve_with("127.0.0.1:0", &[("MOOTHALL_CRASH_AT", "before_ack:1")]);
+    let address = server.address().to_string();
+    let say = server.command(&["say", &thread, "once", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+    assert!(!server.end().success());
+    let server = home.serve_on(&address);
+    let said: Value = serde_json::from_slice(&say.wait_with_output().unwrap().stdout).unwrap();
+    let events = server.events(&thread).await;
+    let messages: Vec<&Value> = events.iter().filter(|event| event["type"] == "message").collect();
+    assert_eq!(messages, [&said["event"]]);
 }
 
 macro_rules! points {

@@ -163,6 +163,7 @@ impl<'a> Server<'a> {
     }
 
     /// Its end, which has to come by itself.
+    #[cfg(feature = "crash-points")]
     pub fn end(self) -> ExitStatus {
         self.running.end()
     }

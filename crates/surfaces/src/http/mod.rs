@@ -5,6 +5,7 @@ mod threads;
 mod events;
 mod presence;
 mod turns;
+mod search;
 mod assist;
 mod streams;
 mod guard;
@@ -111,6 +112,7 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(turns::list))
         .routes(routes!(turns::stop))
         .routes(routes!(turns::cancel))
+        .routes(routes!(search::search))
         .routes(routes!(assist::preview))
         .routes(routes!(assist::list))
         .routes(routes!(assist::run))

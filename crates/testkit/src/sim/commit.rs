@@ -99,7 +99,7 @@ impl World {
             format!("  room {room} decides {}{refused}", brief(&request.command))
         });
         for recorded in &events {
-            self.story.tell(|| story::line(recorded));
+            self.story.tell(|| story::line(room, recorded));
         }
         batch.events.extend(events.iter().cloned());
         Ok(Decision { request, events, refused, offline: facts.offline, downtime })

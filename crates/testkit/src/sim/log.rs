@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use moothall_engine::codec;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::Seq;
-use moothall_kernel::time::Timestamp;
 
 use super::bug::Bug;
 
@@ -38,15 +37,10 @@ pub(crate) enum Refused {
     Full,
 }
 
-struct Row {
-    ts: Timestamp,
-    envelope: String,
-    body: Option<String>,
-}
-
 #[derive(Default)]
 struct Stream {
-    rows: Vec<Row>,
+    /// As they come back from what was written: read once, looked at often. What cannot be read is missing.
+    rows: Vec<Option<Recorded>>,
     epoch: u64,
 }
 
@@ -98,9 +92,10 @@ impl ModelLog {
         for take in &batch.takes {
             self.holders.insert(take.key.clone(), (batch.room, take.answer));
         }
+        let rows = &mut self.streams[batch.room].rows;
         for recorded in &batch.events {
-            let row = Row { ts: recorded.ts, envelope: codec::envelope(&recorded.event), body: recorded.event.body().map(str::to_owned) };
-            self.streams[batch.room].rows.push(row);
+            let body = recorded.event.body().map(str::to_owned);
+            rows.push(codec::decode(recorded.seq, recorded.ts, &codec::envelope(&recorded.event), body));
         }
         Ok(())
     }
@@ -118,9 +113,8 @@ impl ModelLog {
         Ok(())
     }
 
-    /// Everything after a position, as this version reads it; what it cannot read is missing.
+    /// Everything after a position, as this version reads it.
     pub(crate) fn read(&self, room: usize, after: Seq) -> Vec<Recorded> {
-        let rows = self.streams[room].rows.iter().enumerate().skip(after.0 as usize);
-        rows.filter_map(|(place, row)| codec::decode(Seq(place as u64 + 1), row.ts, &row.envelope, row.body.clone())).collect()
+        self.streams[room].rows.iter().skip(after.0 as usize).flatten().cloned().collect()
     }
 }

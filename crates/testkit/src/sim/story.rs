@@ -24,7 +24,7 @@ impl Story {
 }
 
 /// An event in one line.
-pub(crate) fn line(recorded: &Recorded) -> String {
+pub(crate) fn line(room: usize, recorded: &Recorded) -> String {
     let (seq, time) = (recorded.seq, recorded.ts.millis() % 100_000_000);
     let what = match &recorded.event {
         Event::Posted(posted) => {
@@ -50,5 +50,5 @@ pub(crate) fn line(recorded: &Recorded) -> String {
         }
         other => format!("{other:?}"),
     };
-    format!("        {seq:>4} +{time} {what}")
+    format!("    r{room} {seq:>4} +{time} {what}")
 }

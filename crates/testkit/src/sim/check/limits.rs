@@ -28,7 +28,7 @@ impl Checker for Limits {
         "limits"
     }
 
-    fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
         if let Some(round) = self.rounds.last_mut() {
             round.agents = round.agents.max(room.agents().count());
         }
@@ -38,11 +38,14 @@ impl Checker for Limits {
                 Ok(())
             }
             Event::RoundOpened { cause, cap, .. } => self.opened(room, cause, *cap),
-            Event::TurnGranted { cause, may_pass, .. } => {
-                self.polled(room, cause, *may_pass, &recorded.event)?;
-                woken(room, cause)
+            Event::TurnGranted { participant, cause, may_pass, .. } => {
+                self.polled(room, cause, *may_pass)?;
+                woken(room, scene, participant, cause)
             }
-            Event::TurnWidened { cause, .. } => woken(room, cause),
+            Event::TurnWidened { turn, cause, .. } => match room.turns.get(turn) {
+                Some(open) => woken(room, scene, &open.participant, cause),
+                None => Ok(()),
+            },
             Event::Posted(posted) if posted.kind == Kind::Agent && posted.published.is_none() => self.said(room, posted),
             _ => Ok(()),
         }
@@ -61,8 +64,8 @@ impl Limits {
         Ok(())
     }
 
-    fn polled(&mut self, room: &Room, cause: &Cause, may_pass: bool, _granted: &Event) -> Verdict {
-        let asked = may_pass && room.in_round && room.said.contains_key(&cause.seq);
+    fn polled(&mut self, room: &Room, cause: &Cause, may_pass: bool) -> Verdict {
+        let asked = may_pass && room.is_of_round(cause);
         let Some(round) = self.rounds.last_mut().filter(|_| asked) else { return Ok(()) };
         round.polls += 1;
         if round.polls > round.agents * 2 {
@@ -109,10 +112,14 @@ fn named_agents(room: &Room, posted: &Posted) -> u32 {
 }
 
 /// Whether these words may wake anybody.
-fn woken(room: &Room, cause: &Cause) -> Verdict {
+fn woken(room: &Room, scene: &Scene<'_>, participant: &ParticipantId, cause: &Cause) -> Verdict {
     let depth = room.depths.get(&cause.seq).copied().unwrap_or(0);
     if cause.depth != depth {
         return Err(format!("{} has depth {depth}, not {}", cause.seq, cause.depth));
+    }
+    // What was granted once may go over to another turn, whatever has changed meanwhile.
+    if scene.carries_over(participant, room) {
+        return Ok(());
     }
     let deep = matches!(room.policy.name, PolicyName::Hybrid | PolicyName::MentionOnly | PolicyName::RoundRobin);
     if deep && depth >= room.policy.max_depth {

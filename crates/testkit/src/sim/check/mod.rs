@@ -60,7 +60,9 @@ impl Scene<'_> {
     /// Whether a cause goes from one turn of a participant to another: its start did not cover it, or a restart lost it.
     pub(crate) fn carries_over(&self, participant: &ParticipantId, room: &Room) -> bool {
         self.before().iter().any(|earlier| match &earlier.event {
-            Event::TurnStarted { turn, .. } | Event::TurnLost { turn, .. } => room.turns.get(turn).is_some_and(|open| open.participant == *participant),
+            Event::TurnStarted { turn, .. } | Event::TurnLost { turn, .. } => {
+                room.turns.get(turn).is_some_and(|open| open.participant == *participant)
+            }
             _ => false,
         })
     }
@@ -93,7 +95,7 @@ impl Bench {
     pub(crate) fn new(empty: Conversation) -> Self {
         let checkers: Vec<Box<dyn Checker>> = vec![
             Box::new(order::Order),
-            Box::new(turns::Turns::default()),
+            Box::new(turns::Turns),
             Box::new(coverage::Coverage),
             Box::new(limits::Limits::default()),
             Box::new(silence::Silence),

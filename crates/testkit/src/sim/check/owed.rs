@@ -37,6 +37,11 @@ impl Checker for Owed {
                     self.heard(room, &open.participant, cause);
                 }
             }
+            Event::TurnStarted { turn, through_seq, .. } => {
+                if let Some(open) = room.turns.get(turn) {
+                    self.shown(room, &open.participant, *through_seq);
+                }
+            }
             Event::Skipped { participant, cause, .. } => self.heard(room, participant, cause),
             Event::Stopped { .. } | Event::Archived { .. } => self.asked.clear(),
             Event::Controlled { changes, .. } => changes.iter().for_each(|change| self.changed(room, change)),
@@ -66,6 +71,16 @@ impl Owed {
         let linked = room.policy.name == PolicyName::Open;
         for (seq, agents) in &mut self.asked {
             if *seq == cause.seq || (linked && *seq <= cause.seq) {
+                agents.remove(participant);
+            }
+        }
+        self.asked.retain(|_, agents| !agents.is_empty());
+    }
+
+    /// Whatever a turn was granted for, it is about everything that its prompt shows.
+    fn shown(&mut self, room: &Room, participant: &ParticipantId, through: Seq) {
+        for (seq, agents) in &mut self.asked {
+            if room.effect_of(*seq) <= through && !room.queued.contains(seq) {
                 agents.remove(participant);
             }
         }
