@@ -35,11 +35,19 @@ enum When {
     Stopping,
 }
 
-fn when(point: &str) -> When {
-    match point {
+fn when(at: &str) -> When {
+    match at.split(':').next().unwrap_or_default() {
         "writer_became" | "before_lost_append" | "after_lost_append" | "stream_loaded" | "turn_probed" | "hall_opened" => When::Starting,
         "drain" | "before_checkpoint" | "after_checkpoint" => When::Stopping,
         _ => When::Working,
+    }
+}
+
+/// Every death of this run, as `point:count`; `MOOTHALL_KILL_AT` chooses one.
+fn deaths(chance: &mut Chance) -> Vec<String> {
+    match std::env::var("MOOTHALL_KILL_AT") {
+        Ok(one) => vec![one],
+        Err(_) => POINTS.iter().flat_map(|point| counts(point, chance).into_iter().map(move |count| format!("{point}:{count}"))).collect(),
     }
 }
 
@@ -63,21 +71,15 @@ async fn a_crash_at_any_point_loses_nothing_and_repeats_nothing() {
     let mut chance = Chance::of(seed);
     let room = Arc::new(Semaphore::new(SIDE_BY_SIDE));
     let mut plays = JoinSet::new();
-    let only = std::env::var("MOOTHALL_KILL_AT").ok();
-    for point in POINTS {
-        for count in counts(point, &mut chance) {
-            let (at, room, chance) = (format!("{point}:{count}"), room.clone(), chance.branch());
-            if only.as_ref().is_some_and(|only| *only != at) {
-                continue;
-            }
-            plays.spawn(async move {
-                let _room = room.acquire().await.unwrap();
-                // A play that panics must be named too.
-                let played = tokio::spawn(play(at.clone(), when(point), chance)).await;
-                let faults = played.unwrap_or_else(|error| vec![error.to_string()]);
-                faults.into_iter().map(|fault| format!("{at}: {fault}")).collect::<Vec<_>>()
-            });
-        }
+    for at in deaths(&mut chance) {
+        let (room, chance) = (room.clone(), chance.branch());
+        plays.spawn(async move {
+            let _room = room.acquire().await.unwrap();
+            // A play that panics must be named too.
+            let played = tokio::spawn(play(at.clone(), chance)).await;
+            let faults = played.unwrap_or_else(|error| vec![error.to_string()]);
+            faults.into_iter().map(|fault| format!("{at}: {fault}")).collect::<Vec<_>>()
+        });
     }
     let deaths = plays.len();
     let faults = plays.join_all().await.concat();
@@ -86,7 +88,8 @@ async fn a_crash_at_any_point_loses_nothing_and_repeats_nothing() {
 }
 
 /// One life, one death at a point, and another life. Gives what is wrong.
-async fn play(at: String, when: When, mut chance: Chance) -> Vec<String> {
+async fn play(at: String, mut chance: Chance) -> Vec<String> {
+    let when = when(&at);
     let mut world = World::new();
     let first = Some(at.as_str()).filter(|_| when != When::Starting);
     let mut server = world.house.start_until(first).await.expect("a server that works before it dies");
