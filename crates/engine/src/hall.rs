@@ -16,6 +16,7 @@ use tokio::sync::{broadcast, oneshot};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
+use crate::crash;
 use crate::inner::Inner;
 use crate::live::Begin;
 use crate::mail::{Request, Submitted};
@@ -215,6 +216,7 @@ impl Hall {
         let wakes = tokio::spawn(wakes::watch(Arc::downgrade(&inner)));
         let hall = Hall { _life: Arc::new(Life { inner: inner.clone(), wakes }), inner };
         wakes::load_due(&hall.inner).await?;
+        crash::point("hall_opened");
         Ok(hall)
     }
 

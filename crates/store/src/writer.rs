@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 
+use moothall_engine::crash;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
@@ -177,7 +178,10 @@ impl Writer {
         }
         self.execute("BEGIN IMMEDIATE")?;
         writes.iter_mut().try_for_each(|write| self.decide(write.as_mut()))?;
-        self.execute("COMMIT")
+        crash::point("before_commit");
+        self.execute("COMMIT")?;
+        crash::point("after_commit");
+        Ok(())
     }
 
     fn decide(&self, write: &mut dyn Write) -> Result<(), Trouble> {
@@ -225,7 +229,9 @@ impl Writer {
 
     /// What a checkpoint cannot move for want of room, or because somebody reads it, stays in the WAL.
     fn checkpoint(&self, mode: &str) -> Result<(), Trouble> {
+        crash::point("before_checkpoint");
         let done = self.conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
+        crash::point("after_checkpoint");
         match done.map_err(|error| Trouble::of(&error)) {
             Ok(()) | Err(Trouble::Full | Trouble::Busy) => Ok(()),
             Err(fatal @ Trouble::Fatal(_)) => Err(fatal),
