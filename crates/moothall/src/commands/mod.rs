@@ -3,10 +3,13 @@
 mod agents;
 mod doctor;
 mod events;
+mod export;
 mod invite;
 mod list;
+mod markdown;
 mod new;
 mod say;
+mod search;
 mod serve;
 mod show;
 mod tail;
@@ -47,6 +50,8 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
         Command::Agents => agents::run(&desk).await,
         Command::Why(args) => why::run(&desk, &args).await,
         Command::Stop(args) => say::stop(&desk, &args).await,
+        Command::Search(args) => search::run(&desk, &args).await,
+        Command::Export(args) => export::run(&desk, &args).await,
         Command::Serve(_) | Command::Doctor(_) => Ok(()),
     }
 }

@@ -7,5 +7,6 @@ mod talk;
 mod bridge;
 mod doors;
 mod crash;
+mod archive;
 #[cfg(feature = "crash-points")]
 mod crash_points;
