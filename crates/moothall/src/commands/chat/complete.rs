@@ -7,11 +7,16 @@ use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::{CommandUsage, ThreadStateAnswer};
 
 /// Commands of the chat itself: name, arguments, what they do.
-pub const OWN: [(&str, &str, &str); 3] = [
+const OWN: [(&str, &str, &str); 3] = [
     ("/reply", "<number> [text]", "Reply to the message of that number; >12 text does the same."),
     ("/to", "[id] [text]", "Address one participant, or all again."),
     ("/quit", "", "Leave; so does Ctrl-D."),
 ];
+
+/// The help text of those, one line for each, as the server writes its own.
+pub fn own_help() -> String {
+    OWN.iter().map(|(name, arguments, does)| format!("{} — {does}\n", [*name, *arguments].join(" ").trim_end())).collect()
+}
 
 /// What stands in arguments for a participant.
 const PARTICIPANT: [&str; 3] = ["<id>", "<agent>", "[id]"];

@@ -7,7 +7,7 @@ use moothall_surfaces::wire::{AgentList, CommandList, Envelope, NewPresence, Pre
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use super::complete::{Book, OWN};
+use super::complete::Book;
 use super::editor::{Did, Editor};
 use super::history::History;
 use super::input::{Wish, parse};
@@ -104,6 +104,9 @@ pub async fn run(desk: &Desk, thread: &str, me: &str, state: &ThreadStateAnswer)
         chat.event(envelope);
     }
     chat.say(WELCOME, Style::Dim);
+    if let Some(word) = chat.room.stranger(me) {
+        chat.say(&word, Style::Warn);
+    }
     let raw = Raw::enter()?;
     let done = chat.live(&raw, line.heard, line.answers).await;
     screen::write(&chat.screen.leave(chat.size.0));
@@ -223,7 +226,7 @@ impl Chat<'_> {
             Wish::Address(Some(id)) if !self.room.knows(&id) => self.say(&format!("nobody here has the id {id}"), Style::Warn),
             Wish::Address(to) => self.to = to,
             Wish::Command(text) => self.send(Matter::Command(text.clone()), &text),
-            Wish::Help => self.help(),
+            Wish::Help => self.send(Matter::Help, "/help"),
             Wish::Quit => return Going::Ends,
             Wish::Wrong(line) => self.say(&line, Style::Warn),
         }
@@ -258,14 +261,6 @@ impl Chat<'_> {
         self.pending.push(Pending { key: letter.key.clone(), said, seq: None });
         // The other end lives as long as this does.
         let _ = self.letters.send(letter);
-    }
-
-    fn help(&mut self) {
-        self.send(Matter::Command("/help".into()), "/help");
-        let own: String =
-            OWN.iter().map(|(name, arguments, does)| format!("{} — {does}\n", [*name, *arguments].join(" ").trim_end())).collect();
-        let rows = self.brush().text(&own);
-        self.settled.extend(rows);
     }
 
     fn answer(&mut self, answer: Answer) {

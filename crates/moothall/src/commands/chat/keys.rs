@@ -115,7 +115,7 @@ fn control(byte: u8) -> Option<Key> {
         0x06 => Key::Right,
         0x10 => Key::Up,
         0x0e => Key::Down,
-        0x01..=0x1a => Key::Ctrl(char::from(byte - 1 + b'a')),
+        byte if byte <= 0x1a && byte > 0 => Key::Ctrl(char::from(byte - 1 + b'a')),
         _ => return None,
     })
 }

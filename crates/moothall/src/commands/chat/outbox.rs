@@ -6,6 +6,7 @@ use moothall_surfaces::wire::{Accepted, Actor, CommandRan, NewCommand, NewEvent,
 use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
+use super::complete::own_help;
 use crate::client::{Client, RETRY_MS};
 use crate::fault::{Exit, Fault};
 use crate::threads;
@@ -35,6 +36,8 @@ pub enum Matter {
     },
     /// A slash command.
     Command(String),
+    /// What can be typed.
+    Help,
     /// Cancel everything.
     Stop,
 }
@@ -85,6 +88,11 @@ async fn send(client: &Client, thread: &str, letter: &Letter) -> Result<(Option<
             let event = NewEvent { kind: Some("message".into()), from, to: to.clone(), content: json!(text), meta };
             let accepted: Accepted = client.post_keyed(&threads::path(thread, "events"), &event, &letter.key).await?;
             Ok((accepted.event.map(|event| event.seq), accepted.warnings))
+        }
+        Matter::Help => {
+            let command = NewCommand { from, text: "/help".into() };
+            let ran: CommandRan = client.post_keyed(&threads::path(thread, "commands"), &command, &letter.key).await?;
+            Ok((None, vec![ran.text, own_help()]))
         }
         Matter::Command(text) => {
             let command = NewCommand { from, text: text.clone() };

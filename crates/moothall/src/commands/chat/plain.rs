@@ -7,7 +7,6 @@ use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::{Envelope, ThreadStateAnswer};
 use tokio::sync::mpsc;
 
-use super::complete::OWN;
 use super::input::{Wish, parse};
 use super::outbox::{Answer, Letter, Matter};
 use super::render;
@@ -61,14 +60,22 @@ pub async fn run(desk: &Desk, thread: &str, me: &str, state: &ThreadStateAnswer)
         over: false,
         refused: None,
     };
-    for envelope in earlier(desk, state).await?.iter().filter(|_| person) {
-        plain.show(envelope)?;
+    for envelope in &earlier(desk, state).await? {
+        // A pipe gets what comes; but what was said before can be replied to.
+        if person {
+            plain.show(envelope)?;
+        } else {
+            plain.room.hear(envelope);
+        }
+    }
+    if let Some(word) = plain.room.stranger(me) {
+        note(&word);
     }
     let mut lines = input();
     while !(plain.over && plain.is_answered().await?) {
         tokio::select! {
             line = lines.recv(), if !plain.over => match line {
-                Some(line) => plain.line(&line)?,
+                Some(line) => plain.line(&line),
                 None => plain.over = true,
             },
             Some(heard) = heard.recv() => {
@@ -114,13 +121,13 @@ fn input() -> mpsc::UnboundedReceiver<String> {
 }
 
 impl Plain<'_> {
-    fn line(&mut self, line: &str) -> Result<(), Fault> {
+    fn line(&mut self, line: &str) {
         if line.trim().is_empty() {
-            return Ok(());
+            return;
         }
         match parse(line) {
             Wish::Say { text, reply, to } => {
-                let Some(reply_to) = self.replied(reply.or(self.reply)) else { return Ok(()) };
+                let Some(reply_to) = self.replied(reply.or(self.reply)) else { return };
                 self.reply = None;
                 self.typed.push(text.clone());
                 self.send(Matter::Say { text, to: to.or_else(|| self.to.clone()), reply_to });
@@ -128,19 +135,10 @@ impl Plain<'_> {
             Wish::ReplyNext(number) => self.reply = number,
             Wish::Address(to) => self.to = to,
             Wish::Command(text) => self.send(Matter::Command(text)),
-            Wish::Help => {
-                self.send(Matter::Command("/help".into()));
-                for (name, arguments, does) in OWN {
-                    self.desk
-                        .paper
-                        .line(format!("{name} {arguments}").trim_end())
-                        .and_then(|()| self.desk.paper.line(&format!("    {does}")))?;
-                }
-            }
+            Wish::Help => self.send(Matter::Help),
             Wish::Quit => self.over = true,
             Wish::Wrong(line) => note(&line),
         }
-        Ok(())
     }
 
     /// The id behind a number; nothing where nobody knows the number.

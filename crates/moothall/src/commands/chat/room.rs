@@ -60,6 +60,7 @@ pub struct Room {
     /// How participants are shown.
     pub faces: Faces,
     agents: BTreeSet<String>,
+    people: BTreeSet<String>,
     invited: BTreeSet<String>,
     /// Ids and numbers of messages.
     numbers: VecDeque<(String, u64)>,
@@ -93,6 +94,7 @@ impl Room {
         self.faces = Faces::of(answer);
         self.invited = invited.iter().map(|entry| entry.id.clone()).collect();
         self.agents = invited.iter().filter(|entry| entry.kind == "agent").map(|entry| entry.id.clone()).collect();
+        self.people = self.invited.difference(&self.agents).cloned().collect();
         self.still = match (&state.held, state.paused, state.archived) {
             (_, _, true) => Some("archived: /unarchive opens it again"),
             (_, true, _) => Some("paused: /resume goes on"),
@@ -104,6 +106,17 @@ impl Room {
     /// Whether somebody with this id was invited.
     pub fn knows(&self, id: &str) -> bool {
         self.invited.contains(id)
+    }
+
+    /// `user`, and who was invited as a person; everybody else counts as an agent.
+    fn is_person(&self, id: &str) -> bool {
+        id == ParticipantId::USER || self.people.contains(id)
+    }
+
+    /// What somebody should know who speaks here without counting as a person.
+    pub fn stranger(&self, id: &str) -> Option<String> {
+        let word = || format!("{id} is not invited as a person, so words of {id} count as an agent's: /invite human id={id}");
+        (!self.is_person(id) && !self.invited.contains(id)).then(word)
     }
 
     /// The id of the message with this number.
@@ -147,7 +160,7 @@ impl Room {
             self.turns.remove(turn);
         }
         self.presence.remove(&envelope.from);
-        let human = !self.agents.contains(&envelope.from) && envelope.from != ParticipantId::MOOTHALL;
+        let human = self.is_person(&envelope.from);
         if human {
             // What agents do about it is news again.
             self.told.clear();
