@@ -34,6 +34,8 @@ fn lines_are_sent_and_answers_waited_for() {
     assert!(heard.contains("/group create") && heard.contains("/reply <number> [text]"), "{heard}");
     assert!(!heard.contains('\u{1b}'), "{heard:?}");
 
+    assert_eq!(text(&chat(&server, &[], "")), "");
+
     // What was said before is not repeated, but can be replied to by its number.
     let number: u64 = heard.lines().find_map(|line| line.strip_prefix('[')?.split(']').next()?.parse().ok()).unwrap();
     let heard = text(&chat(&server, &[], &format!(">{number} indeed\n/to reciter\nand you?\n")));

@@ -386,8 +386,9 @@ impl Chat<'_> {
             rows.push(format!("{before}{}", paper.paint(Style::Plain, text)));
         }
         let ghost = self.editor.at_end().map(|line| self.book.ghost(line)).unwrap_or_default();
-        if let Some(last) = rows.last_mut().filter(|_| !ghost.is_empty()) {
-            last.push_str(&paper.paint(Style::Dim, &clip(&ghost, brush.columns.saturating_sub(lead + column))));
+        let free = brush.columns.saturating_sub(lead + column);
+        if let Some(last) = rows.last_mut().filter(|_| !ghost.is_empty() && free > 1) {
+            last.push_str(&paper.paint(Style::Dim, &clip(&ghost, free)));
         }
         rows.extend(self.below(brush));
         Live { rows, row: begin + row - first, column: lead + column }

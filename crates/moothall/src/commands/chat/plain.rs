@@ -14,6 +14,7 @@ use super::room::{Item, Room};
 use super::stream::Heard;
 use super::{Line, earlier};
 use crate::commands::Desk;
+use crate::commands::events::{Wanted, after};
 use crate::commands::say::is_busy;
 use crate::commands::show::is_conversation;
 use crate::fault::Fault;
@@ -31,8 +32,6 @@ struct Plain<'a> {
     letters: mpsc::UnboundedSender<Letter>,
     /// Letters without an answer.
     under_way: usize,
-    /// The newest position that a letter of ours became.
-    said: u64,
     to: Option<String>,
     reply: Option<u64>,
     /// Words that stand on the person's own terminal already.
@@ -52,7 +51,6 @@ pub async fn run(desk: &Desk, thread: &str, me: &str, state: &ThreadStateAnswer)
         room: Room::new(state),
         letters,
         under_way: 0,
-        said: 0,
         to: None,
         reply: None,
         typed: Vec::new(),
@@ -80,13 +78,14 @@ pub async fn run(desk: &Desk, thread: &str, me: &str, state: &ThreadStateAnswer)
             },
             Some(heard) = heard.recv() => {
                 if plain.hear(heard)? == Going::Ends {
-                    break;
+                    return plain.refused.map_or(Ok(()), Err);
                 }
             }
             Some(answer) = answers.recv() => plain.answer(answer)?,
             () = tokio::time::sleep(LOOK_EVERY), if plain.over => {}
         }
     }
+    plain.rest().await?;
     plain.refused.map_or(Ok(()), Err)
 }
 
@@ -160,8 +159,7 @@ impl Plain<'_> {
     fn answer(&mut self, answer: Answer) -> Result<(), Fault> {
         self.under_way -= 1;
         match answer.result {
-            Ok((seq, words)) => {
-                self.said = self.said.max(seq.unwrap_or_default());
+            Ok((_, words)) => {
                 for text in words {
                     self.desk.paper.line(for_terminal(text.trim_end()).as_str())?;
                 }
@@ -208,9 +206,17 @@ impl Plain<'_> {
         }
     }
 
+    /// Shows what has happened and was not heard yet.
+    async fn rest(&mut self) -> Result<(), Fault> {
+        for envelope in after(&self.desk.client, self.thread, self.room.heard, Wanted::Conversation).await?.events {
+            self.show(&envelope)?;
+        }
+        Ok(())
+    }
+
     /// Whether everything was sent, and nobody will say more by themselves.
     async fn is_answered(&self) -> Result<bool, Fault> {
-        if self.under_way > 0 || self.room.heard < self.said {
+        if self.under_way > 0 {
             return Ok(false);
         }
         match threads::state(&self.desk.client, self.thread).await {
@@ -219,7 +225,7 @@ impl Plain<'_> {
                 if state.state.paused {
                     note("The conversation is paused: agents stand still until it is resumed.");
                 }
-                Ok(self.room.heard >= state.head || self.room.heard == 0)
+                Ok(true)
             }
             Err(_) => Ok(false),
         }

@@ -47,6 +47,8 @@ pub struct Said {
 struct Turn {
     participant: String,
     running: bool,
+    /// It only listens: what it says stays in the trace.
+    listens: bool,
     attempt: u32,
     /// What came of it so far.
     text: String,
@@ -77,7 +79,7 @@ pub struct Room {
 impl Room {
     /// A conversation, with the turns that are open now.
     pub fn new(answer: &ThreadStateAnswer) -> Self {
-        let mut room = Self::default();
+        let mut room = Self { heard: answer.head, ..Self::default() };
         room.update(answer);
         for turn in &answer.state.turns {
             let open = Turn { participant: turn.participant.clone(), running: turn.state == "running", ..Turn::default() };
@@ -183,10 +185,11 @@ impl Room {
     fn turn(&mut self, event: TurnEvent) -> Option<String> {
         match event {
             TurnEvent::Granted { turn, participant, kind, .. } => {
-                // A listener's words stay in the trace; there is nothing to wait for.
-                if kind == "reply" {
-                    self.turns.insert(turn, Turn { participant, ..Turn::default() });
-                }
+                self.turns.insert(turn, Turn { participant, listens: kind == "listen", ..Turn::default() });
+                None
+            }
+            TurnEvent::Widened { turn, kind, .. } => {
+                self.turns.get_mut(&turn)?.listens = kind == "listen";
                 None
             }
             TurnEvent::Started { turn, attempt, .. } => {
@@ -219,8 +222,7 @@ impl Room {
             TurnEvent::Kept { participant, because, .. } => {
                 self.tell(&participant, &format!("said something that is not shown ({because})"))
             }
-            TurnEvent::Widened { .. }
-            | TurnEvent::Taken { .. }
+            TurnEvent::Taken { .. }
             | TurnEvent::RoundOpened { .. }
             | TurnEvent::ReactionOpened { .. }
             | TurnEvent::RoundClosed
@@ -256,15 +258,15 @@ impl Room {
 
     /// The answers that are being written: whose, and what there is so far.
     pub fn writing(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.turns.values().filter(|turn| !turn.text.is_empty()).map(|turn| (turn.participant.as_str(), turn.text.as_str()))
+        let writing = self.turns.values().filter(|turn| !turn.text.is_empty() && !turn.listens);
+        writing.map(|turn| (turn.participant.as_str(), turn.text.as_str()))
     }
 
     /// What goes on right now, in a few words; nothing about oneself.
     pub fn doing(&self, me: &str, now: Instant) -> Vec<String> {
-        let thinking = self.turns.values().filter(|turn| turn.text.is_empty() && turn.running);
+        let thinking = self.turns.values().filter(|turn| turn.text.is_empty() && turn.running && !turn.listens);
         let mut words: Vec<String> = thinking.map(|turn| format!("{} is thinking", self.faces.name(&turn.participant))).collect();
-        let writing = self.turns.values().filter(|turn| !turn.text.is_empty());
-        words.extend(writing.map(|turn| format!("{} is writing", self.faces.name(&turn.participant))));
+        words.extend(self.writing().map(|(participant, _)| format!("{} is writing", self.faces.name(participant))));
         for (id, (state, since)) in &self.presence {
             let busy = ["thinking", "typing"].contains(&state.as_str()) && now.duration_since(*since) < PRESENCE_TTL;
             // What an agent does is told by its turns.
@@ -393,6 +395,17 @@ mod tests {
         room.delta(delta("t.1", 2, 0, "second"));
         room.delta(delta("t.1", 1, 5, " more"));
         assert_eq!(room.writing().collect::<Vec<_>>(), [("writer", "second")]);
+    }
+
+    #[test]
+    fn what_listeners_say_is_not_shown() {
+        let mut room = room();
+        let mut listen = granted(1, "t.1", "writer");
+        listen.content["kind"] = json!("listen");
+        room.hear(&listen);
+        room.hear(&started(2, "t.1"));
+        room.delta(delta("t.1", 1, 0, "private"));
+        assert_eq!((room.writing().count(), room.doing("user", Instant::now()).len(), room.is_busy()), (0, 0, true));
     }
 
     #[test]
