@@ -99,6 +99,17 @@ pub enum Command {
         ("moothall tail - --all --json | jq .type", "everything, the trace included, one JSON object a line"),
     ]))]
     Tail(Tail),
+    /// Take part in a conversation: read and write at the same time
+    ///
+    /// Replies appear as they are written. Tab completes @names and /commands; >12 replies to message 12; a backslash at the end of a
+    /// line goes on in another. Ctrl-C on an empty line stops what runs, after asking; Ctrl-D leaves. In a pipe, with NO_COLOR or on a
+    /// dumb terminal it is plain text: lines in, one block for each message out, and it ends when everybody has answered.
+    #[command(after_help = examples(&[
+        ("moothall chat -", "in the latest conversation"),
+        ("moothall chat \"Launch plan\" --as ann", "as somebody else"),
+        ("moothall chat - --plain", "without colours and drawing, for screen readers"),
+    ]))]
+    Chat(Chat),
     /// Invite an agent or a person, or change an invited one
     #[command(after_help = examples(&[
         ("moothall invite - critic", "a client of the server's registry"),
@@ -236,6 +247,20 @@ pub struct Tail {
     /// Everything, the trace included: turns, passes, notices
     #[arg(long)]
     pub all: bool,
+}
+
+/// `chat`.
+#[derive(Clone, Debug, Args)]
+pub struct Chat {
+    /// Which conversation.
+    #[command(flatten)]
+    pub thread: Thread,
+    /// Who speaks
+    #[arg(long = "as", value_name = "ID", default_value = "user")]
+    pub speaker: String,
+    /// Plain text: one block for each message, no escapes
+    #[arg(long)]
+    pub plain: bool,
 }
 
 /// `invite`.

@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod agents;
+mod chat;
 mod doctor;
 mod events;
 mod export;
@@ -15,6 +16,7 @@ mod show;
 mod tail;
 mod why;
 
+pub use self::chat::width;
 use crate::cli::{Cli, Command};
 use crate::client::Client;
 use crate::fault::Fault;
@@ -45,6 +47,7 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
         Command::List(args) => list::run(&desk, &args).await,
         Command::Say(args) => say::run(&desk, &args).await,
         Command::Tail(args) => tail::run(&desk, &args).await,
+        Command::Chat(args) => chat::run(&desk, &args).await,
         Command::Invite(args) => invite::run(&desk, &args).await,
         Command::Uninvite(args) => invite::uninvite(&desk, &args).await,
         Command::Agents => agents::run(&desk).await,
