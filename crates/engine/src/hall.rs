@@ -173,7 +173,7 @@ pub struct HallParts {
 /// The engine. Cheap to clone; everything it does ends with the last clone, as in a crash. To end it gently, [`Hall::drain`] it first.
 #[derive(Clone)]
 pub struct Hall {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
     _life: Arc<Life>,
 }
 

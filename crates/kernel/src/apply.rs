@@ -1,6 +1,6 @@
 //! How events change a conversation: [`Conversation::apply`], and nothing else.
 
-use crate::event::{Cause, Change, Event, Outcome, Posted, Recorded, TurnKind, Why, WhyNot};
+use crate::event::{Cause, Change, Event, Outcome, Posted, Recorded, TurnKind, WhyNot};
 use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Kind, Participant};
@@ -85,6 +85,7 @@ impl Conversation {
             Event::Stopped { .. } => {
                 self.floor.queue.clear();
                 self.floor.round = None;
+                self.nothing_is_owed();
             }
             Event::Held { guard } => self.guards.held = Some(*guard),
             Event::Resumed { downtime } => self.shift(*downtime),
@@ -122,8 +123,7 @@ impl Conversation {
             Change::PolicySet { policy, .. } => {
                 if policy.name != self.policy.name {
                     self.floor.round = None;
-                    let head = self.head;
-                    self.participants.iter_mut().for_each(|p| p.shown = head);
+                    self.nothing_is_owed();
                 }
                 self.policy = policy.clone();
             }
@@ -214,8 +214,7 @@ impl Conversation {
 
     fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause) {
         // A prod that came to nothing does not take anybody out of the round.
-        let about = |round: &&mut Round| round.cause.seq == cause.seq || round.replies.iter().any(|reply| reply.cause.seq == cause.seq);
-        if let Some(round) = self.floor.round.as_mut().filter(about) {
+        if let Some(round) = self.floor.round.as_mut().filter(|round| round.is_about(cause)) {
             round.forced.retain(|id| id != participant);
             round.polled.retain(|id| id != participant);
         }
@@ -249,9 +248,7 @@ impl Conversation {
                 };
                 self.floor.turns.insert(*turn, granted);
                 self.note_woken(&cause.from, participant, ts);
-                if *why != Why::Prod {
-                    self.wait_in_round(*turn, participant, *may_pass);
-                }
+                self.ask_in_round(*turn, participant, *may_pass, cause);
                 if *may_pass && let Some(participant) = self.participant_mut(participant) {
                     participant.polls_skipped = 0;
                 }
@@ -267,29 +264,22 @@ impl Conversation {
                 turn.asked_at = head;
                 let woken = turn.participant.clone();
                 self.note_woken(&cause.from, &woken, ts);
-                self.ask_in_round(*no, &woken, *may_pass);
+                self.ask_in_round(*no, &woken, *may_pass, cause);
             }
             _ => {}
         }
     }
 
-    /// The round asks a participant by a turn that waits already, for somebody's prod or from other rules.
-    fn ask_in_round(&mut self, no: TurnNo, participant: &ParticipantId, may_pass: bool) {
-        let asks = |round: &&Round| {
-            let owes = round.forced.contains(participant) || round.polled.contains(participant);
-            owes && round.current.is_none()
-        };
-        if self.floor.round.as_ref().filter(asks).is_some() {
-            self.wait_in_round(no, participant, may_pass);
+    /// The round waits for a turn that asks somebody on its list about its message or a reply to it. What a person's prod
+    /// grants, or what goes over from a turn of earlier rules, is not its turn.
+    fn ask_in_round(&mut self, no: TurnNo, participant: &ParticipantId, may_pass: bool, cause: &Cause) {
+        let Some(round) = self.floor.round.as_mut().filter(|round| round.is_about(cause) && round.current.is_none()) else { return };
+        if round.forced.contains(participant) || round.polled.contains(participant) {
+            round.current = Some(no);
+            round.polls += u32::from(may_pass);
+            round.forced.retain(|id| id != participant);
+            round.polled.retain(|id| id != participant);
         }
-    }
-
-    fn wait_in_round(&mut self, no: TurnNo, participant: &ParticipantId, may_pass: bool) {
-        let Some(round) = &mut self.floor.round else { return };
-        round.current = Some(no);
-        round.polls += u32::from(may_pass);
-        round.forced.retain(|id| id != participant);
-        round.polled.retain(|id| id != participant);
     }
 
     /// Remembers for the pair guard that one agent's words woke another.
@@ -333,12 +323,20 @@ impl Conversation {
             round.failed.push(turn.participant.clone());
         }
         let Some(participant) = self.participant_mut(&turn.participant) else { return };
+        // A turn that ended before it began was asked all the same: a link must not ask again for the same words.
+        participant.shown = participant.shown.max(turn.cause.seq);
         if let (true, Some(running)) = (finished, turn.running) {
             participant.cursor = participant.cursor.max(running.through_seq);
         }
         if outcome == Outcome::Passed && turn.kind == TurnKind::Reply {
             participant.passes_in_a_row += 1;
         }
+    }
+
+    /// What was said so far gives nobody a turn any more.
+    fn nothing_is_owed(&mut self) {
+        let head = self.head;
+        self.participants.iter_mut().for_each(|participant| participant.shown = head);
     }
 
     /// It waits again, with the whole limit of waiting before it: what was left of its time to answer says nothing about that.

@@ -115,6 +115,13 @@ pub struct Round {
     pub(crate) current: Option<TurnNo>,
 }
 
+impl Round {
+    /// Whether a cause is its message or one of the replies to it.
+    pub(crate) fn is_about(&self, cause: &Cause) -> bool {
+        self.cause.seq == cause.seq || self.replies.iter().any(|reply| reply.cause.seq == cause.seq)
+    }
+}
+
 /// An agent's visible reply within a round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {

@@ -70,7 +70,7 @@ fn invite(number: usize, remote: bool) -> Control {
     let facts = AgentFacts { runtime, known: true, timeout: None, on_lost: OnLost::Rerun };
     let mut invite = Invite::new(AGENTS[number % 4], profile, facts);
     invite.number = Some(number as u32 % 4 + 1);
-    invite.part = Some(if number % 4 == 0 { Part::Harvester } else { Part::Speaker });
+    invite.part = Some(if number.is_multiple_of(4) { Part::Harvester } else { Part::Speaker });
     Control::Invite(invite)
 }
 

@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::folder::Folder;
+use crate::index::Bell;
 use crate::trouble::{Refusal, Trouble};
 
 /// Pages in the WAL that are worth a checkpoint.
@@ -84,7 +85,12 @@ where
 }
 
 /// Starts the thread. It ends when it is asked to close or when nobody can ask any more, and then gives the folder free.
-pub(crate) fn start(mut conn: Connection, folder: Folder, queue: usize) -> std::io::Result<(mpsc::Sender<Request>, JoinHandle<()>)> {
+pub(crate) fn start(
+    mut conn: Connection,
+    folder: Folder,
+    queue: usize,
+    bell: Arc<Bell>,
+) -> std::io::Result<(mpsc::Sender<Request>, JoinHandle<()>)> {
     let (sender, receiver) = mpsc::channel(queue);
     let wal_pages = Arc::new(AtomicU32::new(0));
     let seen = wal_pages.clone();
@@ -93,7 +99,7 @@ pub(crate) fn start(mut conn: Connection, folder: Folder, queue: usize) -> std::
         Ok(())
     };
     conn.wal_hook(Some(hook)).map_err(std::io::Error::other)?;
-    let writer = Writer { conn, queue: receiver, wal_pages, checkpointed: 0, failed: None, _folder: folder };
+    let writer = Writer { conn, queue: receiver, bell, wal_pages, checkpointed: 0, failed: None, _folder: folder };
     let thread = thread::Builder::new().name("log-writer".into()).spawn(move || writer.run())?;
     Ok((sender, thread))
 }
@@ -101,6 +107,8 @@ pub(crate) fn start(mut conn: Connection, folder: Folder, queue: usize) -> std::
 struct Writer {
     conn: Connection,
     queue: mpsc::Receiver<Request>,
+    /// Rung after each commit, when everyone has been told.
+    bell: Arc<Bell>,
     /// Pages in the WAL after the last commit.
     wal_pages: Arc<AtomicU32>,
     /// Pages in the WAL at the last checkpoint.
@@ -116,6 +124,7 @@ impl Writer {
             let (writes, close) = self.gather(first);
             if !writes.is_empty() {
                 self.write(writes);
+                self.bell.ring();
             }
             if let Some(reply) = close {
                 let closed = self.finish();

@@ -2,3 +2,5 @@
 
 pub mod conformance;
 pub mod sim;
+#[cfg(feature = "fakes")]
+pub mod model_server;

@@ -26,7 +26,7 @@ use serde::Deserialize;
 use tokio::process::{ChildStdin, Command};
 
 use environment::Environment;
-pub(crate) use environment::is_own as is_own_variable;
+pub(crate) use environment::{is_own as is_own_variable, is_program};
 use group::Group;
 use pipes::Output;
 use strays::Mark;

@@ -49,7 +49,6 @@ pub(crate) struct Pending {
 }
 
 pub(crate) struct Host {
-    pub(crate) room: usize,
     pub(crate) epoch: u64,
     pub(crate) working: Conversation,
     pub(crate) committed: Conversation,
@@ -75,7 +74,6 @@ impl Host {
     pub(crate) fn load(room: usize, epoch: u64, events: &[Recorded]) -> Self {
         let committed = Conversation::fold(stream(room), events);
         Self {
-            room,
             epoch,
             working: committed.clone(),
             committed,

@@ -65,7 +65,7 @@ impl Limits {
     }
 
     fn polled(&mut self, room: &Room, cause: &Cause, may_pass: bool) -> Verdict {
-        let asked = may_pass && room.in_round && room.said.contains_key(&cause.seq);
+        let asked = may_pass && room.is_of_round(cause);
         let Some(round) = self.rounds.last_mut().filter(|_| asked) else { return Ok(()) };
         round.polls += 1;
         if round.polls > round.agents * 2 {

@@ -95,7 +95,7 @@ impl Bench {
     pub(crate) fn new(empty: Conversation) -> Self {
         let checkers: Vec<Box<dyn Checker>> = vec![
             Box::new(order::Order),
-            Box::new(turns::Turns::default()),
+            Box::new(turns::Turns),
             Box::new(coverage::Coverage),
             Box::new(limits::Limits::default()),
             Box::new(silence::Silence),

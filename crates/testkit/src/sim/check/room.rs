@@ -15,8 +15,6 @@ pub(crate) struct Member {
     pub(crate) kind: Kind,
     pub(crate) facts: AgentFacts,
     pub(crate) part: Option<Part>,
-    /// The event that invited it first.
-    pub(crate) since: Seq,
     /// Everything up to here was covered by its finished turns.
     pub(crate) covered: Seq,
 }
@@ -58,6 +56,8 @@ pub(crate) struct Room {
     pub(crate) turns_ended: BTreeMap<TurnNo, u64>,
     pub(crate) in_round: bool,
     pub(crate) rounds: u64,
+    /// The message of the newest round, and where that was opened.
+    round: (Seq, Seq),
     pub(crate) gathering: bool,
     pub(crate) harvesting: bool,
     pub(crate) holder: Option<ParticipantId>,
@@ -91,6 +91,7 @@ impl Room {
             turns_ended: BTreeMap::new(),
             in_round: false,
             rounds: 0,
+            round: (Seq(0), Seq(0)),
             gathering: false,
             harvesting: false,
             holder: None,
@@ -119,6 +120,12 @@ impl Room {
         matches!(self.policy.name, PolicyName::Hybrid | PolicyName::RoundRobin)
     }
 
+    /// Whether a cause is the message of the open round, or a reply to it.
+    pub(crate) fn is_of_round(&self, cause: &Cause) -> bool {
+        let (message, opened_at) = self.round;
+        self.in_round && (cause.seq == message || (cause.seq > opened_at && self.said.contains_key(&cause.seq)))
+    }
+
     /// Where words took effect: queued ones when their time came.
     pub(crate) fn effect_of(&self, seq: Seq) -> Seq {
         self.taken_at.get(&seq).copied().unwrap_or(seq)
@@ -142,7 +149,8 @@ impl Room {
                 self.queued.remove(&cause.seq);
                 self.taken_at.insert(cause.seq, recorded.seq);
             }
-            Event::RoundOpened { .. } => {
+            Event::RoundOpened { cause, .. } => {
+                self.round = (cause.seq, recorded.seq);
                 self.in_round = true;
                 self.rounds += 1;
             }
@@ -180,7 +188,7 @@ impl Room {
     fn note_change(&mut self, change: &Change) {
         match change {
             Change::Invited { participant, kind, facts, part, .. } => {
-                let fresh = Member { kind: *kind, facts: facts.clone(), part: *part, since: self.head, covered: Seq(0) };
+                let fresh = Member { kind: *kind, facts: facts.clone(), part: *part, covered: Seq(0) };
                 let member = self.members.entry(participant.clone()).or_insert(fresh);
                 member.kind = *kind;
                 member.facts = facts.clone();
@@ -242,8 +250,6 @@ impl Room {
     fn note_turn(&mut self, event: &Event) {
         match event {
             Event::TurnGranted { turn, participant, why, kind, may_pass, cause, .. } => {
-                let asked = matches!(why, Why::Forced | Why::Polled | Why::Reaction | Why::Round);
-                let from_round = asked && self.in_round && self.said.contains_key(&cause.seq);
                 let open = Open {
                     participant: participant.clone(),
                     why: *why,
@@ -254,7 +260,7 @@ impl Room {
                     attempt: 1,
                     running: None,
                     replies: 0,
-                    round: from_round.then_some(self.rounds),
+                    round: self.is_of_round(cause).then_some(self.rounds),
                 };
                 self.turns.insert(*turn, open);
                 self.last_turn = *turn;

@@ -8,7 +8,6 @@ use moothall_kernel::ids::{ParticipantId, TurnNo};
 
 use super::{Checker, Room, Scene, Verdict};
 
-#[derive(Default)]
 pub(super) struct Turns;
 
 impl Checker for Turns {
