@@ -58,6 +58,11 @@ impl Reader {
         faults
     }
 
+    /// What was wrong while it read.
+    pub fn complaints(&self) -> Vec<String> {
+        self.seen.lock().unwrap().faults.clone()
+    }
+
     pub fn viewer(&self) -> Option<&str> {
         self.viewer.as_deref()
     }
@@ -112,9 +117,20 @@ impl Reading {
         }
     }
 
-    /// Takes a frame. Named ones are signals, and those without data keep the connection alive.
+    /// Whatever was seen is in the log, whichever server tells of it.
+    fn check_head(&self, head: u64) {
+        let last = *self.heads.borrow();
+        if head < last {
+            self.seen.lock().unwrap().faults.push(format!("event {last} was seen, and the log ends at {head}"));
+        }
+    }
+
+    /// Takes a frame. Named ones are signals, and those without data tell how far the log goes.
     fn take(&self, frame: &str) {
         let field = |name: &str| frame.lines().find_map(|line| line.strip_prefix(name));
+        if let Some(head) = field(": head ").and_then(|head| head.parse::<u64>().ok()) {
+            self.check_head(head);
+        }
         let (None, Some(data)) = (field("event: "), field("data: ")) else { return };
         let event: Value = serde_json::from_str(data).unwrap();
         let (seq, last) = (event["seq"].as_u64().unwrap(), *self.heads.borrow());
