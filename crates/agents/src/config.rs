@@ -13,13 +13,14 @@ use moothall_kernel::time::Millis;
 use serde::Deserialize;
 
 use crate::command::{CommandSpec, Stdin, is_own_variable};
+use crate::llm::{self, Llm, LlmSpec, Provider};
 use crate::script::{Line, ScriptSpec};
 
 /// One configured agent. Which keys make sense depends on its runtime; see [`AgentConfig::spec`].
 #[derive(Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentConfig {
-    /// How it runs: `command` or `script`. Understood by itself where `command` or `replies` is given.
+    /// How it runs: `command`, `script` or `llm`. Understood by itself where `command`, `replies` or `provider` is given.
     pub runtime: Option<Runtime>,
     /// One sentence for people.
     pub summary: Option<String>,
@@ -41,14 +42,24 @@ pub struct AgentConfig {
     pub stdin: Option<Stdin>,
     /// `script`: what it says, turn after turn.
     pub replies: Option<Vec<Line>>,
-    /// `llm`: which provider.
-    pub provider: Option<String>,
-    /// `llm`: its address.
+    /// `llm`: whose protocol: `openai`, `anthropic`, `gemini`, `ollama`, or `openai_responses`.
+    pub provider: Option<Provider>,
+    /// `llm`: its address, for a gateway or a server of one's own.
     pub base_url: Option<String>,
     /// `llm`: its key.
     pub api_key: Option<String>,
-    /// `llm`: what it is told about itself.
+    /// `llm`: what it is told about itself, after what the conversation tells it.
     pub system: Option<String>,
+    /// `llm`: longest answer in tokens.
+    pub max_tokens: Option<u32>,
+    /// `llm`: how freely it chooses, from 0 to 2.
+    pub temperature: Option<f64>,
+    /// `llm`: tokens of system text, history and question together.
+    pub context_tokens: Option<usize>,
+    /// `llm`: price of a million tokens read.
+    pub price_input: Option<f64>,
+    /// `llm`: price of a million tokens written.
+    pub price_output: Option<f64>,
 }
 
 /// What an invite of a configured agent starts from.
@@ -106,6 +117,11 @@ impl fmt::Debug for AgentConfig {
             .field("base_url", &hidden(&self.base_url))
             .field("api_key", &hidden(&self.api_key))
             .field("system", &self.system)
+            .field("max_tokens", &self.max_tokens)
+            .field("temperature", &self.temperature)
+            .field("context_tokens", &self.context_tokens)
+            .field("price_input", &self.price_input)
+            .field("price_output", &self.price_output)
             .finish()
     }
 }
@@ -122,7 +138,8 @@ impl AgentConfig {
         let agent: Arc<dyn Agent> = match runtime {
             Runtime::Command => Arc::new(RunOnce::new(self.command_spec(bridge_url)?)),
             Runtime::Script => Arc::new(RunOnce::new(self.script_spec()?)),
-            Runtime::Llm | Runtime::Terminal | Runtime::Remote => return Err(not_available(runtime)),
+            Runtime::Llm => Arc::new(RunOnce::new(Llm::new(self.llm_spec()?))),
+            Runtime::Terminal | Runtime::Remote => return Err(not_available(runtime)),
         };
         let summary = self.summary.clone().unwrap_or_else(|| self.describe());
         Ok(AgentSpec { client: client.to_owned(), summary, profile: self.start_profile(client, runtime)?, origin: "configured", agent })
@@ -161,15 +178,64 @@ impl AgentConfig {
         }
     }
 
-    fn runtime(&self) -> Result<Runtime, ConfigFault> {
-        match (self.runtime, &self.command, &self.replies) {
-            (Some(runtime), _, _) => Ok(runtime),
-            (None, Some(_), None) => Ok(Runtime::Command),
-            (None, None, Some(_)) => Ok(Runtime::Script),
-            (None, Some(_), Some(_)) => Err(ConfigFault::new("replies", "This agent has both command and replies; it can only have one.")),
-            (None, None, None) => {
-                Err(ConfigFault::new("runtime", "Say how it runs: give it command = [\"program\"], or replies = [\"text\"]."))
+    /// The model of an `llm` agent.
+    ///
+    /// # Errors
+    /// [`ConfigFault`] when provider, model or key is missing, or a value makes no sense.
+    pub fn llm_spec(&self) -> Result<LlmSpec, ConfigFault> {
+        let provider = self.provider.ok_or_else(|| {
+            ConfigFault::new("provider", "Say whose model it is: provider = \"openai\", \"anthropic\", \"gemini\" or \"ollama\".")
+        })?;
+        let base_url = self.base_url.as_deref().map(|url| provider.base_url(url)).transpose();
+        let base_url = base_url.map_err(|why| ConfigFault::new("base_url", why))?;
+        let api_key = self.api_key.clone().filter(|key| !key.trim().is_empty());
+        if api_key.is_none() && base_url.is_none() && provider.needs_key() {
+            return Err(ConfigFault::new("api_key", "This provider needs a key: api_key = \"${NAME_OF_A_VARIABLE}\"."));
+        }
+        if api_key.as_deref().is_some_and(|key| !key.bytes().all(|byte| (b' '..=b'~').contains(&byte))) {
+            return Err(ConfigFault::new("api_key", "The key holds a character that no key has, perhaps the end of a line."));
+        }
+        Ok(LlmSpec {
+            model: self.llm_model()?,
+            base_url,
+            api_key,
+            system: self.system.clone(),
+            timeout: self.time_limit()?,
+            max_tokens: self.max_tokens.map(|tokens| positive("max_tokens", tokens)).transpose()?,
+            temperature: self.temperature.map(|value| within("temperature", value, 2.0)).transpose()?,
+            context_tokens: self.context_tokens.map_or(Ok(llm::CONTEXT_TOKENS), |tokens| positive("context_tokens", tokens))?,
+            price_input: within("price_input", self.price_input.unwrap_or_default(), PRICE_MAX)?,
+            price_output: within("price_output", self.price_output.unwrap_or_default(), PRICE_MAX)?,
+            ..LlmSpec::new(provider, "")
+        })
+    }
+
+    fn llm_model(&self) -> Result<String, ConfigFault> {
+        match self.model.as_deref().or(self.profile.model.as_deref()).map(str::trim) {
+            None | Some("") => Err(ConfigFault::new("model", "Say which model: model = \"name\", as the provider calls it.")),
+            Some(model) if model.contains(|c: char| c.is_whitespace() || c.is_control()) || model.contains("::") => {
+                Err(ConfigFault::new("model", format!("{model:?} is no model's name.")))
             }
+            Some(model) => Ok(model.to_owned()),
+        }
+    }
+
+    fn runtime(&self) -> Result<Runtime, ConfigFault> {
+        let given = [
+            (Runtime::Command, "command", self.command.is_some()),
+            (Runtime::Script, "replies", self.replies.is_some()),
+            (Runtime::Llm, "provider", self.provider.is_some()),
+        ];
+        let mut given = given.into_iter().filter_map(|(runtime, key, given)| given.then_some((runtime, key)));
+        match (self.runtime, given.next(), given.next()) {
+            (Some(runtime), _, _) | (None, Some((runtime, _)), None) => Ok(runtime),
+            (None, Some((_, one)), Some((_, other))) => {
+                Err(ConfigFault::new(other, format!("This agent has both {one} and {other}; it can only have one.")))
+            }
+            (None, None, _) => Err(ConfigFault::new(
+                "runtime",
+                "Say how it runs: give it command = [\"program\"], replies = [\"text\"], or provider = \"openai\" and a model.",
+            )),
         }
     }
 
@@ -184,8 +250,13 @@ impl AgentConfig {
             (Runtime::Llm, "base_url", self.base_url.is_some()),
             (Runtime::Llm, "api_key", self.api_key.is_some()),
             (Runtime::Llm, "system", self.system.is_some()),
+            (Runtime::Llm, "max_tokens", self.max_tokens.is_some()),
+            (Runtime::Llm, "temperature", self.temperature.is_some()),
+            (Runtime::Llm, "context_tokens", self.context_tokens.is_some()),
+            (Runtime::Llm, "price_input", self.price_input.is_some()),
+            (Runtime::Llm, "price_output", self.price_output.is_some()),
         ];
-        if matches!(runtime, Runtime::Llm | Runtime::Terminal | Runtime::Remote) {
+        if matches!(runtime, Runtime::Terminal | Runtime::Remote) {
             return Err(not_available(runtime));
         }
         match given.into_iter().find(|(owner, _, given)| *given && *owner != runtime) {
@@ -195,6 +266,9 @@ impl AgentConfig {
             }
             None if runtime == Runtime::Script && self.on_lost == Some(OnLost::Fail) => {
                 Err(ConfigFault::new("on_lost", "A script agent always says the same again, so it is always rerun."))
+            }
+            None if runtime == Runtime::Llm && self.on_lost == Some(OnLost::Fail) => {
+                Err(ConfigFault::new("on_lost", "A model is asked again after a restart; only a command agent can fail instead."))
             }
             None => Ok(()),
         }
@@ -236,11 +310,26 @@ impl AgentConfig {
     }
 
     fn describe(&self) -> String {
-        match self.command.as_deref() {
-            Some([program, ..]) => format!("Runs {program} for each turn."),
+        match (self.command.as_deref(), self.provider) {
+            (Some([program, ..]), _) => format!("Runs {program} for each turn."),
+            (_, Some(provider)) => {
+                let model = self.model.as_deref().or(self.profile.model.as_deref()).unwrap_or_default();
+                format!("Asks the model {model} ({}) for each turn.", provider.as_str())
+            }
             _ => "Says what its script says.".to_owned(),
         }
     }
+}
+
+/// Highest price of a million tokens that is believed.
+const PRICE_MAX: f64 = 1_000_000.0;
+
+fn within(key: &'static str, value: f64, max: f64) -> Result<f64, ConfigFault> {
+    if (0.0..=max).contains(&value) { Ok(value) } else { Err(ConfigFault::new(key, format!("{value} is not between 0 and {max}."))) }
+}
+
+fn positive<N: Default + PartialEq>(key: &'static str, tokens: N) -> Result<N, ConfigFault> {
+    if tokens == N::default() { Err(ConfigFault::new(key, "Give a number of tokens, more than 0.")) } else { Ok(tokens) }
 }
 
 const fn name(runtime: Runtime) -> &'static str {
@@ -258,7 +347,7 @@ fn not_available(runtime: Runtime) -> ConfigFault {
     let message = match runtime {
         Runtime::Remote => "A remote agent needs no section: invite it by any client name, and it connects by itself.".to_owned(),
         Runtime::Llm | Runtime::Terminal | Runtime::Script | Runtime::Command => {
-            format!("Runtime {name} is not available in this version; use command or script.")
+            format!("Runtime {name} is not available in this version; use command, script or llm.")
         }
     };
     ConfigFault::new("runtime", message)

@@ -1,4 +1,4 @@
-//! How agents run: built-in scripts that need nothing, and programs run once for each turn.
+//! How agents run: built-in scripts that need nothing, programs run once for each turn, and calls to model providers.
 //!
 //! Everything here does one turn's work as one future ([`moothall_engine::run_once::Work`]); the engine decides when, and drops
 //! the future when the turn is taken away.
@@ -10,7 +10,9 @@
 
 pub mod script;
 pub mod command;
+pub mod llm;
 pub mod config;
+pub mod discover;
 
 use std::sync::Arc;
 
@@ -19,6 +21,7 @@ use moothall_engine::run_once::RunOnce;
 use moothall_kernel::participant::Profile;
 
 pub use config::{AgentConfig, ConfigFault, ProfileConfig};
+pub use discover::discover;
 use script::Demo;
 
 /// The agents that are there without any configuration, in the order in which they are invited.

@@ -7,7 +7,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::compose::{compose, said};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
-use moothall_kernel::participant::Participant;
+use moothall_kernel::participant::{Participant, Runtime};
 use moothall_kernel::state::Turn;
 use moothall_kernel::view::Viewer;
 
@@ -113,7 +113,12 @@ impl Range {
             Some(running) => (running.from_seq, running.through_seq),
             None => (of.participant.cursor, of.state.head()),
         };
-        let oldest = from.0.min(through.0.saturating_sub(WINDOW_SEQS));
+        // A model's memory is rebuilt from these events, and its own budget decides how far back it reaches.
+        let reach = match of.participant.facts.runtime {
+            Runtime::Llm => RANGE_SEQS_MAX,
+            Runtime::Script | Runtime::Command | Runtime::Terminal | Runtime::Remote => WINDOW_SEQS,
+        };
+        let oldest = from.0.min(through.0.saturating_sub(reach));
         Self { after: Seq(oldest.max(through.0.saturating_sub(RANGE_SEQS_MAX))), from, through }
     }
 }

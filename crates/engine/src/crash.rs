@@ -1,8 +1,55 @@
 //! Named points at which a test can make the process die, as a power cut would.
+//!
+//! Only with the cargo feature `crash-points`; otherwise all of this is nothing. Crates above the engine have points here too.
+
+use moothall_kernel::event::Recorded;
+
+/// Every point, in the order in which a conversation comes past them. A test dies at each.
+pub const POINTS: &[&str] = &[
+    "before_parse",
+    "after_parse",
+    "keys_looked_up",
+    "writer_became",
+    "before_append",
+    "before_turn_append",
+    "before_reply_append",
+    "before_pass_append",
+    "before_lost_append",
+    "before_mute_append",
+    "before_pause_append",
+    "before_stop_append",
+    "events_written",
+    "claims_written",
+    "before_commit",
+    "after_commit",
+    "after_turn_append",
+    "after_reply_append",
+    "after_pass_append",
+    "after_lost_append",
+    "after_mute_append",
+    "after_pause_append",
+    "after_stop_append",
+    "after_append",
+    "before_ack",
+    "after_ack",
+    "before_publish",
+    "after_publish",
+    "turn_granted",
+    "prompt_built",
+    "program_started",
+    "agent_started",
+    "presence",
+    "program_ended",
+    "agent_finished",
+    "stream_loaded",
+    "turn_probed",
+    "hall_opened",
+    "drain",
+    "before_checkpoint",
+    "after_checkpoint",
+];
 
 /// Aborts the process when `MOOTHALL_CRASH_AT` is `name:count` and this is the `count`-th time, from 1, that the point is passed.
-///
-/// Only with the cargo feature `crash-points`; otherwise it is nothing.
 #[cfg(feature = "crash-points")]
 pub fn point(name: &str) {
     use std::sync::OnceLock;
@@ -11,6 +58,7 @@ pub fn point(name: &str) {
     static WANTED: OnceLock<Option<(String, u64)>> = OnceLock::new();
     static PASSED: AtomicU64 = AtomicU64::new(0);
 
+    assert!(POINTS.contains(&name), "{name} is missing in the list of crash points");
     let wanted = WANTED.get_or_init(|| parse(&std::env::var("MOOTHALL_CRASH_AT").ok()?));
     let Some((at, count)) = wanted else { return };
     if at == name && PASSED.fetch_add(1, Ordering::Relaxed) + 1 == *count {
@@ -22,6 +70,48 @@ pub fn point(name: &str) {
 #[cfg(not(feature = "crash-points"))]
 #[inline(always)]
 pub fn point(_name: &str) {}
+
+/// The points of a batch that is about to be appended, by what it holds.
+#[cfg(feature = "crash-points")]
+pub fn before_append(events: &[Recorded]) {
+    events.iter().filter_map(|recorded| around(&recorded.event)).for_each(|(before, _)| point(before));
+}
+
+/// The points of a batch that was appended and of which nobody knows yet.
+#[cfg(feature = "crash-points")]
+pub fn after_append(events: &[Recorded]) {
+    events.iter().filter_map(|recorded| around(&recorded.event)).for_each(|(_, after)| point(after));
+}
+
+/// Nothing: the cargo feature `crash-points` is off.
+#[cfg(not(feature = "crash-points"))]
+#[inline(always)]
+pub fn before_append(_events: &[Recorded]) {}
+
+/// Nothing: the cargo feature `crash-points` is off.
+#[cfg(not(feature = "crash-points"))]
+#[inline(always)]
+pub fn after_append(_events: &[Recorded]) {}
+
+/// The points before and after the append of an event.
+#[cfg(feature = "crash-points")]
+fn around(event: &moothall_kernel::event::Event) -> Option<(&'static str, &'static str)> {
+    use moothall_kernel::event::{Change, Event, Outcome};
+
+    match event {
+        Event::TurnGranted { .. } => Some(("before_turn_append", "after_turn_append")),
+        Event::Posted(posted) if posted.turn.is_some() => Some(("before_reply_append", "after_reply_append")),
+        Event::TurnEnded { outcome: Outcome::Passed, .. } => Some(("before_pass_append", "after_pass_append")),
+        Event::TurnLost { .. } => Some(("before_lost_append", "after_lost_append")),
+        Event::Stopped { .. } => Some(("before_stop_append", "after_stop_append")),
+        Event::Controlled { changes, .. } => changes.iter().find_map(|change| match change {
+            Change::Muted { .. } => Some(("before_mute_append", "after_mute_append")),
+            Change::Paused { .. } => Some(("before_pause_append", "after_pause_append")),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
 
 #[cfg(feature = "crash-points")]
 fn parse(text: &str) -> Option<(String, u64)> {

@@ -16,6 +16,7 @@ use tokio::sync::{broadcast, oneshot};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
+use crate::crash;
 use crate::inner::Inner;
 use crate::live::Begin;
 use crate::mail::{Request, Submitted};
@@ -172,7 +173,7 @@ pub struct HallParts {
 /// The engine. Cheap to clone; everything it does ends with the last clone, as in a crash. To end it gently, [`Hall::drain`] it first.
 #[derive(Clone)]
 pub struct Hall {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
     _life: Arc<Life>,
 }
 
@@ -215,6 +216,7 @@ impl Hall {
         let wakes = tokio::spawn(wakes::watch(Arc::downgrade(&inner)));
         let hall = Hall { _life: Arc::new(Life { inner: inner.clone(), wakes }), inner };
         wakes::load_due(&hall.inner).await?;
+        crash::point("hall_opened");
         Ok(hall)
     }
 

@@ -34,6 +34,7 @@ pub mod presence;
 pub mod registry;
 pub mod hall;
 pub mod slash;
+pub mod search;
 pub mod run_once;
 pub mod crash;
 mod inner;

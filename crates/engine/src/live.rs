@@ -131,6 +131,7 @@ impl Live {
             Begin::New => Ok(Loaded { epoch: Some(Epoch::default()), state: Conversation::new(stream.clone()), newer: None }),
             Begin::Existing => {
                 let (state, newer) = fold(&*hall.log, stream).await?;
+                crash::point("stream_loaded");
                 Ok(Loaded { epoch: None, state, newer })
             }
         }

@@ -1,6 +1,6 @@
 //! The log in memory: the reference for what a log does, and what tests and the simulator run on.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -10,8 +10,10 @@ use moothall_kernel::time::{Millis, Timestamp};
 
 use crate::ports::{
     AppendError, Catalog, Claim, ClaimChange, Deliveries, Delivery, DeliveryState, Epoch, EventLog, ListFilter, ListPage, Listed, LogError,
-    NewDelivery, Page, StreamBatch,
+    NewDelivery, Page, Search, StreamBatch,
 };
+
+mod search;
 
 /// A log that lives and dies with its value. It does everything a durable log does, except lasting.
 #[derive(Debug, Default)]
@@ -42,6 +44,9 @@ impl MemoryLog {
 struct Shelf {
     streams: HashMap<StreamId, Stream>,
     in_order: Vec<StreamId>,
+    /// Every event in the order of appending.
+    appended: Vec<(StreamId, Seq)>,
+    forgotten: BTreeSet<(StreamId, Seq)>,
     claims: BTreeMap<(String, String), Claim>,
     deliveries: Vec<Delivery>,
 }
@@ -175,8 +180,9 @@ impl Shelf {
         }
         let stream = self.streams.entry(batch.stream.clone()).or_default();
         if !stream.began() {
-            self.in_order.push(batch.stream);
+            self.in_order.push(batch.stream.clone());
         }
+        self.appended.extend(batch.events.iter().map(|recorded| (batch.stream.clone(), recorded.seq)));
         stream.entries.extend(batch.events.into_iter().map(Entry::Known));
         stream.catalog = Some(batch.catalog);
     }
@@ -278,6 +284,10 @@ impl EventLog for MemoryLog {
         let shelf = self.shelf();
         let held = shelf.claims.get(&(namespace.to_owned(), key.to_owned()));
         Ok(held.filter(|held| !held.has_lapsed(now)).cloned())
+    }
+
+    fn index(&self) -> Option<&dyn Search> {
+        Some(self)
     }
 }
 

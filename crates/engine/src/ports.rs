@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId, TurnNo};
+use moothall_kernel::search::{Piece, Query};
 use moothall_kernel::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -269,6 +270,10 @@ pub trait EventLog: Send + Sync + 'static {
     async fn list(&self, filter: ListFilter) -> Result<ListPage, LogError>;
     /// Looks up a claim that has not lapsed at `now`.
     async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError>;
+    /// The index of what was said, where the log has one.
+    fn index(&self) -> Option<&dyn Search> {
+        None
+    }
 }
 
 /// The deliveries that appends have inserted.
@@ -280,4 +285,44 @@ pub trait Deliveries: Send + Sync + 'static {
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError>;
     /// Moves one from a state to another; `false` when it was in some other state.
     async fn advance(&self, id: u64, from: DeliveryState, to: DeliveryState, evidence: &str) -> Result<bool, LogError>;
+}
+
+/// What to search for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The query. Its `within` is settled already and not looked at.
+    pub query: Query,
+    /// Only in these streams; in all where unset. Those that did not begin are left out.
+    pub streams: Option<Vec<StreamId>>,
+}
+
+/// A message that was searched for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// Where it was said.
+    pub stream: StreamId,
+    /// The message.
+    pub recorded: Recorded,
+    /// Its words around the first match.
+    pub snippet: Vec<Piece>,
+}
+
+/// A page of hits.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hits {
+    /// The hits, those that were appended last first.
+    pub hits: Vec<Hit>,
+    /// Where to go on, when there may be more.
+    pub next: Option<u64>,
+    /// Events of the streams asked for that were appended and not yet looked at by the index.
+    pub lag: u64,
+}
+
+/// The index of what was said where everyone may see it. It follows the log at its own pace and never holds up an append.
+#[async_trait]
+pub trait Search: Send + Sync {
+    /// At most `limit` messages that the query finds, from where `cursor`, the last page's `next`, says.
+    async fn search(&self, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Result<Hits, LogError>;
+    /// Removes a message from the index for good, so that nothing of its words is left in it. The log is not touched.
+    async fn forget(&self, stream: &StreamId, seq: Seq) -> Result<(), LogError>;
 }

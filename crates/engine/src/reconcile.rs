@@ -199,6 +199,7 @@ impl Live {
     /// What to do about a turn of which a runtime said what it knows.
     pub(crate) fn probed(&mut self, key: &TurnKey, probe: &Probe) -> Option<Command> {
         let going = self.runs.current(key)?;
+        crash::point("turn_probed");
         let on_lost = going.agent.as_ref()?.on_lost();
         match (probe, on_lost) {
             (Probe::Waiting | Probe::Running | Probe::Done(_), _) => {

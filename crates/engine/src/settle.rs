@@ -103,10 +103,8 @@ impl Live {
             return Ok(items);
         }
         let stored = self.stored(&items).await;
+        crash::point("keys_looked_up");
         let decided = self.decide(&items, &stored).await;
-        if items.iter().any(|item| matches!(item.command, Command::Finished { .. })) {
-            crash::point("before_finish_append");
-        }
         match self.append(&decided).await {
             Ok(()) => {
                 self.commit(items, decided);
@@ -209,7 +207,9 @@ impl Live {
             catalog: self.catalog(),
         };
         crash::point("before_append");
+        crash::before_append(&decided.events);
         self.hall.log.append(vec![batch]).await?;
+        crash::after_append(&decided.events);
         crash::point("after_append");
         Ok(())
     }
@@ -228,6 +228,7 @@ impl Live {
                 AppendError::Overloaded
             }
         })?;
+        crash::point("writer_became");
         self.epoch = Some(epoch);
         Ok(epoch)
     }

@@ -1,11 +1,12 @@
 //! How events change a conversation: [`Conversation::apply`], and nothing else.
 
-use crate::event::{Cause, Change, Event, Outcome, Posted, Recorded, TurnKind, Why, WhyNot};
+use crate::event::{Cause, Change, Event, Outcome, Posted, Recorded, TurnKind, WhyNot};
 use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Kind, Participant};
 use crate::state::{Conversation, Discussion, ENDED_MAX, Guards, PAIR_MAX, REPEAT_WINDOW, Reply, Round, Running, Spoken, Turn};
 use crate::time::{Millis, Timestamp};
+use crate::turns::WAIT_MAX;
 use std::collections::BTreeMap;
 
 impl Conversation {
@@ -34,7 +35,10 @@ impl Conversation {
                 }
             }
             Event::Posted(posted) => self.apply_posted(posted, recorded),
-            Event::Taken { cause } => self.floor.queue.retain(|waiting| waiting.cause.seq != cause.seq),
+            Event::Taken { cause } => {
+                self.floor.queue.retain(|waiting| waiting.cause.seq != cause.seq);
+                self.floor.taken = Some((cause.seq, recorded.seq));
+            }
             Event::RoundOpened { cause, cap, forced, polled, targeted } => {
                 self.floor.spent = 0;
                 self.floor.cap = *cap;
@@ -59,20 +63,16 @@ impl Conversation {
                 }
             }
             Event::RoundClosed => self.floor.round = None,
-            Event::Skipped { participant, why_not, .. } => self.apply_skipped(participant, *why_not),
+            Event::Skipped { participant, why_not, cause, .. } => self.apply_skipped(participant, *why_not, cause),
             Event::TurnGranted { .. } | Event::TurnWidened { .. } => self.apply_granted(&recorded.event, ts),
             Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => {
                 self.apply_started(*turn, *attempt, Running { from_seq: *from_seq, through_seq: *through_seq, started_at: ts }, *deadline);
             }
-            Event::TurnLost { turn, attempt } => {
-                if let Some(turn) = self.floor.turns.get_mut(turn) {
-                    turn.attempt = attempt + 1;
-                    turn.running = None;
-                    turn.permissions.clear();
-                    turn.frozen_since = None;
-                }
+            Event::TurnLost { turn, attempt } => self.apply_lost(*turn, *attempt, ts),
+            Event::TurnEnded { turn, outcome, .. } => {
+                self.thaw(*turn, ts);
+                self.apply_ended(*turn, *outcome);
             }
-            Event::TurnEnded { turn, outcome, .. } => self.apply_ended(*turn, *outcome),
             Event::PermissionRequested { permission, turn, expires, .. } => {
                 if let Some(turn) = self.floor.turns.get_mut(turn) {
                     turn.permissions.insert(permission.clone(), *expires);
@@ -85,6 +85,7 @@ impl Conversation {
             Event::Stopped { .. } => {
                 self.floor.queue.clear();
                 self.floor.round = None;
+                self.nothing_is_owed();
             }
             Event::Held { guard } => self.guards.held = Some(*guard),
             Event::Resumed { downtime } => self.shift(*downtime),
@@ -122,8 +123,7 @@ impl Conversation {
             Change::PolicySet { policy, .. } => {
                 if policy.name != self.policy.name {
                     self.floor.round = None;
-                    let head = self.head;
-                    self.participants.iter_mut().for_each(|p| p.shown = head);
+                    self.nothing_is_owed();
                 }
                 self.policy = policy.clone();
             }
@@ -212,8 +212,9 @@ impl Conversation {
         }
     }
 
-    fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot) {
-        if let Some(round) = &mut self.floor.round {
+    fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause) {
+        // A prod that came to nothing does not take anybody out of the round.
+        if let Some(round) = self.floor.round.as_mut().filter(|round| round.is_about(cause)) {
             round.forced.retain(|id| id != participant);
             round.polled.retain(|id| id != participant);
         }
@@ -236,6 +237,8 @@ impl Conversation {
                     may_pass: *may_pass,
                     cause: cause.clone(),
                     first_cause: cause.clone(),
+                    cause_at: self.floor.effect_of(cause),
+                    asked_at: self.head,
                     attempt: 1,
                     granted_at: ts,
                     deadline: *expires,
@@ -245,26 +248,37 @@ impl Conversation {
                 };
                 self.floor.turns.insert(*turn, granted);
                 self.note_woken(&cause.from, participant, ts);
-                if let Some(round) = self.floor.round.as_mut().filter(|_| *why != Why::Prod) {
-                    round.current = Some(*turn);
-                    round.polls += u32::from(*may_pass);
-                    round.forced.retain(|id| id != participant);
-                    round.polled.retain(|id| id != participant);
-                }
+                self.ask_in_round(*turn, participant, *may_pass, cause);
                 if *may_pass && let Some(participant) = self.participant_mut(participant) {
                     participant.polls_skipped = 0;
                 }
             }
-            Event::TurnWidened { turn, why, kind, may_pass, cause } => {
-                let Some(turn) = self.floor.turns.get_mut(turn) else { return };
+            Event::TurnWidened { turn: no, why, kind, may_pass, cause } => {
+                let (head, cause_at) = (self.head, self.floor.effect_of(cause));
+                let Some(turn) = self.floor.turns.get_mut(no) else { return };
                 turn.why = *why;
                 turn.kind = *kind;
                 turn.may_pass = *may_pass;
                 turn.cause = cause.clone();
+                turn.cause_at = cause_at;
+                turn.asked_at = head;
                 let woken = turn.participant.clone();
                 self.note_woken(&cause.from, &woken, ts);
+                self.ask_in_round(*no, &woken, *may_pass, cause);
             }
             _ => {}
+        }
+    }
+
+    /// The round waits for a turn that asks somebody on its list about its message or a reply to it. What a person's prod
+    /// grants, or what goes over from a turn of earlier rules, is not its turn.
+    fn ask_in_round(&mut self, no: TurnNo, participant: &ParticipantId, may_pass: bool, cause: &Cause) {
+        let Some(round) = self.floor.round.as_mut().filter(|round| round.is_about(cause) && round.current.is_none()) else { return };
+        if round.forced.contains(participant) || round.polled.contains(participant) {
+            round.current = Some(no);
+            round.polls += u32::from(may_pass);
+            round.forced.retain(|id| id != participant);
+            round.polled.retain(|id| id != participant);
         }
     }
 
@@ -284,7 +298,7 @@ impl Conversation {
         let Some(turn) = self.floor.turns.get_mut(&no) else { return };
         turn.attempt = attempt;
         turn.running = Some(running);
-        if turn.cause.seq > running.through_seq {
+        if turn.is_widened_after(running.through_seq) {
             turn.cause = turn.first_cause.clone();
         }
         turn.deadline = deadline;
@@ -309,6 +323,8 @@ impl Conversation {
             round.failed.push(turn.participant.clone());
         }
         let Some(participant) = self.participant_mut(&turn.participant) else { return };
+        // A turn that ended before it began was asked all the same: a link must not ask again for the same words.
+        participant.shown = participant.shown.max(turn.cause.seq);
         if let (true, Some(running)) = (finished, turn.running) {
             participant.cursor = participant.cursor.max(running.through_seq);
         }
@@ -317,12 +333,39 @@ impl Conversation {
         }
     }
 
+    /// What was said so far gives nobody a turn any more.
+    fn nothing_is_owed(&mut self) {
+        let head = self.head;
+        self.participants.iter_mut().for_each(|participant| participant.shown = head);
+    }
+
+    /// It waits again, with the whole limit of waiting before it: what was left of its time to answer says nothing about that.
+    fn apply_lost(&mut self, no: TurnNo, attempt: u32, ts: Timestamp) {
+        self.thaw(no, ts);
+        let Some(turn) = self.floor.turns.get_mut(&no) else { return };
+        turn.attempt = attempt + 1;
+        turn.running = None;
+        turn.permissions.clear();
+        turn.deadline = ts + WAIT_MAX;
+    }
+
     fn apply_permission_closed(&mut self, permission: &PermissionId, ts: Timestamp) {
-        for turn in self.floor.turns.values_mut() {
-            let answered = turn.permissions.remove(permission).is_some() && turn.permissions.is_empty();
-            if answered && let Some(since) = turn.frozen_since.take() {
-                turn.deadline = turn.deadline + ts.since(since);
-            }
+        let closes = |turn: &mut Turn| turn.permissions.remove(permission).is_some() && turn.permissions.is_empty();
+        let free = self.floor.turns.values_mut().find_map(|turn| closes(turn).then_some(turn.no));
+        if let Some(no) = free {
+            self.thaw(no, ts);
+        }
+    }
+
+    /// The clock of a turn goes on, and that of the hold it belongs to: both stood still while a permission was open.
+    fn thaw(&mut self, no: TurnNo, ts: Timestamp) {
+        let Some(turn) = self.floor.turns.get_mut(&no) else { return };
+        let Some(since) = turn.frozen_since.take() else { return };
+        let stood = ts.since(since);
+        turn.deadline = turn.deadline + stood;
+        let hold = self.gathering.as_mut().and_then(|gathering| gathering.hold.as_mut());
+        if let Some(hold) = hold.filter(|hold| hold.holder == turn.participant) {
+            hold.next_at = hold.next_at + stood;
         }
     }
 
@@ -330,6 +373,8 @@ impl Conversation {
     fn shift(&mut self, downtime: Millis) {
         for turn in self.floor.turns.values_mut() {
             turn.deadline = turn.deadline + downtime;
+            // What stood still already must not be counted a second time when it goes on.
+            turn.frozen_since = turn.frozen_since.map(|since| since + downtime);
             for expires in turn.permissions.values_mut() {
                 *expires = *expires + downtime;
             }

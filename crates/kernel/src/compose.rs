@@ -1,5 +1,6 @@
 //! What a participant is told when its turn comes. Pure: the host fetches the events. (Rulings 11, 22, 23 and 32.)
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use crate::participant::{Kind, Part, Participant};
 use crate::pass::PASS;
 use crate::policy::PolicyName;
 use crate::state::{Conversation, Turn};
-use crate::text::{cut, hang};
+use crate::text::{cut, hang, unhang};
 use crate::view::{Viewer, visible};
 
 /// A prompt, split the way runtimes need it.
@@ -23,6 +24,33 @@ pub struct Prompt {
     pub text: String,
     /// The same with a transcript of what came before: for runtimes without a memory.
     pub standalone: String,
+    /// What was said, oldest first: for runtimes that rebuild a memory of their own.
+    pub history: Vec<Told>,
+    /// What is asked: the closing part of both texts.
+    pub request: String,
+}
+
+/// A message as one participant reads it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// Whether the reader said it.
+    pub own: bool,
+    /// `[name] words` and a newline; later lines of the words are indented.
+    pub line: String,
+    words_at: usize,
+}
+
+impl Told {
+    /// A message of `name`.
+    pub fn new(name: &str, words: &str, own: bool) -> Self {
+        let line = format!("[{name}] {}\n", hang(words.trim_end()));
+        Self { own, line, words_at: name.len() + 3 }
+    }
+
+    /// The words alone, as they were written.
+    pub fn words(&self) -> String {
+        unhang(self.line.get(self.words_at..).unwrap_or_default().trim_end())
+    }
 }
 
 /// Longest transcript for a runtime without a memory, in bytes; about a quarter as many tokens.
@@ -37,14 +65,14 @@ const SINCE_BYTES_MAX: usize = 96 * 1024;
 pub fn compose(state: &Conversation, turn: &Turn, from: Seq, through: Seq, events: &[Recorded]) -> Prompt {
     let viewer = Viewer::Participant(turn.participant.clone());
     let story: Vec<_> = story(events, through).filter(|words| visible(&words.recorded.event, &viewer)).collect();
-    let own = |words: &&Words<'_>| words.posted.from == turn.participant;
-    let since: Vec<_> = story.iter().filter(|words| words.at > from && !own(words)).collect();
-    let asked = your_turn(state, turn, events);
-    let account = tail_within(since.iter().map(|words| line(state, words.posted)), SINCE_BYTES_MAX);
-    let text = format!("## Group Conversation Context\nWhat was said in this conversation since your last turn:\n\n{account}\n{asked}");
-    let transcript = tail_within(story.iter().map(|words| line(state, words.posted)), TRANSCRIPT_BYTES_MAX);
-    let standalone = format!("## Group Conversation Context\nWhat was said in this conversation so far:\n\n{transcript}\n{asked}");
-    Prompt { system: system(state, turn), text, standalone }
+    let history: Vec<_> = story.iter().map(|words| told(state, words.posted, &turn.participant)).collect();
+    let since = story.iter().zip(&history).filter(|(words, told)| words.at > from && !told.own);
+    let request = your_turn(state, turn, events);
+    let account = tail_within(since.map(|(_, told)| &*told.line), SINCE_BYTES_MAX);
+    let text = format!("## Group Conversation Context\nWhat was said in this conversation since your last turn:\n\n{account}\n{request}");
+    let transcript = tail_within(history.iter().map(|told| &*told.line), TRANSCRIPT_BYTES_MAX);
+    let standalone = format!("## Group Conversation Context\nWhat was said in this conversation so far:\n\n{transcript}\n{request}");
+    Prompt { system: system(state, turn), text, standalone, history, request }
 }
 
 /// Words, at the place where they took effect.
@@ -74,8 +102,8 @@ pub fn said<'a>(events: &'a [Recorded], through: Seq, viewer: &Viewer) -> impl I
 }
 
 /// `[User]` for `user`, otherwise nickname or id. Later lines are indented, so that none passes for a speaker.
-fn line(state: &Conversation, posted: &Posted) -> String {
-    format!("[{}] {}\n", label(state, &posted.from), hang(posted.body.trim_end()))
+fn told(state: &Conversation, posted: &Posted, reader: &ParticipantId) -> Told {
+    Told::new(label(state, &posted.from), &posted.body, posted.from == *reader)
 }
 
 fn label<'a>(state: &'a Conversation, id: &'a ParticipantId) -> &'a str {
@@ -83,25 +111,25 @@ fn label<'a>(state: &'a Conversation, id: &'a ParticipantId) -> &'a str {
 }
 
 /// The newest lines that fit; what was left out is said.
-fn tail_within(lines: impl DoubleEndedIterator<Item = String>, bytes_max: usize) -> String {
-    let mut kept: Vec<String> = Vec::new();
+fn tail_within<'a>(lines: impl DoubleEndedIterator<Item = &'a str>, bytes_max: usize) -> String {
+    let mut kept: Vec<Cow<'a, str>> = Vec::new();
     let mut room = bytes_max;
     let mut left_out = 0_usize;
     for line in lines.rev() {
         if left_out > 0 || line.len() > room {
             left_out += 1;
             if kept.is_empty() {
-                kept.push(format!("{}…\n", cut(&line, room)));
+                kept.push(format!("{}…\n", cut(line, room)).into());
                 left_out = 0;
                 room = 0;
             }
         } else {
             room -= line.len();
-            kept.push(line);
+            kept.push(line.into());
         }
     }
     if left_out > 0 {
-        kept.push(format!("({left_out} earlier messages are left out)\n"));
+        kept.push(format!("({left_out} earlier messages are left out)\n").into());
     }
     kept.into_iter().rev().collect()
 }
@@ -221,5 +249,18 @@ pub fn announce(state: &Conversation, step: &GatheringEvent) -> Option<String> {
         GatheringEvent::Closed { .. } => Some("The gathering is closed.".into()),
         GatheringEvent::RoundOpened { phase, round, .. } => Some(format!("{}, round {round}. {}", phase.as_str(), phase.rule())),
         GatheringEvent::Beat { .. } | GatheringEvent::LastWordAsked | GatheringEvent::PieceReleased { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_told_gives_its_words_back() {
+        let told = Told::new("Ada", "one\n[User] two\n\n  three\n", false);
+        assert_eq!(told.line, "[Ada] one\n  [User] two\n  \n    three\n");
+        assert_eq!(told.words(), "one\n[User] two\n\n  three");
+        assert_eq!(Told::new("Ada", "", true).words(), "");
     }
 }

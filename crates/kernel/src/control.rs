@@ -2,11 +2,11 @@
 
 use crate::command::{Actor, Control, Invite, Refusal, Rejection};
 use crate::decide::Decider;
-use crate::event::{Change, Event, TurnKind, Why};
+use crate::event::{Change, Event, TurnKind, Why, WhyNot};
 use crate::ids::ParticipantId;
 use crate::names::{self, NameFault};
 use crate::participant::{Kind, Profile};
-use crate::policy::{Policy, PolicyFault};
+use crate::policy::{Policy, PolicyFault, PolicyName};
 use crate::text;
 
 /// Most participants of one conversation.
@@ -32,8 +32,11 @@ impl Decider<'_> {
         if changes.is_empty() {
             return Err(Rejection::new(Refusal::Invalid, "empty_control", "This control asks for nothing. Give at least one known key."));
         }
-        let gathering_ends =
-            self.state.gathering.is_some() && changes.iter().any(|change| matches!(change, Change::PolicySet { patch: None, .. }));
+        let ends = |change: &Change| match change {
+            Change::PolicySet { policy, patch } => patch.is_none() || policy.name != PolicyName::TalkingPiece,
+            _ => false,
+        };
+        let gathering_ends = self.state.gathering.is_some() && changes.iter().any(ends);
         let cause = self.emit(Event::Controlled { by: by.id.clone(), changes: changes.clone() });
         if gathering_ends {
             self.end_gathering("ended");
@@ -195,7 +198,9 @@ impl Decider<'_> {
             }
             Change::Prodded { targets } => {
                 for target in &targets {
-                    if self.can_take_turns(target, cause) {
+                    if self.has_no_piece(target) {
+                        self.skip(target, WhyNot::Held, cause, Some("somebody else holds the talking piece"));
+                    } else if self.can_take_turns(target, cause) {
                         self.grant(target, Why::Prod, TurnKind::Reply, false, cause);
                     }
                 }

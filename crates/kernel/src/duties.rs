@@ -43,6 +43,6 @@ impl Conversation {
 
     /// A participant runs one turn at a time, and none begins during a pause.
     fn may_run(&self, turn: &Turn) -> bool {
-        turn.running.is_some() || (!self.paused && self.running_turn(&turn.participant).is_none())
+        self.is_front(turn) && (turn.running.is_some() || !self.paused)
     }
 }

@@ -49,8 +49,21 @@ impl Decider<'_> {
     fn take_queued(&mut self) -> bool {
         let Some(spoken) = self.state.floor.queue.front().cloned() else { return false };
         self.emit(Event::Taken { cause: spoken.cause.clone() });
-        self.take(&spoken);
+        if self.state.policy.name == PolicyName::Open {
+            self.link_all(&spoken);
+        } else {
+            self.take(&spoken);
+        }
         true
+    }
+
+    /// Words that waited under other rules go to every member of a link: it counts only what is said from now on.
+    fn link_all(&mut self, spoken: &Spoken) {
+        for id in policy::nominate(self.state, spoken).polled {
+            if self.can_take_turns(&id, &spoken.cause) {
+                self.grant(&id, Why::Link, TurnKind::Reply, true, &spoken.cause);
+            }
+        }
     }
 
     /// The time of a human message has come.
@@ -175,6 +188,13 @@ impl Decider<'_> {
         };
         let next = self.state.agents().find_map(|agent| owed(&agent.id, agent.shown).map(|cause| (agent.id.clone(), cause)));
         let Some((id, cause)) = next else { return false };
+        if !self.state.is_human(&cause.from) {
+            // The limits may have become lower since the words were said.
+            self.guard_exchanges();
+            if self.state.guards.held.is_some() {
+                return true;
+            }
+        }
         self.grant(&id, Why::Link, TurnKind::Reply, true, &cause);
         true
     }
@@ -185,6 +205,10 @@ impl Decider<'_> {
             return false;
         }
         let cause = round.cause.clone();
+        if let Some(id) = round.forced.front().or(round.polled.front()).filter(|id| self.has_covered(id)).cloned() {
+            self.skip(&id, WhyNot::Skipped, &cause, Some("another turn of its own has covered this already"));
+            return true;
+        }
         if let Some(id) = round.forced.front().cloned() {
             return self.step_forced(&id, &cause);
         }
@@ -194,6 +218,15 @@ impl Decider<'_> {
         let next = policy::react(self.state).map_or(Event::RoundClosed, |(forced, polled)| Event::ReactionOpened { forced, polled });
         self.emit(next);
         true
+    }
+
+    /// Whether a turn that it got in between, for somebody's prod, has covered what the round would ask it about.
+    fn has_covered(&self, id: &ParticipantId) -> bool {
+        let Some(round) = &self.state.floor.round else { return false };
+        if round.reacting {
+            return !round.replies.iter().any(|reply| policy::is_news(self.state, reply, id));
+        }
+        self.state.participant(id).is_some_and(|participant| participant.cursor >= self.state.floor.effect_of(&round.cause))
     }
 
     fn step_forced(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
@@ -261,8 +294,7 @@ impl Decider<'_> {
     /// In the reactive round the cause is the newest reply of another, the one that names the participant first.
     fn step_cause(&self, id: &ParticipantId, cause: &Cause, why: Why) -> (Why, Cause) {
         let Some(round) = self.state.floor.round.as_ref().filter(|round| round.reacting) else { return (why, cause.clone()) };
-        let others =
-            || round.replies.iter().rev().filter(|reply| reply.cause.from != *id && reply.cause.depth < self.state.policy.max_depth);
+        let others = || round.replies.iter().rev().filter(|reply| policy::is_news(self.state, reply, id));
         let naming = others().find(|reply| reply.mentions.contains(id)).or_else(|| others().next());
         (Why::Reaction, naming.map_or_else(|| cause.clone(), |reply| reply.cause.clone()))
     }

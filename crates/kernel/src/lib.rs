@@ -24,6 +24,7 @@ pub mod say;
 mod turns;
 pub mod duties;
 pub mod view;
+pub mod search;
 pub mod compose;
 pub mod preview;
 pub mod slash;

@@ -153,7 +153,7 @@ impl Decider<'_> {
 
     /// The turn that a client's own words would answer: the running one, or the one about to run.
     fn own_turn(&self, id: &ParticipantId) -> Option<TurnNo> {
-        self.state.running_turn(id).or_else(|| self.state.waiting_turn(id)).map(|turn| turn.no)
+        self.state.front_turn(id).map(|turn| turn.no)
     }
 
     /// Muted participants and paused conversations take no words of agents; the words are kept. (Ruling 20.)
@@ -198,9 +198,11 @@ impl Decider<'_> {
 
     fn check_budget(&mut self, post: &Post, depth: u32) -> Result<(), Rejection> {
         let floor = &self.state.floor;
+        // The one who was asked may still answer: that reply is spoken for.
+        let promised = u32::from(floor.round.as_ref().is_some_and(|round| round.current.is_some()));
         let (code, message) = if depth > self.state.policy.max_depth {
             ("depth_limit", "Nobody reacts to a reaction to a reaction here; a person has to say something first. The message was kept.")
-        } else if floor.spent >= floor.cap {
+        } else if floor.spent + promised >= floor.cap {
             ("turn_limit", "The agents have used their replies to the last human message. The message was kept.")
         } else {
             return Ok(());
@@ -225,7 +227,7 @@ impl Decider<'_> {
 
     /// The runtime is done with a turn.
     pub(crate) fn finished(&mut self, no: TurnNo, attempt: u32, result: Result<String, Fault>, usage: Usage) {
-        let current = self.state.turn(no).is_some_and(|turn| turn.attempt == attempt);
+        let current = self.state.turn(no).is_some_and(|turn| turn.attempt == attempt && self.state.is_front(turn));
         match result {
             Ok(text) if current => {
                 self.ensure_started(no);
@@ -321,7 +323,7 @@ impl Decider<'_> {
     pub(crate) fn pass_turn(&mut self, no: TurnNo, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
         self.end(no, Outcome::Passed, None, usage);
-        if self.holds_piece(&turn.participant) {
+        if turn.kind == TurnKind::Reply && self.holds_piece(&turn.participant) {
             return self.release_piece(crate::gathering::LetGo::Passed, None, None);
         }
         if !turn.may_pass && turn.kind == TurnKind::Reply {
@@ -335,7 +337,7 @@ impl Decider<'_> {
         self.check_speaker(&by.id)?;
         self.check_open()?;
         if self.holds_piece(&by.id) {
-            if let Some(turn) = self.state.running_turn(&by.id).map(|turn| turn.no) {
+            if let Some(turn) = self.state.front_turn(&by.id).filter(|turn| turn.running.is_some()).map(|turn| turn.no) {
                 let usage = self.elapsed(turn);
                 self.end(turn, Outcome::Passed, None, usage);
             }

@@ -64,6 +64,8 @@ pub struct Floor {
     pub(crate) last_turn: TurnNo,
     /// Human messages that wait for their time.
     pub(crate) queue: VecDeque<Spoken>,
+    /// The message that was taken from the queue last, and where.
+    pub(crate) taken: Option<(Seq, Seq)>,
     pub(crate) round: Option<Round>,
     /// Visible agent replies since the last human message was taken up.
     pub(crate) spent: u32,
@@ -76,6 +78,11 @@ pub struct Floor {
 }
 
 impl Floor {
+    /// Where a cause took effect, if it is the one that is being handled.
+    pub(crate) fn effect_of(&self, cause: &Cause) -> Seq {
+        self.taken.filter(|(taken, _)| *taken == cause.seq).map_or(cause.seq, |(_, at)| at)
+    }
+
     /// Whose turn this was, if it ended lately.
     pub(crate) fn recent_owner(&self, no: TurnNo) -> Option<ParticipantId> {
         self.ended.iter().rev().find(|(ended, _)| *ended == no).map(|(_, owner)| owner.clone())
@@ -108,6 +115,13 @@ pub struct Round {
     pub(crate) current: Option<TurnNo>,
 }
 
+impl Round {
+    /// Whether a cause is its message or one of the replies to it.
+    pub(crate) fn is_about(&self, cause: &Cause) -> bool {
+        self.cause.seq == cause.seq || self.replies.iter().any(|reply| reply.cause.seq == cause.seq)
+    }
+}
+
 /// An agent's visible reply within a round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
@@ -132,6 +146,10 @@ pub struct Turn {
     pub cause: Cause,
     /// The cause it was granted for.
     pub first_cause: Cause,
+    /// Where the newest cause took effect: later than its own place if it was queued.
+    pub cause_at: Seq,
+    /// The event that granted it, or widened it last: whoever takes the turn up was told this much.
+    pub asked_at: Seq,
     /// Which try comes next, or is running.
     pub attempt: u32,
     /// When it was granted.
@@ -143,6 +161,13 @@ pub struct Turn {
     /// Since when a permission keeps its clock still.
     pub frozen_since: Option<Timestamp>,
     pub(crate) permissions: BTreeMap<PermissionId, Timestamp>,
+}
+
+impl Turn {
+    /// Whether it got a cause that a prompt which covers so much does not show.
+    pub(crate) fn is_widened_after(&self, through: Seq) -> bool {
+        self.cause.seq != self.first_cause.seq && self.cause_at > through
+    }
 }
 
 /// A turn that runs.
@@ -341,13 +366,19 @@ impl Conversation {
         self.latest.as_ref().filter(|cause| cause.from != *id).or(self.latest_other.as_ref())
     }
 
-    /// The open turn of a participant that waits to be started.
-    pub(crate) fn waiting_turn(&self, id: &ParticipantId) -> Option<&Turn> {
-        self.floor.turns.values().find(|t| t.participant == *id && t.running.is_none())
+    /// The oldest open turn of a participant: the one that runs, or the next to run. One that a restart interrupted keeps its
+    /// place before the one that waits behind it.
+    pub(crate) fn front_turn(&self, id: &ParticipantId) -> Option<&Turn> {
+        self.floor.turns.values().find(|turn| turn.participant == *id)
     }
 
-    /// The open turn of a participant that runs.
-    pub(crate) fn running_turn(&self, id: &ParticipantId) -> Option<&Turn> {
-        self.floor.turns.values().find(|t| t.participant == *id && t.running.is_some())
+    /// The turn of a participant that takes further causes: the newest that was not started.
+    pub(crate) fn waiting_turn(&self, id: &ParticipantId) -> Option<&Turn> {
+        self.floor.turns.values().rev().find(|turn| turn.participant == *id && turn.running.is_none())
+    }
+
+    /// Whether nothing of the same participant comes before this turn.
+    pub(crate) fn is_front(&self, turn: &Turn) -> bool {
+        self.front_turn(&turn.participant).is_some_and(|front| front.no == turn.no)
     }
 }

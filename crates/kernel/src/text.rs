@@ -97,6 +97,11 @@ pub fn hang(body: &str) -> String {
     body.replace('\n', "\n  ")
 }
 
+/// The text that [`hang`] indented.
+pub fn unhang(hung: &str) -> String {
+    hung.replace("\n  ", "\n")
+}
+
 /// Cuts at a character boundary at or below `bytes_max`.
 pub fn cut(text: &str, bytes_max: usize) -> &str {
     if text.len() <= bytes_max {

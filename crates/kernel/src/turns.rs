@@ -9,7 +9,7 @@ use crate::text;
 use crate::time::Millis;
 
 /// How long a turn may wait for a runtime to accept it. A busy terminal accepts late, so this is generous.
-const WAIT_MAX: Millis = Millis::from_secs(3600);
+pub(crate) const WAIT_MAX: Millis = Millis::from_secs(3600);
 /// Longest description of an action that a permission shows, in bytes.
 const ACTION_BYTES_MAX: usize = 16 * 1024;
 
@@ -60,11 +60,11 @@ impl Decider<'_> {
 
     pub(crate) fn started(&mut self, no: TurnNo, attempt: u32, through: Seq) {
         let Some(turn) = self.state.turn(no) else { return };
-        if turn.attempt != attempt || turn.running.is_some() {
+        if turn.attempt != attempt || turn.running.is_some() || !self.state.is_front(turn) {
             return;
         }
         let through = through.min(self.state.head);
-        let widened = (turn.cause.seq > through).then(|| turn.clone());
+        let widened = turn.is_widened_after(through).then(|| turn.clone());
         self.start(no, through);
         if let Some(turn) = widened {
             self.grant(&turn.participant, turn.why, turn.kind, turn.may_pass, &turn.cause);
@@ -79,10 +79,11 @@ impl Decider<'_> {
         self.emit(Event::TurnStarted { turn: no, attempt, from_seq: from_seq.min(through), through_seq: through, deadline });
     }
 
-    /// A result can outrun the news of its start.
+    /// A result can outrun the news of its start. It covers what its participant was told with the turn; a cause that was
+    /// queued took effect after it was said.
     pub(crate) fn ensure_started(&mut self, no: TurnNo) {
         let waiting = self.state.turn(no).filter(|turn| turn.running.is_none());
-        if let Some(through) = waiting.map(|turn| turn.cause.seq) {
+        if let Some(through) = waiting.map(|turn| turn.asked_at) {
             self.start(no, through);
         }
     }
@@ -94,9 +95,22 @@ impl Decider<'_> {
 
     pub(crate) fn end(&mut self, no: TurnNo, outcome: Outcome, fault: Option<Fault>, usage: Usage) {
         let Some(turn) = self.state.turn(no) else { return };
-        let (participant, attempt) = (turn.participant.clone(), turn.attempt);
+        let (participant, attempt, kind) = (turn.participant.clone(), turn.attempt, turn.kind);
         let usage = bounded(usage);
-        self.emit(Event::TurnEnded { turn: no, participant, attempt, outcome, fault, usage });
+        self.emit(Event::TurnEnded { turn: no, participant: participant.clone(), attempt, outcome, fault, usage });
+        if kind == TurnKind::Reply && matches!(outcome, Outcome::Spoke | Outcome::Passed) {
+            self.end_covered(&participant);
+        }
+    }
+
+    /// What waits for an answer to something that was just answered need not be asked: each cause is covered once.
+    fn end_covered(&mut self, id: &ParticipantId) {
+        let Some(cursor) = self.state.participant(id).map(|participant| participant.cursor) else { return };
+        let covered = self.state.waiting_turn(id).filter(|turn| turn.cause_at <= cursor).map(|turn| turn.no);
+        if let Some(no) = covered {
+            let fault = Fault::new("covered", "the turn before it has covered this already");
+            self.end(no, Outcome::Cancelled, Some(fault), Usage::default());
+        }
     }
 
     /// A turn could not be answered: it ends, people see that it did, and the next agent goes on. (Ruling 13.)
@@ -124,10 +138,22 @@ impl Decider<'_> {
         self.fail(no, Outcome::Expired, fault, usage);
     }
 
+    /// A restart lost a running turn: it waits to be run again. Where another waits behind it, that one takes over its causes
+    /// and what was owed to them: nobody has two waiting turns, and no cause is answered twice.
     pub(crate) fn lost(&mut self, no: TurnNo, attempt: u32) {
-        if self.state.turn(no).is_some_and(|turn| turn.attempt == attempt && turn.running.is_some()) {
-            self.emit(Event::TurnLost { turn: no, attempt });
+        let running = self.state.turn(no).filter(|turn| turn.attempt == attempt && turn.running.is_some());
+        let Some(turn) = running.cloned() else { return };
+        let usage = self.elapsed(no);
+        let behind = self.state.waiting_turn(&turn.participant).cloned();
+        self.emit(Event::TurnLost { turn: no, attempt });
+        let Some(behind) = behind else { return };
+        let owes_more = turn.kind == TurnKind::Reply && (behind.kind == TurnKind::Listen || (behind.may_pass && !turn.may_pass));
+        if owes_more {
+            let (why, kind, may_pass) = (turn.why, turn.kind, turn.may_pass);
+            self.emit(Event::TurnWidened { turn: behind.no, why, kind, may_pass, cause: behind.cause });
         }
+        let message = format!("a restart lost it, and turn {} covers what it was asked", behind.no);
+        self.end(no, Outcome::Cancelled, Some(Fault::new("merged", message)), usage);
     }
 
     pub(crate) fn cancel(&mut self, no: TurnNo, by: &Actor) -> Result<(), Rejection> {

@@ -1,7 +1,7 @@
-//! What a turn of a zero-latency agent costs, end to end through the engine: memory log and SQLite.
+//! What a turn of a zero-latency agent costs, end to end through the engine and SQLite.
 //!
 //! `cargo bench -p moothall-store --bench turns` prints CPU microseconds (user and system, all threads) and commits for each
-//! turn. The floor is the kernel alone deciding about the same turns.
+//! turn. `cargo bench -p moothall-engine` has the same on the memory log, with the kernel alone as its floor.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use async_trait::async_trait;
-use moothall_engine::MemoryLog;
 use moothall_engine::agent::{Job, Reporter};
 use moothall_engine::hall::{Hall, HallParts, Update};
 use moothall_engine::ports::{EventLog, SystemClock};
@@ -103,12 +102,6 @@ fn report(name: &str, budget: &str, points: &[(usize, f64, f64)]) {
 async fn main() {
     let goals = [200, 2_000, 10_000];
     let mut points = Vec::new();
-    for goal in goals {
-        let (cpu, wall) = play(Arc::new(MemoryLog::default()), goal).await;
-        points.push((goal, cpu, wall));
-    }
-    report("memory log", "90 us", &points);
-    points.clear();
     for goal in goals {
         let folder = tempfile::tempdir().unwrap();
         let log = Arc::new(SqliteLog::open(folder.path()).unwrap());

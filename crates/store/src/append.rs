@@ -1,6 +1,7 @@
 //! One request inside the writer's transaction. Whoever calls has a savepoint around it.
 
 use moothall_engine::codec;
+use moothall_engine::crash;
 use moothall_engine::ports::{AppendError, Catalog, Claim, ClaimChange, DeliveryState, Epoch, NewDelivery, StreamBatch};
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId};
@@ -36,9 +37,11 @@ fn append_one(conn: &Connection, batch: &StreamBatch, newest: Option<Timestamp>)
     for recorded in &batch.events {
         stored.link = insert_event(conn, &stored, recorded)?;
     }
+    crash::point("events_written");
     stored.update(conn, batch, head)?;
     for change in &batch.claims {
         change_claim(conn, &batch.stream, change, newest)?;
+        crash::point("claims_written");
     }
     for delivery in &batch.deliveries {
         insert_delivery(conn, stored.key, delivery)?;

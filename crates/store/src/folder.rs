@@ -85,7 +85,8 @@ impl Folder {
     }
 }
 
-fn private_file(path: &Path) -> Result<File, OpenError> {
+/// Opens a file that is the owner's alone, and makes it where there is none.
+pub(crate) fn private_file(path: &Path) -> Result<File, OpenError> {
     let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
     opened.map_err(|source| OpenError::Io { path: path.to_owned(), source })
 }

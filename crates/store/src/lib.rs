@@ -26,6 +26,7 @@ mod writer;
 mod reader;
 mod trouble;
 mod verify;
+mod index;
 mod log;
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::thread::JoinHandle;
 
 use async_trait::async_trait;
 use moothall_engine::ports::{
-    AppendError, Claim, Clock, Deliveries, Delivery, DeliveryState, Epoch, EventLog, ListFilter, ListPage, Listed, LogError, Page,
-    StreamBatch, SystemClock,
+    AppendError, Claim, Clock, Deliveries, Delivery, DeliveryState, Epoch, EventLog, Hits, ListFilter, ListPage, Listed, LogError, Page,
+    Search, StreamBatch, SystemClock, Wanted,
 };
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -16,6 +16,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::folder::{Folder, LOG_FILE, OpenError};
+use crate::index::{Bell, Index};
 use crate::reader::{self, Readers};
 use crate::trouble::{Refusal, Trouble, failed};
 use crate::verify::{self, Verified};
@@ -33,6 +34,8 @@ pub struct SqliteLog {
     queue: Mutex<Option<mpsc::Sender<Request>>>,
     writer: Option<JoinHandle<()>>,
     readers: Arc<Readers>,
+    /// Nothing where it could not be opened: the log is there without it.
+    index: Option<Arc<Index>>,
 }
 
 impl SqliteLog {
@@ -55,9 +58,13 @@ impl SqliteLog {
             return Err(OpenError::Newer { dir: folder.path().to_owned(), found, known: schema::FORMAT });
         }
         folder.sync()?;
-        let started = writer::start(conn, folder, queue);
+        let bell = Arc::new(Bell::default());
+        let index = Index::start(dir, &path, bell.clone());
+        let started = writer::start(conn, folder, queue, bell);
         let (queue, writer) = started.map_err(|source| OpenError::Io { path: path.clone(), source })?;
-        Ok(Self { queue: Mutex::new(Some(queue)), writer: Some(writer), readers: Arc::new(Readers::new(path)) })
+        let index = index.inspect_err(|error| tracing::warn!(%error, "there is no search: its index cannot be opened"));
+        let index = index.ok().map(Arc::new);
+        Ok(Self { queue: Mutex::new(Some(queue)), writer: Some(writer), readers: Arc::new(Readers::new(path)), index })
     }
 
     /// Writes what was asked for, moves everything into the one file, and gives the folder free. Later writes are refused.
@@ -67,6 +74,10 @@ impl SqliteLog {
     pub async fn close(&self) -> Result<(), LogError> {
         let Ok(queue) = self.queue() else { return Ok(()) };
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(index) = self.index.clone() {
+            // Nobody else may have the folder while the index is still being written.
+            drop(tokio::task::spawn_blocking(move || index.stop()).await);
+        }
         self.readers.close();
         let (reply, closed) = oneshot::channel();
         if queue.send(Request::Close(reply)).await.is_err() {
@@ -99,6 +110,10 @@ impl SqliteLog {
         result.await.unwrap_or_else(|_| Err(LogError::Failed(CLOSED.into())))
     }
 
+    fn opened_index(&self) -> Result<&Index, LogError> {
+        self.index.as_deref().ok_or_else(|| LogError::Failed("the search index could not be opened; the server's log says why".into()))
+    }
+
     async fn read_rows<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -109,6 +124,9 @@ impl SqliteLog {
 
 impl Drop for SqliteLog {
     fn drop(&mut self) {
+        if let Some(index) = &self.index {
+            index.stop();
+        }
         self.queue.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(writer) = self.writer.take() {
             // A writer that panicked has told everyone who waited, by hanging up.
@@ -158,6 +176,21 @@ impl EventLog for SqliteLog {
     async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError> {
         let (namespace, key) = (namespace.to_owned(), key.to_owned());
         self.read_rows(move |conn| reader::claim(conn, &namespace, &key, now)).await
+    }
+
+    fn index(&self) -> Option<&dyn Search> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Search for SqliteLog {
+    async fn search(&self, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Result<Hits, LogError> {
+        self.opened_index()?.search(&self.readers, wanted, limit, cursor).await
+    }
+
+    async fn forget(&self, stream: &StreamId, seq: Seq) -> Result<(), LogError> {
+        self.opened_index()?.forget(&self.readers, stream, seq).await
     }
 }
 

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 
+use moothall_engine::crash;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::folder::Folder;
+use crate::index::Bell;
 use crate::trouble::{Refusal, Trouble};
 
 /// Pages in the WAL that are worth a checkpoint.
@@ -83,7 +85,12 @@ where
 }
 
 /// Starts the thread. It ends when it is asked to close or when nobody can ask any more, and then gives the folder free.
-pub(crate) fn start(mut conn: Connection, folder: Folder, queue: usize) -> std::io::Result<(mpsc::Sender<Request>, JoinHandle<()>)> {
+pub(crate) fn start(
+    mut conn: Connection,
+    folder: Folder,
+    queue: usize,
+    bell: Arc<Bell>,
+) -> std::io::Result<(mpsc::Sender<Request>, JoinHandle<()>)> {
     let (sender, receiver) = mpsc::channel(queue);
     let wal_pages = Arc::new(AtomicU32::new(0));
     let seen = wal_pages.clone();
@@ -92,7 +99,7 @@ pub(crate) fn start(mut conn: Connection, folder: Folder, queue: usize) -> std::
         Ok(())
     };
     conn.wal_hook(Some(hook)).map_err(std::io::Error::other)?;
-    let writer = Writer { conn, queue: receiver, wal_pages, checkpointed: 0, failed: None, _folder: folder };
+    let writer = Writer { conn, queue: receiver, bell, wal_pages, checkpointed: 0, failed: None, _folder: folder };
     let thread = thread::Builder::new().name("log-writer".into()).spawn(move || writer.run())?;
     Ok((sender, thread))
 }
@@ -100,6 +107,8 @@ pub(crate) fn start(mut conn: Connection, folder: Folder, queue: usize) -> std::
 struct Writer {
     conn: Connection,
     queue: mpsc::Receiver<Request>,
+    /// Rung after each commit, when everyone has been told.
+    bell: Arc<Bell>,
     /// Pages in the WAL after the last commit.
     wal_pages: Arc<AtomicU32>,
     /// Pages in the WAL at the last checkpoint.
@@ -115,6 +124,7 @@ impl Writer {
             let (writes, close) = self.gather(first);
             if !writes.is_empty() {
                 self.write(writes);
+                self.bell.ring();
             }
             if let Some(reply) = close {
                 let closed = self.finish();
@@ -168,7 +178,10 @@ impl Writer {
         }
         self.execute("BEGIN IMMEDIATE")?;
         writes.iter_mut().try_for_each(|write| self.decide(write.as_mut()))?;
-        self.execute("COMMIT")
+        crash::point("before_commit");
+        self.execute("COMMIT")?;
+        crash::point("after_commit");
+        Ok(())
     }
 
     fn decide(&self, write: &mut dyn Write) -> Result<(), Trouble> {
@@ -216,7 +229,9 @@ impl Writer {
 
     /// What a checkpoint cannot move for want of room, or because somebody reads it, stays in the WAL.
     fn checkpoint(&self, mode: &str) -> Result<(), Trouble> {
+        crash::point("before_checkpoint");
         let done = self.conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
+        crash::point("after_checkpoint");
         match done.map_err(|error| Trouble::of(&error)) {
             Ok(()) | Err(Trouble::Full | Trouble::Busy) => Ok(()),
             Err(fatal @ Trouble::Fatal(_)) => Err(fatal),

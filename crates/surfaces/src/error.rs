@@ -65,6 +65,7 @@ codes! {
     UnknownField = 422 "unknown_field" "The body has a key that means nothing here.";
     InvalidField = 422 "invalid_field" "A value in the body is of the wrong kind or outside its range.";
     InvalidParameter = 422 "invalid_parameter" "A parameter of the query is of the wrong kind or outside its range.";
+    InvalidQuery = 422 "invalid_query" "The search is not understood, or names a thread that does not exist.";
     InvalidParticipant = 422 "invalid_participant" "A participant's id is not 1 to 64 of `A-Z a-z 0-9 . _ : -`, or is reserved.";
     InvalidPolicy = 422 "invalid_policy" "The policy, or one of its settings, is not understood.";
     InvalidControl = 422 "invalid_control" "The content of the control is not understood.";

@@ -6,6 +6,7 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use futures_util::StreamExt;
+use moothall_engine::crash;
 use moothall_engine::hall::Idempotency;
 use moothall_kernel::command::Actor;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
@@ -36,11 +37,13 @@ impl<S: Send + Sync> FromRequest<S> for Body {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> ApiResult<Self> {
+        crash::point("before_parse");
         let (parts, body) = request.into_parts();
         let key = idempotency_key(&parts.headers)?;
         let bytes = collect(&parts.headers, body).await?;
         let fields = if bytes.is_empty() { Map::new() } else { object(&parts.headers, &bytes)? };
         let fingerprint = fingerprint(&parts, &fields);
+        crash::point("after_parse");
         Ok(Self { fields, key, fingerprint })
     }
 }

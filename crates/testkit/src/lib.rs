@@ -1,3 +1,6 @@
-//! Never shipped: conformance suites for the ports, and what other crates' tests are built from.
+//! Never shipped: the simulator, conformance suites for the ports, and what other crates' tests are built from.
 
 pub mod conformance;
+pub mod sim;
+#[cfg(feature = "fakes")]
+pub mod model_server;

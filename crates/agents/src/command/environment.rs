@@ -82,6 +82,7 @@ fn is_inherited(name: &str) -> bool {
     INHERITED.contains(&name) || name.starts_with("LC_")
 }
 
-fn is_program(file: &Path) -> bool {
+/// Whether a file can be run.
+pub(crate) fn is_program(file: &Path) -> bool {
     file.is_file() && access(file, AccessFlags::X_OK).is_ok()
 }

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use moothall_engine::agent::{Job, Reporter};
+use moothall_engine::crash;
 use moothall_engine::run_once::Work;
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::participant::{OnLost, Runtime};
@@ -25,7 +26,7 @@ use serde::Deserialize;
 use tokio::process::{ChildStdin, Command};
 
 use environment::Environment;
-pub(crate) use environment::is_own as is_own_variable;
+pub(crate) use environment::{is_own as is_own_variable, is_program};
 use group::Group;
 use pipes::Output;
 use strays::Mark;
@@ -136,7 +137,9 @@ impl CommandSpec {
         }
         let mut child = command.spawn().map_err(|error| spawn_failed(format!("{} could not be started: {error}.", self.program())))?;
         let (stdin, output) = (child.stdin.take(), Output::of(&mut child));
-        Ok(Started { group: Group::of(child, mark), stdin, output })
+        let group = Group::of(child, mark);
+        crash::point("program_started");
+        Ok(Started { group, stdin, output })
     }
 
     fn document(&self, job: &Job, prompt: String) -> String {
@@ -158,6 +161,7 @@ impl CommandSpec {
         let ended = tokio::time::timeout(limit, started.attend(document.as_bytes())).await;
         let Started { group, output, .. } = started;
         group.end().await;
+        crash::point("program_ended");
         match ended {
             Err(_) => Err(Fault::new("timeout", format!("{} gave no answer within {} s.", self.program(), job.limit.as_secs_f64()))),
             Ok(Ended::TooLarge) => {

@@ -1,10 +1,11 @@
 //! Turns to take, without an engine.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
 use moothall_engine::agent::{Job, Report, Reporter, TurnKey};
 use moothall_kernel::compose::Prompt;
-use moothall_kernel::event::{Cause, Event, Posted, Recorded, To, TurnKind, Why};
+use moothall_kernel::event::{Cause, Event, Fault, Posted, Recorded, To, TurnKind, Usage, Why};
 use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::{Kind, Profile};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -14,6 +15,37 @@ pub struct Silent;
 
 impl Reporter for Silent {
     fn report(&self, _report: Report) {}
+}
+
+/// Keeps what was reported.
+#[derive(Default)]
+pub struct Notes(pub Mutex<Vec<Report>>);
+
+impl Reporter for Notes {
+    fn report(&self, report: Report) {
+        self.0.lock().unwrap().push(report);
+    }
+}
+
+impl Notes {
+    fn pick<T>(&self, pick: impl FnMut(&Report) -> Option<T>) -> Vec<T> {
+        self.0.lock().unwrap().iter().filter_map(pick).collect()
+    }
+
+    /// The pieces of the answer.
+    pub fn deltas(&self) -> Vec<String> {
+        self.pick(|report| if let Report::Delta(piece) = report { Some(piece.clone()) } else { None })
+    }
+
+    /// The words for people.
+    pub fn progress(&self) -> Vec<String> {
+        self.pick(|report| if let Report::Progress(word) = report { Some(word.clone()) } else { None })
+    }
+
+    /// How it ended, if it has.
+    pub fn finished(&self) -> Option<(Result<String, Fault>, Usage)> {
+        self.pick(|report| if let Report::Finished { result, usage } = report { Some((result.clone(), *usage)) } else { None }).pop()
+    }
 }
 
 /// A message; `user` is a person, everyone else an agent that answers the newest message before it.
@@ -61,7 +93,7 @@ pub fn job(agent: &str, why: Why, window: &[Recorded]) -> Job {
         why,
         kind: TurnKind::Reply,
         may_pass: matches!(why, Why::Polled | Why::Reaction),
-        prompt: Prompt { system: "You are here.".into(), text: "text".into(), standalone: "What now?".into() },
+        prompt: Prompt { system: "You are here.".into(), text: "text".into(), standalone: "What now?".into(), ..Prompt::default() },
         trigger: window.last().unwrap().clone(),
         window: window.to_vec(),
         through: window.last().unwrap().seq,

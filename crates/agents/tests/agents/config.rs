@@ -51,11 +51,36 @@ fn a_script_is_known_by_its_replies() {
 }
 
 #[test]
+fn a_model_is_known_by_its_provider() {
+    let spec = spec("provider = \"ollama\"\nmodel = \"llama3.2\"\ntimeout = 90");
+    assert_eq!((spec.facts().runtime, spec.facts().timeout), (Runtime::Llm, Some(Millis(90_000))));
+    assert_eq!(spec.profile.model.as_deref(), Some("llama3.2"));
+    assert_eq!(spec.summary, "Asks the model llama3.2 (ollama) for each turn.");
+    let llm = read("provider = \"openai\"\nbase_url = \"http://127.0.0.1:1\"\nprofile = { model = \"m\" }").llm_spec().unwrap();
+    assert_eq!((llm.model.as_str(), llm.base_url.as_deref(), llm.context_tokens), ("m", Some("http://127.0.0.1:1/v1/"), 24_000));
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_by_its_key() {
     for (key, section) in [
         ("runtime", ""),
-        ("runtime", r#"runtime = "llm""#),
-        ("runtime", "runtime = \"llm\"\nmodel = \"m\"\napi_key = \"k\""),
+        ("provider", r#"runtime = "llm""#),
+        ("provider", "runtime = \"llm\"\nmodel = \"m\"\napi_key = \"k\""),
+        ("provider", "command = [\"x\"]\nprovider = \"openai\""),
+        ("model", "provider = \"openai\"\napi_key = \"k\""),
+        ("model", "provider = \"openai\"\napi_key = \"k\"\nmodel = \"a::b\""),
+        ("api_key", "provider = \"openai\"\nmodel = \"m\""),
+        ("api_key", "provider = \"gemini\"\nmodel = \"m\"\napi_key = \" \""),
+        ("api_key", "provider = \"gemini\"\nmodel = \"m\"\napi_key = \"k\\n\""),
+        ("base_url", "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"localhost:1\""),
+        ("max_tokens", "provider = \"ollama\"\nmodel = \"m\"\nmax_tokens = 0"),
+        ("temperature", "provider = \"ollama\"\nmodel = \"m\"\ntemperature = 2.5"),
+        ("context_tokens", "provider = \"ollama\"\nmodel = \"m\"\ncontext_tokens = 0"),
+        ("price_input", "provider = \"ollama\"\nmodel = \"m\"\nprice_input = -1.0"),
+        ("price_output", "provider = \"ollama\"\nmodel = \"m\"\nprice_output = nan"),
+        ("timeout", "provider = \"ollama\"\nmodel = \"m\"\ntimeout = 0"),
+        ("on_lost", "provider = \"ollama\"\nmodel = \"m\"\non_lost = \"fail\""),
+        ("price_input", "replies = [\"y\"]\nprice_input = 1.0"),
         ("runtime", r#"runtime = "terminal""#),
         ("runtime", r#"runtime = "remote""#),
         ("command", r#"runtime = "command""#),
@@ -92,6 +117,8 @@ fn unknown_keys_and_values_do_not_parse() {
         "on_lost = \"retry\"",
         "stdin = \"xml\"",
         "profile = { nick = \"x\" }",
+        "provider = \"acme\"",
+        "max_tokens = -1",
         "replies = [{ text = \"x\", delay = 1 }]",
     ] {
         assert!(toml::from_str::<AgentConfig>(section).is_err(), "{section}");
@@ -103,6 +130,8 @@ fn printing_a_section_shows_no_secret() {
     let section =
         read("command = [\"x\", \"--key=CANARY\"]\nenv = { KEY = \"CANARY\" }\napi_key = \"CANARY\"\nbase_url = \"http://u:CANARY@h\"");
     assert!(!format!("{section:?}").contains("CANARY"));
+    let model = read("provider = \"openai\"\nmodel = \"m\"\napi_key = \"CANARY\"\nbase_url = \"http://h/?key=CANARY\"").llm_spec().unwrap();
+    assert!(!format!("{model:?}").contains("CANARY"));
     let mut program = moothall_agents::command::CommandSpec::new(["x"]);
     program.env.insert("KEY".into(), "CANARY".into());
     let shown = format!("{program:?}");

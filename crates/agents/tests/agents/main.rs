@@ -8,3 +8,6 @@ mod config;
 mod demo;
 mod script;
 mod story;
+mod discover;
+mod llm;
+mod llm_faults;

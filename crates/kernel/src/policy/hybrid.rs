@@ -3,7 +3,7 @@
 use crate::event::{To, WhyNot};
 use crate::ids::ParticipantId;
 use crate::policy::{Nomination, addressed, others};
-use crate::state::{Conversation, Spoken};
+use crate::state::{Conversation, Reply, Spoken};
 
 /// So many mentions of an agent's message are acted on.
 pub(crate) const AGENT_MENTIONS_MAX: usize = 5;
@@ -29,20 +29,12 @@ pub(crate) fn react(state: &Conversation) -> Option<(Vec<ParticipantId>, Vec<Par
     if !may_react {
         return None;
     }
-    let has_news = |id: &ParticipantId| {
-        let shown = state.participant(id).map(|p| p.shown);
-        shown.is_some_and(|shown| {
-            round
-                .replies
-                .iter()
-                .any(|reply| reply.cause.from != *id && reply.cause.seq > shown && reply.cause.depth < state.policy.max_depth)
-        })
-    };
+    let has_news = |id: &ParticipantId| round.replies.iter().any(|reply| is_news(state, reply, id));
     let mut forced: Vec<ParticipantId> = Vec::new();
     for reply in &round.replies {
         for id in reply.mentions.iter().take(AGENT_MENTIONS_MAX) {
             let agent = state.participant(id).is_some_and(|p| p.is_agent());
-            if agent && *id != reply.cause.from && !forced.contains(id) && has_news(id) {
+            if agent && !forced.contains(id) && is_news(state, reply, id) {
                 forced.push(id.clone());
             }
         }
@@ -51,4 +43,10 @@ pub(crate) fn react(state: &Conversation) -> Option<(Vec<ParticipantId>, Vec<Par
     let asks = |id: &ParticipantId| room && !round.targeted && !round.failed.contains(id) && !forced.contains(id) && has_news(id);
     let polled: Vec<_> = state.agents().map(|agent| agent.id.clone()).filter(asks).collect();
     (!forced.is_empty() || !polled.is_empty()).then_some((forced, polled))
+}
+
+/// Whether a reply is another's, came after all that this participant was shown, and may be reacted to.
+pub(crate) fn is_news(state: &Conversation, reply: &Reply, id: &ParticipantId) -> bool {
+    let unseen = state.participant(id).is_some_and(|participant| reply.cause.seq > participant.shown);
+    unseen && reply.cause.from != *id && reply.cause.depth < state.policy.max_depth
 }

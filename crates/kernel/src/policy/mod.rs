@@ -8,6 +8,7 @@ mod round_robin;
 mod talking_piece;
 
 pub use config::{KEYS, Policy, PolicyFault, PolicyName};
+pub(crate) use hybrid::is_news;
 
 use crate::event::WhyNot;
 use crate::ids::ParticipantId;

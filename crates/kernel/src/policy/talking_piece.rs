@@ -45,6 +45,7 @@ impl Decider<'_> {
         self.check_circle()?;
         check_plan(&plan)?;
         self.emit(Event::Gathering(GatheringEvent::Opened { plan, by: by.id.clone() }));
+        self.end_all(Outcome::Cancelled, "gathering", "a gathering began");
         Ok(())
     }
 
@@ -82,6 +83,11 @@ impl Decider<'_> {
         self.hold_of(id).is_some()
     }
 
+    /// Whether a gathering keeps the floor from this participant.
+    pub(crate) fn has_no_piece(&self, id: &ParticipantId) -> bool {
+        self.state.gathering.is_some() && !self.holds_piece(id) && !self.is_harvesting(id)
+    }
+
     fn hold_of(&self, id: &ParticipantId) -> Option<&crate::gathering::Hold> {
         self.state.gathering.as_ref()?.hold.as_ref().filter(|hold| hold.holder == *id)
     }
@@ -90,7 +96,7 @@ impl Decider<'_> {
     pub(crate) fn say_in_gathering(&mut self, post: Post, kind: Kind) -> Result<(), Rejection> {
         let speaker = post.by.id.clone();
         let harvesting = self.is_harvesting(&speaker);
-        if !harvesting && !self.holds_piece(&speaker) {
+        if self.has_no_piece(&speaker) {
             self.emit(Event::Kept { participant: speaker.clone(), turn: None, because: KeptBecause::NoPiece, body: post.body });
             let message = "Somebody else holds the talking piece. The message was kept in the trace.";
             return Err(Rejection::new(Refusal::Conflict, "not_your_piece", message).about(&speaker));
@@ -246,6 +252,7 @@ impl Decider<'_> {
             self.end_gathering(if too_few { "too_few" } else { "done" });
             return true;
         };
+        self.release_piece(LetGo::Gone, None, None);
         self.end_all(Outcome::Cancelled, "harvest", "the harvest began");
         let asked = self.emit(Event::Gathering(GatheringEvent::HarvestAsked { harvester: harvester.clone() }));
         if agent && self.can_take_turns(&harvester, &asked) {
@@ -267,7 +274,7 @@ impl Decider<'_> {
     /// What the clock does to a hold: beats, the last word, and the end of its grace. (Ruling 29.)
     pub(crate) fn beat(&mut self) {
         let due = self.state.next_beat().is_some_and(|at| at <= self.now);
-        if !due || self.state.paused || self.state.guards.held.is_some() {
+        if !due || self.state.archived || self.state.paused || self.state.guards.held.is_some() {
             return;
         }
         let Some(gathering) = self.state.gathering.clone() else { return };
@@ -282,7 +289,8 @@ impl Decider<'_> {
             cause = self.emit(Event::Gathering(GatheringEvent::LastWordAsked));
         }
         let idle = !self.has_open_reply(&hold.holder);
-        if idle && self.state.participant(&hold.holder).is_some_and(Participant::is_agent) {
+        let agent = self.state.participant(&hold.holder).is_some_and(Participant::is_agent);
+        if idle && agent && self.can_take_turns(&hold.holder, &cause) {
             self.grant(&hold.holder, Why::Beat, TurnKind::Reply, true, &cause);
         }
     }

@@ -4,10 +4,13 @@ mod agents;
 mod chat;
 mod doctor;
 mod events;
+mod export;
 mod invite;
 mod list;
+mod markdown;
 mod new;
 mod say;
+mod search;
 mod serve;
 mod show;
 mod tail;
@@ -50,6 +53,8 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
         Command::Agents => agents::run(&desk).await,
         Command::Why(args) => why::run(&desk, &args).await,
         Command::Stop(args) => say::stop(&desk, &args).await,
+        Command::Search(args) => search::run(&desk, &args).await,
+        Command::Export(args) => export::run(&desk, &args).await,
         Command::Serve(_) | Command::Doctor(_) => Ok(()),
     }
 }

@@ -90,9 +90,12 @@ impl Stops {
     }
 }
 
+/// The model library writes providers' answers into its log, and with them whatever they repeat.
+const DEFAULT_LOG: &str = "warn,genai=off";
+
 fn start_logging() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("MOOTHALL_LOG");
-    let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(DEFAULT_LOG));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
 }
 
@@ -116,12 +119,14 @@ async fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr), Fault> {
     })
 }
 
-/// The built-in agents, and the configured ones in their place where the names are the same.
+/// The built-in agents and those that this computer offers, and the configured ones in their place where the names are the same.
 fn registry(config: &Config, address: SocketAddr) -> Result<Registry, Fault> {
     let mut registry = Registry::default();
-    moothall_agents::built_in().into_iter().for_each(|spec| registry.insert(spec));
+    let bridge = format!("http://{address}");
+    let offered = moothall_agents::discover(|name| std::env::var(name).ok(), &bridge);
+    moothall_agents::built_in().into_iter().chain(offered).for_each(|spec| registry.insert(spec));
     for (client, agent) in &config.agents {
-        let spec = agent.spec(client, &format!("http://{address}"));
+        let spec = agent.spec(client, &bridge);
         registry.insert(spec.map_err(|fault| Fault::new(Exit::Config, format!("[agents.{client}]: {fault}")))?);
     }
     Ok(registry)

@@ -10,5 +10,6 @@ mod doors;
 mod chat;
 mod chat_plain;
 mod crash;
+mod archive;
 #[cfg(feature = "crash-points")]
 mod crash_points;

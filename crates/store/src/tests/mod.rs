@@ -4,6 +4,7 @@
 mod conformance;
 mod damage;
 mod folder;
+mod index;
 mod reading;
 mod room;
 

@@ -5,6 +5,7 @@ mod threads;
 mod events;
 mod presence;
 mod turns;
+mod search;
 mod assist;
 mod streams;
 mod guard;
@@ -16,6 +17,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::routing::get;
 use moothall_engine::hall::Hall;
 use tokio::sync::watch;
 use utoipa::OpenApi;
@@ -25,6 +27,7 @@ use utoipa_swagger_ui::SwaggerUi;
 
 use crate::error::{ApiError, Code};
 use crate::sse::frames::Frames;
+use crate::ui;
 use crate::wire::{Bell, DeltaSignal, Envelope, ErrorBody, PresenceUpdate, ProgressSignal, TurnEvent};
 use guard::Trusted;
 
@@ -68,8 +71,10 @@ pub fn router(hall: Hall, options: &HttpOptions) -> Router {
 pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Receiver<bool>) -> Router {
     let (routes, api) = api_router().split_for_parts();
     let app = App { hall, base: format!("http://{}", options.bound).into(), frames: Arc::default(), presences: Arc::default(), closing };
-    let router = routes
-        .route("/", axum::routing::get(basics::index))
+    let page = ui::files().fold(routes, |routes, path| routes.route(&path, get(ui::file)));
+    let router = page
+        .route("/", get(ui::page))
+        .route("/t/{thread}", get(ui::page))
         .merge(SwaggerUi::new("/docs").url("/openapi.json", api))
         .fallback(|| async { ApiError::plain(Code::NotFound) })
         .method_not_allowed_fallback(|| async { ApiError::plain(Code::MethodNotAllowed) })
@@ -107,6 +112,7 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(turns::list))
         .routes(routes!(turns::stop))
         .routes(routes!(turns::cancel))
+        .routes(routes!(search::search))
         .routes(routes!(assist::preview))
         .routes(routes!(assist::list))
         .routes(routes!(assist::run))

@@ -9,6 +9,7 @@ mod gathering;
 mod state;
 mod requests;
 mod answers;
+mod search;
 mod assist;
 mod error;
 
@@ -21,6 +22,7 @@ pub use control::{WireProfile, changes_as_content};
 pub use envelope::{CauseRef, Envelope, Meta};
 pub use error::{ErrorBody, ErrorDetail};
 pub use requests::{Actor, NewEvent, NewPresence, NewThread};
+pub use search::{SearchAnswer, SearchHit, SnippetPiece};
 pub use state::{DiscussionState, InvitedEntry, OpenTurn, ParticipantsState, SwitchState, ThreadState, ThreadStateAnswer, UpcomingEntry};
 pub use turn::{TurnEntry, TurnEvent, TurnList, WireFault, WireUsage, turn_id};
 pub use words::{guard_sentence, kind_word, outcome_word, runtime_word, why_not_word, why_word};

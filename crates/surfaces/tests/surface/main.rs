@@ -6,6 +6,7 @@ mod agent_bridge;
 mod assist;
 mod floor;
 mod reference;
+mod search;
 mod stream;
 mod trust_http;
 mod trust_messages;

@@ -14,9 +14,10 @@ pub mod reading;
 pub mod catalog;
 pub mod deliveries;
 pub mod lasting;
+pub mod search;
 
 use async_trait::async_trait;
-use moothall_engine::ports::{Deliveries, EventLog};
+use moothall_engine::ports::{Deliveries, EventLog, Search};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Timestamp;
 
@@ -24,7 +25,7 @@ use moothall_kernel::time::Timestamp;
 #[async_trait]
 pub trait Subject: Sized + Send + Sync + 'static {
     /// The log.
-    type Log: EventLog + Deliveries;
+    type Log: EventLog + Deliveries + Search;
 
     /// The log, empty at first.
     fn log(&self) -> &Self::Log;
@@ -55,6 +56,8 @@ macro_rules! log_conformance {
             deliveries: deliveries_are_inserted_with_their_append, each_target_is_served_first_in_first_out,
                 what_is_over_does_not_block_its_target, a_delivery_advances_only_from_where_it_is;
             lasting: all_of_it_lasts, fences_last, delivery_ids_go_on_rising;
+            search: words_and_phrases_are_found, snippets_show_the_matches, filters_narrow, only_what_was_said_to_all_is_found,
+                hits_are_paged, hostile_queries_find_nothing_and_break_nothing, what_is_forgotten_is_found_no_more, the_index_lasts;
         }
     };
     (@cases $fresh:expr; $($module:ident: $($case:ident),+;)+) => {

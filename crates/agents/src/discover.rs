@@ -1,0 +1,130 @@
+//! Agents that could be had without configuration: models whose key is in the environment, and programs on the search path.
+//!
+//! They are offered, by name and sentence; nothing is started, asked or paid for before somebody invites one and it gets a turn.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use moothall_engine::agent::Agent;
+use moothall_engine::registry::AgentSpec;
+use moothall_engine::run_once::RunOnce;
+use moothall_kernel::participant::Profile;
+
+use crate::command::{CommandSpec, Stdin};
+use crate::llm::{Llm, LlmSpec, Provider};
+
+/// A model that is offered when one of these variables is set.
+struct Model {
+    client: &'static str,
+    provider: Provider,
+    model: &'static str,
+    variables: &'static [&'static str],
+}
+
+const MODELS: [Model; 4] = [
+    Model { client: "anthropic", provider: Provider::Anthropic, model: "claude-sonnet-4-5", variables: &["ANTHROPIC_API_KEY"] },
+    Model { client: "openai", provider: Provider::Openai, model: "gpt-5-mini", variables: &["OPENAI_API_KEY"] },
+    Model { client: "google", provider: Provider::Gemini, model: "gemini-flash-latest", variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"] },
+    Model { client: "ollama", provider: Provider::Ollama, model: "llama3.2", variables: &["OLLAMA_HOST"] },
+];
+
+/// A program that is offered when it is installed: run for each turn, the prompt on its stdin, the answer on its stdout. None
+/// of these arguments lets it change anything without being asked.
+struct Program {
+    client: &'static str,
+    arguments: &'static [&'static str],
+}
+
+const PROGRAMS: [Program; 3] = [
+    Program { client: "claude", arguments: &["--print", "--output-format", "text"] },
+    Program { client: "codex", arguments: &["exec", "--skip-git-repo-check", "--sandbox", "read-only", "--color", "never", "-"] },
+    // Without a terminal it reads the prompt from stdin and answers once.
+    Program { client: "gemini", arguments: &["--skip-trust", "--output-format", "text"] },
+];
+
+/// All that this environment offers; an entry of the configuration with the same name is meant to replace it. `variable` looks
+/// a variable up, `bridge_url` is the server's own address, which programs are told.
+pub fn discover(variable: impl Fn(&str) -> Option<String>, bridge_url: &str) -> Vec<AgentSpec> {
+    let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
+    let path = set("PATH").unwrap_or_default();
+    let models = MODELS.iter().filter_map(|model| model.offer(&set));
+    let programs = PROGRAMS.iter().filter_map(|program| program.offer(&path, bridge_url));
+    models.chain(programs).collect()
+}
+
+impl Model {
+    fn offer(&self, set: &impl Fn(&str) -> Option<String>) -> Option<AgentSpec> {
+        let (variable, value) = self.variables.iter().find_map(|name| Some((*name, set(name)?)))?;
+        let mut spec = LlmSpec::new(self.provider, self.model);
+        if self.provider.needs_key() {
+            spec.api_key = Some(value.trim().to_owned());
+        } else {
+            spec.base_url = Some(self.provider.base_url(&host_url(&value)).ok()?);
+        }
+        let summary = format!(
+            "Asks the model {} ({}) for each turn; offered because {variable} is set. Configure [agents.{}] to choose another.",
+            self.model,
+            self.provider.as_str(),
+            self.client
+        );
+        Some(offered(self.client, self.model, summary, Arc::new(RunOnce::new(Llm::new(spec)))))
+    }
+}
+
+/// `OLLAMA_HOST` may be a host, a port, both, or a URL, and the wildcard where a server listens is no address to ask.
+fn host_url(host: &str) -> String {
+    const PORT: &str = "11434";
+    let host = host.trim().trim_end_matches('/');
+    if host.contains("://") {
+        return host.to_owned();
+    }
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => (name, port),
+        _ => (host, PORT),
+    };
+    let name = if matches!(name, "" | "0.0.0.0" | "[::]") { "127.0.0.1" } else { name };
+    format!("http://{name}:{port}")
+}
+
+impl Program {
+    fn offer(&self, path: &str, bridge_url: &str) -> Option<AgentSpec> {
+        let file = std::env::split_paths(path)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join(self.client))
+            .find(|file| crate::command::is_program(file))?;
+        let spec = self.spec(&file, bridge_url);
+        let summary =
+            format!("Runs {} for each turn, in this folder and with its own login; offered because it is installed.", self.client);
+        Some(offered(self.client, self.client, summary, Arc::new(RunOnce::new(spec))))
+    }
+
+    fn spec(&self, file: &Path, bridge_url: &str) -> CommandSpec {
+        let program = std::iter::once(file.to_string_lossy().into_owned());
+        let argv = program.chain(self.arguments.iter().map(|argument| (*argument).to_owned()));
+        CommandSpec { stdin: Stdin::Prompt, bridge_url: bridge_url.to_owned(), ..CommandSpec::new(argv) }
+    }
+}
+
+fn offered(client: &str, model: &str, summary: String, agent: Arc<dyn Agent>) -> AgentSpec {
+    let profile = Profile { client: Some(client.to_owned()), model: Some(model.to_owned()), ..Profile::default() };
+    AgentSpec { client: client.to_owned(), summary, profile, origin: "discovered", agent }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_may_be_written_in_many_ways() {
+        for (given, url) in [
+            ("localhost", "http://localhost:11434"),
+            ("box:8080", "http://box:8080"),
+            (":8080", "http://127.0.0.1:8080"),
+            ("0.0.0.0", "http://127.0.0.1:11434"),
+            ("0.0.0.0:11434", "http://127.0.0.1:11434"),
+            ("https://box.example/ollama/", "https://box.example/ollama"),
+        ] {
+            assert_eq!(host_url(given), url, "{given}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! How long to wait before a request is made again.
+
+use std::time::Duration;
+
+use moothall_engine::agent::TurnKey;
+
+/// Requests for one turn at most.
+pub(super) const TRIES_MAX: u32 = 4;
+
+const FIRST_MS: u64 = 500;
+const LONGEST_MS: u64 = 8_000;
+
+/// The wait after the given try, counted from 1: doubled each time, and between half and the whole of that, so that agents
+/// which failed together do not come back together. The turn decides where in between, so nothing random is needed.
+pub(super) fn wait(key: &TurnKey, tries: u32) -> Duration {
+    let whole = FIRST_MS.saturating_mul(1 << tries.saturating_sub(1).min(16)).min(LONGEST_MS);
+    let place = fingerprint(key, tries) % 1024;
+    Duration::from_millis(whole / 2 + whole / 2 * place / 1023)
+}
+
+/// FNV-1a over the turn and the try.
+fn fingerprint(key: &TurnKey, tries: u32) -> u64 {
+    let numbers = [key.turn.0.to_le_bytes(), u64::from(key.attempt).to_le_bytes(), u64::from(tries).to_le_bytes()];
+    let bytes = key.stream.as_str().bytes().chain(numbers.into_iter().flatten());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    hash >> 20
+}
+
+/// What a `Retry-After` asks for, in seconds. A date, or anything else that is no number, counts as absent.
+pub(super) fn retry_after(value: &str) -> Option<Duration> {
+    let seconds: f64 = value.trim().parse().ok()?;
+    (seconds >= 0.0).then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use moothall_kernel::ids::TurnNo;
+
+    fn key(turn: u64) -> TurnKey {
+        TurnKey { stream: "s".into(), turn: TurnNo(turn), attempt: 1 }
+    }
+
+    #[test]
+    fn waits_grow_to_a_limit_and_spread() {
+        for (tries, whole) in [(1, 500), (2, 1_000), (3, 2_000), (5, 8_000), (60, 8_000)] {
+            for turn in 1..50 {
+                let ms = wait(&key(turn), tries).as_millis();
+                assert!((whole / 2..=whole).contains(&ms), "{tries}: {ms}");
+            }
+        }
+        let spread: std::collections::BTreeSet<_> = (1..50).map(|turn| wait(&key(turn), 1)).collect();
+        assert!(spread.len() > 25, "{spread:?}");
+        assert_eq!(wait(&key(7), 2), wait(&key(7), 2));
+    }
+
+    #[test]
+    fn a_retry_after_may_say_anything() {
+        assert_eq!(retry_after("2"), Some(Duration::from_secs(2)));
+        assert_eq!(retry_after(" 0.5 "), Some(Duration::from_millis(500)));
+        assert_eq!(retry_after("1e300"), Some(Duration::MAX));
+        for odd in ["-1", "NaN", "soon", "", "Wed, 21 Oct 2015 07:28:00 GMT"] {
+            assert_eq!(retry_after(odd), None, "{odd}");
+        }
+    }
+}

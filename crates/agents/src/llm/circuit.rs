@@ -1,0 +1,159 @@
+//! A provider that failed several times in a row is left alone for a while, and then tried with one request.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// Failures in a row after which it is left alone.
+pub(super) const STRIKES_MAX: u32 = 5;
+/// For how long.
+pub(super) const REST: Duration = Duration::from_secs(30);
+
+/// One provider at one address. All its agents share it.
+#[derive(Default)]
+pub(super) struct Circuit(Mutex<State>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// It works, apart from so many failures in a row.
+    Closed { strikes: u32 },
+    /// It is left alone until then.
+    Open { until: Instant },
+    /// One request tries whether it works again.
+    Trying,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        State::Closed { strikes: 0 }
+    }
+}
+
+/// The circuits of agents that exist. A provider's health is a fact about the world, and so the same for all halls of a process.
+static CIRCUITS: LazyLock<Mutex<HashMap<String, Weak<Circuit>>>> = LazyLock::new(Mutex::default);
+
+impl Circuit {
+    /// The circuit of an address.
+    pub(super) fn of(address: &str) -> Arc<Self> {
+        let mut circuits = CIRCUITS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(circuit) = circuits.get(address).and_then(Weak::upgrade) {
+            return circuit;
+        }
+        circuits.retain(|_, circuit| circuit.strong_count() > 0);
+        let circuit = Arc::new(Self::default());
+        circuits.insert(address.to_owned(), Arc::downgrade(&circuit));
+        circuit
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks whether a request may be made now.
+    ///
+    /// # Errors
+    /// How much longer the provider is left alone.
+    pub(super) fn admit(self: &Arc<Self>, now: Instant) -> Result<Admission, Duration> {
+        let mut state = self.state();
+        match *state {
+            State::Closed { .. } => {}
+            State::Open { until } if now < until => return Err(until - now),
+            State::Open { .. } => *state = State::Trying,
+            State::Trying => return Err(Duration::from_secs(1)),
+        }
+        Ok(Admission { circuit: self.clone(), trying: (*state == State::Trying).then_some(now), told: false })
+    }
+}
+
+/// A request that may be made. Says afterwards how it went; silence counts neither way.
+pub(super) struct Admission {
+    circuit: Arc<Circuit>,
+    trying: Option<Instant>,
+    told: bool,
+}
+
+impl Admission {
+    /// The provider answered.
+    pub(super) fn worked(mut self) {
+        self.told = true;
+        *self.circuit.state() = State::default();
+    }
+
+    /// The provider failed.
+    pub(super) fn failed(mut self, now: Instant) {
+        self.told = true;
+        let mut state = self.circuit.state();
+        *state = match *state {
+            State::Closed { strikes } if strikes + 1 < STRIKES_MAX => State::Closed { strikes: strikes + 1 },
+            State::Closed { .. } | State::Trying => State::Open { until: now + REST },
+            State::Open { until } => State::Open { until },
+        };
+    }
+}
+
+impl Drop for Admission {
+    /// A trial that was taken away leaves the next request to try.
+    fn drop(&mut self) {
+        if let (false, Some(now)) = (self.told, self.trying) {
+            *self.circuit.state() = State::Open { until: now };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn broken(now: Instant) -> Arc<Circuit> {
+        let circuit = Arc::new(Circuit::default());
+        for _ in 0..STRIKES_MAX {
+            circuit.admit(now).unwrap().failed(now);
+        }
+        circuit
+    }
+
+    #[test]
+    fn it_opens_after_failures_in_a_row_only() {
+        let (circuit, now) = (Arc::new(Circuit::default()), Instant::now());
+        for _ in 0..3 {
+            for _ in 1..STRIKES_MAX {
+                circuit.admit(now).unwrap().failed(now);
+            }
+            circuit.admit(now).unwrap().worked();
+        }
+        assert!(circuit.admit(now).is_ok());
+        assert_eq!(broken(now).admit(now).err(), Some(REST));
+    }
+
+    #[test]
+    fn after_its_rest_one_request_tries() {
+        let now = Instant::now();
+        let (circuit, later) = (broken(now), now + REST);
+        let trial = circuit.admit(later).unwrap();
+        assert!(circuit.admit(later).is_err(), "one at a time");
+        trial.failed(later);
+        assert_eq!(circuit.admit(later).err(), Some(REST));
+        circuit.admit(later + REST).unwrap().worked();
+        assert!(circuit.admit(later + REST).is_ok());
+    }
+
+    #[test]
+    fn a_trial_that_was_taken_away_does_not_close_the_door_for_ever() {
+        let now = Instant::now();
+        let circuit = broken(now);
+        drop(circuit.admit(now + REST).unwrap());
+        assert!(circuit.admit(now + REST).is_ok());
+    }
+
+    #[test]
+    fn agents_of_one_address_share_it_while_they_live() {
+        let one = Circuit::of("openai http://shared.invalid/");
+        assert!(Arc::ptr_eq(&one, &Circuit::of("openai http://shared.invalid/")));
+        assert!(!Arc::ptr_eq(&one, &Circuit::of("openai http://other.invalid/")));
+        let now = Instant::now();
+        (0..STRIKES_MAX).for_each(|_| one.admit(now).unwrap().failed(now));
+        drop(one);
+        assert!(Circuit::of("openai http://shared.invalid/").admit(now).is_ok());
+    }
+}

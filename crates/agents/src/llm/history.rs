@@ -1,0 +1,171 @@
+//! A conversation as a model reads it: what it said itself as its own words, everything else as what somebody told it.
+
+use genai::chat::{ChatMessage, ChatRequest};
+use moothall_kernel::compose::{Prompt, Told};
+use moothall_kernel::text::cut;
+
+/// Bytes that count as one token. Rough, and on the safe side for most languages.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// Least room for what is asked, however long the rest, in bytes.
+const REQUEST_BYTES_MIN: usize = 2_048;
+
+/// The request for a turn, within so many tokens. The oldest messages are left out first, and their number is said.
+pub(super) fn request(prompt: &Prompt, own_system: Option<&str>, context_tokens: usize) -> ChatRequest {
+    let system = system(prompt, own_system);
+    let room = context_tokens.saturating_mul(BYTES_PER_TOKEN).saturating_sub(system.len());
+    let asked = shortened(&prompt.request, room.max(REQUEST_BYTES_MIN));
+    let kept = newest_within(&prompt.history, room.saturating_sub(asked.len()));
+    let mut messages = Messages::default();
+    let left_out = prompt.history.len() - kept.len();
+    if left_out > 0 {
+        messages.told(&format!("({left_out} earlier messages are left out)\n"));
+    }
+    for told in kept {
+        if told.own {
+            messages.said(&visible(&told.words()));
+        } else {
+            messages.told(&visible(&told.line));
+        }
+    }
+    messages.told(&visible(&asked));
+    ChatRequest::new(messages.done()).with_system(system)
+}
+
+fn system(prompt: &Prompt, own: Option<&str>) -> String {
+    let composed = prompt.system.trim_end();
+    match own.map(str::trim) {
+        None | Some("") => visible(composed),
+        Some(own) => format!("{}\n\n{own}", visible(composed)),
+    }
+}
+
+fn shortened(text: &str, bytes_max: usize) -> String {
+    if text.len() <= bytes_max { text.to_owned() } else { format!("{}…", cut(text, bytes_max.saturating_sub('…'.len_utf8()))) }
+}
+
+fn newest_within(history: &[Told], bytes_max: usize) -> &[Told] {
+    let mut room = bytes_max;
+    let fits = |told: &&Told| room.checked_sub(told.line.len()).inspect(|left| room = *left).is_some();
+    let kept = history.iter().rev().take_while(fits).count();
+    &history[history.len() - kept..]
+}
+
+/// Without the tag characters that people cannot see and models can read.
+pub(super) fn visible(text: &str) -> String {
+    text.chars().filter(|c| !matches!(c, '\u{e0000}'..='\u{e007f}')).collect()
+}
+
+/// Messages that alternate, beginning with what was told: several providers take no others.
+#[derive(Default)]
+struct Messages {
+    done: Vec<ChatMessage>,
+    telling: String,
+    saying: String,
+}
+
+impl Messages {
+    fn told(&mut self, line: &str) {
+        self.end_saying();
+        self.telling.push_str(line);
+    }
+
+    fn said(&mut self, words: &str) {
+        if words.trim().is_empty() {
+            return;
+        }
+        if self.saying.is_empty() {
+            self.end_telling();
+        } else {
+            self.saying.push_str("\n\n");
+        }
+        self.saying.push_str(words);
+    }
+
+    fn end_saying(&mut self) {
+        if !self.saying.is_empty() {
+            self.done.push(ChatMessage::assistant(std::mem::take(&mut self.saying)));
+        }
+    }
+
+    fn end_telling(&mut self) {
+        if self.done.is_empty() && self.telling.is_empty() {
+            self.telling.push_str("(The conversation goes on.)\n");
+        }
+        if !self.telling.is_empty() {
+            self.done.push(ChatMessage::user(std::mem::take(&mut self.telling)));
+        }
+    }
+
+    fn done(mut self) -> Vec<ChatMessage> {
+        self.end_saying();
+        self.end_telling();
+        self.done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use genai::chat::ChatRole;
+
+    fn prompt(history: &[(&str, &str)]) -> Prompt {
+        let told = |(name, words): &(&str, &str)| Told::new(name, words, *name == "me");
+        Prompt {
+            system: "You are \"me\".\n".into(),
+            history: history.iter().map(told).collect(),
+            request: "## Your Turn\nAnswer.\n".into(),
+            ..Prompt::default()
+        }
+    }
+
+    fn shown(request: &ChatRequest) -> Vec<String> {
+        let role = |message: &ChatMessage| if message.role == ChatRole::Assistant { "me" } else { "they" };
+        request.messages.iter().map(|m| format!("{}: {}", role(m), m.content.first_text().unwrap_or_default())).collect()
+    }
+
+    #[test]
+    fn own_words_are_the_assistants_and_all_others_are_labelled() {
+        let said = [("User", "Hello\n[me] I agree"), ("Ada", "Hi"), ("me", "One\ntwo"), ("Ada", "Three")];
+        let request = request(&prompt(&said), Some(" Be kind. "), 24_000);
+        assert_eq!(request.system.as_deref(), Some("You are \"me\".\n\nBe kind."));
+        assert_eq!(
+            shown(&request),
+            ["they: [User] Hello\n  [me] I agree\n[Ada] Hi\n", "me: One\ntwo", "they: [Ada] Three\n## Your Turn\nAnswer.\n"]
+        );
+    }
+
+    #[test]
+    fn it_always_begins_and_ends_with_what_was_told() {
+        let messages = shown(&request(&prompt(&[("me", "First"), ("me", "Second")]), None, 24_000));
+        assert_eq!(messages, ["they: (The conversation goes on.)\n", "me: First\n\nSecond", "they: ## Your Turn\nAnswer.\n"]);
+        assert_eq!(shown(&request(&prompt(&[]), None, 24_000)), ["they: ## Your Turn\nAnswer.\n"]);
+    }
+
+    #[test]
+    fn the_oldest_are_left_out_first_and_counted() {
+        let long: Vec<String> = (0..100).map(|n| format!("{n} {}", "x".repeat(400))).collect();
+        let said: Vec<(&str, &str)> = long.iter().map(|words| ("Ada", words.as_str())).collect();
+        let request = request(&prompt(&said), None, 1_000);
+        let messages = shown(&request);
+        assert!(messages[0].starts_with("they: (91 earlier messages are left out)\n[Ada] 91 x"), "{}", &messages[0][..80]);
+        assert!(messages[0].contains("[Ada] 99 x") && messages[0].ends_with("Answer.\n"));
+        assert!(messages.concat().len() <= 4_000 + 100);
+    }
+
+    #[test]
+    fn what_is_asked_stays_however_small_the_budget() {
+        let mut prompt = prompt(&[("User", "Hello")]);
+        assert_eq!(shown(&request(&prompt, None, 1)), ["they: (1 earlier messages are left out)\n## Your Turn\nAnswer.\n"]);
+        prompt.request = "é".repeat(100_000);
+        let messages = shown(&request(&prompt, None, 1_000));
+        assert!(messages[0].len() < 4_200 && messages[0].ends_with('…'));
+    }
+
+    #[test]
+    fn hidden_characters_do_not_reach_the_model() {
+        let hidden: String = "ignore".chars().filter_map(|c| char::from_u32(0xe0000 + c as u32)).collect();
+        let request = request(&prompt(&[("User", &format!("Hi{hidden} 👩\u{200d}👧"))]), None, 24_000);
+        assert!(shown(&request)[0].starts_with("they: [User] Hi 👩\u{200d}👧\n"));
+    }
+}

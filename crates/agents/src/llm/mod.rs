@@ -1,0 +1,201 @@
+//! Runtime `llm`: a call to a model provider for each turn, its memory rebuilt from the log.
+//!
+//! The answer is streamed. Nothing is asked again once a word of it was shown, and nothing that the provider does can take
+//! longer, say more or cost more on paper than the limits here allow.
+
+mod provider;
+mod history;
+mod watch;
+mod trouble;
+mod backoff;
+mod circuit;
+mod guard;
+mod turn;
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use genai::chat::ChatOptions;
+use genai::{Client, ServiceTarget};
+use moothall_engine::agent::{Job, Reporter};
+use moothall_engine::run_once::Work;
+use moothall_kernel::event::{Fault, Usage};
+use moothall_kernel::participant::Runtime;
+use moothall_kernel::time::Millis;
+
+use circuit::Circuit;
+pub use provider::Provider;
+use provider::Target;
+use turn::Turn;
+use watch::Watch;
+
+/// Tokens of system text, history and question together, where the configuration says nothing.
+pub const CONTEXT_TOKENS: usize = 24_000;
+
+/// Longest answer, in bytes.
+const ANSWER_BYTES_MAX: usize = 256 * 1024;
+
+/// How long after its time limit a request is ended even if nobody took the turn away; the conversation's own deadline is
+/// meant to come first.
+const BACKSTOP: Duration = Duration::from_secs(1);
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Longest silence of a provider, however long the turn may take.
+const SILENCE_MAX: Duration = Duration::from_secs(120);
+
+/// A model of a provider.
+#[derive(Clone, PartialEq)]
+pub struct LlmSpec {
+    /// Whose protocol it speaks.
+    pub provider: Provider,
+    /// The model, as the provider calls it.
+    pub model: String,
+    /// Where it is, as [`Provider::base_url`] gives it; the provider's own address where unset.
+    pub base_url: Option<String>,
+    /// The key.
+    pub api_key: Option<String>,
+    /// Said after the conversation's own system text.
+    pub system: Option<String>,
+    /// Its time limit for a turn.
+    pub timeout: Option<Millis>,
+    /// Longest answer in tokens; the provider decides where unset.
+    pub max_tokens: Option<u32>,
+    /// How freely it chooses; the provider decides where unset.
+    pub temperature: Option<f64>,
+    /// Tokens of system text, history and question together.
+    pub context_tokens: usize,
+    /// Price of a million tokens read, in a currency of the operator's choice.
+    pub price_input: f64,
+    /// Price of a million tokens written, in the same currency.
+    pub price_output: f64,
+}
+
+impl fmt::Debug for LlmSpec {
+    /// Without key and address: the address may carry a secret too.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LlmSpec").field("provider", &self.provider).field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+impl LlmSpec {
+    /// A model with default settings, at the provider's own address.
+    pub fn new(provider: Provider, model: impl Into<String>) -> Self {
+        Self {
+            provider,
+            model: model.into(),
+            base_url: None,
+            api_key: None,
+            system: None,
+            timeout: None,
+            max_tokens: None,
+            temperature: None,
+            context_tokens: CONTEXT_TOKENS,
+            price_input: 0.0,
+            price_output: 0.0,
+        }
+    }
+
+    /// What these tokens cost, in millionths of the currency. A price for a million in units is one for each in millionths.
+    fn cost_micros(&self, usage: &Usage) -> u64 {
+        let cost = usage.input_tokens as f64 * self.price_input + usage.output_tokens as f64 * self.price_output;
+        cost.round() as u64
+    }
+}
+
+/// An agent that asks a model.
+pub struct Llm {
+    spec: LlmSpec,
+    target: Target,
+    circuit: Arc<Circuit>,
+    client: OnceLock<Result<Client, String>>,
+}
+
+impl Llm {
+    /// The agent of a model. Nothing is asked, and no connection made, before its first turn.
+    pub fn new(spec: LlmSpec) -> Self {
+        let target =
+            Target { provider: spec.provider, model: spec.model.clone(), base_url: spec.base_url.clone(), api_key: spec.api_key.clone() };
+        let circuit = Circuit::of(&format!("{} {}", spec.provider.as_str(), target.address()));
+        Self { spec, target, circuit, client: OnceLock::new() }
+    }
+
+    fn client(&self) -> Result<&Client, Fault> {
+        let client = self.client.get_or_init(|| {
+            let builder = Client::builder().with_reqwest(connector(self.target.address())?);
+            builder.build().map_err(|error| error.to_string())
+        });
+        client.as_ref().map_err(|error| Fault::new("provider_unavailable", format!("Connections cannot be made here: {error}.")))
+    }
+
+    fn service(&self) -> ServiceTarget {
+        self.target.service()
+    }
+
+    fn options(&self, silence: Duration, watch: Watch) -> ChatOptions {
+        let mut options =
+            ChatOptions::default().with_stream_header_timeout(silence).with_stream_read_timeout(silence).with_raw_frame_sink(watch);
+        options.temperature = self.spec.temperature;
+        options.max_tokens = self.spec.max_tokens;
+        if self.target.is_chat_completions() {
+            options = options.with_extra_body(serde_json::json!({"stream_options": {"include_usage": true}}));
+        }
+        options
+    }
+}
+
+/// The HTTP client. It follows no redirects, which would take key and conversation to an address nobody configured, and
+/// unpacks nothing, so that few bytes stay few.
+fn connector(address: &str) -> Result<reqwest::Client, String> {
+    // Whoever came first has chosen already, and chose the same.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).redirect(reqwest::redirect::Policy::none()).no_gzip();
+    // A system may have no certificates; who speaks no TLS needs none.
+    let builder = if address.starts_with("http:") { builder.tls_certs_only([]) } else { builder };
+    builder.build().map_err(|error| error.to_string())
+}
+
+#[async_trait]
+impl Work for Llm {
+    fn runtime(&self) -> Runtime {
+        Runtime::Llm
+    }
+
+    fn timeout(&self) -> Option<Millis> {
+        self.spec.timeout
+    }
+
+    async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        // Rebuilding the history takes a while: not on the task that asked.
+        tokio::task::yield_now().await;
+        let began = Instant::now();
+        let limit = Duration::from_millis(job.limit.0);
+        let mut turn = Turn::new(self, job, out, began + limit);
+        let result = match tokio::time::timeout(limit.saturating_add(BACKSTOP), turn.answer()).await {
+            Ok(result) => result,
+            Err(_) => {
+                let who = self.spec.provider.as_str();
+                Err(Fault::new("timeout", format!("{who} gave no whole answer within {} s.", job.limit.as_secs_f64())))
+            }
+        };
+        let mut usage = turn.usage();
+        usage.cost_micros = self.spec.cost_micros(&usage);
+        usage.ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        (result, usage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_is_for_a_million_tokens() {
+        let spec = LlmSpec { price_input: 3.0, price_output: 15.0, ..LlmSpec::new(Provider::Anthropic, "m") };
+        let usage = Usage { input_tokens: 1_000_000, output_tokens: 100, ..Usage::default() };
+        assert_eq!(spec.cost_micros(&usage), 3_001_500);
+        let dear = LlmSpec { price_output: f64::MAX, ..spec };
+        assert_eq!(dear.cost_micros(&usage), u64::MAX);
+    }
+}

@@ -1,0 +1,157 @@
+//! Who is asked, and where.
+
+use genai::ServiceTarget;
+use genai::adapter::AdapterKind;
+use genai::resolver::{AuthData, Endpoint};
+use reqwest::Url;
+use serde::Deserialize;
+
+/// A provider's protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Provider {
+    /// OpenAI, and every server that is compatible with its chat completions.
+    Openai,
+    /// OpenAI's Responses, which its newest models need. Chosen by itself for those where no base URL is set.
+    OpenaiResponses,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Google Gemini.
+    Gemini,
+    /// Ollama's own protocol.
+    Ollama,
+}
+
+impl Provider {
+    /// Its name in the configuration and in messages for people.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Provider::Openai => "openai",
+            Provider::OpenaiResponses => "openai_responses",
+            Provider::Anthropic => "anthropic",
+            Provider::Gemini => "gemini",
+            Provider::Ollama => "ollama",
+        }
+    }
+
+    /// Where it is when no base URL is set.
+    pub const fn default_base_url(self) -> &'static str {
+        match self {
+            Provider::Openai | Provider::OpenaiResponses => "https://api.openai.com/v1/",
+            Provider::Anthropic => "https://api.anthropic.com/v1/",
+            Provider::Gemini => "https://generativelanguage.googleapis.com/v1beta/",
+            Provider::Ollama => "http://localhost:11434/",
+        }
+    }
+
+    /// Where its protocol begins on a server of which only the host is known.
+    const fn root(self) -> &'static str {
+        match self {
+            Provider::Openai | Provider::OpenaiResponses | Provider::Anthropic => "/v1/",
+            Provider::Gemini => "/v1beta/",
+            Provider::Ollama => "/",
+        }
+    }
+
+    /// Whether it can only be used with a key.
+    pub const fn needs_key(self) -> bool {
+        match self {
+            Provider::Openai | Provider::OpenaiResponses | Provider::Anthropic | Provider::Gemini => true,
+            Provider::Ollama => false,
+        }
+    }
+
+    fn adapter(self, model: &str, own_url: bool) -> AdapterKind {
+        match self {
+            Provider::Openai if !own_url && matches!(AdapterKind::from_model(model), Ok(AdapterKind::OpenAIResp)) => {
+                AdapterKind::OpenAIResp
+            }
+            Provider::Openai => AdapterKind::OpenAI,
+            Provider::OpenaiResponses => AdapterKind::OpenAIResp,
+            Provider::Anthropic => AdapterKind::Anthropic,
+            Provider::Gemini => AdapterKind::Gemini,
+            Provider::Ollama => AdapterKind::Ollama,
+        }
+    }
+
+    /// A base URL in the form that requests are made from: without a path of its own it gets the provider's usual one.
+    ///
+    /// # Errors
+    /// One sentence for people, without the URL, which may hold a secret.
+    pub fn base_url(self, given: &str) -> Result<String, &'static str> {
+        let Ok(mut url) = Url::parse(given.trim()) else {
+            return Err("This is no address; write it like \"http://127.0.0.1:8080/v1\".");
+        };
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+            return Err("The address must begin with http:// or https:// and name a host.");
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("Put the credentials into api_key, not into the address.");
+        }
+        match url.path().to_owned().as_str() {
+            "/" => url.set_path(self.root()),
+            path if !path.ends_with('/') => url.set_path(&format!("{path}/")),
+            _ => {}
+        }
+        Ok(url.into())
+    }
+}
+
+/// Where one agent's requests go.
+#[derive(Clone)]
+pub(super) struct Target {
+    pub(super) provider: Provider,
+    pub(super) model: String,
+    pub(super) base_url: Option<String>,
+    pub(super) api_key: Option<String>,
+}
+
+impl Target {
+    pub(super) fn address(&self) -> &str {
+        self.base_url.as_deref().unwrap_or(self.provider.default_base_url())
+    }
+
+    pub(super) fn service(&self) -> ServiceTarget {
+        let adapter = self.provider.adapter(&self.model, self.base_url.is_some());
+        ServiceTarget {
+            endpoint: Endpoint::from_owned(self.address()),
+            // Always a key, so that the library never looks into the server's environment by itself.
+            auth: AuthData::from_single(self.api_key.as_deref().unwrap_or("none")),
+            model: genai::ModelIden::new(adapter, self.model.clone()),
+        }
+    }
+
+    /// Whether it is OpenAI's chat protocol, which reports tokens of a stream only when asked to.
+    pub(super) fn is_chat_completions(&self) -> bool {
+        self.provider.adapter(&self.model, self.base_url.is_some()) == AdapterKind::OpenAI
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn an_address_gets_the_path_its_provider_expects() {
+        for (provider, given, expected) in [
+            (Provider::Anthropic, "http://localhost:1", "http://localhost:1/v1/"),
+            (Provider::Openai, "https://gw.example/openai/v1", "https://gw.example/openai/v1/"),
+            (Provider::Openai, "https://gw.example/v1?api-version=1", "https://gw.example/v1/?api-version=1"),
+            (Provider::Gemini, "http://localhost:1/", "http://localhost:1/v1beta/"),
+            (Provider::Ollama, "http://localhost:11434", "http://localhost:11434/"),
+        ] {
+            assert_eq!(provider.base_url(given).unwrap(), expected);
+        }
+        for bad in ["", "localhost", "ftp://h/", "file:///etc/passwd", "http://u:CANARY@h/", "http://CANARY@h/"] {
+            assert!(!Provider::Openai.base_url(bad).unwrap_err().contains("CANARY"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_newest_openai_models_are_asked_through_responses_where_openai_itself_is_asked() {
+        assert_eq!(Provider::Openai.adapter("gpt-6-astra", false), AdapterKind::OpenAIResp);
+        assert_eq!(Provider::Openai.adapter("gpt-6-astra", true), AdapterKind::OpenAI);
+        assert_eq!(Provider::Openai.adapter("gpt-4o", false), AdapterKind::OpenAI);
+    }
+}

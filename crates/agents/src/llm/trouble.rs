@@ -1,0 +1,227 @@
+//! What goes wrong with a provider, in words for people, and whether to try again.
+//!
+//! No message repeats what was sent, the key or the address. What the provider said is shown only where it helps, shortened.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use genai::Error;
+use genai::webc::StreamTimeout;
+use moothall_kernel::event::Fault;
+use moothall_kernel::text::{cut, for_terminal};
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+use super::backoff;
+use super::provider::Target;
+
+const QUOTE_BYTES_MAX: usize = 300;
+
+/// Why a request brought no answer.
+#[derive(Debug)]
+pub(super) struct Trouble {
+    pub(super) fault: Fault,
+    pub(super) again: Again,
+    /// Whether it is the provider's failure rather than the request's.
+    pub(super) strike: bool,
+}
+
+/// Whether to try again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Again {
+    Never,
+    /// After a wait of our own choice.
+    Soon,
+    /// After the wait that the provider asked for.
+    After(Duration),
+}
+
+impl Trouble {
+    fn new(code: &str, message: String, again: Again, strike: bool) -> Self {
+        Self { fault: Fault::new(code, message), again, strike }
+    }
+
+    pub(super) fn unavailable(message: String) -> Self {
+        Self::new("provider_unavailable", message, Again::Soon, true)
+    }
+
+    pub(super) fn cut(who: &str) -> Self {
+        Self::new("provider_cut", format!("{who} broke off in the middle of its answer."), Again::Soon, true)
+    }
+
+    pub(super) fn bad_response(message: String) -> Self {
+        Self::new("provider_bad_response", message, Again::Never, true)
+    }
+
+    /// The answer was complete and is of no use.
+    pub(super) fn useless(code: &str, message: String) -> Self {
+        Self::new(code, message, Again::Never, false)
+    }
+
+    /// What an error of the library means.
+    pub(super) fn of(error: &Error, target: &Target) -> Self {
+        let who = target.provider.as_str();
+        match error {
+            Error::HttpError { status, body, headers, .. } => refused(*status, body, headers, target),
+            Error::WebStream { error, .. } => match error.downcast_ref::<Error>() {
+                Some(inner) => Self::of(inner, target),
+                None => Self::of_transport(error.as_ref(), who),
+            },
+            Error::ChatResponse { body, .. } => told(body, target),
+            Error::StreamParse { .. } => Self::bad_response(format!("{who} answered something that is not in its own form.")),
+            _ => Self::useless("provider_bad_response", format!("{who} could not be asked, or its answer could not be read.")),
+        }
+    }
+
+    fn of_transport(error: &(dyn std::error::Error + Send + Sync + 'static), who: &str) -> Self {
+        if error.is::<StreamTimeout>() {
+            // Half the turn's time is gone: there is none for another such wait.
+            let silent = Self::unavailable(format!("{who} was silent for too long."));
+            return Self { again: Again::Never, ..silent };
+        }
+        match error.downcast_ref::<reqwest::Error>() {
+            Some(error) if error.is_body() || error.is_decode() => Self::cut(who),
+            Some(error) => Self::unavailable(format!("{who} could not be reached: {}.", cause(error))),
+            // Half a character at the end, or bytes that are no text.
+            None => Self::cut(who),
+        }
+    }
+}
+
+/// The innermost cause, which names neither address nor key.
+fn cause(error: &reqwest::Error) -> String {
+    let mut cause = error.source();
+    while let Some(inner) = cause.and_then(std::error::Error::source) {
+        cause = Some(inner);
+    }
+    let said = cause.map_or_else(|| "no connection".to_owned(), ToString::to_string);
+    cut(&for_terminal(&said), QUOTE_BYTES_MAX).to_owned()
+}
+
+/// A status other than success.
+fn refused(status: StatusCode, body: &str, headers: &HeaderMap, target: &Target) -> Trouble {
+    let (who, code) = (target.provider.as_str(), status.as_u16());
+    let again = wait_of(headers).map_or(Again::Soon, Again::After);
+    match code {
+        401 | 403 => Trouble::useless("provider_auth", format!("{who} refused the key ({code}). Check api_key of this agent.")),
+        402 => Trouble::useless("provider_auth", format!("{who} wants to be paid first ({code}). Check the account of this agent's key.")),
+        429 => {
+            Trouble::new("provider_rate_limited", format!("{who} has had too many requests ({code}).{}", asked_wait(again)), again, true)
+        }
+        408 | 409 | 425 | 500..=599 => {
+            let message = format!("{who} is not available ({code}).{}", asked_wait(again));
+            Trouble::new("provider_unavailable", message, again, true)
+        }
+        300..=399 => Trouble::useless("provider_bad_response", format!("{who} points elsewhere ({code}). Check base_url of this agent.")),
+        _ => {
+            let said = quote(serde_json::from_str(body).as_ref().unwrap_or(&Value::Null), target);
+            Trouble::useless("provider_refused", format!("{who} refused the request ({code}).{said}"))
+        }
+    }
+}
+
+fn asked_wait(again: Again) -> String {
+    match again {
+        Again::After(wait) => format!(" It asks to wait {} s.", wait.as_secs_f64().ceil()),
+        Again::Never | Again::Soon => String::new(),
+    }
+}
+
+fn wait_of(headers: &HeaderMap) -> Option<Duration> {
+    let value = |name: &str| headers.get(name)?.to_str().ok();
+    let precise = value("retry-after-ms").and_then(backoff::retry_after).map(|thousandfold| thousandfold / 1000);
+    precise.or_else(|| value("retry-after").and_then(backoff::retry_after))
+}
+
+/// An error inside a stream.
+fn told(body: &Value, target: &Target) -> Trouble {
+    let who = target.provider.as_str();
+    let kinds = ["/error/type", "/error/status", "/error/code", "/type", "/status", "/code"];
+    let kind: String = kinds.iter().filter_map(|path| body.pointer(path)).map(|kind| format!("{kind} ").to_ascii_lowercase()).collect();
+    let is = |words: &[&str]| words.iter().any(|word| kind.contains(word));
+    if is(&["rate_limit", "resource_exhausted", "429"]) {
+        Trouble::new("provider_rate_limited", format!("{who} has had too many requests."), Again::Soon, true)
+    } else if is(&["overloaded", "server_error", "api_error", "internal", "unavailable", "500", "503", "529"]) {
+        Trouble::unavailable(format!("{who} failed while answering.{}", quote(body, target)))
+    } else if is(&["authentication", "permission", "unauthenticated"]) {
+        Trouble::useless("provider_auth", format!("{who} refused the key. Check api_key of this agent."))
+    } else {
+        Trouble::useless("provider_bad_response", format!("{who} gave no answer.{}", quote(body, target)))
+    }
+}
+
+/// What the provider said, shortened and without the key.
+fn quote(body: &Value, target: &Target) -> String {
+    let said = ["/error/message", "/message", "/error"].iter().find_map(|path| body.pointer(path)?.as_str());
+    let Some(said) = said.map(str::trim).filter(|said| !said.is_empty()) else { return String::new() };
+    let said = match &target.api_key {
+        Some(key) if !key.is_empty() => said.replace(key.as_str(), "[api_key hidden]"),
+        _ => said.to_owned(),
+    };
+    let said = for_terminal(&said).replace('\n', " ");
+    format!(" It said: {}", cut(&said, QUOTE_BYTES_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::llm::Provider;
+    use serde_json::json;
+
+    fn target() -> Target {
+        Target { provider: Provider::Openai, model: "m".into(), base_url: None, api_key: Some("CANARY-KEY".into()) }
+    }
+
+    fn of_status(status: u16, headers: &[(&'static str, &'static str)], body: &str) -> Trouble {
+        let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+        refused(StatusCode::from_u16(status).unwrap(), body, &headers, &target())
+    }
+
+    #[test]
+    fn a_status_says_whether_to_try_again() {
+        for (status, code, again, strike) in [
+            (401, "provider_auth", Again::Never, false),
+            (403, "provider_auth", Again::Never, false),
+            (404, "provider_refused", Again::Never, false),
+            (400, "provider_refused", Again::Never, false),
+            (302, "provider_bad_response", Again::Never, false),
+            (408, "provider_unavailable", Again::Soon, true),
+            (409, "provider_unavailable", Again::Soon, true),
+            (425, "provider_unavailable", Again::Soon, true),
+            (429, "provider_rate_limited", Again::Soon, true),
+            (500, "provider_unavailable", Again::Soon, true),
+            (529, "provider_unavailable", Again::Soon, true),
+        ] {
+            let trouble = of_status(status, &[], "");
+            assert_eq!((&*trouble.fault.code, trouble.again, trouble.strike), (code, again, strike), "{status}");
+        }
+        assert_eq!(of_status(429, &[("retry-after", "3")], "").again, Again::After(Duration::from_secs(3)));
+        let precise = of_status(503, &[("retry-after-ms", "1500"), ("retry-after", "2")], "");
+        assert_eq!(precise.again, Again::After(Duration::from_millis(1500)));
+    }
+
+    #[test]
+    fn what_the_provider_says_is_shown_without_the_key() {
+        let body = json!({"error": {"message": "no\u{1b}[31m model\u{202e} m for\nCANARY-KEY"}}).to_string();
+        let message = of_status(404, &[], &body).fault.message;
+        assert_eq!(message, "openai refused the request (404). It said: no model m for [api_key hidden]");
+        let long = json!({"error": "x".repeat(10_000)}).to_string();
+        assert!(of_status(400, &[], &long).fault.message.len() < 400);
+        assert!(!of_status(401, &[], &body).fault.message.contains("It said"));
+    }
+
+    #[test]
+    fn an_error_inside_a_stream_has_a_kind() {
+        for (body, code) in [
+            (json!({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}), "provider_unavailable"),
+            (json!({"message": "slow down", "type": "rate_limit_error"}), "provider_rate_limited"),
+            (json!({"error": {"code": 503, "status": "UNAVAILABLE", "message": "busy"}}), "provider_unavailable"),
+            (json!({"error": {"type": "authentication_error"}}), "provider_auth"),
+            (json!({"finishReason": null}), "provider_bad_response"),
+        ] {
+            assert_eq!(told(&body, &target()).fault.code, code, "{body}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Searching in memory: everything is looked at, each time.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use moothall_kernel::event::{Posted, Recorded};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::search::words::name_key;
+use moothall_kernel::search::{Query, renamings, searchable, snippet};
+
+use super::{Entry, MemoryLog, Shelf, Stream};
+use crate::ports::{Hit, Hits, LogError, Search, Wanted};
+
+#[async_trait]
+impl Search for MemoryLog {
+    async fn search(&self, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Result<Hits, LogError> {
+        Ok(self.shelf().search(wanted, limit, cursor))
+    }
+
+    async fn forget(&self, stream: &StreamId, seq: Seq) -> Result<(), LogError> {
+        self.shelf().forgotten.insert((stream.clone(), seq));
+        Ok(())
+    }
+}
+
+impl Shelf {
+    fn search(&self, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Hits {
+        let mut page = Hits::default();
+        let until = cursor.and_then(|cursor| usize::try_from(cursor).ok()).unwrap_or(usize::MAX).min(self.appended.len());
+        for (position, place) in self.appended[..until].iter().enumerate().rev() {
+            let Some(hit) = self.hit(wanted, place) else { continue };
+            if page.hits.len() == limit {
+                page.next = Some(position as u64 + 1);
+                break;
+            }
+            page.hits.push(hit);
+        }
+        page
+    }
+
+    fn hit(&self, wanted: &Wanted, place @ (stream, seq): &(StreamId, Seq)) -> Option<Hit> {
+        let asked_for = wanted.streams.as_ref().is_none_or(|streams| streams.contains(stream));
+        if !asked_for || self.forgotten.contains(place) {
+            return None;
+        }
+        let stored = self.streams.get(stream)?;
+        let recorded = stored.known(*seq)?;
+        let posted = searchable(&recorded.event)?;
+        let in_time =
+            wanted.query.after.is_none_or(|after| recorded.ts >= after) && wanted.query.before.is_none_or(|before| recorded.ts < before);
+        if !in_time || !stored.is_from(&wanted.query, posted, *seq) {
+            return None;
+        }
+        let marks = wanted.query.find(&posted.body)?;
+        Some(Hit { stream: stream.clone(), recorded: recorded.clone(), snippet: snippet(&posted.body, &marks) })
+    }
+}
+
+impl Stream {
+    fn known(&self, seq: Seq) -> Option<&Recorded> {
+        let index = usize::try_from(seq.0.checked_sub(1)?).ok()?;
+        match self.entries.get(index)? {
+            Entry::Known(recorded) => Some(recorded),
+            Entry::Newer { .. } => None,
+        }
+    }
+
+    fn is_from(&self, query: &Query, posted: &Posted, seq: Seq) -> bool {
+        let is = |name: &str| query.from.iter().any(|from| name_key(from) == name_key(name));
+        query.from.is_empty() || is(posted.from.as_str()) || self.name_at(&posted.from, seq).is_some_and(is)
+    }
+
+    /// What somebody was called at a position.
+    fn name_at(&self, participant: &ParticipantId, seq: Seq) -> Option<&str> {
+        let before = self.entries.iter().filter_map(|entry| match entry {
+            Entry::Known(recorded) if recorded.seq < seq => Some(&recorded.event),
+            Entry::Known(_) | Entry::Newer { .. } => None,
+        });
+        let names: BTreeMap<_, _> = before.flat_map(renamings).collect();
+        names.get(participant).copied().flatten()
+    }
+}

@@ -1,0 +1,145 @@
+//! What counts as a word.
+
+use std::ops::Range;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Only so much of a word counts, in characters: nobody types more, and a blob in base64 is one word.
+pub const WORD_CHARS_MAX: usize = 64;
+
+/// A word, where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The word without regard to case and accents; never empty, and of its ASCII only letters and digits are left.
+    pub text: String,
+    /// Its place in the text, in bytes.
+    pub range: Range<usize>,
+}
+
+/// What a character is to words.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// It goes on with a word, or begins one.
+    Letter,
+    /// It belongs to the letter before it.
+    Mark,
+    /// A word by itself: scripts without spaces, and signs such as emoji.
+    Alone,
+    /// It stands between words.
+    Gap,
+}
+
+fn class(c: char) -> Class {
+    if c.is_ascii() {
+        return if c.is_ascii_alphanumeric() { Class::Letter } else { Class::Gap };
+    }
+    if is_combining_mark(c) {
+        Class::Mark
+    } else if is_of_spaceless_script(c) || is_sign(c) {
+        Class::Alone
+    } else if c.is_alphanumeric() {
+        Class::Letter
+    } else {
+        Class::Gap
+    }
+}
+
+/// Han, kana, Thai, Lao, Myanmar and Khmer are written without spaces. Where their words end takes a dictionary to know, so each
+/// character is a word, and what is searched for is a row of them.
+fn is_of_spaceless_script(c: char) -> bool {
+    matches!(c,
+        '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+        | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}' | '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}')
+}
+
+fn is_sign(c: char) -> bool {
+    matches!(c, '\u{2190}'..='\u{23ff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
+}
+
+/// The words of a text, in order.
+pub fn words(text: &str) -> Vec<Word> {
+    let mut found = Vec::new();
+    let mut begun = None;
+    for (at, c) in text.char_indices() {
+        match class(c) {
+            Class::Letter => {
+                begun.get_or_insert(at);
+            }
+            Class::Mark => {}
+            Class::Alone => {
+                take(&mut found, text, begun.take().map(|start| start..at));
+                take(&mut found, text, Some(at..at + c.len_utf8()));
+            }
+            Class::Gap => take(&mut found, text, begun.take().map(|start| start..at)),
+        }
+    }
+    take(&mut found, text, begun.map(|start| start..text.len()));
+    found
+}
+
+fn take(found: &mut Vec<Word>, text: &str, range: Option<Range<usize>>) {
+    let Some(range) = range else { return };
+    let folded = fold(&text[range.clone()]);
+    if !folded.is_empty() {
+        found.push(Word { text: folded, range });
+    }
+}
+
+/// A word or name without regard to case, accents and width, cut at [`WORD_CHARS_MAX`].
+pub fn fold(word: &str) -> String {
+    if word.is_ascii() {
+        return word.chars().filter(char::is_ascii_alphanumeric).take(WORD_CHARS_MAX).map(|c| c.to_ascii_lowercase()).collect();
+    }
+    let plain = word.nfkd().flat_map(char::to_lowercase).filter(|c| !is_accent(*c) && (!c.is_ascii() || c.is_ascii_alphanumeric()));
+    plain.nfc().take(WORD_CHARS_MAX).collect()
+}
+
+/// What names have in common that people take for the same: case and width do not count, everything else does.
+pub fn name_key(name: &str) -> String {
+    name.nfkc().flat_map(char::to_lowercase).collect()
+}
+
+/// Accents of European letters. The marks of other scripts tell words apart, so they stay.
+fn is_accent(c: char) -> bool {
+    ('\u{300}'..='\u{36f}').contains(&c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &str) -> Vec<String> {
+        words(text).into_iter().map(|word| word.text).collect()
+    }
+
+    #[test]
+    fn words_are_cut_and_folded() {
+        assert_eq!(cut("Über-Straße, naïve_x2 (O'Neil)"), ["uber", "straße", "naive", "x2", "o", "neil"]);
+        assert_eq!(cut("nai\u{308}ve ＦＵＬＬ ﬁn"), ["naive", "full", "fin"]);
+        assert_eq!(cut("会议v2 のメモ 회의는"), ["会", "议", "v2", "の", "メ", "モ", "회의는"]);
+        assert_eq!(cut("ship it 🚀🚀 👩\u{200d}👧"), ["ship", "it", "🚀", "🚀", "👩", "👧"]);
+        assert_eq!(cut(" \0\t*%\"'();--— "), Vec::<String>::new());
+    }
+
+    #[test]
+    fn places_are_those_of_the_text() {
+        let text = "a «Größe» b";
+        let places: Vec<&str> = words(text).into_iter().map(|word| &text[word.range]).collect();
+        assert_eq!(places, ["a", "Größe", "b"]);
+    }
+
+    #[test]
+    fn nothing_that_a_query_language_reads_is_left_in_a_word() {
+        let every: String = ('\0'..=char::MAX).flat_map(|c| [c, 'x']).collect();
+        for word in words(&every) {
+            assert!(word.text.chars().all(|c| !c.is_ascii() || c.is_ascii_lowercase() || c.is_ascii_digit()), "{word:?}");
+        }
+    }
+
+    #[test]
+    fn long_words_and_heaps_of_marks_are_cut_short() {
+        assert_eq!(cut(&"x".repeat(10_000)), ["x".repeat(WORD_CHARS_MAX)]);
+        assert_eq!(cut(&format!("z{}", "\u{0301}".repeat(10_000))), ["z"]);
+    }
+}

@@ -1,0 +1,45 @@
+//! Taking words out of the index for good.
+
+use std::path::Path;
+
+use moothall_kernel::ids::Seq;
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::table;
+use crate::rows::int;
+
+/// Takes an event out at once, and what is left of its words in the file.
+pub(crate) fn now(path: &Path, stream: i64, seq: Seq) -> rusqlite::Result<()> {
+    let mut conn = table::connect(path)?;
+    let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    entry(&transaction, stream, int(seq.0))?;
+    transaction.commit()?;
+    residue(&conn)
+}
+
+/// Takes an event's entry out. Its number in the index stays taken, since cursors may hold it.
+pub(crate) fn entry(conn: &Connection, stream: i64, seq: i64) -> rusqlite::Result<()> {
+    conn.prepare_cached("INSERT OR IGNORE INTO forgotten (stream, seq) VALUES (?1, ?2)")?.execute([stream, seq])?;
+    let doc = "SELECT doc FROM docs WHERE stream = ?1 AND seq = ?2";
+    let docs: Vec<i64> = conn.prepare_cached(doc)?.query_map([stream, seq], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for doc in docs {
+        conn.prepare_cached("DELETE FROM texts WHERE rowid = ?1")?.execute([doc])?;
+        conn.prepare_cached("UPDATE docs SET stream = 0, seq = 0 WHERE doc = ?1")?.execute([doc])?;
+        conn.prepare_cached("UPDATE place SET residue = 1")?.execute([])?;
+    }
+    Ok(())
+}
+
+/// A deleted entry is only marked as such, and pages that are free keep what was on them. When there is any of that, the index
+/// and its file are written anew. Whatever keeps the WAL from being cut leaves the rest for the next time.
+pub(crate) fn residue(conn: &Connection) -> rusqlite::Result<()> {
+    if !conn.prepare_cached("SELECT residue FROM place")?.query_row([], |row| row.get(0))? {
+        return Ok(());
+    }
+    conn.execute_batch("INSERT INTO texts (texts) VALUES ('optimize'); VACUUM;")?;
+    let busy: bool = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if !busy {
+        conn.execute("UPDATE place SET residue = 0", [])?;
+    }
+    Ok(())
+}

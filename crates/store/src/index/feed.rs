@@ -1,0 +1,194 @@
+//! The thread that follows the log.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use moothall_engine::codec;
+use moothall_kernel::event::{Event, Posted};
+use moothall_kernel::ids::{ParticipantId, Seq};
+use moothall_kernel::search::words::{name_key, words};
+use moothall_kernel::search::{renamings, searchable};
+use moothall_kernel::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+
+use super::bell::Bell;
+use super::erase;
+use crate::rows::{counter, int};
+
+/// Events in one transaction.
+const BATCH: i64 = 512;
+/// Bytes of text in one transaction, roughly.
+const BATCH_BYTES: usize = 1 << 20;
+
+const NEXT: &str = "SELECT rowid, stream, seq, ts, envelope, body, chain FROM events WHERE rowid > ?1 ORDER BY rowid LIMIT ?2";
+
+/// Reads the log and writes the index.
+pub(crate) struct Feeder {
+    index: Connection,
+    log: Connection,
+    bell: Arc<Bell>,
+    /// The newest event that was looked at, by its row in the log.
+    through: i64,
+    failing: bool,
+}
+
+/// How far a step came.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// There may be more.
+    Some,
+    /// There is nothing left.
+    All,
+}
+
+impl Feeder {
+    pub(crate) fn new(index: Connection, log: Connection, bell: Arc<Bell>) -> rusqlite::Result<Self> {
+        let through = index.query_row("SELECT through FROM place", [], |row| row.get(0))?;
+        Ok(Self { index, log, bell, through, failing: false })
+    }
+
+    /// Follows the log until nothing more is wanted. What fails, for want of room perhaps, is tried again after the next append.
+    pub(crate) fn run(mut self) {
+        loop {
+            let step = self.step();
+            if let (Err(error), false) = (&step, self.failing) {
+                tracing::warn!(%error, "the search index cannot keep up for now");
+            }
+            self.failing = step.is_err();
+            let go_on = if step == Ok(Step::Some) { !self.bell.is_closing() } else { self.bell.wait() };
+            if !go_on {
+                return;
+            }
+        }
+    }
+
+    fn step(&mut self) -> rusqlite::Result<Step> {
+        erase::residue(&self.index)?;
+        let newest: i64 = self.log.prepare_cached(super::lookup::NEWEST)?.query_row([], |row| row.get(0))?;
+        if newest <= self.through {
+            return Ok(Step::All);
+        }
+        let transaction = self.index.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut batch = Batch { index: &transaction, through: self.through, link: Vec::new(), heads: BTreeMap::new(), bytes: 0 };
+        let mut next = self.log.prepare_cached(NEXT)?;
+        let mut rows = next.query([self.through, BATCH])?;
+        while let Some(row) = rows.next()? {
+            batch.take(row)?;
+            if batch.bytes > BATCH_BYTES || self.bell.is_closing() {
+                break;
+            }
+        }
+        let through = batch.finish()?;
+        transaction.commit()?;
+        self.through = through;
+        Ok(Step::Some)
+    }
+}
+
+/// What one transaction adds.
+struct Batch<'a> {
+    index: &'a Transaction<'a>,
+    through: i64,
+    link: Vec<u8>,
+    heads: BTreeMap<i64, i64>,
+    bytes: usize,
+}
+
+impl Batch<'_> {
+    fn take(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
+        self.through = row.get(0)?;
+        self.link = row.get(6)?;
+        let (stream, seq) = (row.get(1)?, row.get(2)?);
+        self.heads.insert(stream, seq);
+        let envelope = row.get_ref(4)?.as_str().unwrap_or_default();
+        if !may_matter(envelope) {
+            return Ok(());
+        }
+        let body: Option<String> = row.get(5)?;
+        self.bytes += body.as_ref().map_or(0, String::len);
+        let (place, ts) = (Seq(counter(row, 2)?), Timestamp::from_millis(row.get(3)?));
+        match codec::decode(place, ts, envelope, body) {
+            Some(recorded) => self.event(stream, seq, ts, &recorded.event),
+            None => Ok(()),
+        }
+    }
+
+    fn event(&mut self, stream: i64, seq: i64, ts: Timestamp, event: &Event) -> rusqlite::Result<()> {
+        if let Event::Redacted { seq, .. } = event {
+            erase::entry(self.index, stream, int(seq.0))?;
+        }
+        for (participant, name) in renamings(event) {
+            self.rename(stream, participant, name)?;
+        }
+        match searchable(event) {
+            Some(posted) => self.message(stream, seq, ts, posted),
+            None => Ok(()),
+        }
+    }
+
+    fn message(&mut self, stream: i64, seq: i64, ts: Timestamp, posted: &Posted) -> rusqlite::Result<()> {
+        let forgotten = self.index.prepare_cached("SELECT 1 FROM forgotten WHERE stream = ?1 AND seq = ?2")?.exists([stream, seq])?;
+        if posted.body.is_empty() || forgotten {
+            return Ok(());
+        }
+        let keys = self.keys(stream, &posted.from)?;
+        let mut text = String::with_capacity(posted.body.len() + 16);
+        for word in words(&posted.body) {
+            text.push_str(&word.text);
+            text.push(' ');
+        }
+        let insert = "INSERT INTO docs (stream, seq, ts) VALUES (?1, ?2, ?3)";
+        self.index.prepare_cached(insert)?.execute([stream, seq, ts.millis()])?;
+        let doc = self.index.last_insert_rowid();
+        self.index.prepare_cached("INSERT INTO texts (rowid, keys, words) VALUES (?1, ?2, ?3)")?.execute(params![doc, keys, text])?;
+        Ok(())
+    }
+
+    /// Where it was said, by whom, and what they were called.
+    fn keys(&self, stream: i64, from: &ParticipantId) -> rusqlite::Result<String> {
+        let called = "SELECT name FROM called WHERE stream = ?1 AND participant = ?2";
+        let called =
+            self.index.prepare_cached(called)?.query_row(params![stream, from.as_str()], |row| row.get::<_, String>(0)).optional()?;
+        let mut keys = format!("s{stream} f{}", self.name(&name_key(from.as_str()))?);
+        if let Some(name) = called {
+            keys.push_str(&format!(" f{}", self.name(&name)?));
+        }
+        Ok(keys)
+    }
+
+    fn name(&self, name: &str) -> rusqlite::Result<i64> {
+        if let Some(key) = super::lookup::key_of_name(self.index, name)? {
+            return Ok(key);
+        }
+        self.index.prepare_cached("INSERT INTO names (name) VALUES (?1)")?.execute([name])?;
+        Ok(self.index.last_insert_rowid())
+    }
+
+    fn rename(&self, stream: i64, participant: &ParticipantId, name: Option<&str>) -> rusqlite::Result<()> {
+        match name {
+            Some(name) => {
+                let sql = "INSERT OR REPLACE INTO called (stream, participant, name) VALUES (?1, ?2, ?3)";
+                self.index.prepare_cached(sql)?.execute(params![stream, participant.as_str(), name_key(name)])?;
+            }
+            None => {
+                let sql = "DELETE FROM called WHERE stream = ?1 AND participant = ?2";
+                self.index.prepare_cached(sql)?.execute(params![stream, participant.as_str()])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> rusqlite::Result<i64> {
+        let sql = "INSERT INTO streams (stream, indexed_seq) VALUES (?1, ?2) ON CONFLICT (stream) DO UPDATE SET indexed_seq = excluded.indexed_seq";
+        for (stream, seq) in &self.heads {
+            self.index.prepare_cached(sql)?.execute([stream, seq])?;
+        }
+        self.index.prepare_cached("UPDATE place SET through = ?1, link = ?2")?.execute(params![self.through, self.link])?;
+        Ok(self.through)
+    }
+}
+
+/// Most events explain and need not even be decoded.
+fn may_matter(envelope: &str) -> bool {
+    ["{\"posted\"", "{\"controlled\"", "{\"redacted\""].iter().any(|kind| envelope.starts_with(kind))
+}

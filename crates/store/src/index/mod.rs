@@ -1,0 +1,73 @@
+//! The index of what was said: a file of its own beside the log, made from the log and nothing else.
+//!
+//! A thread of its own follows the log, so an append waits for no index and shares no lock, no commit and no sync with it. What
+//! the index holds can always be made again; when it does not fit the log, it is. (`docs/decisions/0006-search-is-an-index-beside-the-log.md`.)
+
+mod bell;
+mod table;
+mod feed;
+mod lookup;
+mod erase;
+
+pub(crate) use bell::Bell;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use moothall_engine::ports::{Hits, LogError, Wanted};
+use moothall_kernel::ids::{Seq, StreamId};
+
+use crate::reader::Readers;
+use crate::schema;
+use crate::trouble::failed;
+
+/// The index of a log, and the thread that feeds it.
+#[derive(Debug)]
+pub(crate) struct Index {
+    path: PathBuf,
+    readers: Arc<Readers>,
+    bell: Arc<Bell>,
+    feeder: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Index {
+    /// Opens the index in a folder, or makes it anew, and begins to follow the log.
+    pub(crate) fn start(dir: &Path, log: &Path, bell: Arc<Bell>) -> Result<Self, LogError> {
+        let path = dir.join(table::INDEX_FILE);
+        let log = schema::open_reader(log).map_err(failed)?;
+        let conn = table::open(&path, &log)?;
+        let feeder = feed::Feeder::new(conn, log, bell.clone()).map_err(failed)?;
+        let thread = thread::Builder::new().name("log-indexer".into()).spawn(move || feeder.run());
+        let thread = thread.map_err(|error| LogError::Failed(error.to_string()))?;
+        Ok(Self { readers: Arc::new(Readers::new(path.clone())), path, bell, feeder: Mutex::new(Some(thread)) })
+    }
+
+    /// Ends the thread after what it is doing, which takes milliseconds. What is missing then is made up for at the next start.
+    pub(crate) fn stop(&self) {
+        self.bell.close();
+        self.readers.close();
+        if let Some(feeder) = self.feeder.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // A feeder that panicked takes nothing along but the freshness of the index.
+            drop(feeder.join());
+        }
+    }
+
+    pub(crate) async fn search(&self, log: &Arc<Readers>, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Result<Hits, LogError> {
+        lookup::search(&self.readers, log, wanted, limit, cursor).await
+    }
+
+    pub(crate) async fn forget(&self, log: &Arc<Readers>, stream: &StreamId, seq: Seq) -> Result<(), LogError> {
+        let stream = stream.clone();
+        let Some(key) = log.read(move |conn| lookup::key_of(conn, &stream).map_err(failed)).await? else { return Ok(()) };
+        let path = self.path.clone();
+        let erasing = tokio::task::spawn_blocking(move || erase::now(&path, key, seq).map_err(failed));
+        erasing.await.unwrap_or_else(|error| Err(LogError::Failed(error.to_string())))
+    }
+}
+
+impl Drop for Index {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,49 @@
+//! Searching all threads.
+
+use axum::Json;
+use axum::extract::State;
+use moothall_engine::search::SearchError;
+use moothall_kernel::search::Query;
+
+use super::App;
+use crate::error::{ApiError, ApiResult, Code};
+use crate::request::Params;
+use crate::wire::{ErrorBody, SearchAnswer, SearchHit};
+
+/// Hits of a page where nothing is said.
+const LIMIT: usize = 20;
+/// Most hits of a page: each has to be read.
+const LIMIT_MAX: usize = 100;
+
+/// Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and `in:` take ids and names,
+/// `after:` and `before:` days or times.
+#[utoipa::path(get, path = "/search", tag = "search",
+    params(
+        ("q" = String, Query, description = "E.g. `deploy \"on friday\" from:ann in:\"Launch plan\" after:2026-01-31`."),
+        ("limit" = Option<u64>, Query, description = "1 to 100; 20 where it is missing."),
+        ("cursor" = Option<u64>, Query, description = "`next` of the page before."),
+        ("as" = Option<String>, Query, description = "Only what this participant may see."),
+    ),
+    responses((status = 200, body = SearchAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn search(State(app): State<App>, params: Params) -> ApiResult<Json<SearchAnswer>> {
+    let query = Query::parse(params.get("q").unwrap_or_default()).map_err(|fault| invalid(fault.to_string()))?;
+    let limit = params.limit()?.unwrap_or(LIMIT);
+    if limit > LIMIT_MAX {
+        return Err(ApiError::new(Code::InvalidParameter, format!("'limit' takes a whole number from 1 to {LIMIT_MAX} here.")));
+    }
+    let found = app.hall.search(query, &params.viewer()?, limit, params.number("cursor")?).await;
+    let page = found.map_err(|error| match error {
+        SearchError::Hall(error) => ApiError::from(error),
+        SearchError::NoConversation(_) | SearchError::TooManyConversations => invalid(error.to_string()),
+    })?;
+    let mut hits = Vec::with_capacity(page.hits.len());
+    for hit in page.hits {
+        let title = app.hall.find(&hit.stream).await?.catalog.title;
+        hits.push(SearchHit::of(hit, title));
+    }
+    Ok(Json(SearchAnswer { hits, next: page.next, lag_events: page.lag }))
+}
+
+fn invalid(sentence: String) -> ApiError {
+    ApiError::new(Code::InvalidQuery, sentence)
+}

@@ -1,0 +1,47 @@
+//! What a model without a script says: it repeats what it was asked, and passes when it may and is asked to.
+
+const PASS: &str = "[PASS]";
+const QUOTE_CHARS_MAX: usize = 200;
+
+/// An answer to the newest message of a request.
+pub(super) fn answer(model: &str, newest: &str) -> String {
+    let latest = latest(newest);
+    if newest.contains(PASS) && words(latest).any(|word| word.eq_ignore_ascii_case("pass")) {
+        return PASS.to_owned();
+    }
+    if latest.is_empty() {
+        return format!("This is {model}, a fake model. Nothing was asked.");
+    }
+    let quote: String = latest.chars().take(QUOTE_CHARS_MAX).collect();
+    let more = if quote.len() < latest.len() { "…" } else { "" };
+    format!("This is {model}, a fake model. I read {} words, and the message was: “{quote}{more}”", words(latest).count())
+}
+
+/// What was said last: where the prompt of a conversation repeats it in quotes, that; otherwise everything.
+fn latest(newest: &str) -> &str {
+    let quoted = newest.rsplit_once("latest message: \"").map(|(_, rest)| rest);
+    quoted.and_then(|rest| rest.rsplit_once('"')).map_or(newest, |(message, _)| message).trim()
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_repeats_the_latest_message_of_a_conversation() {
+        let prompt = "## Your Turn\nYou are here.\nThe user's latest message: \"How are you?\"\n";
+        assert_eq!(answer("m", prompt), "This is m, a fake model. I read 3 words, and the message was: “How are you?”");
+    }
+
+    #[test]
+    fn it_passes_only_where_that_is_offered() {
+        let offered = "answer with exactly [PASS]\nThe user's latest message: \"please pass\"";
+        assert_eq!(answer("m", offered), PASS);
+        assert_ne!(answer("m", "The user's latest message: \"please pass\""), PASS);
+        assert_ne!(answer("m", "answer with exactly [PASS]\nThe user's latest message: \"the passport\""), PASS);
+    }
+}

@@ -1,0 +1,79 @@
+//! OpenAI Responses.
+
+use serde_json::{Value, json};
+
+use super::wire::{Speech, event};
+
+fn send(kind: &str, mut value: Value) -> String {
+    value["type"] = json!(kind);
+    event(kind, &value)
+}
+
+fn message(text: &str, status: &str) -> Value {
+    let content = json!([{"type": "output_text", "text": text, "annotations": []}]);
+    json!({"id": "msg_fake", "type": "message", "role": "assistant", "status": status, "content": content})
+}
+
+fn function(name: &str, arguments: &str, status: &str) -> Value {
+    json!({
+        "id": "fc_fake", "type": "function_call", "call_id": "call_fake", "name": name, "arguments": arguments, "status": status,
+    })
+}
+
+pub(super) fn whole(speech: &Speech, status: &str) -> Value {
+    let output = match &speech.call {
+        _ if status == "in_progress" => json!([]),
+        Some((name, arguments)) => json!([function(name, &arguments.to_string(), "completed")]),
+        None => json!([message(&speech.text, "completed")]),
+    };
+    let mut response = json!({
+        "id": "resp_fake", "object": "response", "created_at": 0, "status": status, "model": speech.model, "output": output,
+        "error": null, "incomplete_details": null, "usage": null,
+    });
+    if let Some(tokens) = speech.tokens.filter(|_| status == "completed") {
+        response["usage"] = json!({
+            "input_tokens": tokens.input, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": tokens.output,
+            "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": tokens.input.saturating_add(tokens.output),
+        });
+    }
+    response
+}
+
+pub(super) fn opening(speech: &Speech) -> String {
+    let created = send("response.created", json!({"response": whole(speech, "in_progress")}));
+    if speech.call.is_some() {
+        return created;
+    }
+    let part = json!({"type": "output_text", "text": "", "annotations": []});
+    let mut item = message("", "in_progress");
+    item["content"] = json!([]);
+    created
+        + &send("response.output_item.added", json!({"output_index": 0, "item": item}))
+        + &send("response.content_part.added", json!({"item_id": "msg_fake", "output_index": 0, "content_index": 0, "part": part}))
+}
+
+pub(super) fn piece(text: &str) -> String {
+    send("response.output_text.delta", json!({"item_id": "msg_fake", "output_index": 0, "content_index": 0, "delta": text}))
+}
+
+pub(super) fn call(name: &str, arguments: &Value) -> String {
+    let arguments = arguments.to_string();
+    send("response.output_item.added", json!({"output_index": 0, "item": function(name, "", "in_progress")}))
+        + &send("response.function_call_arguments.delta", json!({"item_id": "fc_fake", "output_index": 0, "delta": arguments}))
+}
+
+pub(super) fn closing(speech: &Speech) -> String {
+    let item = match &speech.call {
+        Some((name, arguments)) => function(name, &arguments.to_string(), "completed"),
+        None => message(&speech.text, "completed"),
+    };
+    let text = json!({"item_id": "msg_fake", "output_index": 0, "content_index": 0, "text": speech.text});
+    let said = if speech.call.is_none() { send("response.output_text.done", text) } else { String::new() };
+    said + &send("response.output_item.done", json!({"output_index": 0, "item": item}))
+        + &send("response.completed", json!({"response": whole(speech, "completed")}))
+}
+
+pub(super) fn failure(kind: &str, message: &str) -> String {
+    let response = json!({"id": "resp_fake", "object": "response", "status": "failed", "error": {"code": kind, "message": message}});
+    send("response.failed", json!({"response": response}))
+}

@@ -1,0 +1,135 @@
+//! The providers' paths.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde_json::{Value, json};
+
+use super::asked::Asked;
+use super::reply::{Act, Reply};
+use super::wire::{Speech, Wire};
+use super::{Open, Request, Shared, echo, steps};
+
+const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
+const MODELS: [&str; 3] = ["fake-small", "fake-large", "fake-slow"];
+
+pub(super) fn routes(shared: Arc<Shared>) -> Router {
+    Router::new()
+        .route("/", get(|| async { "Fake models: Anthropic, OpenAI, Gemini and Ollama.\n" }))
+        .route("/v1/messages", post(|state, uri, headers, body| ask(Wire::Anthropic, state, uri, headers, body)))
+        .route("/v1/messages/count_tokens", post(count_anthropic))
+        .route("/v1/chat/completions", post(|state, uri, headers, body| ask(Wire::Chat, state, uri, headers, body)))
+        .route("/v1/responses", post(|state, uri, headers, body| ask(Wire::Responses, state, uri, headers, body)))
+        .route("/v1/models", get(models))
+        .route("/v1beta/models", get(gemini_models))
+        .route("/v1beta/models/{call}", post(gemini))
+        .route("/api/chat", post(|state, uri, headers, body| ask(Wire::Ollama, state, uri, headers, body)))
+        .route("/api/tags", get(ollama_models))
+        .fallback(|| async { (StatusCode::NOT_FOUND, Json(json!({"error": {"type": "not_found_error", "message": "no such path"}}))) })
+        .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))
+        .with_state(shared)
+}
+
+fn json_of(body: &[u8]) -> Value {
+    serde_json::from_slice(body).unwrap_or_default()
+}
+
+async fn ask(wire: Wire, State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let body = json_of(&body);
+    let asked = Asked::read(wire, &headers, &body);
+    answer(wire, &shared, &uri, asked, body).await
+}
+
+/// `models/{model}:{method}`.
+async fn gemini(state: State<Arc<Shared>>, Path(call): Path<String>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let body = json_of(&body);
+    let (model, method) = call.rsplit_once(':').unwrap_or((&call, "generateContent"));
+    let asked = Asked { model: model.to_owned(), stream: method == "streamGenerateContent", ..Asked::read(Wire::Gemini, &headers, &body) };
+    if method == "countTokens" {
+        return Json(json!({"totalTokens": asked.chars.div_ceil(4)})).into_response();
+    }
+    answer(Wire::Gemini, &state.0, &uri, asked, body).await
+}
+
+async fn answer(wire: Wire, shared: &Arc<Shared>, uri: &Uri, asked: Asked, body: Value) -> Response {
+    let Asked { model, key, stream, .. } = asked.clone();
+    let open = shared.open(Request { path: uri.to_string(), model, key, stream, body });
+    let reply = shared.reply(&asked.model, &asked.key);
+    let reply = reply.unwrap_or_else(|| Reply::text(&echo::answer(&asked.model, &asked.newest)));
+    if !reply.delay.is_zero() {
+        tokio::time::sleep(reply.delay).await;
+    }
+    match &reply.act {
+        Act::Hang => std::future::pending::<Response>().await,
+        Act::Refuse { status, retry_after, message } => refuse(wire, *status, retry_after.as_deref(), message),
+        Act::RefuseEndlessly => (StatusCode::INTERNAL_SERVER_ERROR, steps::endless(open)).into_response(),
+        Act::Page => page(),
+        act => speak(wire, &asked, &reply, act, open),
+    }
+}
+
+fn refuse(wire: Wire, status: u16, retry_after: Option<&str>, message: &str) -> Response {
+    let code = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = (code, Json(wire.refusal(status, message))).into_response();
+    if let Some(value) = retry_after.and_then(|value| value.parse().ok()) {
+        response.headers_mut().insert(header::RETRY_AFTER, value);
+    }
+    response
+}
+
+fn page() -> Response {
+    let page = "<!doctype html>\n<html><head><title>Sign in</title></head>\n\n<body>Please sign in to the network.</body></html>\n";
+    ([(header::CONTENT_TYPE, "text/html")], page).into_response()
+}
+
+fn speak(wire: Wire, asked: &Asked, reply: &Reply, act: &Act, open: Open) -> Response {
+    let text = match act {
+        Act::Say(pieces) | Act::Stall(pieces) | Act::Break(pieces) | Act::End(pieces) => pieces.concat(),
+        Act::Endless(piece) => piece.clone(),
+        _ => String::new(),
+    };
+    let call = match act {
+        Act::Call { name, arguments } => Some((name.clone(), arguments.clone())),
+        Act::BreakInCall => Some(("weather".to_owned(), json!({"city": "Paris"}))),
+        _ => None,
+    };
+    let tokens = reply.tokens(asked.chars, text.chars().count());
+    let speech = Speech { model: reply.model.clone().unwrap_or_else(|| asked.model.clone()), tokens, text, call };
+    if asked.stream {
+        let body = steps::body(wire, &speech, reply, open);
+        ([(header::CONTENT_TYPE, wire.content_type())], body).into_response()
+    } else {
+        ([(header::CONTENT_TYPE, "application/json")], Body::from(wire.whole(&speech).to_string())).into_response()
+    }
+}
+
+async fn count_anthropic(body: Bytes) -> Json<Value> {
+    Json(json!({"input_tokens": json_of(&body).to_string().chars().count().div_ceil(4)}))
+}
+
+/// OpenAI and Anthropic list their models at the same path; this answer reads as either.
+async fn models() -> Json<Value> {
+    let model = |id: &&str| {
+        json!({
+            "id": id, "object": "model", "type": "model", "display_name": id, "created": 0, "created_at": "1970-01-01T00:00:00Z",
+            "owned_by": "fake",
+        })
+    };
+    let all: Vec<Value> = MODELS.iter().map(model).collect();
+    Json(json!({"object": "list", "data": all, "has_more": false, "first_id": MODELS[0], "last_id": MODELS[2]}))
+}
+
+async fn gemini_models() -> Json<Value> {
+    let model = |id: &&str| json!({"name": format!("models/{id}"), "supportedGenerationMethods": ["generateContent"]});
+    Json(json!({"models": MODELS.iter().map(model).collect::<Vec<_>>()}))
+}
+
+async fn ollama_models() -> Json<Value> {
+    let model = |id: &&str| json!({"name": id, "model": id, "size": 0});
+    Json(json!({"models": MODELS.iter().map(model).collect::<Vec<_>>()}))
+}

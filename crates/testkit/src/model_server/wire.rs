@@ -1,0 +1,139 @@
+//! The five ways of saying the same.
+
+use serde_json::Value;
+
+use super::reply::Tokens;
+use super::{anthropic, gemini, ollama, openai, responses};
+
+/// A provider's protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wire {
+    Anthropic,
+    Chat,
+    Responses,
+    Gemini,
+    Ollama,
+}
+
+/// An answer, in whichever protocol.
+#[derive(Clone, Debug)]
+pub(super) struct Speech {
+    pub(super) model: String,
+    pub(super) tokens: Option<Tokens>,
+    /// Everything it says; what streams before its end is said piece by piece.
+    pub(super) text: String,
+    /// The tool it asks for, and with which arguments.
+    pub(super) call: Option<(String, Value)>,
+}
+
+impl Wire {
+    pub(super) const fn content_type(self) -> &'static str {
+        match self {
+            Wire::Anthropic | Wire::Chat | Wire::Responses | Wire::Gemini => "text/event-stream",
+            Wire::Ollama => "application/x-ndjson",
+        }
+    }
+
+    /// The whole answer as one document.
+    pub(super) fn whole(self, speech: &Speech) -> Value {
+        match self {
+            Wire::Anthropic => anthropic::whole(speech),
+            Wire::Chat => openai::whole(speech),
+            Wire::Responses => responses::whole(speech, "completed"),
+            Wire::Gemini => gemini::whole(speech),
+            Wire::Ollama => ollama::whole(speech),
+        }
+    }
+
+    /// What comes before the first piece.
+    pub(super) fn opening(self, speech: &Speech) -> String {
+        match self {
+            Wire::Anthropic => anthropic::opening(speech),
+            Wire::Chat => openai::opening(speech),
+            Wire::Responses => responses::opening(speech),
+            Wire::Gemini | Wire::Ollama => String::new(),
+        }
+    }
+
+    /// A piece of the text.
+    pub(super) fn piece(self, speech: &Speech, text: &str) -> String {
+        match self {
+            Wire::Anthropic => anthropic::piece(text),
+            Wire::Chat => openai::piece(speech, text),
+            Wire::Responses => responses::piece(text),
+            Wire::Gemini => gemini::piece(speech, text),
+            Wire::Ollama => ollama::piece(speech, text),
+        }
+    }
+
+    /// The tool it asks for, if it does.
+    pub(super) fn call(self, speech: &Speech) -> String {
+        let Some((name, arguments)) = &speech.call else { return String::new() };
+        match self {
+            Wire::Anthropic => anthropic::call(name, arguments),
+            Wire::Chat => openai::call(speech, name, arguments),
+            Wire::Responses => responses::call(name, arguments),
+            Wire::Gemini => gemini::call(speech, name, arguments),
+            Wire::Ollama => ollama::call(speech, name, arguments),
+        }
+    }
+
+    /// What comes after the last piece.
+    pub(super) fn closing(self, speech: &Speech) -> String {
+        match self {
+            Wire::Anthropic => anthropic::closing(speech),
+            Wire::Chat => openai::closing(speech),
+            Wire::Responses => responses::closing(speech),
+            Wire::Gemini => gemini::closing(speech),
+            Wire::Ollama => ollama::closing(speech),
+        }
+    }
+
+    /// A refusal's body.
+    pub(super) fn refusal(self, status: u16, message: &str) -> Value {
+        match self {
+            Wire::Anthropic => anthropic::error(kind_of(status), message),
+            Wire::Chat | Wire::Responses => openai::error(kind_of(status), message),
+            Wire::Gemini => gemini::error(status, kind_of(status), message),
+            Wire::Ollama => ollama::error(message),
+        }
+    }
+
+    /// An error inside a stream.
+    pub(super) fn failure(self, kind: &str, message: &str) -> String {
+        match self {
+            Wire::Anthropic => event("error", &anthropic::error(kind, message)),
+            Wire::Chat => data(&openai::error(kind, message)),
+            Wire::Responses => responses::failure(kind, message),
+            Wire::Gemini => data(&gemini::error(500, kind, message)),
+            Wire::Ollama => line(&ollama::error(message)),
+        }
+    }
+}
+
+fn kind_of(status: u16) -> &'static str {
+    match status {
+        401 => "authentication_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        429 => "rate_limit_error",
+        529 => "overloaded_error",
+        400..=499 => "invalid_request_error",
+        _ => "api_error",
+    }
+}
+
+/// A named server-sent event.
+pub(super) fn event(name: &str, value: &Value) -> String {
+    format!("event: {name}\ndata: {value}\n\n")
+}
+
+/// An unnamed server-sent event.
+pub(super) fn data(value: &Value) -> String {
+    format!("data: {value}\n\n")
+}
+
+/// A line of JSON.
+pub(super) fn line(value: &Value) -> String {
+    format!("{value}\n")
+}

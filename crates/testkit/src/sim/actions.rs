@@ -1,0 +1,288 @@
+//! What people, clients and the world do to the conversations.
+
+use moothall_kernel::command::{Actor, Command, Control, Post};
+use moothall_kernel::event::{Cause, Event, To};
+use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
+use moothall_kernel::policy::PolicyName;
+use serde_json::{Value, json};
+
+use super::check::Objection;
+use super::commit::mark_for;
+use super::host::{Origin, Request};
+use super::people::{self, AGENTS};
+use super::rng::Rng;
+use super::world::World;
+
+/// How likely each thing is in this run; some never happen, so that others come to bear.
+pub(crate) struct Habits {
+    weights: [u64; DEEDS.len()],
+}
+
+#[derive(Clone, Copy)]
+enum Deed {
+    Say,
+    SpeakUnasked,
+    Repeat,
+    Control,
+    Turns,
+    House,
+    Gathering,
+    Permission,
+    Leap,
+    TurnBack,
+    Crash,
+    ComeAndGo,
+    FillDisk,
+    AskAgain,
+}
+
+const DEEDS: [(Deed, u64); 14] = [
+    (Deed::Say, 30),
+    (Deed::SpeakUnasked, 8),
+    (Deed::Repeat, 2),
+    (Deed::Control, 14),
+    (Deed::Turns, 4),
+    (Deed::House, 4),
+    (Deed::Gathering, 6),
+    (Deed::Permission, 5),
+    (Deed::Leap, 60),
+    (Deed::TurnBack, 2),
+    (Deed::Crash, 3),
+    (Deed::ComeAndGo, 5),
+    (Deed::FillDisk, 1),
+    (Deed::AskAgain, 3),
+];
+
+impl Habits {
+    pub(crate) fn new(rng: &mut Rng) -> Self {
+        let weights = DEEDS.map(|(_, usual)| usual * [0, 1, 1, 2, 4][rng.below(5) as usize]);
+        let mut habits = Self { weights };
+        // Without words and without time nothing ever happens.
+        habits.weights[0] = habits.weights[0].max(20);
+        habits.weights[8] = habits.weights[8].max(30);
+        habits
+    }
+}
+
+impl World {
+    /// Something happens.
+    pub(crate) fn act(&mut self) -> Result<(), Objection> {
+        let room = self.rng.below(self.hosts.len() as u64) as usize;
+        let weights = self.habits.weights;
+        match DEEDS[self.rng.weighted(&weights)].0 {
+            Deed::Say => self.say(room),
+            Deed::SpeakUnasked => self.speak_unasked(room),
+            Deed::Repeat => self.repeat(room),
+            Deed::Control => self.control(room),
+            Deed::Turns => self.interfere(room),
+            Deed::House => self.keep_house(room),
+            Deed::Gathering => self.gather(room),
+            Deed::Permission => self.answer_permission(room),
+            Deed::Leap => self.leap(),
+            Deed::TurnBack => self.skew -= self.rng.between(1, 900_000) as i64,
+            Deed::Crash => return self.crash(),
+            Deed::ComeAndGo => self.come_and_go(room),
+            Deed::FillDisk => self.log.full = !self.log.full,
+            Deed::AskAgain => self.ask_again(),
+        }
+        Ok(())
+    }
+
+    fn client(&mut self, room: usize, command: Command) {
+        let key = self.rng.chance(40).then(|| self.key());
+        self.hosts[room].queue.push_back(Request { origin: Origin::Client, command, key });
+    }
+
+    fn somebody(&mut self, room: usize) -> ParticipantId {
+        let ids: Vec<_> = self.hosts[room].committed.participants().iter().map(|p| p.id.clone()).collect();
+        self.rng.pick(&ids).cloned().unwrap_or_else(|| ParticipantId::new(AGENTS[0].0))
+    }
+
+    fn post(&mut self, room: usize, by: Actor, body: Option<&str>) {
+        let mark = mark_for(self, &by.id);
+        let body = match body {
+            Some(body) => format!("{mark} {body}"),
+            None => people::words(&mut self.rng, &self.hosts[room].committed, &mark),
+        };
+        let to = match self.rng.below(10) {
+            0 | 1 => To::One(self.somebody(room)),
+            2 => To::One(ParticipantId::user()),
+            _ => To::All,
+        };
+        let reply_to = if self.rng.chance(10) { self.earlier(room) } else { None };
+        self.client(room, Command::Post(Post { by, to, body, reply_to, tags: Vec::new() }));
+    }
+
+    /// Something that was said.
+    fn earlier(&mut self, room: usize) -> Option<Cause> {
+        let said: Vec<_> = self.log.read(room, Seq(0)).into_iter().filter(|recorded| recorded.event.kind() == "posted").collect();
+        let recorded = self.rng.pick(&said)?;
+        let Event::Posted(posted) = &recorded.event else { return None };
+        let id = recorded.id(self.hosts[room].committed.stream());
+        Some(Cause { seq: recorded.seq, id, from: posted.from.clone(), depth: posted.depth })
+    }
+
+    fn say(&mut self, room: usize) {
+        let by = people::person(&mut self.rng);
+        self.post(room, by, None);
+    }
+
+    fn speak_unasked(&mut self, room: usize) {
+        let by = Actor { id: self.somebody(room), human: false };
+        match self.rng.below(12) {
+            0 => self.client(room, Command::Pass { by, to: None }),
+            1 => {
+                let to = Some(self.somebody(room).to_string());
+                self.client(room, Command::Pass { by, to });
+            }
+            2 => self.post(room, Actor::named("stranger"), None),
+            _ => self.post(room, by, None),
+        }
+    }
+
+    /// Agents fall into saying the same.
+    fn repeat(&mut self, room: usize) {
+        for _ in 0..3 {
+            let by = Actor { id: self.somebody(room), human: false };
+            self.post(room, by, Some("the same again"));
+        }
+    }
+
+    fn control(&mut self, room: usize) {
+        let by = if self.rng.chance(90) { people::person(&mut self.rng) } else { Actor { id: self.somebody(room), human: false } };
+        let count = if self.rng.chance(15) { 2 } else { 1 };
+        let controls = (0..count).map(|_| self.wish(room)).collect();
+        self.client(room, Command::Control { by, controls });
+    }
+
+    fn wish(&mut self, room: usize) -> Control {
+        let circle = self.hosts[room].committed.policy().name == PolicyName::TalkingPiece;
+        let who = self.somebody(room).to_string();
+        match self.rng.weighted(&[14, 10, 8, 8, 4, 6, 5, 4, 4, 8, 2, 8, 4, 2]) {
+            0 => {
+                let number = self.rng.below(AGENTS.len() as u64) as usize;
+                Control::Invite(people::invite(&mut self.rng, number, circle))
+            }
+            1 => Control::Uninvite(who),
+            2 => Control::Mute(vec![who]),
+            3 => Control::Unmute(vec![who, self.somebody(room).to_string()]),
+            4 => Control::Pause(true),
+            5 => Control::Pause(false),
+            6 => Control::Resume,
+            7 => Control::Discussion { on: self.rng.chance(70), allow_agent_mentions: self.rng.chance(80) },
+            8 => Control::InvitedAuto(self.rng.chance(60)),
+            9 => Control::Prod(vec![who]),
+            10 => Control::Policy(people::policy(&mut self.rng)),
+            11 => Control::Config(self.setting()),
+            12 => Control::Bind(format!("chat:telegram:{}", self.rng.below(3))),
+            _ => Control::Unbind(format!("chat:telegram:{}", self.rng.below(3))),
+        }
+    }
+
+    fn setting(&mut self) -> serde_json::Map<String, Value> {
+        let n = self.rng.below(4);
+        let (key, value) = match self.rng.below(8) {
+            0 => ("max_agent_turns_per_message", json!(n)),
+            1 => ("agent_reply_timeout", if n == 0 { Value::Null } else { json!(n * 10) }),
+            2 => ("cooldown_seconds", json!(n)),
+            3 => ("max_depth", json!(n)),
+            4 => ("max_voluntary_responders", if n == 0 { Value::Null } else { json!(n) }),
+            5 => ("voluntary_timeout", json!(n + 1)),
+            6 => ("max_exchanges_without_human", json!(n + 1)),
+            _ => ("reply_strategy", json!(PolicyName::ALL[self.rng.below(5) as usize].as_str())),
+        };
+        [(key.to_owned(), value)].into_iter().collect()
+    }
+
+    /// Somebody stops everything, or one turn.
+    fn interfere(&mut self, room: usize) {
+        let by = people::person(&mut self.rng);
+        let last = self.hosts[room].committed.last_turn().0;
+        let command = if self.rng.chance(40) {
+            Command::Stop { by }
+        } else {
+            let open: Vec<_> = self.hosts[room].committed.open_turns().map(|turn| turn.no).collect();
+            let turn = self.rng.pick(&open).copied().unwrap_or(TurnNo(self.rng.below(last + 2)));
+            Command::Cancel { turn, by }
+        };
+        self.client(room, command);
+    }
+
+    fn keep_house(&mut self, room: usize) {
+        let by = people::person(&mut self.rng);
+        let head = self.hosts[room].committed.head().0;
+        let command = match self.rng.below(7) {
+            0 => Command::Archive { on: true, by },
+            1 | 2 => Command::Archive { on: false, by },
+            3 => Command::Rename { name: "Another\u{7}  room".into(), by },
+            4 => Command::Redact { seq: Seq(self.rng.below(head + 2)), by },
+            5 => {
+                let content = json!({"n": self.rng.below(9), "of": [null, 0.5]});
+                Command::Keep { by, to: To::All, kind: "x.note".into(), content, tags: Vec::new(), reply_to: None }
+            }
+            _ => match self.kept(room) {
+                Some((seq, kept)) => Command::Publish { seq, kept: Box::new(kept), by },
+                None => return,
+            },
+        };
+        self.client(room, command);
+    }
+
+    fn kept(&mut self, room: usize) -> Option<(Seq, moothall_kernel::event::Recorded)> {
+        let kept: Vec<_> = self.log.read(room, Seq(0)).into_iter().filter(|recorded| recorded.event.kind() == "kept").collect();
+        self.rng.pick(&kept).map(|recorded| (recorded.seq, recorded.clone()))
+    }
+
+    fn gather(&mut self, room: usize) {
+        let by = people::person(&mut self.rng);
+        let command = match self.rng.below(10) {
+            0 => Command::CloseGathering { by },
+            _ => Command::Gather { by, plan: people::plan(&mut self.rng) },
+        };
+        self.client(room, command);
+    }
+
+    fn answer_permission(&mut self, room: usize) {
+        let open = self.open_permissions(room);
+        if let Some(permission) = self.rng.pick(&open).cloned() {
+            let by = people::person(&mut self.rng);
+            self.client(room, Command::AnswerPermission { permission, option: "allow".into(), by });
+        }
+    }
+
+    /// Time passes: mostly until something happens.
+    fn leap(&mut self) {
+        let until = match self.rng.weighted(&[70, 18, 9, 3]) {
+            0 => self.next_happening().unwrap_or(self.time + 1),
+            1 => self.time + self.rng.between(1, 3_000) as i64,
+            2 => self.time + self.rng.between(3_000, 600_000) as i64,
+            _ => self.time + self.rng.between(600_000, 8_000_000) as i64,
+        };
+        self.time = self.time.max(until);
+        if self.rng.chance(1) {
+            self.skew += self.rng.between(1, 900_000) as i64;
+        }
+        self.collect();
+    }
+
+    /// A client connects or disconnects; the host looks at the clock then.
+    fn come_and_go(&mut self, room: usize) {
+        let who = self.somebody(room);
+        if !self.offline[room].remove(&who) {
+            self.offline[room].insert(who);
+        }
+        self.hosts[room].ask(Origin::Engine, Command::Tick);
+        if self.rng.chance(20) {
+            let participant = self.somebody(room);
+            let facts = people::facts(&mut self.rng);
+            self.hosts[room].ask(Origin::Engine, Command::Facts { participant, facts });
+        }
+    }
+
+    /// A client that got no answer repeats its request.
+    fn ask_again(&mut self) {
+        for (room, request) in std::mem::take(&mut self.unanswered) {
+            self.hosts[room].queue.push_back(request);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Nobody sees an event outside its audience; a reader sees everything that is meant for it, in order, and only what lasts.
+
+use std::collections::BTreeSet;
+
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::ids::Seq;
+use moothall_kernel::view::Viewer;
+
+use super::Verdict;
+
+/// Kinds that are for everyone.
+const PUBLIC: [&str; 15] = [
+    "created",
+    "renamed",
+    "archived",
+    "unarchived",
+    "controlled",
+    "posted",
+    "foreign",
+    "noticed",
+    "permission_requested",
+    "permission_answered",
+    "permission_expired",
+    "stopped",
+    "held",
+    "redacted",
+    "gathering",
+];
+
+/// Somebody who follows a conversation.
+pub(crate) struct Reader {
+    pub(crate) viewer: Viewer,
+    seen: BTreeSet<Seq>,
+    newest: Seq,
+    /// Everything up to here was offered to it.
+    pub(crate) through: Seq,
+}
+
+impl Reader {
+    pub(crate) fn new(viewer: Viewer) -> Self {
+        Self { viewer, seen: BTreeSet::new(), newest: Seq(0), through: Seq(0) }
+    }
+
+    /// An event reaches the reader.
+    pub(crate) fn see(&mut self, recorded: &Recorded) -> Verdict {
+        if !may_see(&recorded.event, &self.viewer) {
+            return Err(format!("{:?} was shown {} at {}", self.viewer, recorded.event.kind(), recorded.seq));
+        }
+        if recorded.seq <= self.newest {
+            return Err(format!("{:?} saw {} after {}", self.viewer, recorded.seq, self.newest));
+        }
+        self.newest = recorded.seq;
+        self.seen.insert(recorded.seq);
+        Ok(())
+    }
+
+    /// What it saw is what the log has for it.
+    pub(crate) fn compare(&self, log: &[Recorded]) -> Verdict {
+        let meant = log.iter().filter(|recorded| recorded.seq <= self.through && may_see(&recorded.event, &self.viewer));
+        let meant: BTreeSet<_> = meant.map(|recorded| recorded.seq).collect();
+        if meant == self.seen {
+            return Ok(());
+        }
+        let missed: Vec<_> = meant.difference(&self.seen).collect();
+        let gone: Vec<_> = self.seen.difference(&meant).collect();
+        Err(format!("{:?} missed {missed:?} and saw {gone:?}, which do not exist", self.viewer))
+    }
+}
+
+fn may_see(event: &Event, viewer: &Viewer) -> bool {
+    let own = match (event, viewer) {
+        (Event::TurnGranted { participant, .. } | Event::TurnEnded { participant, .. }, Viewer::Participant(id)) => participant == id,
+        _ => false,
+    };
+    own || *viewer == Viewer::Operator || PUBLIC.contains(&event.kind())
+}

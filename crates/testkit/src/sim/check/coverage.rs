@@ -1,0 +1,40 @@
+//! Each cause is covered by at most one finished turn per participant, for as long as it is invited.
+
+use moothall_kernel::event::{Event, Outcome, Recorded};
+
+use super::{Checker, Room, Scene, Verdict};
+
+pub(super) struct Coverage;
+
+impl Checker for Coverage {
+    fn name(&self) -> &'static str {
+        "coverage"
+    }
+
+    fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+        match &recorded.event {
+            Event::TurnStarted { turn, from_seq, through_seq, .. } => {
+                if through_seq > &room.head || from_seq > through_seq {
+                    return Err(format!("turn {turn} covers ({from_seq}, {through_seq}] while the head is {}", room.head));
+                }
+                Ok(())
+            }
+            Event::TurnEnded { turn, outcome: Outcome::Spoke | Outcome::Passed, participant, .. } => {
+                let Some(open) = room.turns.get(turn) else { return Ok(()) };
+                let (Some((from, through)), Some(member)) = (open.running, room.members.get(participant)) else { return Ok(()) };
+                if from < member.covered.min(through) {
+                    return Err(format!(
+                        "turn {turn} of {participant} covers ({from}, {through}], which goes back behind {}",
+                        member.covered
+                    ));
+                }
+                let cause = room.effect_of(open.cause.seq);
+                if cause <= from || cause > through {
+                    return Err(format!("turn {turn} of {participant} covers ({from}, {through}] and not its cause at {cause}"));
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Time limits run from the start, stand still while a permission is open or the server is down, and are kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use moothall_kernel::Conversation;
+use moothall_kernel::event::{Event, Outcome, Recorded, TurnKind};
+use moothall_kernel::gathering::{GatheringEvent, GatheringPlan};
+use moothall_kernel::ids::{ParticipantId, PermissionId, TurnNo};
+use moothall_kernel::time::{Millis, Timestamp};
+
+use super::{Checker, Room, Scene, Verdict};
+
+/// How long a turn may wait for a runtime.
+const WAIT: Millis = Millis::from_secs(3600);
+/// A decision takes no longer than this, in stream time.
+const SLACK: Millis = Millis::from_secs(2);
+
+#[derive(Default)]
+pub(super) struct Deadlines {
+    turns: BTreeMap<TurnNo, Clock>,
+    plan: Option<GatheringPlan>,
+    /// When the next beat, or the end of the grace, comes.
+    beat: Option<Timestamp>,
+}
+
+struct Clock {
+    participant: ParticipantId,
+    deadline: Timestamp,
+    permissions: BTreeSet<PermissionId>,
+    frozen_since: Option<Timestamp>,
+}
+
+impl Checker for Deadlines {
+    fn name(&self) -> &'static str {
+        "deadlines"
+    }
+
+    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+        let ts = recorded.ts;
+        if scene.place == 0 {
+            self.resumed(room, scene, &recorded.event)?;
+        }
+        match &recorded.event {
+            Event::TurnGranted { turn, participant, expires, .. } => {
+                let clock =
+                    Clock { participant: participant.clone(), deadline: *expires, permissions: BTreeSet::new(), frozen_since: None };
+                self.turns.insert(*turn, clock);
+                within(*expires, ts, WAIT)
+            }
+            Event::TurnStarted { turn, deadline, .. } => {
+                if let Some(clock) = self.turns.get_mut(turn) {
+                    clock.deadline = *deadline;
+                }
+                limit_of(room, *turn).map_or(Ok(()), |limit| within(*deadline, ts, limit))
+            }
+            Event::TurnLost { turn, .. } => {
+                self.thaw(room, *turn, ts);
+                if let Some(clock) = self.turns.get_mut(turn) {
+                    clock.permissions.clear();
+                    clock.deadline = ts + WAIT;
+                }
+                Ok(())
+            }
+            Event::TurnEnded { turn, outcome, .. } => {
+                self.thaw(room, *turn, ts);
+                match self.turns.remove(turn) {
+                    Some(clock) if *outcome == Outcome::Expired && ts < clock.deadline => {
+                        Err(format!("turn {turn} expired {} ms too soon", clock.deadline.since(ts).0))
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Event::PermissionRequested { permission, turn, .. } => {
+                if let Some(clock) = self.turns.get_mut(turn) {
+                    clock.permissions.insert(permission.clone());
+                    clock.frozen_since.get_or_insert(ts);
+                }
+                Ok(())
+            }
+            Event::PermissionAnswered { permission, .. } | Event::PermissionExpired { permission } => {
+                self.closed(room, permission, ts);
+                Ok(())
+            }
+            Event::Gathering(step) => {
+                self.moved(step, ts);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn step(&mut self, _room: &Room, state: &Conversation) -> Verdict {
+        for turn in state.open_turns() {
+            let Some(clock) = self.turns.get(&turn.no) else { return Err(format!("turn {} has no clock", turn.no)) };
+            if turn.deadline != clock.deadline {
+                return Err(format!("turn {} ends at {}, not at {}", turn.no, turn.deadline, clock.deadline));
+            }
+        }
+        let beat = state.gathering().and_then(|gathering| gathering.hold.as_ref()).map(|hold| hold.next_at);
+        if beat != self.beat {
+            return Err(format!("the next beat is at {beat:?}, not at {:?}", self.beat));
+        }
+        Ok(())
+    }
+}
+
+impl Deadlines {
+    /// Right after the server was down, everything that waits has to be moved.
+    fn resumed(&mut self, room: &Room, scene: &Scene<'_>, event: &Event) -> Verdict {
+        let told = if let Event::Resumed { downtime } = event { Some(*downtime) } else { None };
+        let owed = scene.downtime.filter(|downtime| *downtime > Millis(0) && (!self.turns.is_empty() || room.gathering));
+        if told != owed {
+            return Err(format!("the server was down for {owed:?}, and the log says {told:?}"));
+        }
+        let Some(downtime) = told else { return Ok(()) };
+        for clock in self.turns.values_mut() {
+            clock.deadline = clock.deadline + downtime;
+            clock.frozen_since = clock.frozen_since.map(|since| since + downtime);
+        }
+        self.beat = self.beat.map(|at| at + downtime);
+        Ok(())
+    }
+
+    fn closed(&mut self, room: &Room, permission: &PermissionId, ts: Timestamp) {
+        let mut clocks = self.turns.iter_mut();
+        let last = clocks.find_map(|(no, clock)| (clock.permissions.remove(permission) && clock.permissions.is_empty()).then_some(*no));
+        if let Some(no) = last {
+            self.thaw(room, no, ts);
+        }
+    }
+
+    /// The clocks of a turn, and of the hold it belongs to, go on.
+    fn thaw(&mut self, room: &Room, no: TurnNo, ts: Timestamp) {
+        let Some(clock) = self.turns.get_mut(&no) else { return };
+        let Some(since) = clock.frozen_since.take() else { return };
+        let stood = ts.since(since);
+        clock.deadline = clock.deadline + stood;
+        if room.holder.as_ref() == Some(&clock.participant) {
+            self.beat = self.beat.map(|at| at + stood);
+        }
+    }
+
+    fn moved(&mut self, step: &GatheringEvent, ts: Timestamp) {
+        match step {
+            GatheringEvent::Opened { plan, .. } => self.plan = Some(plan.clone()),
+            GatheringEvent::PieceGiven { .. } | GatheringEvent::Beat { .. } => {
+                self.beat = self.plan.as_ref().map(|plan| ts + plan.beat_interval);
+            }
+            GatheringEvent::LastWordAsked => self.beat = self.plan.as_ref().map(|plan| ts + plan.last_word),
+            GatheringEvent::PieceReleased { .. } | GatheringEvent::HarvestAsked { .. } | GatheringEvent::Closed { .. } => self.beat = None,
+            GatheringEvent::RoundOpened { .. } => {}
+        }
+    }
+}
+
+fn within(deadline: Timestamp, ts: Timestamp, limit: Millis) -> Verdict {
+    let latest = ts + limit;
+    if deadline > latest || deadline + SLACK < latest {
+        return Err(format!("a limit of {} ms ends at {deadline}, counted from {ts}", limit.0));
+    }
+    Ok(())
+}
+
+/// The time limit of a turn that starts now. (Ruling 12.)
+fn limit_of(room: &Room, no: TurnNo) -> Option<Millis> {
+    let turn = room.turns.get(&no)?;
+    let facts = &room.members.get(&turn.participant)?.facts;
+    let limit = room.policy.agent_reply_timeout.or(facts.timeout).unwrap_or(facts.runtime.reply_timeout());
+    if !turn.may_pass || turn.kind == TurnKind::Listen {
+        return Some(limit);
+    }
+    let many = room.agents().count() >= 5;
+    Some(room.policy.voluntary_timeout.map_or(if many { limit.half() } else { limit }, |voluntary| voluntary.min(limit)))
+}

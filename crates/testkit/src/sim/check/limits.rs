@@ -1,0 +1,137 @@
+//! Limits of replies, polls, depth and exchanges are never passed.
+
+use std::collections::BTreeSet;
+
+use moothall_kernel::event::{Cause, Event, Posted, Recorded, To};
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::participant::Kind;
+use moothall_kernel::policy::PolicyName;
+
+use super::{Checker, Room, Scene, Verdict};
+
+/// The answering of one human message; the first is what comes before any.
+#[derive(Default)]
+pub(super) struct Limits {
+    rounds: Vec<Round>,
+}
+
+#[derive(Default)]
+struct Round {
+    allowed: u32,
+    replies: u32,
+    polls: usize,
+    agents: usize,
+}
+
+impl Checker for Limits {
+    fn name(&self) -> &'static str {
+        "limits"
+    }
+
+    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+        if let Some(round) = self.rounds.last_mut() {
+            round.agents = round.agents.max(room.agents().count());
+        }
+        match &recorded.event {
+            Event::Created { policy, .. } => {
+                self.rounds.push(Round { allowed: policy.max_agent_turns_per_message, ..Round::default() });
+                Ok(())
+            }
+            Event::RoundOpened { cause, cap, .. } => self.opened(room, cause, *cap),
+            Event::TurnGranted { participant, cause, may_pass, .. } => {
+                self.polled(room, cause, *may_pass)?;
+                woken(room, scene, participant, cause)
+            }
+            Event::TurnWidened { turn, cause, .. } => match room.turns.get(turn) {
+                Some(open) => woken(room, scene, &open.participant, cause),
+                None => Ok(()),
+            },
+            Event::Posted(posted) if posted.kind == Kind::Agent && posted.published.is_none() => self.said(room, posted),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Limits {
+    fn opened(&mut self, room: &Room, cause: &Cause, cap: u32) -> Verdict {
+        let named = room.said.get(&cause.seq).map_or(0, |posted| named_agents(room, posted));
+        let config = room.policy.max_agent_turns_per_message;
+        let allowed = if room.policy.name == PolicyName::Hybrid { config.max(named) } else { config };
+        if cap > allowed {
+            return Err(format!("the round for {} allows {cap} replies, not {allowed}", cause.seq));
+        }
+        self.rounds.push(Round { allowed, agents: room.agents().count(), ..Round::default() });
+        Ok(())
+    }
+
+    fn polled(&mut self, room: &Room, cause: &Cause, may_pass: bool) -> Verdict {
+        let asked = may_pass && room.is_of_round(cause);
+        let Some(round) = self.rounds.last_mut().filter(|_| asked) else { return Ok(()) };
+        round.polls += 1;
+        if round.polls > round.agents * 2 {
+            return Err(format!("{} polls for {} agents", round.polls, round.agents));
+        }
+        Ok(())
+    }
+
+    fn said(&mut self, room: &Room, posted: &Posted) -> Verdict {
+        if posted.from.as_str() == ParticipantId::MOOTHALL {
+            return Ok(());
+        }
+        let turn = posted.turn.and_then(|no| room.turns.get(&no));
+        if let Some(turn) = turn
+            && posted.depth != turn.cause.depth + 1
+        {
+            return Err(format!("{} answers {} at depth {}", posted.from, turn.cause.seq, posted.depth));
+        }
+        let round = match turn {
+            Some(turn) => turn.round,
+            None if room.counts_replies() && !room.gathering => {
+                if posted.depth > room.policy.max_depth {
+                    return Err(format!("{} speaks unasked at depth {}", posted.from, posted.depth));
+                }
+                Some(room.rounds)
+            }
+            None => None,
+        };
+        let Some(round) = round.and_then(|at| self.rounds.get_mut(at as usize)) else { return Ok(()) };
+        round.replies += 1;
+        if round.replies > round.allowed {
+            return Err(format!("reply {} of {} to one message", round.replies, round.allowed));
+        }
+        Ok(())
+    }
+}
+
+fn named_agents(room: &Room, posted: &Posted) -> u32 {
+    let mut named: BTreeSet<&ParticipantId> = posted.mentions.iter().collect();
+    if let To::One(id) = &posted.to {
+        named.insert(id);
+    }
+    named.into_iter().filter(|id| **id != posted.from && room.is_agent(id)).count() as u32
+}
+
+/// Whether these words may wake anybody.
+fn woken(room: &Room, scene: &Scene<'_>, participant: &ParticipantId, cause: &Cause) -> Verdict {
+    let depth = room.depths.get(&cause.seq).copied().unwrap_or(0);
+    if cause.depth != depth {
+        return Err(format!("{} has depth {depth}, not {}", cause.seq, cause.depth));
+    }
+    // What was granted once may go over to another turn, whatever has changed meanwhile.
+    if scene.carries_over(participant, room) {
+        return Ok(());
+    }
+    let deep = matches!(room.policy.name, PolicyName::Hybrid | PolicyName::MentionOnly | PolicyName::RoundRobin);
+    if deep && depth >= room.policy.max_depth {
+        return Err(format!("words of depth {depth} wake somebody; the limit is {}", room.policy.max_depth));
+    }
+    let by_agent = room.said.get(&cause.seq).is_some_and(|posted| posted.kind == Kind::Agent);
+    let guarded = matches!(room.policy.name, PolicyName::Open | PolicyName::MentionOnly);
+    if by_agent && guarded && room.exchanges >= room.policy.max_exchanges_without_human {
+        return Err(format!("an agent's words wake somebody after {} exchanges", room.exchanges));
+    }
+    if by_agent && guarded && room.held.is_some() {
+        return Err(format!("an agent's words wake somebody although {:?} holds the floor", room.held));
+    }
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! Positions have no gap, time rises, and what is written can be read again.
+
+use moothall_engine::codec;
+use moothall_kernel::event::Recorded;
+
+use super::{Checker, Room, Scene, Verdict};
+
+pub(super) struct Order;
+
+/// The event as the store gives it back.
+pub(super) fn reread(recorded: &Recorded) -> Recorded {
+    let body = recorded.event.body().map(str::to_owned);
+    codec::decode(recorded.seq, recorded.ts, &codec::envelope(&recorded.event), body).unwrap_or_else(|| recorded.clone())
+}
+
+impl Checker for Order {
+    fn name(&self) -> &'static str {
+        "order"
+    }
+
+    fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+        if recorded.seq != room.head.next() {
+            return Err(format!("{} follows {}", recorded.seq, room.head));
+        }
+        if recorded.ts <= room.last_ts {
+            return Err(format!("time went from {} to {}", room.last_ts, recorded.ts));
+        }
+        let body = recorded.event.body().map(str::to_owned);
+        let read = codec::decode(recorded.seq, recorded.ts, &codec::envelope(&recorded.event), body);
+        if read.as_ref() != Some(recorded) {
+            return Err(format!("written {recorded:?}, read {read:?}"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! Every message that names or asks an agent is taken up by it or explained; no wake-up is lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use moothall_kernel::event::{Cause, Change, Event, Posted, Recorded, To};
+use moothall_kernel::ids::{ParticipantId, Seq};
+use moothall_kernel::participant::Kind;
+use moothall_kernel::policy::PolicyName;
+
+use super::{Checker, Room, Scene, Verdict};
+
+/// So many mentions of an agent's message are acted on.
+const AGENT_MENTIONS: usize = 5;
+
+#[derive(Default)]
+pub(super) struct Owed {
+    /// For each message, the agents of whom nothing was heard about it.
+    asked: BTreeMap<Seq, BTreeSet<ParticipantId>>,
+}
+
+impl Checker for Owed {
+    fn name(&self) -> &'static str {
+        "owed"
+    }
+
+    fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+        match &recorded.event {
+            Event::Posted(posted) if posted.published.is_none() && posted.error.is_none() && !room.gathering => {
+                let asked = asked(room, posted);
+                if !asked.is_empty() {
+                    self.asked.insert(recorded.seq, asked);
+                }
+            }
+            Event::TurnGranted { participant, cause, .. } => self.heard(room, participant, cause),
+            Event::TurnWidened { turn, cause, .. } => {
+                if let Some(open) = room.turns.get(turn) {
+                    self.heard(room, &open.participant, cause);
+                }
+            }
+            Event::TurnStarted { turn, through_seq, .. } => {
+                if let Some(open) = room.turns.get(turn) {
+                    self.shown(room, &open.participant, *through_seq);
+                }
+            }
+            Event::Skipped { participant, cause, .. } => self.heard(room, participant, cause),
+            Event::Stopped { .. } | Event::Archived { .. } => self.asked.clear(),
+            Event::Controlled { changes, .. } => changes.iter().for_each(|change| self.changed(room, change)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self, room: &Room, offline: &BTreeSet<ParticipantId>) -> Verdict {
+        if room.paused || room.archived {
+            return Ok(());
+        }
+        let linked = room.policy.name == PolicyName::Open;
+        for (seq, agents) in &self.asked {
+            let cannot = |id: &ParticipantId| linked && (room.held.is_some() || room.muted.contains(id) || offline.contains(id));
+            if let Some(agent) = agents.iter().find(|id| room.is_agent(id) && !cannot(id)) {
+                return Err(format!("nothing is going on, yet {agent} neither took up {seq} nor is it said why not"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Owed {
+    /// A turn about later words covers the earlier ones too.
+    fn heard(&mut self, room: &Room, participant: &ParticipantId, cause: &Cause) {
+        let linked = room.policy.name == PolicyName::Open;
+        for (seq, agents) in &mut self.asked {
+            if *seq == cause.seq || (linked && *seq <= cause.seq) {
+                agents.remove(participant);
+            }
+        }
+        self.asked.retain(|_, agents| !agents.is_empty());
+    }
+
+    /// Whatever a turn was granted for, it is about everything that its prompt shows.
+    fn shown(&mut self, room: &Room, participant: &ParticipantId, through: Seq) {
+        for (seq, agents) in &mut self.asked {
+            if room.effect_of(*seq) <= through && !room.queued.contains(seq) {
+                agents.remove(participant);
+            }
+        }
+        self.asked.retain(|_, agents| !agents.is_empty());
+    }
+
+    fn changed(&mut self, room: &Room, change: &Change) {
+        match change {
+            Change::Uninvited { participant } => {
+                for agents in self.asked.values_mut() {
+                    agents.remove(participant);
+                }
+            }
+            // Other rules answer what waits in their own way; what was being answered stays as it is.
+            Change::PolicySet { policy, .. } if policy.name != room.policy.name => {
+                self.asked.retain(|seq, _| room.queued.contains(seq) && policy.name == PolicyName::Open);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The agents that these words ask.
+fn asked(room: &Room, posted: &Posted) -> BTreeSet<ParticipantId> {
+    if posted.from.as_str() == ParticipantId::MOOTHALL {
+        return BTreeSet::new();
+    }
+    let human = posted.kind == Kind::Human;
+    let mut named: Vec<_> = if let To::One(id) = &posted.to { vec![id.clone()] } else { Vec::new() };
+    named.extend(posted.mentions.iter().filter(|id| posted.to != To::One((*id).clone())).cloned());
+    named.retain(|id| *id != posted.from && room.is_agent(id));
+    let everyone = || room.agents().filter(|id| **id != posted.from).cloned().collect::<BTreeSet<_>>();
+    match room.policy.name {
+        PolicyName::Hybrid | PolicyName::RoundRobin | PolicyName::Open if human => everyone(),
+        PolicyName::MentionOnly if human && named.is_empty() && room.invited_auto && posted.to == To::All && !posted.queued => everyone(),
+        PolicyName::MentionOnly if human => named.into_iter().collect(),
+        PolicyName::MentionOnly => {
+            let direct = matches!(posted.to, To::One(_));
+            named.truncate(if room.discussion { AGENT_MENTIONS } else { usize::from(direct) });
+            named.into_iter().collect()
+        }
+        PolicyName::Hybrid | PolicyName::RoundRobin | PolicyName::Open | PolicyName::TalkingPiece => BTreeSet::new(),
+    }
+}

@@ -1,0 +1,57 @@
+//! A prompt holds what others said since the last turn: nothing kept, nothing of one's own, nobody's words under another name.
+
+use moothall_kernel::compose::Prompt;
+use moothall_kernel::ids::{ParticipantId, Seq};
+
+use super::{Room, Verdict};
+use crate::sim::marks::{self, Marks};
+
+/// Prompts beyond this size may leave something out.
+const WHOLE_BYTES: usize = 40 * 1024;
+/// What a prompt says when it left something out.
+const LEFT_OUT: &str = " earlier messages are left out)";
+/// What bodies contain that pretend to be somebody's line.
+pub(crate) const FORGED: &str = "forged-line";
+
+pub(crate) fn check(room: &Room, marks: &Marks, you: &ParticipantId, name: &str, through: Seq, prompt: &Prompt) -> Verdict {
+    for text in [&prompt.text, &prompt.standalone] {
+        for line in text.lines().filter(|line| line.starts_with('[')) {
+            if line.contains(FORGED) {
+                return Err(format!("a body passes for a speaker: {line:?}"));
+            }
+            let own = marks::first(line).and_then(|mark| marks.get(mark)).is_some_and(|origin| origin.author == *you);
+            if own != line.starts_with(&format!("[{name}] ")) && marks::first(line).is_some() {
+                return Err(format!("{you}, called {name}, reads {line:?}"));
+            }
+        }
+        for mark in marks::all(text) {
+            let said = room.said.iter().any(|(seq, posted)| *seq <= through && marks::first(&posted.body) == Some(mark));
+            if !said {
+                return Err(format!("{you} reads the words with mark {mark}, which were never said"));
+            }
+        }
+    }
+    if let Some(own) = marks::all(&prompt.text).find(|mark| marks.get(*mark).is_some_and(|origin| origin.author == *you)) {
+        return Err(format!("{you} gets its own words back: mark {own}"));
+    }
+    complete(room, you, through, prompt)
+}
+
+/// Whatever others said in the range is there.
+fn complete(room: &Room, you: &ParticipantId, through: Seq, prompt: &Prompt) -> Verdict {
+    let from = room.members.get(you).map_or(Seq(0), |member| member.covered);
+    if prompt.text.len() > WHOLE_BYTES || prompt.text.contains(LEFT_OUT) {
+        return Ok(());
+    }
+    for (seq, posted) in &room.said {
+        let at = room.effect_of(*seq);
+        let waits = room.queued.contains(seq) || (posted.queued && at == *seq);
+        if at <= from || at > through || posted.from == *you || waits {
+            continue;
+        }
+        if !marks::all(&prompt.text).any(|mark| marks::first(&posted.body) == Some(mark)) {
+            return Err(format!("{you} is not told of {seq}, which is in ({from}, {through}]"));
+        }
+    }
+    Ok(())
+}

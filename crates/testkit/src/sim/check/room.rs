@@ -1,0 +1,322 @@
+//! What a checker knows about a conversation: facts gathered from its events alone, by other code than the kernel's.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use moothall_kernel::event::{Cause, Change, Event, Guard, Outcome, Posted, Recorded, TurnKind, Why};
+use moothall_kernel::gathering::GatheringEvent;
+use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
+use moothall_kernel::participant::{AgentFacts, Kind, Part};
+use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::time::Timestamp;
+
+/// One of the invited.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    pub(crate) kind: Kind,
+    pub(crate) facts: AgentFacts,
+    pub(crate) part: Option<Part>,
+    /// Everything up to here was covered by its finished turns.
+    pub(crate) covered: Seq,
+}
+
+/// A turn that did not end.
+#[derive(Clone, Debug)]
+pub(crate) struct Open {
+    pub(crate) participant: ParticipantId,
+    pub(crate) why: Why,
+    pub(crate) kind: TurnKind,
+    pub(crate) may_pass: bool,
+    pub(crate) cause: Cause,
+    pub(crate) first_cause: Cause,
+    pub(crate) attempt: u32,
+    /// `(from, through)`.
+    pub(crate) running: Option<(Seq, Seq)>,
+    pub(crate) replies: u32,
+    /// The round it belongs to.
+    pub(crate) round: Option<u64>,
+}
+
+/// A conversation as its log tells it.
+#[derive(Clone, Debug)]
+pub(crate) struct Room {
+    pub(crate) head: Seq,
+    pub(crate) last_ts: Timestamp,
+    pub(crate) policy: Policy,
+    pub(crate) members: BTreeMap<ParticipantId, Member>,
+    pub(crate) muted: BTreeSet<ParticipantId>,
+    pub(crate) paused: bool,
+    pub(crate) archived: bool,
+    pub(crate) discussion: bool,
+    pub(crate) invited_auto: bool,
+    pub(crate) held: Option<Guard>,
+    /// Agents' contributions since a person said something.
+    pub(crate) exchanges: u32,
+    pub(crate) turns: BTreeMap<TurnNo, Open>,
+    pub(crate) last_turn: TurnNo,
+    pub(crate) turns_ended: BTreeMap<TurnNo, u64>,
+    pub(crate) in_round: bool,
+    pub(crate) rounds: u64,
+    /// The message of the newest round, and where that was opened.
+    round: (Seq, Seq),
+    pub(crate) gathering: bool,
+    pub(crate) harvesting: bool,
+    pub(crate) holder: Option<ParticipantId>,
+    /// Depth of what was said.
+    pub(crate) depths: BTreeMap<Seq, u32>,
+    /// What was said and waits.
+    pub(crate) queued: BTreeSet<Seq>,
+    /// Where words took effect later than they were said.
+    pub(crate) taken_at: BTreeMap<Seq, Seq>,
+    /// What people and agents said.
+    pub(crate) said: BTreeMap<Seq, Posted>,
+    pub(crate) bound: BTreeSet<String>,
+}
+
+impl Room {
+    pub(crate) fn new() -> Self {
+        Self {
+            head: Seq(0),
+            last_ts: Timestamp::from_millis(i64::MIN),
+            policy: Policy::default(),
+            members: BTreeMap::new(),
+            muted: BTreeSet::new(),
+            paused: false,
+            archived: false,
+            discussion: false,
+            invited_auto: false,
+            held: None,
+            exchanges: 0,
+            turns: BTreeMap::new(),
+            last_turn: TurnNo(0),
+            turns_ended: BTreeMap::new(),
+            in_round: false,
+            rounds: 0,
+            round: (Seq(0), Seq(0)),
+            gathering: false,
+            harvesting: false,
+            holder: None,
+            depths: BTreeMap::new(),
+            queued: BTreeSet::new(),
+            taken_at: BTreeMap::new(),
+            said: BTreeMap::new(),
+            bound: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn is_agent(&self, id: &ParticipantId) -> bool {
+        self.members.get(id).is_some_and(|member| member.kind == Kind::Agent)
+    }
+
+    pub(crate) fn agents(&self) -> impl Iterator<Item = &ParticipantId> {
+        self.members.iter().filter(|(_, member)| member.kind == Kind::Agent).map(|(id, _)| id)
+    }
+
+    pub(crate) fn open_of<'a>(&'a self, id: &'a ParticipantId) -> impl Iterator<Item = &'a Open> {
+        self.turns.values().filter(move |turn| turn.participant == *id)
+    }
+
+    /// Whether rounds and depths bound what agents say.
+    pub(crate) fn counts_replies(&self) -> bool {
+        matches!(self.policy.name, PolicyName::Hybrid | PolicyName::RoundRobin)
+    }
+
+    /// Whether a cause is the message of the open round, or a reply to it.
+    pub(crate) fn is_of_round(&self, cause: &Cause) -> bool {
+        let (message, opened_at) = self.round;
+        self.in_round && (cause.seq == message || (cause.seq > opened_at && self.said.contains_key(&cause.seq)))
+    }
+
+    /// Where words took effect: queued ones when their time came.
+    pub(crate) fn effect_of(&self, seq: Seq) -> Seq {
+        self.taken_at.get(&seq).copied().unwrap_or(seq)
+    }
+
+    /// Takes note of an event, after the checkers have looked at it.
+    pub(crate) fn note(&mut self, recorded: &Recorded) {
+        self.head = recorded.seq;
+        self.last_ts = recorded.ts;
+        match &recorded.event {
+            Event::Created { policy, .. } => self.policy = policy.clone(),
+            Event::Archived { .. } => {
+                self.archived = true;
+                self.in_round = false;
+                self.queued.clear();
+            }
+            Event::Unarchived { .. } => self.archived = false,
+            Event::Controlled { changes, .. } => changes.iter().for_each(|change| self.note_change(change)),
+            Event::Posted(posted) => self.note_words(recorded.seq, posted),
+            Event::Taken { cause } => {
+                self.queued.remove(&cause.seq);
+                self.taken_at.insert(cause.seq, recorded.seq);
+            }
+            Event::RoundOpened { cause, .. } => {
+                self.round = (cause.seq, recorded.seq);
+                self.in_round = true;
+                self.rounds += 1;
+            }
+            Event::RoundClosed => self.in_round = false,
+            Event::TurnGranted { .. }
+            | Event::TurnWidened { .. }
+            | Event::TurnStarted { .. }
+            | Event::TurnLost { .. }
+            | Event::TurnEnded { .. } => self.note_turn(&recorded.event),
+            Event::Stopped { .. } => {
+                self.in_round = false;
+                self.queued.clear();
+            }
+            Event::Held { guard } => self.held = Some(*guard),
+            Event::FactsChanged { participant, facts } => {
+                if let Some(member) = self.members.get_mut(participant) {
+                    member.facts = facts.clone();
+                }
+            }
+            Event::Gathering(step) => self.note_gathering(step),
+            Event::Renamed { .. }
+            | Event::Foreign { .. }
+            | Event::Noticed { .. }
+            | Event::ReactionOpened { .. }
+            | Event::Skipped { .. }
+            | Event::Kept { .. }
+            | Event::PermissionRequested { .. }
+            | Event::PermissionAnswered { .. }
+            | Event::PermissionExpired { .. }
+            | Event::Resumed { .. }
+            | Event::Redacted { .. } => {}
+        }
+    }
+
+    fn note_change(&mut self, change: &Change) {
+        match change {
+            Change::Invited { participant, kind, facts, part, .. } => {
+                let fresh = Member { kind: *kind, facts: facts.clone(), part: *part, covered: Seq(0) };
+                let member = self.members.entry(participant.clone()).or_insert(fresh);
+                member.kind = *kind;
+                member.facts = facts.clone();
+                member.part = part.or(member.part);
+            }
+            Change::Uninvited { participant } => {
+                self.members.remove(participant);
+            }
+            Change::Muted { targets } => self.muted.extend(targets.iter().cloned()),
+            Change::Unmuted { targets } => self.muted.retain(|id| !targets.contains(id)),
+            Change::Paused { on } => self.paused = *on,
+            Change::Discussion { on, allow_agent_mentions } => self.discussion = *on && *allow_agent_mentions,
+            Change::InvitedAuto { on } => self.invited_auto = *on,
+            Change::PolicySet { policy, .. } => {
+                self.in_round &= policy.name == self.policy.name;
+                self.policy = policy.clone();
+            }
+            Change::Released => self.release(),
+            Change::Bound { target } => {
+                self.bound.insert(target.clone());
+            }
+            Change::Unbound { target } => {
+                self.bound.remove(target);
+            }
+            Change::Prodded { .. } => {}
+        }
+    }
+
+    fn release(&mut self) {
+        self.held = None;
+        self.exchanges = 0;
+    }
+
+    fn note_words(&mut self, seq: Seq, posted: &Posted) {
+        self.depths.insert(seq, posted.depth);
+        if let Some(turn) = posted.turn.filter(|_| posted.published.is_none()).and_then(|no| self.turns.get_mut(&no)) {
+            turn.replies += 1;
+        }
+        if posted.from.as_str() == ParticipantId::MOOTHALL {
+            return;
+        }
+        // Of long words, the mark at their beginning is enough.
+        let body = moothall_kernel::text::cut(&posted.body, 200).to_owned();
+        self.said.insert(seq, Posted { body, ..posted.clone() });
+        if posted.published.is_some() {
+            return;
+        }
+        match posted.kind {
+            Kind::Human => {
+                self.release();
+                if posted.queued {
+                    self.queued.insert(seq);
+                }
+            }
+            Kind::Agent => self.exchanges += 1,
+        }
+    }
+
+    fn note_turn(&mut self, event: &Event) {
+        match event {
+            Event::TurnGranted { turn, participant, why, kind, may_pass, cause, .. } => {
+                let open = Open {
+                    participant: participant.clone(),
+                    why: *why,
+                    kind: *kind,
+                    may_pass: *may_pass,
+                    cause: cause.clone(),
+                    first_cause: cause.clone(),
+                    attempt: 1,
+                    running: None,
+                    replies: 0,
+                    round: self.is_of_round(cause).then_some(self.rounds),
+                };
+                self.turns.insert(*turn, open);
+                self.last_turn = *turn;
+            }
+            Event::TurnWidened { turn, why, kind, may_pass, cause } => {
+                if let Some(open) = self.turns.get_mut(turn) {
+                    open.why = *why;
+                    open.kind = *kind;
+                    open.may_pass = *may_pass;
+                    open.cause = cause.clone();
+                }
+            }
+            Event::TurnStarted { turn, from_seq, through_seq, .. } => {
+                let effect = self.turns.get(turn).map(|open| self.effect_of(open.cause.seq));
+                if let Some(open) = self.turns.get_mut(turn) {
+                    open.running = Some((*from_seq, *through_seq));
+                    if effect > Some(*through_seq) {
+                        open.cause = open.first_cause.clone();
+                    }
+                }
+            }
+            Event::TurnLost { turn, attempt } => {
+                if let Some(open) = self.turns.get_mut(turn) {
+                    open.running = None;
+                    open.attempt = attempt + 1;
+                }
+            }
+            Event::TurnEnded { turn, outcome, .. } => self.note_ended(*turn, *outcome),
+            _ => {}
+        }
+    }
+
+    fn note_ended(&mut self, no: TurnNo, outcome: Outcome) {
+        self.turns_ended.insert(no, self.turns_ended.len() as u64);
+        let Some(turn) = self.turns.remove(&no) else { return };
+        let finished = matches!(outcome, Outcome::Spoke | Outcome::Passed);
+        if let (true, Some((_, through)), Some(member)) = (finished, turn.running, self.members.get_mut(&turn.participant)) {
+            member.covered = member.covered.max(through);
+        }
+    }
+
+    fn note_gathering(&mut self, step: &GatheringEvent) {
+        match step {
+            GatheringEvent::Opened { .. } => self.gathering = true,
+            GatheringEvent::PieceGiven { holder, .. } => self.holder = Some(holder.clone()),
+            GatheringEvent::PieceReleased { .. } => self.holder = None,
+            GatheringEvent::HarvestAsked { .. } => {
+                self.harvesting = true;
+                self.holder = None;
+            }
+            GatheringEvent::Closed { .. } => {
+                self.gathering = false;
+                self.harvesting = false;
+                self.holder = None;
+            }
+            GatheringEvent::RoundOpened { .. } | GatheringEvent::Beat { .. } | GatheringEvent::LastWordAsked => {}
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What happened, in lines that a person can follow.
+
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::text;
+
+/// A story, if somebody wants to hear it.
+pub(crate) struct Story(Option<Vec<String>>);
+
+impl Story {
+    pub(crate) fn new(told: bool) -> Self {
+        Self(told.then(Vec::new))
+    }
+
+    /// Adds a line; it is only made where somebody listens.
+    pub(crate) fn tell(&mut self, line: impl FnOnce() -> String) {
+        if let Some(lines) = &mut self.0 {
+            lines.push(line());
+        }
+    }
+
+    pub(crate) fn into_lines(self) -> Vec<String> {
+        self.0.unwrap_or_default()
+    }
+}
+
+/// An event in one line.
+pub(crate) fn line(room: usize, recorded: &Recorded) -> String {
+    let (seq, time) = (recorded.seq, recorded.ts.millis() % 100_000_000);
+    let what = match &recorded.event {
+        Event::Posted(posted) => {
+            let body: String = text::cut(&posted.body, 60).escape_debug().collect();
+            let turn = posted.turn.map_or(String::new(), |no| format!(" turn {no}"));
+            let marks = if posted.queued { ", queued" } else { "" };
+            format!("{} to {:?} depth {}{turn}{marks}: {body}", posted.from, posted.to, posted.depth)
+        }
+        Event::Kept { participant, turn, because, body } => {
+            let body: String = text::cut(body, 40).escape_debug().collect();
+            format!("kept {participant} turn {turn:?} {because:?}: {body}")
+        }
+        Event::TurnGranted { turn, participant, why, kind, may_pass, cause, .. } => {
+            format!("granted turn {turn} to {participant}: {why:?} {kind:?} may_pass {may_pass} for {}", cause.seq)
+        }
+        Event::TurnWidened { turn, why, kind, cause, .. } => format!("widened turn {turn}: {why:?} {kind:?} for {}", cause.seq),
+        Event::TurnStarted { turn, attempt, from_seq, through_seq, .. } => {
+            format!("started turn {turn} attempt {attempt}, ({from_seq}, {through_seq}]")
+        }
+        Event::TurnEnded { turn, participant, outcome, fault, .. } => {
+            let fault = fault.as_ref().map_or("", |fault| &fault.code);
+            format!("ended turn {turn} of {participant}: {outcome:?} {fault}")
+        }
+        other => format!("{other:?}"),
+    };
+    format!("    r{room} {seq:>4} +{time} {what}")
+}

@@ -1,0 +1,40 @@
+//! Runs of the simulator that have to end well.
+
+use moothall_testkit::sim;
+
+/// Seeds that found something once: two turns of one participant after a restart, a decision that never ended, a reply beyond the
+/// limit, a queued message that nobody was told of, a prod that took an agent out of its round, and the like.
+const KEPT: [u64; 6] = [208, 211, 372, 599, 1093, 1149];
+
+fn all_end_well(seeds: impl IntoIterator<Item = u64>) {
+    for seed in seeds {
+        let report = sim::run(seed, None, false);
+        if let Some(objection) = report.objection {
+            panic!("seed {seed}, {}: {}\nsee it with: cargo run -p moothall-testkit -- {seed}", objection.checker, objection.message);
+        }
+    }
+}
+
+#[test]
+fn what_failed_once_ends_well_now() {
+    all_end_well(KEPT);
+}
+
+#[test]
+fn a_hundred_runs_end_well() {
+    all_end_well(0..100);
+}
+
+#[test]
+fn another_hundred_runs_end_well() {
+    all_end_well(100..200);
+}
+
+#[test]
+fn a_seed_makes_the_same_run_again() {
+    for seed in 0..5 {
+        let first = sim::run(seed, None, true);
+        assert_eq!(first, sim::run(seed, None, true));
+        assert!(!first.story.is_empty());
+    }
+}
