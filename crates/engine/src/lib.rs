@@ -43,6 +43,7 @@ mod mail;
 mod live;
 mod settle;
 mod effects;
+mod erase;
 mod reconcile;
 mod brief;
 mod partial;

@@ -89,6 +89,13 @@ impl Stream {
         Some(Listed { stream: id.clone(), head: self.head(), last_ts, catalog: self.catalog.clone()? })
     }
 
+    fn erase(&mut self, seq: Seq) {
+        let found = usize::try_from(seq.0).ok().and_then(|place| self.entries.get_mut(place.checked_sub(1)?));
+        if let Some(Entry::Known(recorded)) = found {
+            recorded.event.erase();
+        }
+    }
+
     fn page(&self, after: Seq, limit: usize) -> Page {
         let mut page = Page { through: after, ..Page::default() };
         let skip = usize::try_from(after.0).unwrap_or(usize::MAX);
@@ -183,7 +190,11 @@ impl Shelf {
             self.in_order.push(batch.stream.clone());
         }
         self.appended.extend(batch.events.iter().map(|recorded| (batch.stream.clone(), recorded.seq)));
-        stream.entries.extend(batch.events.into_iter().map(Entry::Known));
+        for recorded in batch.events {
+            let erased = recorded.event.erases();
+            stream.entries.push(Entry::Known(recorded));
+            erased.into_iter().for_each(|seq| stream.erase(seq));
+        }
         stream.catalog = Some(batch.catalog);
     }
 

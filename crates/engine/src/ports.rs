@@ -255,6 +255,9 @@ pub struct Page {
 #[async_trait]
 pub trait EventLog: Send + Sync + 'static {
     /// Appends all batches, or nothing. Returns the new heads in the order of the batches.
+    ///
+    /// A `Redacted` among the events erases, in the same breath, the words of the event that it names: whoever reads that one from
+    /// then on gets it with empty words. The words are gone from wherever the log keeps them once this returns.
     async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Seq>, AppendError>;
     /// Reads at most `limit` events after a position.
     async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError>;

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use crate::brief::read_one;
 use crate::crash;
 use crate::effects::effects;
+use crate::erase;
 use crate::hall::{Answer, Bell, HallError, Idempotency, Update};
 use crate::inner::Inner;
 use crate::live::{Live, Over, RETRY, RETRY_FULL};
@@ -248,8 +249,9 @@ impl Live {
 
     /// The batch is in the log: now the state counts, and everybody may know.
     fn commit(&mut self, items: Vec<Item>, decided: Decided) {
-        let Decided { events, verdicts, .. } = decided;
+        let Decided { mut events, verdicts, .. } = decided;
         events.iter().for_each(|event| self.committed.apply(event));
+        erase::within(&mut events);
         debug_assert!(self.working.as_ref().is_none_or(|working| *working == self.committed), "state is a fold of its events");
         self.tail.push(&events);
         crash::point("before_ack");

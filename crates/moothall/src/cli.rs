@@ -121,6 +121,12 @@ pub enum Command {
     /// Stop all turns of a conversation and forget what waits
     #[command(after_help = examples(&[("moothall stop -", "")]))]
     Stop(Stop),
+    /// Erase the words of a message for good
+    ///
+    /// They are gone from the disk, the search index, and all later reading and prompts; the message stays at its place, empty. Backups
+    /// that were made before still hold them.
+    #[command(after_help = examples(&[("moothall redact - 17", "message 17 of the latest conversation")]))]
+    Redact(Redact),
     /// Check this computer, the configuration and the server
     #[command(after_help = examples(&[("moothall doctor", ""), ("moothall doctor --config team.toml --json", "")]))]
     Doctor(Place),
@@ -259,6 +265,17 @@ pub struct Why {
     pub thread: Thread,
     /// Only this message: its number or id
     pub message: Option<String>,
+}
+
+/// `redact`.
+#[derive(Clone, Debug, Args)]
+pub struct Redact {
+    /// Which conversation.
+    #[command(flatten)]
+    pub thread: Thread,
+    /// The message: its number or id
+    #[arg(value_name = "EVENT")]
+    pub event: String,
 }
 
 /// `stop`.

@@ -104,7 +104,7 @@ impl SqliteLog {
         &self,
         work: impl Fn(&Connection) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, LogError> {
-        let (request, result) = writer::request(work);
+        let (request, result) = writer::request(false, work);
         let sent = self.queue()?.send(request).await;
         sent.map_err(|_| LogError::Failed(CLOSED.into()))?;
         result.await.unwrap_or_else(|_| Err(LogError::Failed(CLOSED.into())))
@@ -138,7 +138,7 @@ impl Drop for SqliteLog {
 #[async_trait]
 impl EventLog for SqliteLog {
     async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Seq>, AppendError> {
-        let (request, result) = writer::request(move |conn| append::append(conn, &batches));
+        let (request, result) = writer::request(append::erases(&batches), move |conn| append::append(conn, &batches));
         self.queue()?.try_send(request).map_err(|error| match error {
             TrySendError::Full(_) => AppendError::Overloaded,
             TrySendError::Closed(_) => AppendError::Fatal(CLOSED.into()),

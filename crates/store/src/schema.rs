@@ -72,7 +72,7 @@ const STATEMENTS_CACHED: usize = 48;
 const READER_CACHE_KIB: i64 = 1024;
 const WRITER_CACHE_KIB: i64 = 4096;
 /// Another process may hold the file for a moment, such as an online back-up.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// What a WAL that had to grow is cut back to.
 const WAL_KEPT_BYTES: i64 = 16 * 1024 * 1024;
 
@@ -89,6 +89,8 @@ pub(crate) fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
     conn.pragma_update(None, "journal_size_limit", WAL_KEPT_BYTES)?;
     conn.pragma_update(None, "temp_store", "memory")?;
+    // What is erased is overwritten. Nothing else in the log is ever deleted in numbers.
+    conn.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     conn.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
     Ok(conn)

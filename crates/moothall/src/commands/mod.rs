@@ -6,6 +6,7 @@ mod events;
 mod invite;
 mod list;
 mod new;
+mod redact;
 mod say;
 mod serve;
 mod show;
@@ -46,6 +47,7 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
         Command::Uninvite(args) => invite::uninvite(&desk, &args).await,
         Command::Agents => agents::run(&desk).await,
         Command::Why(args) => why::run(&desk, &args).await,
+        Command::Redact(args) => redact::run(&desk, &args).await,
         Command::Stop(args) => say::stop(&desk, &args).await,
         Command::Serve(_) | Command::Doctor(_) => Ok(()),
     }

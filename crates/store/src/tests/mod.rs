@@ -3,6 +3,7 @@
 
 mod conformance;
 mod damage;
+mod erasing;
 mod folder;
 mod index;
 mod reading;

@@ -6,6 +6,7 @@ mod events;
 mod presence;
 mod turns;
 mod search;
+mod erase;
 mod assist;
 mod streams;
 mod guard;
@@ -109,6 +110,7 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(turns::stop))
         .routes(routes!(turns::cancel))
         .routes(routes!(search::search))
+        .routes(routes!(erase::redact))
         .routes(routes!(assist::preview))
         .routes(routes!(assist::list))
         .routes(routes!(assist::run))
