@@ -127,6 +127,23 @@ pub enum Command {
     /// that were made before still hold them.
     #[command(after_help = examples(&[("moothall redact - 17", "message 17 of the latest conversation")]))]
     Redact(Redact),
+    /// Check every event on the disk against its checksum
+    ///
+    /// Works while no server runs on the data folder, and changes nothing. Exit code 0: everything is whole. 1: something is damaged.
+    #[command(after_help = examples(&[
+        ("moothall verify", "the usual data folder"),
+        ("moothall verify --data backups/monday", "a backup"),
+    ]))]
+    Verify(Verify),
+    /// Copy the log, also while a server writes to it
+    ///
+    /// The copy is the log as it was at one moment. It is checked against its checksums before it gets its name, so whatever bears
+    /// that name is whole. Nothing is overwritten.
+    #[command(after_help = examples(&[
+        ("moothall backup backups/monday", "a new folder, which is a data folder itself"),
+        ("moothall backup /mnt/disk/moothall-1 --data ./data", "of another data folder"),
+    ]))]
+    Backup(Backup),
     /// Check this computer, the configuration and the server
     #[command(after_help = examples(&[("moothall doctor", ""), ("moothall doctor --config team.toml --json", "")]))]
     Doctor(Place),
@@ -265,6 +282,36 @@ pub struct Why {
     pub thread: Thread,
     /// Only this message: its number or id
     pub message: Option<String>,
+}
+
+/// Which data folder.
+#[derive(Clone, Debug, Default, Args)]
+pub struct DataFolder {
+    /// The configuration file [default: ./moothall.toml, then moothall/moothall.toml in the XDG configuration folder]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The data folder [default: moothall in the XDG data folder]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+/// `verify`.
+#[derive(Clone, Debug, Args)]
+pub struct Verify {
+    /// Of which folder.
+    #[command(flatten)]
+    pub folder: DataFolder,
+}
+
+/// `backup`.
+#[derive(Clone, Debug, Args)]
+pub struct Backup {
+    /// The folder that it becomes; it must not be there yet
+    #[arg(value_name = "DEST")]
+    pub dest: PathBuf,
+    /// Of which folder.
+    #[command(flatten)]
+    pub folder: DataFolder,
 }
 
 /// `redact`.

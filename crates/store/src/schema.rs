@@ -114,8 +114,14 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     if is_new {
         transaction.execute_batch(TABLES)?;
     }
-    let format: Option<String> = transaction.query_row("SELECT value FROM meta WHERE key = 'format'", [], |row| row.get(0)).optional()?;
+    let format = format(&transaction)?;
     transaction.commit()?;
+    Ok(format)
+}
+
+/// The format of a log.
+pub(crate) fn format(conn: &Connection) -> rusqlite::Result<u32> {
+    let format: Option<String> = conn.query_row("SELECT value FROM meta WHERE key = 'format'", [], |row| row.get(0)).optional()?;
     let format = format.and_then(|format| format.parse().ok());
     format.ok_or_else(|| rusqlite::Error::InvalidColumnName("meta.format".into()))
 }

@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod agents;
+mod backup;
 mod doctor;
 mod events;
 mod invite;
@@ -11,6 +12,7 @@ mod say;
 mod serve;
 mod show;
 mod tail;
+mod verify;
 mod why;
 
 use crate::cli::{Cli, Command};
@@ -35,6 +37,8 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
     let command = match cli.command {
         Command::Serve(args) => return serve::run(&args, &paper).await,
         Command::Doctor(args) => return doctor::run(&args, &paper).await,
+        Command::Verify(args) => return verify::run(&args, &paper).await,
+        Command::Backup(args) => return backup::run(&args, &paper).await,
         talking => talking,
     };
     let desk = Desk { client: Client::new(&cli.global.server)?, paper };
@@ -49,6 +53,6 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
         Command::Why(args) => why::run(&desk, &args).await,
         Command::Redact(args) => redact::run(&desk, &args).await,
         Command::Stop(args) => say::stop(&desk, &args).await,
-        Command::Serve(_) | Command::Doctor(_) => Ok(()),
+        Command::Serve(_) | Command::Doctor(_) | Command::Verify(_) | Command::Backup(_) => Ok(()),
     }
 }

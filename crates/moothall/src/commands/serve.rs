@@ -103,7 +103,9 @@ fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
         OpenError::Newer { .. } => {
             Fault::new(Exit::Config, error.to_string()).try_this("use the newer version, or another folder with --data DIR")
         }
-        OpenError::Io { .. } | OpenError::Unusable { .. } => Fault::new(Exit::Io, error.to_string()).try_this("see `moothall doctor`"),
+        OpenError::Absent { .. } | OpenError::Io { .. } | OpenError::Unusable { .. } => {
+            Fault::new(Exit::Io, error.to_string()).try_this("see `moothall doctor`")
+        }
     })
 }
 
