@@ -35,6 +35,8 @@ pub mod registry;
 pub mod hall;
 pub mod slash;
 pub mod search;
+pub mod marks;
+pub mod meters;
 pub mod run_once;
 pub mod crash;
 mod inner;

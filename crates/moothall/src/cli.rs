@@ -68,7 +68,7 @@ pub enum Command {
     /// Run the server
     ///
     /// Ctrl-C or SIGTERM lets open work end, for at most 10 seconds; a second one stops at once. What was acknowledged is kept either
-    /// way. MOOTHALL_LOG=info tells more on standard error.
+    /// way. MOOTHALL_LOG=info tells more on standard error; no word of a conversation and no secret is ever in it.
     #[command(after_help = examples(&[
         ("moothall serve", "with defaults: demo agents, 127.0.0.1:5111, data in the XDG data folder"),
         ("moothall serve --config team.toml", "with agents of your own"),
@@ -163,12 +163,25 @@ pub struct Place {
     pub bind: Option<String>,
 }
 
+/// How the server's own log is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One object on each line
+    Json,
+}
+
 /// `serve`.
 #[derive(Clone, Debug, Args)]
 pub struct Serve {
     /// Where everything is.
     #[command(flatten)]
     pub place: Place,
+    /// How to write the server's own log to standard error: text, or json with a line for each request and turn
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text, hide_possible_values = true)]
+    pub log: LogFormat,
 }
 
 /// `new`.

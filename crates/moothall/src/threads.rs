@@ -129,6 +129,8 @@ mod tests {
             head: 1,
             archived: false,
             policy: "hybrid".into(),
+            read: None,
+            unread: None,
         }
     }
 

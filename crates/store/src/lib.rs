@@ -24,6 +24,7 @@ mod rows;
 mod append;
 mod writer;
 mod reader;
+mod marks;
 mod trouble;
 mod verify;
 mod offline;

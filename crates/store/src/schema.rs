@@ -68,6 +68,17 @@ CREATE INDEX deliveries_of_stream ON deliveries (stream, id);
 INSERT INTO meta (key, value) VALUES ('format', '1');
 ";
 
+/// What came later. Versions that do not know it leave it alone, so the format stays.
+const LATER_TABLES: &str = "
+CREATE TABLE IF NOT EXISTS read_marks (
+    reader TEXT NOT NULL,
+    stream INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (reader, stream)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS deliveries_lost ON deliveries (state) WHERE state > 4;
+";
+
 const STATEMENTS_CACHED: usize = 48;
 const READER_CACHE_KIB: i64 = 1024;
 const WRITER_CACHE_KIB: i64 = 4096;
@@ -115,6 +126,9 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
         transaction.execute_batch(TABLES)?;
     }
     let format = format(&transaction)?;
+    if format <= FORMAT {
+        transaction.execute_batch(LATER_TABLES)?;
+    }
     transaction.commit()?;
     Ok(format)
 }

@@ -14,7 +14,9 @@ mod explain;
 mod http;
 mod sse;
 mod serve;
+mod meters;
 pub mod reference;
 
 pub use http::{HttpOptions, openapi, router};
+pub use meters::{Gauge, Gauges};
 pub use serve::serve;

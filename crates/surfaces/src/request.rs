@@ -115,7 +115,12 @@ impl Body {
 
     /// Refuses what this path does not know, and what only the server may say.
     pub fn only(&self, known: &[&str]) -> ApiResult<()> {
-        for key in self.fields.keys() {
+        Self::only_in(&self.fields, known)
+    }
+
+    /// The same for some of the fields.
+    pub fn only_in(fields: &Map<String, Value>, known: &[&str]) -> ApiResult<()> {
+        for key in fields.keys() {
             refuse_server_field(key)?;
             if !known.contains(&key.as_str()) {
                 let message = format!("There is no field {key:?} here; known are {}.", known.join(", "));
