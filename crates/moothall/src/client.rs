@@ -47,7 +47,9 @@ impl Client {
         if url.is_none() {
             return Err(Fault::new(Exit::Usage, format!("{server:?} is not a server's address")).try_this("--server http://127.0.0.1:5111"));
         }
-        let http = reqwest::Client::builder().no_proxy().connect_timeout(CONNECT_WITHIN).read_timeout(SILENCE_MAX);
+        // It never speaks TLS, and so does without the certificates of a system that may have none.
+        let http = reqwest::Client::builder().no_proxy().tls_certs_only([]);
+        let http = http.connect_timeout(CONNECT_WITHIN).read_timeout(SILENCE_MAX);
         let http = http.user_agent(concat!("moothall/", env!("CARGO_PKG_VERSION"))).build();
         let http = http.map_err(|error| Fault::new(Exit::Failure, "cannot set up a client").because(innermost(&error)))?;
         Ok(Self { http, base: server.trim_end_matches('/').to_owned() })
@@ -82,6 +84,14 @@ impl Client {
         Err(Fault::new(Exit::Unavailable, format!("the connection to {} broke; nobody knows whether this was received", self.base))
             .because(innermost(&broken))
             .try_this("look before you repeat it: moothall tail - --no-follow"))
+    }
+
+    /// Sends something under a key that the caller keeps, so that it can be sent again until there is an answer.
+    ///
+    /// # Errors
+    /// No server, or its refusal.
+    pub async fn post_keyed<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize, key: &str) -> Result<T, Fault> {
+        self.decode(self.send(self.request(Method::POST, path).header("Idempotency-Key", key).json(body)).await?).await
     }
 
     /// Opens a stream of events.
@@ -188,6 +198,7 @@ mod tests {
 
     #[test]
     fn only_http_addresses_are_servers() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
         assert!(Client::new("http://127.0.0.1:5111/").is_ok_and(|client| client.base == "http://127.0.0.1:5111"));
         for bad in ["127.0.0.1:5111", "https://example.org", "http://", "x"] {
             assert_eq!(Client::new(bad).unwrap_err().exit, Exit::Usage, "{bad}");

@@ -11,6 +11,7 @@ mod request;
 mod wish;
 mod control;
 mod explain;
+mod ui;
 mod http;
 mod sse;
 mod serve;

@@ -7,7 +7,7 @@ use moothall_engine::agent::Job;
 use moothall_engine::registry::AgentSpec;
 use moothall_kernel::event::{Fault, Why};
 use moothall_kernel::time::Millis;
-use moothall_testkit::model_server::{Gate, ModelServer, Reply};
+use moothall_testkit::model_server::{ModelServer, Reply};
 use serde_json::json;
 
 use crate::common::{Notes, job, post, until};
@@ -212,16 +212,8 @@ async fn silence_ends_a_turn_before_its_limit_does() {
 #[tokio::test]
 async fn an_answer_that_only_drips_ends_with_its_time() {
     let server = ModelServer::start().await.unwrap();
-    let gate = Gate::default();
-    server.script("m", [Reply::pieces(std::iter::repeat_n("x", 10_000)).gated(&gate)]);
-    let dripping = tokio::spawn(async move {
-        loop {
-            gate.open(1);
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    });
+    server.script("m", [Reply::pieces(std::iter::repeat_n("x", 10_000)).every(Duration::from_millis(20))]);
     let notes = within(&model(&server, "openai", ""), Millis(400)).await;
-    dripping.abort();
     assert_eq!(notes.finished().unwrap().0.unwrap_err().code, "timeout");
     server.idle().await;
 }

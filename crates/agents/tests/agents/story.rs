@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use moothall_agents::built_in;
 use moothall_agents::command::CommandSpec;
+use moothall_agents::{AgentConfig, built_in};
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::memory::MemoryLog;
 use moothall_engine::ports::SystemClock;
@@ -16,6 +16,7 @@ use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Profile;
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
+use moothall_testkit::model_server::{ModelServer, Reply};
 
 struct Story {
     hall: Hall,
@@ -108,4 +109,45 @@ async fn a_failing_program_does_not_stop_the_others() {
             "fine: I am fine.",
         ]
     );
+}
+
+#[tokio::test]
+async fn models_answer_pass_fail_and_read_each_other() {
+    let server = ModelServer::start().await.unwrap();
+    let agents: Vec<_> = ["ada", "bob", "cat"].into_iter().map(|client| at(&server, client)).collect();
+    server.script("ada", [Reply::text("Blue, I think."), Reply::text("[PASS]")]);
+    server.script("bob", [Reply::text("[PASS]"), Reply::text("[PASS]")]);
+    server.script("cat", [Reply::status(401)]);
+    let story = Story::of(agents).await;
+    let said = story.say("Which colour?").await;
+    assert_eq!(said[..3], ["ada: Blue, I think.", "bob passes", "[cat encountered an error] provider_auth"]);
+    let asked = server.requests();
+    let bob = asked.iter().find(|request| request.model == "bob").unwrap().body.to_string();
+    assert!(bob.contains("[User] Which colour?\\n[ada] Blue, I think.") && bob.contains("[PASS]"), "{bob}");
+
+    assert_eq!(story.say("@ada and why?").await[0], "ada passes");
+    let asked = server.requests();
+    let ada = asked.iter().rev().find(|request| request.model == "ada").unwrap();
+    let roles: Vec<_> = ada.body["messages"].as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "user"]);
+    assert_eq!(ada.body["messages"][1]["content"], "Blue, I think.");
+}
+
+/// A model at the fake providers, named like the client.
+fn at(server: &ModelServer, client: &str) -> AgentSpec {
+    let section = format!("provider = \"anthropic\"\nmodel = \"{client}\"\nbase_url = \"{}\"", server.url());
+    let config: AgentConfig = toml::from_str(&section).unwrap();
+    config.spec(client, "").map_err(|fault| fault.to_string()).unwrap()
+}
+
+#[tokio::test]
+async fn a_model_remembers_further_back_than_its_prompt() {
+    let server = ModelServer::start().await.unwrap();
+    let story = Story::of(vec![at(&server, "ada")]).await;
+    for n in 0..60 {
+        story.say(&format!("message {n} to remember")).await;
+    }
+    let asked = server.requests();
+    let newest = asked.last().unwrap().body.to_string();
+    assert!(newest.contains("[User] message 0 to remember") && newest.contains("[User] message 59 to remember"));
 }

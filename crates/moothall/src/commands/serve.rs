@@ -14,6 +14,7 @@ use moothall_surfaces::{HttpOptions, serve};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tracing_subscriber::EnvFilter;
 
 use crate::cli::{LogFormat, Serve};
 use crate::config::{self, Config};
@@ -97,12 +98,22 @@ fn start_logging(format: LogFormat) {
         LogFormat::Text => "warn",
         LogFormat::Json => "info",
     };
-    let filter = tracing_subscriber::EnvFilter::try_from_env("MOOTHALL_LOG");
-    let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(usual));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let filter = EnvFilter::try_from_env("MOOTHALL_LOG").unwrap_or_else(|_| EnvFilter::new(usual));
+    let log = tracing_subscriber::fmt().with_env_filter(UNHEARD.into_iter().fold(filter, silence)).with_writer(io::stderr);
     match format {
         LogFormat::Text => log.init(),
         LogFormat::Json => log.json().flatten_event(true).with_current_span(false).with_span_list(false).init(),
+    }
+}
+
+/// Libraries that write what passes through them into their log, whatever level is asked for: providers' answers, and with them
+/// whatever they repeat.
+const UNHEARD: [&str; 1] = ["genai=off"];
+
+fn silence(filter: EnvFilter, library: &str) -> EnvFilter {
+    match library.parse() {
+        Ok(directive) => filter.add_directive(directive),
+        Err(_) => filter,
     }
 }
 
@@ -128,12 +139,14 @@ async fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr), Fault> {
     })
 }
 
-/// The built-in agents, and the configured ones in their place where the names are the same.
+/// The built-in agents and those that this computer offers, and the configured ones in their place where the names are the same.
 fn registry(config: &Config, address: SocketAddr) -> Result<Registry, Fault> {
     let mut registry = Registry::default();
-    moothall_agents::built_in().into_iter().for_each(|spec| registry.insert(spec));
+    let bridge = format!("http://{address}");
+    let offered = moothall_agents::discover(|name| std::env::var(name).ok(), &bridge);
+    moothall_agents::built_in().into_iter().chain(offered).for_each(|spec| registry.insert(spec));
     for (client, agent) in &config.agents {
-        let spec = agent.spec(client, &format!("http://{address}"));
+        let spec = agent.spec(client, &bridge);
         registry.insert(spec.map_err(|fault| Fault::new(Exit::Config, format!("[agents.{client}]: {fault}")))?);
     }
     Ok(registry)

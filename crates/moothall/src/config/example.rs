@@ -52,10 +52,14 @@ const DEFAULTS: &[Entry] = &[
 ];
 
 const AGENT: &[Entry] = &[
-    ("runtime", "\"command\"", "How it runs: `command` or `script`. Understood by itself where `command` or `replies` is given."),
+    (
+        "runtime",
+        "\"command\"",
+        "How it runs: `command`, `script` or `llm`. Understood by itself where `command`, `replies` or `provider` is given.",
+    ),
     ("summary", "\"Reviews changes.\"", "One sentence for people."),
-    ("model", "\"gpt-5-codex\"", "The model behind it, for people to read."),
-    ("timeout", "600.0", "Seconds that a turn may take. Default: 600 for a command, 30 for a script."),
+    ("model", "\"gpt-5-codex\"", "The model behind it: for people to read, and for llm the one that is asked."),
+    ("timeout", "600.0", "Seconds that a turn may take. Default: 600 for a command, 60 for a model, 30 for a script."),
     ("on_lost", "\"rerun\"", "What happens to a turn that a restart of the server interrupted: `rerun` or `fail`."),
     (
         "command",
@@ -66,10 +70,15 @@ const AGENT: &[Entry] = &[
     ("env", "{ OPENAI_API_KEY = \"${OPENAI_API_KEY}\" }", "command: variables added to the few that it inherits."),
     ("stdin", "\"prompt\"", "command: what it reads. `json`: one document with everything; `prompt`: the prompt alone."),
     ("replies", "[\"First.\", \"[PASS]\"]", "script: what it says, turn after turn."),
-    ("provider", "\"openai\"", "llm: which provider. Runtime llm is not available in this version."),
-    ("base_url", "\"http://127.0.0.1:8080/v1\"", "llm: its address."),
-    ("api_key", "\"${OPENAI_API_KEY}\"", "llm: its key."),
-    ("system", "\"You are brief.\"", "llm: what it is told about itself."),
+    ("provider", "\"openai\"", "llm: whose protocol: openai, anthropic, gemini, ollama, or openai_responses."),
+    ("base_url", "\"http://127.0.0.1:8080/v1\"", "llm: its address, for a gateway or a server of one's own. Unset: the provider's."),
+    ("api_key", "\"${OPENAI_API_KEY}\"", "llm: its key. Not needed with an address of one's own."),
+    ("system", "\"You are brief.\"", "llm: what it is told about itself, after what the conversation tells it."),
+    ("max_tokens", "2000", "llm: longest answer in tokens. Unset: the provider decides."),
+    ("temperature", "0.7", "llm: how freely it chooses, 0 to 2. Unset: the provider decides."),
+    ("context_tokens", "24000", "llm: tokens of system text, history and question together; the oldest messages are left out."),
+    ("price_input", "3.0", "llm: price of a million tokens read, so that the cost of a turn shows."),
+    ("price_output", "15.0", "llm: price of a million tokens written."),
 ];
 
 const PROFILE: &[Entry] = &[

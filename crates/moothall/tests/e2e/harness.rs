@@ -80,7 +80,9 @@ impl Home {
         let running = Running::of(child);
         let first: Value = serde_json::from_str(&running.line()).unwrap();
         let url = first["listening"].as_str().unwrap().to_owned();
-        Server { home: self, running, url, http: reqwest::Client::builder().no_proxy().build().unwrap() }
+        // Another test of this process may have come first.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Server { home: self, running, url, http: reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap() }
     }
 }
 
@@ -139,6 +141,11 @@ pub struct Server<'a> {
 }
 
 impl<'a> Server<'a> {
+    /// Where it lives.
+    pub fn home(&self) -> &Home {
+        self.home
+    }
+
     pub fn address(&self) -> SocketAddr {
         self.url.trim_start_matches("http://").parse().unwrap()
     }

@@ -1,8 +1,7 @@
-//! The front page, health, and which agents there are.
+//! Health, and which agents there are.
 
 use axum::Json;
 use axum::extract::State;
-use axum::response::Html;
 use moothall_engine::registry::AgentSpec;
 
 use super::App;
@@ -43,9 +42,4 @@ fn entry(spec: &AgentSpec) -> AgentEntry {
         timeout_seconds: timeout.as_secs_f64(),
         profile: (&spec.profile).into(),
     }
-}
-
-/// The page at `/`: what this is, and what to type next.
-pub async fn index() -> Html<&'static str> {
-    Html(include_str!("index.html"))
 }

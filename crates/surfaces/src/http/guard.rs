@@ -15,8 +15,6 @@ use crate::error::{ApiError, ApiResult, Code};
 
 /// What a browser may do with an answer of the API: nothing.
 const CSP_API: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/// The front page has its style in itself.
-const CSP_PAGE: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /// The API browser is vendored: its scripts come from here and nowhere else; it sets styles on elements.
 const CSP_DOCS: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; \
                         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -121,18 +119,19 @@ async fn errors_as_json(request: Request, next: Next) -> Response {
 /// Headers that every answer carries.
 async fn harden(request: Request, next: Next) -> Response {
     let policy = match request.uri().path() {
-        "/" => CSP_PAGE,
         path if path == "/docs" || path.starts_with("/docs/") => CSP_DOCS,
         _ => CSP_API,
     };
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
+    // The page and its files say both for themselves.
+    for (name, value) in [(header::CONTENT_SECURITY_POLICY, policy), (header::CACHE_CONTROL, "no-store")] {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
     let mut set = |name: HeaderName, value: &'static str| headers.insert(name, HeaderValue::from_static(value));
-    set(header::CONTENT_SECURITY_POLICY, policy);
     set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
     set(header::X_FRAME_OPTIONS, "DENY");
     set(header::REFERRER_POLICY, "no-referrer");
-    set(header::CACHE_CONTROL, "no-store");
     set(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
     set(HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
     response

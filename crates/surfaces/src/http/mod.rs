@@ -21,6 +21,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::routing::get;
 use moothall_engine::hall::Hall;
 use tokio::sync::watch;
 use utoipa::OpenApi;
@@ -31,6 +32,7 @@ use utoipa_swagger_ui::SwaggerUi;
 use crate::error::{ApiError, Code};
 use crate::meters::{Gauges, Meters};
 use crate::sse::frames::Frames;
+use crate::ui;
 use crate::wire::{Bell, DeltaSignal, Envelope, ErrorBody, PresenceUpdate, ProgressSignal, TurnEvent};
 use guard::Trusted;
 
@@ -87,8 +89,10 @@ pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Re
         gauges: options.gauges.clone(),
         closing,
     };
-    let router = routes
-        .route("/", axum::routing::get(basics::index))
+    let page = ui::files().fold(routes, |routes, path| routes.route(&path, get(ui::file)));
+    let router = page
+        .route("/", get(ui::page))
+        .route("/t/{thread}", get(ui::page))
         .merge(SwaggerUi::new("/docs").url("/openapi.json", api))
         .fallback(|| async { ApiError::plain(Code::NotFound) })
         .method_not_allowed_fallback(|| async { ApiError::plain(Code::MethodNotAllowed) })

@@ -134,7 +134,9 @@ impl Server {
         let (stop, stopped) = oneshot::channel();
         let shutdown = async move { drop(stopped.await) };
         let task = tokio::spawn(serve(listener, hall.clone(), HttpOptions::new(address), shutdown));
-        Self { address, hall, log, client: Client::builder().no_proxy().build().unwrap(), stop: Some(stop), task }
+        // Another test of this process may have come first.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Self { address, hall, log, client: Client::builder().no_proxy().tls_certs_only([]).build().unwrap(), stop: Some(stop), task }
     }
 
     /// Begins to go down.

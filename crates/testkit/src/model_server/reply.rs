@@ -77,6 +77,7 @@ pub struct Reply {
     pub(super) act: Act,
     pub(super) delay: Duration,
     pub(super) gate: Option<Gate>,
+    pub(super) pace: Duration,
     pub(super) usage: Usage,
     pub(super) model: Option<String>,
 }
@@ -94,7 +95,7 @@ pub(super) enum Usage {
 
 impl Reply {
     fn new(act: Act) -> Self {
-        Self { act, delay: Duration::ZERO, gate: None, usage: Usage::Estimated, model: None }
+        Self { act, delay: Duration::ZERO, gate: None, pace: Duration::ZERO, usage: Usage::Estimated, model: None }
     }
 
     /// Says this, word by word.
@@ -185,6 +186,13 @@ impl Reply {
     #[must_use]
     pub fn after(mut self, delay: Duration) -> Self {
         self.delay = delay;
+        self
+    }
+
+    /// Each piece so long after the one before.
+    #[must_use]
+    pub fn every(mut self, pace: Duration) -> Self {
+        self.pace = pace;
         self
     }
 

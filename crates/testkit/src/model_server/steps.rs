@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use futures_util::stream;
@@ -17,6 +18,7 @@ const FLOOD_CHUNK_BYTES: usize = 64 * 1024;
 enum Step {
     Send(Bytes),
     Wait(Gate),
+    Rest(Duration),
     Repeat(Bytes),
     Hang,
     Break,
@@ -38,6 +40,7 @@ fn play(steps: VecDeque<Step>, open: Open) -> Body {
             match steps.pop_front()? {
                 Step::Send(bytes) => return Some((Ok(bytes), (steps, open))),
                 Step::Wait(gate) => gate.pass().await,
+                Step::Rest(pace) => tokio::time::sleep(pace).await,
                 Step::Repeat(bytes) => {
                     steps.push_front(Step::Repeat(bytes.clone()));
                     return Some((Ok(bytes), (steps, open)));
@@ -54,7 +57,7 @@ fn play(steps: VecDeque<Step>, open: Open) -> Body {
 }
 
 fn steps(wire: Wire, speech: &Speech, reply: &Reply) -> VecDeque<Step> {
-    let mut steps = Steps { wire, speech, gate: reply.gate.as_ref(), steps: VecDeque::new() };
+    let mut steps = Steps { wire, speech, gate: reply.gate.as_ref(), pace: reply.pace, steps: VecDeque::new() };
     steps.send(wire.opening(speech));
     match &reply.act {
         Act::Say(pieces) => {
@@ -91,6 +94,7 @@ struct Steps<'a> {
     wire: Wire,
     speech: &'a Speech,
     gate: Option<&'a Gate>,
+    pace: Duration,
     steps: VecDeque<Step>,
 }
 
@@ -109,6 +113,9 @@ impl Steps<'_> {
         for piece in pieces {
             if let Some(gate) = self.gate {
                 self.push(Step::Wait(gate.clone()));
+            }
+            if !self.pace.is_zero() {
+                self.push(Step::Rest(self.pace));
             }
             self.send(self.wire.piece(self.speech, piece));
         }

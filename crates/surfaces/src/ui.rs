@@ -1,0 +1,80 @@
+//! The web page: files that `build.rs` made, embedded in the program.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use rust_embed::{EmbeddedFile, RustEmbed};
+
+use crate::error::{ApiError, Code};
+
+#[derive(RustEmbed)]
+#[folder = "$OUT_DIR/web"]
+struct Page;
+
+/// What the page may do: run its own scripts, draw with its own styles, talk to this server, and nothing else.
+pub const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; \
+                       frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
+/// Names of these files change with their content.
+const FOREVER: &str = "public, max-age=31536000, immutable";
+
+/// The page itself, for every address that it shows: `/` and `/t/<thread>`.
+pub async fn page() -> Response {
+    answer("index.html")
+}
+
+/// One of the files beside the page.
+pub async fn file(uri: Uri) -> Response {
+    answer(uri.path().trim_start_matches('/'))
+}
+
+/// The paths of the files beside the page.
+pub fn files() -> impl Iterator<Item = String> {
+    Page::iter().filter(|path| path != "index.html").map(|path| format!("/{path}"))
+}
+
+fn answer(path: &str) -> Response {
+    match Page::get(path) {
+        Some(file) => found(path, file),
+        None => ApiError::plain(Code::NotFound).into_response(),
+    }
+}
+
+fn found(path: &str, file: EmbeddedFile) -> Response {
+    let kind = HeaderValue::from_str(&content_type(file.metadata.mimetype())).unwrap_or(HeaderValue::from_static("text/plain"));
+    let cache = if path.starts_with("assets/") { FOREVER } else { "no-cache" };
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CACHE_CONTROL, HeaderValue::from_static(cache)),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(CSP)),
+    ];
+    (StatusCode::OK, headers, Body::from(file.data.into_owned())).into_response()
+}
+
+/// Text is UTF-8 here, and says so.
+fn content_type(mime: &str) -> String {
+    if mime.starts_with("text/") { format!("{mime}; charset=utf-8") } else { mime.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[tokio::test]
+    async fn the_page_and_its_files_are_there() {
+        let page = page().await;
+        assert_eq!(page.status(), StatusCode::OK);
+        assert_eq!(page.headers()[header::CONTENT_TYPE], "text/html; charset=utf-8");
+        assert_eq!(page.headers()[header::CONTENT_SECURITY_POLICY], CSP);
+        for path in files() {
+            assert_eq!(file(path.parse().unwrap()).await.status(), StatusCode::OK, "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn other_paths_are_not_found() {
+        for path in ["/assets/none.js", "/../Cargo.toml", "/index.html/x", "//"] {
+            assert_eq!(file(path.parse().unwrap()).await.status(), StatusCode::NOT_FOUND, "{path}");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+import { defineConfig } from '@playwright/test';
+import { chromium } from './tests/chromium';
+
+/** Renders every main state to `target/screens/`, to be looked at. */
+export default defineConfig({
+  testDir: 'tests/screens',
+  outputDir: '../target/web-tests',
+  fullyParallel: true,
+  workers: 2,
+  timeout: 60_000,
+  reporter: [['list']],
+  use: chromium,
+});

@@ -1,0 +1,75 @@
+/** Requests to the server this page came from. */
+
+import type { Fault } from './types';
+
+/** A request that did not succeed. `code` is the server's stable word; `offline` where it was not reached at all. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+
+  get offline(): boolean {
+    return this.code === 'offline';
+  }
+
+  /** Whether the same request may succeed later. */
+  get retryable(): boolean {
+    return this.offline || this.status >= 500 || this.status === 429 || this.status === 408;
+  }
+}
+
+const OFFLINE = 'The server cannot be reached. It may be restarting.';
+const REQUEST_MS_MAX = 30_000;
+
+async function failure(response: Response): Promise<ApiError> {
+  let fault: Partial<Fault> = {};
+  try {
+    fault = ((await response.json()) as { error?: Partial<Fault> }).error ?? {};
+  } catch {
+    // Not our error shape, so a proxy answered; the status says what is known.
+  }
+  return new ApiError(
+    response.status,
+    fault.code ?? `http_${response.status}`,
+    fault.message ?? `The server answered ${response.status}.`,
+  );
+}
+
+async function request<T>(path: string, init: RequestInit): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(path, { ...init, signal: AbortSignal.timeout(REQUEST_MS_MAX), credentials: 'same-origin' });
+  } catch {
+    throw new ApiError(0, 'offline', OFFLINE);
+  }
+  if (!response.ok) throw await failure(response);
+  try {
+    return (await response.json()) as T;
+  } catch {
+    throw new ApiError(0, 'offline', OFFLINE);
+  }
+}
+
+export function get<T>(path: string): Promise<T> {
+  return request<T>(path, { method: 'GET' });
+}
+
+export function post<T>(path: string, body: unknown, key: string = newKey()): Promise<T> {
+  const headers = { 'content-type': 'application/json', 'idempotency-key': key };
+  return request<T>(path, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+/** A fresh word for `Idempotency-Key`. `randomUUID` exists only in secure contexts, so it is not relied on. */
+export function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** One sentence for people about anything that was thrown. */
+export function sentence(error: unknown): string {
+  return error instanceof Error ? error.message : 'Something went wrong in the page.';
+}

@@ -1,0 +1,28 @@
+/** How well a query fits a text: 0 is a prefix, higher is worse, -1 is no fit. */
+export function fit(query: string, text: string): number {
+  const wanted = query.toLocaleLowerCase();
+  const within = text.toLocaleLowerCase();
+  if (wanted === '') return 0;
+  const at = within.indexOf(wanted);
+  if (at === 0) return 0;
+  if (at > 0) return /[\s._:-]/.test(within[at - 1] ?? '') ? 1 : 2;
+  let place = -1;
+  for (const char of wanted) {
+    place = within.indexOf(char, place + 1);
+    if (place < 0) return -1;
+  }
+  return 3;
+}
+
+/** The items that fit, best first; equals keep their order. */
+export function rank<T>(query: string, items: readonly T[], texts: (item: T) => readonly string[]): T[] {
+  return items
+    .map((item) => {
+      const fits = texts(item).map((text) => fit(query, text));
+      const good = fits.filter((value) => value >= 0);
+      return { item, score: good.length > 0 ? Math.min(...good) : -1 };
+    })
+    .filter(({ score }) => score >= 0)
+    .sort((a, b) => a.score - b.score)
+    .map(({ item }) => item);
+}

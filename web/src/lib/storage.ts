@@ -1,0 +1,30 @@
+/** What this browser remembers. Everything works, and forgets, where storage is refused. */
+
+const PREFIX = 'moothall.';
+
+export function load<T>(name: string, fallback: T): T {
+  try {
+    const text = localStorage.getItem(PREFIX + name);
+    return text === null ? fallback : (JSON.parse(text) as T);
+  } catch {
+    return fallback;
+  }
+}
+
+export function save(name: string, value: unknown): void {
+  try {
+    if (value === null || value === '') localStorage.removeItem(PREFIX + name);
+    else localStorage.setItem(PREFIX + name, JSON.stringify(value));
+  } catch {
+    // A full or refused storage costs the memory of this browser, nothing else.
+  }
+}
+
+/** Calls back when another tab of this browser changed something. */
+export function watch(name: string, changed: () => void): () => void {
+  const listen = (event: StorageEvent) => {
+    if (event.key === PREFIX + name) changed();
+  };
+  addEventListener('storage', listen);
+  return () => removeEventListener('storage', listen);
+}

@@ -1,0 +1,70 @@
+/** Times for people, in the viewer's zone. */
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
+const dayAndYear = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+});
+const shortDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const weekday = new Intl.DateTimeFormat(undefined, { weekday: 'short' });
+
+const DAY_MS = 86_400_000;
+
+export function clockTime(ts: string): string {
+  return clock.format(new Date(ts));
+}
+
+export function fullTime(ts: string): string {
+  return full.format(new Date(ts));
+}
+
+/** A word that is the same for all times of one day in the viewer's zone. */
+export function dayKey(ts: string): string {
+  const date = new Date(ts);
+  return `${date.getFullYear()}-${date.getMonth() + 1}-${date.getDate()}`;
+}
+
+function startOfDay(date: Date): number {
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
+}
+
+/** `Today`, `Yesterday`, or the date. */
+export function dayName(ts: string, now = new Date()): string {
+  const date = new Date(ts);
+  const days = Math.round((startOfDay(now) - startOfDay(date)) / DAY_MS);
+  if (days === 0) return 'Today';
+  if (days === 1) return 'Yesterday';
+  return date.getFullYear() === now.getFullYear() ? day.format(date) : dayAndYear.format(date);
+}
+
+/** For lists: `now`, a time today, a weekday this week, else a date. */
+export function shortTime(ts: string, now = new Date()): string {
+  const date = new Date(ts);
+  const age = now.getTime() - date.getTime();
+  if (age < 60_000) return 'now';
+  const days = Math.round((startOfDay(now) - startOfDay(date)) / DAY_MS);
+  if (days <= 0) return clock.format(date);
+  return days < 7 ? weekday.format(date) : shortDay.format(date);
+}
+
+/** Elapsed seconds: `3.4 s`, `42 s`, `2:05`. */
+export function seconds(value: number): string {
+  const shown = Math.max(0, value);
+  if (shown < 0.05) return '< 0.1 s';
+  if (shown < 10) return `${shown.toFixed(1)} s`;
+  if (shown < 60) return `${Math.floor(shown)} s`;
+  const whole = Math.floor(shown);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+}
+
+/** Millionths of the currency of the configured prices. */
+export function cost(micros: number): string {
+  const value = micros / 1_000_000;
+  if (value === 0) return '$0';
+  if (value < 0.001) return '< $0.001';
+  return `$${value < 1 ? value.toFixed(3) : value.toFixed(2)}`;
+}

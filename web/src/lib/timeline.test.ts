@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { describe as line } from './lines';
+import { Timeline, type Row } from './timeline';
+import type { Envelope } from './types';
+
+let seq = 0;
+function event(
+  type: string,
+  from: string,
+  content: unknown,
+  meta: Envelope['meta'] = undefined,
+  minutes = 0,
+): Envelope {
+  seq += 1;
+  const ts = new Date(Date.UTC(2026, 4, 4, 12, minutes, 0, seq)).toISOString();
+  return { id: `e${seq}`, seq, ts, thread: 't', type, from, to: 'all', content, ...(meta ? { meta } : {}) };
+}
+const cause = (of: Envelope, depth = 0) => ({ id: of.id, seq: of.seq, from: of.from, depth });
+const turn = (content: Record<string, unknown>) => event('turn', 'moothall', content);
+const usage = { seconds: 2, input_tokens: 10, output_tokens: 5, cost_micros: 0 };
+
+function messages(rows: readonly Row[]) {
+  return rows.filter((row) => row.kind === 'message');
+}
+
+describe('a timeline', () => {
+  it('says under each reply why it was asked, and under the question who stayed silent', () => {
+    const timeline = new Timeline();
+    const question = event('message', 'user', '@a hello?');
+    timeline.append([
+      question,
+      turn({ event: 'granted', turn: '1', participant: 'a', why: 'forced', cause: cause(question) }),
+      turn({ event: 'started', turn: '1' }),
+    ]);
+    const reply = event('message', 'a', 'Yes.', { turn: '1', depth: 1, reply_to: question.id });
+    timeline.append([reply, turn({ event: 'ended', turn: '1', participant: 'a', outcome: 'spoke', usage })]);
+    timeline.append([
+      turn({ event: 'granted', turn: '2', participant: 'b', why: 'polled', cause: cause(question) }),
+      turn({ event: 'ended', turn: '2', participant: 'b', outcome: 'passed', usage }),
+    ]);
+    timeline.append([turn({ event: 'skipped', participant: 'a', why_not: 'cooled', cause: cause(reply, 1) })]);
+    const [asked, said] = messages(timeline.rows);
+    expect(said?.turn).toMatchObject({ why: 'forced', outcome: 'spoke', usage });
+    expect([asked?.root, said?.root]).toEqual([question.id, question.id]);
+    expect(asked?.verdicts).toEqual([
+      { participant: 'a', word: 'spoke' },
+      { participant: 'b', word: 'passed' },
+    ]);
+  });
+
+  it('is the same whether events come one by one or all at once', () => {
+    const events = [
+      event('message', 'user', 'one'),
+      event('message', 'user', 'two', undefined, 1),
+      event('control', 'user', { pause: { on: true } }, undefined, 2),
+    ];
+    const slow = new Timeline();
+    events.forEach((item) => slow.append([item]));
+    const fast = new Timeline();
+    fast.append(events);
+    expect(slow.rows).toEqual(fast.rows);
+  });
+
+  it('groups what one person says in a row, and separates days', () => {
+    const timeline = new Timeline();
+    timeline.append([
+      event('message', 'user', 'one'),
+      event('message', 'user', 'two', undefined, 1),
+      event('message', 'user', 'three', undefined, 60 * 24 * 2),
+    ]);
+    expect(timeline.rows.map((row) => row.kind)).toEqual(['day', 'message', 'message', 'day', 'message']);
+    expect(messages(timeline.rows).map((row) => row.grouped)).toEqual([false, true, false]);
+  });
+
+  it('puts what somebody arranges into one line', () => {
+    const timeline = new Timeline();
+    const invite = (id: string) => event('control', 'user', { invite: { participant_id: id, profile: {} } });
+    timeline.append([
+      event('thread.created', 'user', 'x'),
+      invite('a'),
+      invite('b'),
+      event('control', 'user', { pause: { on: true } }),
+    ]);
+    const row = timeline.rows[1];
+    expect(row?.kind).toBe('line');
+    if (row?.kind === 'line') {
+      expect(line(row.events, (id) => id).text).toBe(
+        'user began the conversation · invited a, b · paused the conversation',
+      );
+    }
+  });
+
+  it('does not stumble over what it does not know', () => {
+    const timeline = new Timeline();
+    timeline.append([
+      event('from-the-future', 'x', { a: 1 }),
+      event('turn', 'moothall', null),
+      event('notice', 'moothall', null),
+      event('control', 'user', 'text'),
+    ]);
+    const lines = timeline.rows.filter((row) => row.kind === 'line').map((row) => line(row.events, (id) => id).text);
+    expect(lines[0]).toBe('x sent “from-the-future”');
+  });
+});

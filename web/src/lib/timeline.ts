@@ -1,0 +1,260 @@
+/**
+ * Turns events into the rows people read. Append-only growth is incremental; loading older events rebuilds.
+ *
+ * It explains what happened and decides nothing: who may speak is the server's business.
+ */
+
+import { dayKey } from './time';
+import type { CauseRef, Envelope, Fault, TurnEvent, Usage } from './types';
+import { SERVER } from './words';
+
+/** What is known about a turn from the events that were loaded. */
+export interface TurnInfo {
+  id: string;
+  participant: string;
+  why: string | null;
+  startedAt: string | null;
+  endedAt: string | null;
+  outcome: string | null;
+  fault: Fault | null;
+  usage: Usage | null;
+}
+
+/** How one agent came out of one human message. */
+export interface Verdict {
+  participant: string;
+  /** An outcome, or a reason why it was not asked. */
+  word: string;
+}
+
+export type Row =
+  | { kind: 'day'; key: string; ts: string }
+  | {
+      kind: 'message';
+      key: string;
+      event: Envelope;
+      grouped: boolean;
+      turn: TurnInfo | null;
+      verdicts: Verdict[];
+      root: string | null;
+    }
+  /** `event` is the first of `events`, which one author brought about one after the other. */
+  | { kind: 'line'; key: string; event: Envelope; events: Envelope[] };
+
+type MessageRow = Extract<Row, { kind: 'message' }>;
+
+/** Better news hides worse: an agent that spoke and was later cooled, spoke. */
+const RANK = [
+  'spoke',
+  'failed',
+  'expired',
+  'cancelled',
+  'passed',
+  'capped',
+  'muted',
+  'offline',
+  'paused',
+  'held',
+  'cooled',
+  'skipped',
+];
+const GROUP_MS = 5 * 60_000;
+
+/** Turn events that only the turn line shows. */
+const QUIET_TURN_EVENTS = new Set([
+  'granted',
+  'widened',
+  'started',
+  'ended',
+  'skipped',
+  'taken',
+  'round_opened',
+  'reaction_opened',
+  'round_closed',
+  'lost',
+  'facts',
+]);
+
+export class Timeline {
+  rows: Row[] = [];
+  #turns = new Map<string, TurnInfo>();
+  #rowOfTurn = new Map<string, number>();
+  #rowOfSeq = new Map<number, number>();
+  #rootOfSeq = new Map<number, number>();
+  #rootOfTurn = new Map<string, number>();
+  #verdicts = new Map<number, Map<string, string>>();
+  #ids = new Map<string, Envelope>();
+  #keys: (event: Envelope) => string;
+  #last: Envelope | null = null;
+
+  constructor(keys: (event: Envelope) => string = (event) => event.id) {
+    this.#keys = keys;
+  }
+
+  /** An event by its id, where it was loaded. */
+  find(id: string): Envelope | undefined {
+    return this.#ids.get(id);
+  }
+
+  turn(id: string): TurnInfo | undefined {
+    return this.#turns.get(id);
+  }
+
+  /** The place of the first row at or after a position; -1 where there is none. */
+  indexAt(seq: number): number {
+    return this.rows.findIndex((row) => row.kind !== 'day' && row.event.seq >= seq);
+  }
+
+  append(events: readonly Envelope[]): void {
+    this.rows = this.rows.slice();
+    events.forEach((event) => this.#take(event));
+  }
+
+  #take(event: Envelope): void {
+    this.#ids.set(event.id, event);
+    if (event.type === 'turn') {
+      const content = event.content as TurnEvent | null;
+      if (content && typeof content === 'object') this.#turn(content, event);
+      if (content && QUIET_TURN_EVENTS.has(content.event)) return;
+    }
+    if (isHidden(event)) return;
+    this.#day(event);
+    if (event.type === 'message') this.#message(event);
+    else this.#line(event);
+    this.#last = event;
+  }
+
+  #day(event: Envelope): void {
+    if (this.#last && dayKey(this.#last.ts) === dayKey(event.ts)) return;
+    this.rows.push({ kind: 'day', key: `day:${dayKey(event.ts)}`, ts: event.ts });
+    this.#last = null;
+  }
+
+  /** What somebody arranges in one go stands in one line. */
+  #line(event: Envelope): void {
+    const before = this.rows.at(-1);
+    const joins =
+      before?.kind === 'line' && isArranging(before.event) && isArranging(event) && before.event.from === event.from;
+    if (joins && Date.parse(event.ts) - Date.parse(before.event.ts) < GROUP_MS) {
+      this.rows[this.rows.length - 1] = { ...before, events: [...before.events, event] };
+    } else {
+      this.rows.push({ kind: 'line', key: this.#keys(event), event, events: [event] });
+    }
+  }
+
+  #message(event: Envelope): void {
+    const turn = event.meta?.turn;
+    const root = this.#root(event);
+    if (root !== null) this.#rootOfSeq.set(event.seq, root);
+    const row: MessageRow = {
+      kind: 'message',
+      key: this.#keys(event),
+      event,
+      grouped: this.#isGrouped(event),
+      turn: (turn && this.#turns.get(turn)) || null,
+      verdicts: [],
+      root: root === event.seq ? event.id : this.#idOfSeq(root),
+    };
+    this.#rowOfSeq.set(event.seq, this.rows.length);
+    if (turn) this.#rowOfTurn.set(turn, this.rows.length);
+    this.rows.push(row);
+  }
+
+  #idOfSeq(seq: number | null): string | null {
+    const index = seq === null ? undefined : this.#rowOfSeq.get(seq);
+    const row = index === undefined ? undefined : this.rows[index];
+    return row?.kind === 'message' ? row.event.id : null;
+  }
+
+  /** The human message that a message goes back to: itself, or that of what it replies to. */
+  #root(event: Envelope): number | null {
+    if (!event.meta?.turn && !event.meta?.depth && event.from !== SERVER) return event.seq;
+    const cause = event.meta?.reply_to ? this.#ids.get(event.meta.reply_to) : undefined;
+    return cause ? (this.#rootOfSeq.get(cause.seq) ?? null) : null;
+  }
+
+  #isGrouped(event: Envelope): boolean {
+    const before = this.#last;
+    if (!before || before.type !== 'message' || before.from !== event.from || event.from === SERVER) return false;
+    if (before.to !== event.to || event.meta?.reply_to || before.meta?.turn) return false;
+    return Date.parse(event.ts) - Date.parse(before.ts) < GROUP_MS;
+  }
+
+  #turn(content: TurnEvent, event: Envelope): void {
+    switch (content.event) {
+      case 'granted':
+        this.#rootOf(content.turn, content.cause);
+        this.#change(content.turn, { participant: content.participant, why: content.why });
+        break;
+      case 'widened':
+        this.#rootOf(content.turn, content.cause);
+        this.#change(content.turn, { why: content.why });
+        break;
+      case 'started':
+        this.#change(content.turn, { startedAt: event.ts });
+        break;
+      case 'ended':
+        this.#change(content.turn, {
+          participant: content.participant,
+          endedAt: event.ts,
+          outcome: content.outcome,
+          fault: content.fault ?? null,
+          usage: content.usage,
+        });
+        this.#judge(this.#rootOfTurn.get(content.turn) ?? null, content.participant, content.outcome);
+        break;
+      case 'skipped':
+        this.#judge(this.#rootOfSeq.get(content.cause.seq) ?? null, content.participant, content.why_not);
+        break;
+    }
+  }
+
+  #rootOf(turn: string, cause: CauseRef): void {
+    const root = this.#rootOfSeq.get(cause.seq);
+    if (root !== undefined) this.#rootOfTurn.set(turn, root);
+  }
+
+  #change(id: string, change: globalThis.Partial<TurnInfo>): void {
+    const none: TurnInfo = {
+      id,
+      participant: '',
+      why: null,
+      startedAt: null,
+      endedAt: null,
+      outcome: null,
+      fault: null,
+      usage: null,
+    };
+    const turn = { ...(this.#turns.get(id) ?? none), ...change };
+    this.#turns.set(id, turn);
+    this.#replace(this.#rowOfTurn.get(id), (row) => ({ ...row, turn }));
+  }
+
+  #judge(root: number | null, participant: string, word: string): void {
+    if (root === null) return;
+    const verdicts = this.#verdicts.get(root) ?? new Map<string, string>();
+    const before = verdicts.get(participant);
+    if (before === undefined || RANK.indexOf(word) < RANK.indexOf(before)) verdicts.set(participant, word);
+    this.#verdicts.set(root, verdicts);
+    const shown = [...verdicts].map(([id, verdict]) => ({ participant: id, word: verdict }));
+    this.#replace(this.#rowOfSeq.get(root), (row) => ({ ...row, verdicts: shown }));
+  }
+
+  #replace(index: number | undefined, change: (row: MessageRow) => MessageRow): void {
+    const row = index === undefined ? undefined : this.rows[index];
+    if (index !== undefined && row?.kind === 'message') this.rows[index] = change(row);
+  }
+}
+
+function isArranging(event: Envelope): boolean {
+  return event.type === 'control' || event.type.startsWith('thread.');
+}
+
+/** Events with nothing to say to people. */
+function isHidden(event: Envelope): boolean {
+  if (event.type === 'presence') return true;
+  // A guard that holds the floor is told twice: by the guard itself, and in words for readers who know no guards.
+  const content = event.content as { code?: string; guard?: string } | null;
+  if (event.type === 'notice' && content?.code === 'held' && !content.guard) return true;
+  return event.type === 'control' && (event.content === null || typeof event.content !== 'object');
+}

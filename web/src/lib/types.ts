@@ -1,0 +1,209 @@
+/** The wire, as `/openapi.json` describes it. Only what the page reads. */
+
+export interface CauseRef {
+  id: string;
+  seq: number;
+  from: string;
+  depth: number;
+}
+
+export interface Fault {
+  code: string;
+  message: string;
+}
+
+export interface Meta {
+  reply_to?: string;
+  turn?: string;
+  via?: string;
+  tags?: string[];
+  depth?: number;
+  mentions?: string[];
+  queued?: boolean;
+  published?: number;
+  error?: Fault;
+}
+
+export interface Envelope {
+  id: string;
+  seq: number;
+  ts: string;
+  thread: string;
+  type: string;
+  from: string;
+  to: string;
+  content: unknown;
+  meta?: Meta;
+}
+
+export interface Usage {
+  seconds: number;
+  input_tokens: number;
+  output_tokens: number;
+  cost_micros: number;
+}
+
+export type TurnEvent =
+  | {
+      event: 'granted';
+      turn: string;
+      participant: string;
+      why: string;
+      kind: string;
+      may_pass: boolean;
+      cause: CauseRef;
+      expires: string;
+    }
+  | { event: 'widened'; turn: string; why: string; kind: string; may_pass: boolean; cause: CauseRef }
+  | { event: 'started'; turn: string; attempt: number; from_seq: number; through_seq: number; deadline: string }
+  | { event: 'lost'; turn: string; attempt: number }
+  | { event: 'ended'; turn: string; participant: string; attempt: number; outcome: string; fault?: Fault; usage: Usage }
+  | { event: 'skipped'; participant: string; why_not: string; cause: CauseRef; detail?: string }
+  | { event: 'kept'; participant: string; turn?: string; because: string; text: string }
+  | { event: 'taken'; cause: CauseRef }
+  | { event: 'round_opened'; cause: CauseRef; cap: number; forced: string[]; polled: string[] }
+  | { event: 'reaction_opened'; forced: string[]; polled: string[] }
+  | { event: 'round_closed' }
+  | { event: 'facts'; participant: string; runtime: string; known: boolean };
+
+export interface Profile {
+  client?: string;
+  model?: string;
+  roles?: string[];
+  nickname?: string;
+}
+
+export interface Invited {
+  id: string;
+  profile: Profile;
+  invited_by: string;
+  invited_at: string;
+  kind: 'human' | 'agent';
+  runtime: string | null;
+  known: boolean;
+  color: number;
+}
+
+export interface OpenTurn {
+  id: string;
+  participant: string;
+  why: string;
+  cause: CauseRef;
+  may_pass: boolean;
+  attempt: number;
+  state: 'waiting' | 'running';
+  granted_at: string;
+  deadline: string;
+}
+
+export type PolicyName = 'hybrid' | 'mention_only' | 'round_robin' | 'open' | 'talking_piece';
+
+export interface Policy {
+  name: PolicyName;
+  [key: string]: number | string | boolean | null;
+}
+
+export interface ThreadState {
+  paused: boolean;
+  archived: boolean;
+  held: string | null;
+  muted: string[];
+  discussion: { on: boolean; allow_agent_mentions: boolean };
+  invited_auto: { on: boolean };
+  policy: Policy;
+  participants: { invited: Invited[] };
+  queue: CauseRef[];
+  turns: OpenTurn[];
+  upcoming: { participant: string; forced: boolean }[];
+  replies: number;
+  replies_max: number;
+}
+
+export interface StateAnswer {
+  thread: string;
+  name: string;
+  head: number;
+  state: ThreadState;
+}
+
+export interface ThreadEntry {
+  id: string;
+  name: string;
+  created_at: string;
+  updated_at: string;
+  head: number;
+  archived: boolean;
+  policy: string;
+}
+
+export interface EventPage {
+  events: Envelope[];
+  count: number;
+  through: number;
+  head: number;
+}
+
+export interface Accepted {
+  received: boolean;
+  event: Envelope | null;
+  warnings?: string[];
+  join?: { participant: string; prompt: string };
+}
+
+export interface PresenceEntry {
+  id: string;
+  state: string;
+  updated_at: string;
+  stale: boolean;
+  details?: Record<string, unknown> | null;
+}
+
+export interface PresenceUpdate {
+  thread: string;
+  participant: string;
+  state: string;
+  updated_at: string;
+  details?: Record<string, unknown>;
+}
+
+export interface AgentEntry {
+  client: string;
+  summary: string;
+  runtime: string;
+  origin: string;
+  timeout_seconds: number;
+  profile: Profile;
+}
+
+export interface TurnEntry {
+  id: string | null;
+  participant: string;
+  cause: CauseRef;
+  message: string | null;
+  why: string | null;
+  why_not: string | null;
+  detail: string | null;
+  may_pass: boolean;
+  outcome: string | null;
+  fault: Fault | null;
+  usage: Usage | null;
+  attempt: number;
+  reply: string | null;
+  granted_at: string;
+  started_at: string | null;
+  ended_at: string | null;
+}
+
+export interface Delta {
+  turn: string;
+  attempt: number;
+  participant: string;
+  offset: number;
+  text: string;
+}
+
+export interface Progress {
+  turn: string;
+  participant: string;
+  text: string;
+}

@@ -1,0 +1,116 @@
+/** What the wire's short words mean, for people. */
+
+export const ME = 'user';
+export const SERVER = 'moothall';
+
+/** Why an agent was asked. */
+export const WHY: Record<string, string> = {
+  forced: 'addressed',
+  polled: 'offered the floor',
+  reaction: 'may react to another agent',
+  round: 'its place in the round',
+  piece: 'holds the piece',
+  beat: 'a beat of the piece',
+  link: 'linked',
+  prod: 'asked by a person',
+};
+
+/** The same for one that spoke. */
+export const SPOKE_BECAUSE: Record<string, string> = {
+  forced: 'was addressed',
+  polled: 'volunteered',
+  reaction: 'reacted to another agent',
+  round: 'its place in the round',
+  piece: 'held the piece',
+  beat: 'a beat of the piece',
+  link: 'linked',
+  prod: 'asked by a person',
+};
+
+export const WHY_NOT: Record<string, string> = {
+  passed: 'passed',
+  capped: 'reply limit reached',
+  cooled: 'spoke a moment ago',
+  muted: 'muted',
+  paused: 'paused',
+  offline: 'offline',
+  skipped: 'not asked this time',
+  held: 'held by a guard',
+};
+
+export const OUTCOME: Record<string, string> = {
+  spoke: 'answered',
+  passed: 'passed',
+  failed: 'failed',
+  expired: 'took too long',
+  cancelled: 'stopped',
+};
+
+export const KEPT: Record<string, string> = {
+  late: 'it came after its turn was over',
+  muted: 'the agent was muted',
+  paused: 'the conversation was paused',
+  archived: 'the conversation was archived',
+  uninvited: 'the agent was no longer invited',
+  listening: 'it was only listening',
+  no_piece: 'it did not hold the piece',
+  capped: 'the reply limit was reached',
+};
+
+export interface PolicyText {
+  name: string;
+  title: string;
+  text: string;
+}
+
+export const POLICIES: PolicyText[] = [
+  {
+    name: 'hybrid',
+    title: 'Hybrid',
+    text: 'Agents you mention must answer. The others are asked in order and may pass. Then each may react once to another agent.',
+  },
+  {
+    name: 'mention_only',
+    title: 'Mention only',
+    text: 'Only agents you mention, or write to, answer. Everybody else stays quiet.',
+  },
+  {
+    name: 'round_robin',
+    title: 'Round robin',
+    text: 'Each message asks every agent once, in turn, starting after the last speaker. They may pass.',
+  },
+  {
+    name: 'open',
+    title: 'Open',
+    text: 'Whatever anybody says goes to everybody else at once. A guard stops endless exchanges.',
+  },
+];
+
+const POLICY_TITLES = new Map([
+  ...POLICIES.map((policy) => [policy.name, policy.title] as const),
+  ['talking_piece', 'Talking piece'],
+]);
+
+export function policyTitle(name: string): string {
+  return POLICY_TITLES.get(name) ?? name;
+}
+
+export const RUNTIMES: Record<string, string> = {
+  script: 'scripted',
+  command: 'command',
+  llm: 'model',
+  terminal: 'terminal',
+  remote: 'remote',
+};
+
+export const GUARDS: Record<string, string> = {
+  exchanges: 'Agents have said as much as they may without a person.',
+  pair: 'Two agents answered each other too often within a minute.',
+  repeat: 'The same words came again and again.',
+  stopped: 'A person stopped the gathering.',
+};
+
+/** A phrase for a number of things. */
+export function count(n: number, one: string, many = `${one}s`): string {
+  return `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+}

@@ -1,0 +1,68 @@
+/** What people do to a conversation. Each says so where it fails. */
+
+import { ApiError, post } from '../lib/client';
+import type { Accepted } from '../lib/types';
+import { ME } from '../lib/words';
+import type { Room } from './room.svelte';
+import { ui } from './ui.svelte';
+
+/** Sends a control and answers what the server said. */
+export async function control(thread: string, content: Record<string, unknown>): Promise<Accepted> {
+  const answer = await post<Accepted>(`/threads/${thread}/events`, { type: 'control', from: ME, content });
+  answer.warnings?.forEach((warning) => ui.tell(warning));
+  return answer;
+}
+
+function run(room: Room, what: string, content: Record<string, unknown>): Promise<boolean> {
+  return ui.attempt(what, async () => {
+    await control(room.id, content);
+    room.askStateSoon();
+  });
+}
+
+export const mute = (room: Room, id: string) => run(room, 'Muting', { mute: { targets: [id] } });
+export const unmute = (room: Room, id: string) => run(room, 'Unmuting', { unmute: { targets: [id] } });
+export const uninvite = (room: Room, id: string) => run(room, 'Removing', { uninvite: { participant_id: id } });
+export const prod = (room: Room, id: string) => run(room, 'Asking for a reply', { prod: [id] });
+export const resume = (room: Room) => run(room, 'Continuing', { resume: {} });
+export const pause = (room: Room, on: boolean) => run(room, on ? 'Pausing' : 'Resuming', { pause: { on } });
+export const setPolicy = (room: Room, name: string) => run(room, 'Changing the policy', { config: { name } });
+export const setRule = (room: Room, key: string, value: unknown) =>
+  run(room, 'Changing the setting', { config: { [key]: value } });
+export const setInvitedAuto = (room: Room, on: boolean) => run(room, 'Changing the setting', { invited_auto: { on } });
+export const setDiscussion = (room: Room, on: boolean) =>
+  run(room, 'Changing the setting', { discussion: { on, allow_agent_mentions: on } });
+export const archive = (room: Room, on: boolean) =>
+  run(room, on ? 'Archiving' : 'Opening again', { [on ? 'archive' : 'unarchive']: {} });
+
+export function rename(thread: string, name: string): Promise<boolean> {
+  return ui.attempt('Renaming', () =>
+    post(`/threads/${thread}/events`, { type: 'thread.renamed', from: ME, content: name }),
+  );
+}
+
+/** Makes words that were kept visible to all. */
+export function publish(room: Room, seq: number): Promise<boolean> {
+  return ui.attempt('Publishing', () => post(`/threads/${room.id}/kept/${seq}/publish`, { from: ME }));
+}
+
+/** Stops everything that runs or waits. */
+export function stop(room: Room): Promise<boolean> {
+  return ui.attempt('Stopping', async () => {
+    await post(`/threads/${room.id}/stop`, { from: ME });
+    ui.say('Everything was stopped');
+    room.askStateSoon();
+  });
+}
+
+/** Stops one turn. One that just ended needs no stopping. */
+export function stopTurn(room: Room, turn: string): Promise<boolean> {
+  return ui.attempt('Stopping the reply', async () => {
+    try {
+      await post(`/turns/${turn}/cancel`, { from: ME });
+    } catch (error) {
+      if (!(error instanceof ApiError) || (error.code !== 'turn_ended' && error.status !== 404)) throw error;
+    }
+    room.askStateSoon();
+  });
+}

@@ -1,0 +1,19 @@
+/** The time, for things that count seconds. It ticks only while somebody looks at it. */
+
+import { createSubscriber } from 'svelte/reactivity';
+
+function ticking(ms: number): () => number {
+  const subscribe = createSubscriber((update) => {
+    const timer = setInterval(update, ms);
+    return () => clearInterval(timer);
+  });
+  return () => {
+    subscribe();
+    return Date.now();
+  };
+}
+
+/** For running turns. */
+export const tenths = ticking(100);
+/** For deadlines, presence and relative times. */
+export const halfMinutes = ticking(30_000);

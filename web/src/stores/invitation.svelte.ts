@@ -1,0 +1,17 @@
+/** Whose profile the invite dialog is about to change; nothing for a new participant. */
+
+import type { Invited } from '../lib/types';
+
+class Invitation {
+  of = $state.raw<Invited | null>(null);
+
+  edit(entry: Invited): void {
+    this.of = entry;
+  }
+
+  clear(): void {
+    this.of = null;
+  }
+}
+
+export const invitation = new Invitation();

@@ -1,0 +1,107 @@
+/** Keys that work anywhere on the page. */
+
+import { stop } from './actions';
+import { hall } from './hall.svelte';
+import { rooms } from './rooms.svelte';
+import { router } from './router.svelte';
+import { settings } from './settings.svelte';
+import { ui } from './ui.svelte';
+
+/** A second Esc within this stops everything. */
+const TWICE_MS = 700;
+const WIDE = '(min-width: 70rem)';
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]') !== null;
+}
+
+function isInMenu(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest('[role="menu"], [role="listbox"]') !== null;
+}
+
+export class Keys {
+  #escaped = 0;
+  #write: () => void;
+  #read: () => void;
+
+  constructor(write: () => void, read: () => void) {
+    this.#write = write;
+    this.#read = read;
+  }
+
+  press(event: KeyboardEvent): void {
+    if (event.defaultPrevented || event.isComposing) return;
+    const command = event.ctrlKey || event.metaKey;
+    if (command && !event.shiftKey && !event.altKey && event.key.toLowerCase() === 'k') {
+      event.preventDefault();
+      return ui.dialog === 'switcher' ? ui.close() : ui.open('switcher');
+    }
+    if (event.key === 'Escape') return this.#escape();
+    if (event.altKey && (event.key === 'ArrowDown' || event.key === 'ArrowUp')) {
+      event.preventDefault();
+      return this.#step(event.key === 'ArrowDown' ? 1 : -1);
+    }
+    if (command || event.altKey || ui.dialog || ui.drawer || isTyping(event.target) || isInMenu(event.target)) return;
+    if (this.#letter(event.key)) event.preventDefault();
+  }
+
+  #letter(key: string): boolean {
+    const room = rooms.current;
+    switch (key) {
+      case '?':
+        ui.open('shortcuts');
+        return true;
+      case 'n':
+        ui.open('new');
+        return true;
+      case 'i':
+        if (room) ui.open('invite');
+        return room !== null;
+      case 'p':
+        this.#panel();
+        return true;
+      case 'm':
+        this.#write();
+        return true;
+      case 'j':
+      case 'k':
+        this.#read();
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #panel(): void {
+    if (matchMedia(WIDE).matches) settings.panel = !settings.panel;
+    else if (rooms.current) ui.drawer = 'panel';
+  }
+
+  #escape(): void {
+    if (ui.drawer) {
+      ui.drawer = null;
+      return;
+    }
+    const room = rooms.current;
+    const now = Date.now();
+    if (ui.dialog || !room || !isBusy(room.state)) return;
+    if (now - this.#escaped > TWICE_MS) {
+      this.#escaped = now;
+      ui.tell('Press Esc again to stop everything.');
+      return;
+    }
+    this.#escaped = 0;
+    void stop(room);
+  }
+
+  #step(step: number): void {
+    const open = hall.sorted.filter((thread) => !thread.archived);
+    const at = open.findIndex((thread) => thread.id === rooms.current?.id);
+    const next = open[at < 0 ? 0 : at + step];
+    if (next) router.go(next.id);
+  }
+}
+
+function isBusy(state: { turns: unknown[]; queue: unknown[]; upcoming: unknown[] } | null): boolean {
+  return state !== null && state.turns.length + state.queue.length + state.upcoming.length > 0;
+}

@@ -1,0 +1,100 @@
+/** What was sent and is not yet in the log. A message stays here until the server has it, or you take it back. */
+
+import { ApiError, newKey, post, sentence } from '../lib/client';
+import { load, save } from '../lib/storage';
+import type { Accepted, Envelope } from '../lib/types';
+import { ME } from '../lib/words';
+import { ui } from './ui.svelte';
+
+export interface Pending {
+  key: string;
+  text: string;
+  to: string;
+  replyTo: string | null;
+  at: string;
+  failed: string | null;
+  /** The event it became, once the server has said so and until that event comes. */
+  event?: string;
+}
+
+export class Outbox {
+  items = $state.raw<Pending[]>([]);
+  #thread: string;
+  #arrived: (event: Envelope) => void;
+  /** Row keys of events that began as echoes, so that their rows stay the same. */
+  #keys = new Map<string, string>();
+
+  constructor(thread: string, arrived: (event: Envelope) => void) {
+    this.#thread = thread;
+    this.#arrived = arrived;
+    // What a reload cut off may or may not have arrived; its key makes sending it again harmless.
+    const cut = 'The page was closed before the server answered.';
+    this.items = load<Pending[]>(`outbox.${thread}`, [])
+      .filter((item) => !item.event)
+      .map((item) => ({ ...item, failed: item.failed ?? cut }));
+  }
+
+  send(text: string, to: string, replyTo: string | null): void {
+    const item: Pending = { key: newKey(), text, to, replyTo, at: new Date().toISOString(), failed: null };
+    this.#set([...this.items, item]);
+    void this.#post(item);
+  }
+
+  retry(key: string): void {
+    const item = this.items.find((candidate) => candidate.key === key);
+    if (!item) return;
+    const again = { ...item, failed: null };
+    this.#replace(again);
+    void this.#post(again);
+  }
+
+  drop(key: string): Pending | undefined {
+    const item = this.items.find((candidate) => candidate.key === key);
+    this.#set(this.items.filter((candidate) => candidate.key !== key));
+    return item;
+  }
+
+  async #post(item: Pending): Promise<void> {
+    const meta = item.replyTo ? { meta: { reply_to: item.replyTo } } : {};
+    const body = { type: 'message', from: ME, to: item.to, content: item.text, ...meta };
+    try {
+      const answer = await post<Accepted>(`/threads/${this.#thread}/events`, body, item.key);
+      answer.warnings?.forEach((warning) => ui.tell(warning));
+      if (!answer.event) return void this.drop(item.key);
+      this.#replace({ ...item, event: answer.event.id });
+      this.#arrived(answer.event);
+    } catch (error) {
+      this.#replace({ ...item, failed: failedBecause(error) });
+    }
+  }
+
+  /** An event came: the echo it stands for goes, and its row takes over the echo's key. */
+  settle(event: Envelope): void {
+    if (event.type !== 'message' || event.from !== ME || this.#keys.has(event.id)) return;
+    const isSame = (item: Pending) =>
+      item.event ? item.event === event.id : item.text.trim() === event.content && item.to === event.to;
+    const item = this.items.find((candidate) => candidate.event === event.id) ?? this.items.find(isSame);
+    if (!item) return;
+    this.#keys.set(event.id, item.key);
+    this.drop(item.key);
+  }
+
+  /** The key of the row of an event. A reply keeps the key of its turn, under which it was streamed. */
+  keyOf(event: Envelope): string {
+    return this.#keys.get(event.id) ?? event.meta?.turn ?? event.id;
+  }
+
+  #replace(item: Pending): void {
+    this.#set(this.items.map((candidate) => (candidate.key === item.key ? item : candidate)));
+  }
+
+  #set(items: Pending[]): void {
+    this.items = items;
+    save(`outbox.${this.#thread}`, items.length > 0 ? items : null);
+  }
+}
+
+function failedBecause(error: unknown): string {
+  if (error instanceof ApiError && error.offline) return 'The server could not be reached.';
+  return sentence(error);
+}

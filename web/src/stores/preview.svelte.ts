@@ -1,0 +1,48 @@
+/** Who would answer a draft. The server says it; the page never works it out. */
+
+import { ApiError, post } from '../lib/client';
+import { ME } from '../lib/words';
+
+export interface Forecast {
+  participant: string;
+  why?: string;
+  why_not?: string;
+}
+
+const PAUSE_MS = 150;
+const COOL_MS = 1_000;
+
+export class Preview {
+  forecast = $state.raw<Forecast[] | null>(null);
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #asked = 0;
+  #missing = false;
+
+  ask(thread: string, to: string, content: string): void {
+    clearTimeout(this.#timer);
+    if (this.#missing) return;
+    this.#timer = setTimeout(() => void this.#fetch(thread, to, content), PAUSE_MS);
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#asked += 1;
+    this.forecast = null;
+  }
+
+  async #fetch(thread: string, to: string, content: string): Promise<void> {
+    const mine = ++this.#asked;
+    try {
+      const answer = await post<{ forecast: Forecast[] }>(`/threads/${thread}/preview`, { from: ME, to, content });
+      if (mine !== this.#asked) return;
+      this.forecast = answer.forecast;
+      // Cooling passes by itself, without an event.
+      if (answer.forecast.some((entry) => entry.why_not === 'cooled')) {
+        this.#timer = setTimeout(() => void this.#fetch(thread, to, content), COOL_MS);
+      }
+    } catch (error) {
+      if (mine === this.#asked) this.forecast = null;
+      this.#missing = error instanceof ApiError && error.code === 'not_found';
+    }
+  }
+}

@@ -1,0 +1,378 @@
+/** One open conversation: its history, its state, and what is happening in it now. */
+
+import { SvelteMap } from 'svelte/reactivity';
+import { ApiError, get } from '../lib/client';
+import { grow, type Partial } from '../lib/partial';
+import { EventStream, type Frame, type Link } from '../lib/sse';
+import { Timeline, type Row } from '../lib/timeline';
+import type {
+  Delta,
+  Envelope,
+  EventPage,
+  Invited,
+  PresenceEntry,
+  PresenceUpdate,
+  Progress,
+  StateAnswer,
+  ThreadState,
+} from '../lib/types';
+import { summary } from '../lib/markdown';
+import { ME, SERVER } from '../lib/words';
+import { hall } from './hall.svelte';
+import { Outbox } from './outbox.svelte';
+import { reads } from './reads.svelte';
+import { ui } from './ui.svelte';
+
+/** Events in the first page, and in each further one. */
+const PAGE = 240;
+const STATE_PAUSE_MS = 80;
+
+export type Phase = 'loading' | 'ready' | 'missing' | 'failed';
+
+/** A reply that is being written. */
+export interface Writing {
+  turn: string;
+  participant: string;
+  partial: Partial;
+}
+
+export class Room {
+  readonly id: string;
+  phase = $state<Phase>('loading');
+  name = $state('');
+  state = $state.raw<ThreadState | null>(null);
+  rows = $state.raw<Row[]>([]);
+  /** All there is between these positions is loaded: after the first, up to and with the second. */
+  first = $state(0);
+  last = $state(0);
+  head = $state(0);
+  /** Whether the newest events are loaded, so that what comes can be added. */
+  atHead = $state(false);
+  loading = $state<'older' | 'newer' | null>(null);
+  /** The last change of the rows put some before the others. */
+  shifted = $state(false);
+  link = $state<Link>('connecting');
+  /** Messages after the first and up to the second were not read when the room was opened. */
+  newAfter = $state<number | null>(null);
+  newUntil = $state(0);
+  presence = new SvelteMap<string, PresenceEntry>();
+  writing = new SvelteMap<string, Writing>();
+  progress = new SvelteMap<string, string>();
+  outbox: Outbox;
+
+  #events: Envelope[] = [];
+  #timeline: Timeline;
+  #stream: EventStream | null = null;
+  #asking = false;
+  #askAgain = false;
+  #askTimer: ReturnType<typeof setTimeout> | undefined;
+  #deltas: Delta[] = [];
+  #frame = 0;
+
+  constructor(id: string) {
+    this.id = id;
+    this.outbox = new Outbox(id, (event) => this.#answered(event));
+    this.#timeline = this.#newTimeline();
+  }
+
+  invited = $derived(this.state?.participants.invited ?? []);
+  #byId = $derived(new Map(this.invited.map((entry) => [entry.id, entry])));
+
+  #newTimeline(): Timeline {
+    return new Timeline((event) => this.outbox.keyOf(event));
+  }
+
+  participant(id: string): Invited | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** What people call somebody here. */
+  nameOf(id: string): string {
+    if (id === ME) return 'You';
+    if (id === SERVER) return 'Moothall';
+    return this.#byId.get(id)?.profile.nickname ?? id;
+  }
+
+  event(id: string): Envelope | undefined {
+    return this.#timeline.find(id);
+  }
+
+  /** When a turn began to run, where that was loaded. */
+  startedAt(turn: string): string | null {
+    void this.rows;
+    return this.#timeline.turn(turn)?.startedAt ?? null;
+  }
+
+  indexAt(seq: number): number {
+    return this.#timeline.indexAt(seq);
+  }
+
+  get events(): readonly Envelope[] {
+    return this.#events;
+  }
+
+  get hasOlder(): boolean {
+    return this.first > 0;
+  }
+
+  /** Opens the room at its end, or around a position. */
+  async open(seq: number | null): Promise<void> {
+    try {
+      await this.#askState();
+      // Of a conversation that was never read, everything is new and nothing needs a mark.
+      this.newAfter = reads.mark(this.id) || null;
+      this.newUntil = this.head;
+      if (!this.#holds(seq)) await this.#loadAround(seq);
+      this.phase = 'ready';
+      this.connect();
+    } catch (error) {
+      this.phase = error instanceof ApiError && error.status === 404 ? 'missing' : 'failed';
+    }
+  }
+
+  #holds(seq: number | null): boolean {
+    if (this.#events.length === 0) return false;
+    return seq === null ? this.atHead : seq > this.first && seq <= this.last;
+  }
+
+  async #loadAround(seq: number | null): Promise<void> {
+    const after = seq === null ? Math.max(0, this.head - PAGE) : Math.max(0, seq - PAGE / 2);
+    const page = await this.#page(after, PAGE);
+    this.#events = page.events;
+    this.first = after;
+    this.last = page.through;
+    this.#rebuild(false);
+    this.#noteHead(page.head);
+    this.atHead = this.last >= this.head;
+    this.#teach();
+  }
+
+  #page(after: number, limit: number): Promise<EventPage> {
+    return get<EventPage>(`/threads/${this.id}/events?after=${after}&limit=${limit}`);
+  }
+
+  #rebuild(shifted: boolean): void {
+    this.#timeline = this.#newTimeline();
+    this.#timeline.append(this.#events);
+    this.shifted = shifted;
+    this.rows = this.#timeline.rows;
+  }
+
+  async loadOlder(): Promise<void> {
+    if (this.loading || this.first === 0) return;
+    await this.#load('older', async () => {
+      const after = Math.max(0, this.first - PAGE);
+      const page = await this.#page(after, this.first - after);
+      this.#events = [...page.events.filter((event) => event.seq <= this.first), ...this.#events];
+      this.first = after;
+      this.#rebuild(true);
+    });
+  }
+
+  async loadNewer(): Promise<void> {
+    if (this.loading || this.atHead) return;
+    await this.#load('newer', async () => {
+      const page = await this.#page(this.last, PAGE);
+      this.#append(page.events);
+      this.last = Math.max(this.last, page.through);
+      this.#noteHead(page.head);
+      this.atHead = this.last >= this.head;
+    });
+  }
+
+  async #load(which: 'older' | 'newer', load: () => Promise<void>): Promise<void> {
+    this.loading = which;
+    try {
+      await load();
+    } catch {
+      // Scrolling asks again; the banner says when the server is away.
+    } finally {
+      this.loading = null;
+    }
+  }
+
+  /** Goes to the newest events. */
+  async toHead(): Promise<void> {
+    if (this.atHead) return;
+    await this.#load('newer', () => this.#loadAround(null));
+  }
+
+  /** Loads around a position that is not loaded. */
+  async toSeq(seq: number): Promise<void> {
+    if (!this.#holds(seq)) await this.#load('older', () => this.#loadAround(seq));
+  }
+
+  connect(): void {
+    this.#stream ??= new EventStream({
+      url: () => `/threads/${this.id}/events/stream?after=${this.atHead ? this.last : this.head}`,
+      onframe: (frame) => this.#take(frame),
+      onlink: (link, _, status) => this.#linked(link, status),
+    });
+    void this.#askPresence();
+  }
+
+  disconnect(): void {
+    this.#stream?.close();
+    this.#stream = null;
+    cancelAnimationFrame(this.#frame);
+  }
+
+  retry(): void {
+    this.#stream?.retry();
+  }
+
+  #linked(link: Link, status: number): void {
+    const back = link === 'live' && this.link !== 'live';
+    this.link = link;
+    if (back) {
+      // What ran when the line was lost may be over; a stream begins with what still runs.
+      this.writing.clear();
+      this.askStateSoon();
+      void this.#askPresence();
+    }
+    if (link === 'refused') this.#refused(status);
+  }
+
+  /** A position the server does not know means that its data were replaced: begin again. */
+  #refused(status: number): void {
+    this.#stream = null;
+    if (status === 404) this.phase = 'missing';
+    else if (status === 416) void this.#restart();
+  }
+
+  async #restart(): Promise<void> {
+    this.#events = [];
+    this.head = 0;
+    this.phase = 'loading';
+    await this.open(null);
+  }
+
+  #take(frame: Frame): void {
+    if (frame.event === 'message') this.#adopt(JSON.parse(frame.data) as Envelope);
+    else if (frame.event === 'delta') this.#delta(JSON.parse(frame.data) as Delta);
+    else if (frame.event === 'presence') this.#present(JSON.parse(frame.data) as PresenceUpdate);
+    else if (frame.event === 'progress') this.#progressed(JSON.parse(frame.data) as Progress);
+  }
+
+  /** A post was answered. Its event may come from the stream later: then the echo stands until all before it has come. */
+  #answered(event: Envelope): void {
+    if (event.seq === this.last + 1) this.#adopt(event);
+    else if (event.seq <= this.last || !this.atHead) this.outbox.settle(event);
+  }
+
+  #adopt(event: Envelope): void {
+    this.outbox.settle(event);
+    if (this.atHead && event.seq > this.last) {
+      this.#append([event]);
+      this.last = event.seq;
+    }
+    this.#noteHead(event.seq);
+    this.#announce(event);
+    this.#teach();
+  }
+
+  #append(events: readonly Envelope[]): void {
+    const fresh = events.filter((event) => event.seq > this.last);
+    if (fresh.length === 0) return;
+    this.#events.push(...fresh);
+    this.#timeline.append(fresh);
+    this.shifted = false;
+    this.rows = this.#timeline.rows;
+  }
+
+  #announce(event: Envelope): void {
+    if (event.type === 'turn') this.#turnEnded(event);
+    if (event.type === 'thread.renamed') this.name = String(event.content);
+    if (event.type === 'message') {
+      if (event.meta?.turn) this.writing.delete(event.meta.turn);
+      if (event.from !== ME) ui.say(`${this.nameOf(event.from)}: ${summary(String(event.content), 400)}`);
+    }
+    this.askStateSoon();
+  }
+
+  #turnEnded(event: Envelope): void {
+    const content = event.content as { event?: string; turn?: string } | null;
+    if (content?.event !== 'ended' || !content.turn) return;
+    this.writing.delete(content.turn);
+    this.progress.delete(content.turn);
+  }
+
+  #teach(): void {
+    if (this.atHead) hall.learn(this.id, this.#events.slice(-PAGE), this.last);
+  }
+
+  #noteHead(head: number): void {
+    this.head = Math.max(this.head, head);
+  }
+
+  /** Pieces are put together once in a frame, however many come. */
+  #delta(delta: Delta): void {
+    this.#deltas.push(delta);
+    if (this.#deltas.length > 1) return;
+    this.#frame = requestAnimationFrame(() => this.#grow());
+  }
+
+  #grow(): void {
+    const grown = new Map<string, Writing>();
+    for (const delta of this.#deltas) {
+      const before = grown.get(delta.turn) ?? this.writing.get(delta.turn);
+      const partial = grow(before?.partial, delta);
+      if (partial) grown.set(delta.turn, { turn: delta.turn, participant: delta.participant, partial });
+    }
+    this.#deltas = [];
+    grown.forEach((writing, turn) => this.writing.set(turn, writing));
+  }
+
+  #progressed(progress: Progress): void {
+    this.progress.set(progress.turn, progress.text);
+  }
+
+  #present({ participant, state, updated_at, details }: PresenceUpdate): void {
+    this.#learnPresence({ id: participant, state, updated_at, stale: false, details: details ?? null });
+  }
+
+  /** Answers and signals overtake each other; the later word counts. */
+  #learnPresence(entry: PresenceEntry): void {
+    const before = this.presence.get(entry.id);
+    if (!before || before.updated_at <= entry.updated_at) this.presence.set(entry.id, entry);
+  }
+
+  async #askPresence(): Promise<void> {
+    try {
+      const answer = await get<{ participants: PresenceEntry[] }>(`/threads/${this.id}/presence`);
+      answer.participants.forEach((entry) => this.#learnPresence(entry));
+    } catch {
+      // Presence comes with the stream as well.
+    }
+  }
+
+  /** Asks for the state soon: once, however many events ask for it. */
+  askStateSoon(): void {
+    this.#askAgain = true;
+    this.#askTimer ??= setTimeout(() => {
+      this.#askTimer = undefined;
+      void this.#askStateOnce();
+    }, STATE_PAUSE_MS);
+  }
+
+  async #askStateOnce(): Promise<void> {
+    if (this.#asking) return;
+    this.#asking = true;
+    this.#askAgain = false;
+    try {
+      await this.#askState();
+    } catch {
+      // The stream comes back first; it asks again.
+    } finally {
+      this.#asking = false;
+      if (this.#askAgain) this.askStateSoon();
+    }
+  }
+
+  async #askState(): Promise<void> {
+    const answer = await get<StateAnswer>(`/threads/${this.id}/state`);
+    this.state = answer.state;
+    this.name = answer.name;
+    this.#noteHead(answer.head);
+  }
+}

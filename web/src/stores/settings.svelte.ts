@@ -1,0 +1,64 @@
+/** What this browser's person prefers. */
+
+import { load, save, watch } from '../lib/storage';
+
+export type Theme = 'light' | 'dark' | 'system';
+
+interface Saved {
+  theme: Theme;
+  stream: boolean;
+  panel: boolean;
+}
+
+const DEFAULTS: Saved = { theme: 'system', stream: true, panel: true };
+
+class Settings {
+  #saved = $state<Saved>({ ...DEFAULTS, ...load<globalThis.Partial<Saved>>('settings', {}) });
+
+  #dark = matchMedia('(prefers-color-scheme: dark)');
+
+  constructor() {
+    this.#paint();
+    this.#dark.addEventListener('change', () => this.#paint());
+    watch('settings', () => {
+      this.#saved = { ...DEFAULTS, ...load<globalThis.Partial<Saved>>('settings', {}) };
+      this.#paint();
+    });
+  }
+
+  get theme(): Theme {
+    return this.#saved.theme;
+  }
+  set theme(theme: Theme) {
+    this.#change({ theme });
+  }
+
+  /** Whether replies appear while they are written. */
+  get stream(): boolean {
+    return this.#saved.stream;
+  }
+  set stream(stream: boolean) {
+    this.#change({ stream });
+  }
+
+  /** Whether the right panel is open on wide screens. */
+  get panel(): boolean {
+    return this.#saved.panel;
+  }
+  set panel(panel: boolean) {
+    this.#change({ panel });
+  }
+
+  #change(change: globalThis.Partial<Saved>): void {
+    this.#saved = { ...this.#saved, ...change };
+    save('settings', this.#saved);
+    this.#paint();
+  }
+
+  #paint(): void {
+    const { theme } = this.#saved;
+    document.documentElement.dataset['theme'] = theme !== 'system' ? theme : this.#dark.matches ? 'dark' : 'light';
+  }
+}
+
+export const settings = new Settings();

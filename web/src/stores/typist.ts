@@ -1,0 +1,37 @@
+/** Tells the others that you are typing, now and then, and that you stopped. */
+
+import { post } from '../lib/client';
+import { ME } from '../lib/words';
+
+const REPEAT_MS = 8_000;
+const REST_MS = 4_000;
+
+export class Typist {
+  #thread: string;
+  #said = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(thread: string) {
+    this.#thread = thread;
+  }
+
+  type(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.rest(), REST_MS);
+    if (Date.now() - this.#said < REPEAT_MS) return;
+    this.#said = Date.now();
+    this.#say('typing');
+  }
+
+  rest(): void {
+    clearTimeout(this.#timer);
+    if (this.#said === 0) return;
+    this.#said = 0;
+    this.#say('listening');
+  }
+
+  #say(state: string): void {
+    // Presence is a courtesy; where it does not arrive nothing is lost.
+    post(`/threads/${this.#thread}/presence`, { from: ME, state }).catch(() => undefined);
+  }
+}

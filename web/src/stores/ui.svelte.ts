@@ -1,0 +1,70 @@
+/** What is open in the page, what it says aloud, and what it reports. */
+
+import { ApiError, sentence } from '../lib/client';
+
+export type Dialog = 'switcher' | 'shortcuts' | 'new' | 'invite' | 'rules' | 'rename' | 'search' | null;
+export type Drawer = 'list' | 'panel' | null;
+
+export interface Toast {
+  id: number;
+  text: string;
+  detail: string | null;
+  bad: boolean;
+  action: { label: string; run: () => void } | null;
+}
+
+const TOAST_MS = 6_000;
+
+class Ui {
+  dialog = $state<Dialog>(null);
+  /** On narrow screens one of the sides lies over the conversation. */
+  drawer = $state<Drawer>(null);
+  toasts = $state<Toast[]>([]);
+  /** What the polite live region says. */
+  spoken = $state('');
+  #next = 1;
+
+  open(dialog: Dialog): void {
+    this.dialog = dialog;
+    this.drawer = null;
+  }
+
+  close(): void {
+    this.dialog = null;
+  }
+
+  say(text: string): void {
+    this.spoken = text;
+  }
+
+  tell(text: string, options: { bad?: boolean; detail?: string; action?: Toast['action'] } = {}): void {
+    const toast: Toast = {
+      id: this.#next++,
+      text,
+      detail: options.detail ?? null,
+      bad: options.bad ?? false,
+      action: options.action ?? null,
+    };
+    this.toasts = [...this.toasts.slice(-3), toast];
+    if (!toast.bad) setTimeout(() => this.dismiss(toast.id), TOAST_MS);
+  }
+
+  dismiss(id: number): void {
+    this.toasts = this.toasts.filter((toast) => toast.id !== id);
+  }
+
+  /** Runs something that can fail, and says so where it does. Answers whether it worked. */
+  async attempt(what: string, run: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await run();
+      return true;
+    } catch (error) {
+      const again = error instanceof ApiError && error.retryable;
+      const action = again ? { label: 'Try again', run: () => void this.attempt(what, run) } : null;
+      this.tell(`${what} did not work.`, { bad: true, detail: sentence(error), action });
+      return false;
+    }
+  }
+}
+
+export const ui = new Ui();

@@ -1,0 +1,87 @@
+/** The agents and conversations that the pictures show. */
+
+import type { Page } from '@playwright/test';
+import { Server } from '../server';
+
+export const CONFIG = `
+[agents.planner]
+runtime = "script"
+summary = "Plans before anybody builds."
+profile = { model = "opus-5", roles = ["planner"] }
+replies = [{ text = "Revenue grew **8 %** year on year; services carried it (\`+14 %\`), hardware was flat.\\n\\n\`\`\`text\\nsegment     q3'25   q3'26    change\\nservices    24.2    27.6    +14 %\\nhardware    61.6    61.9     +0 %\\n\`\`\`", delay_ms = 300 }]
+
+[agents.coder]
+runtime = "script"
+summary = "Writes code, and says what it does."
+profile = { model = "gpt-5.2", roles = ["coder"] }
+replies = [{ text = "Here is the change:\\n\\n\`\`\`rust\\n/// Doubles every second digit.\\nfn checksum(digits: &[u32]) -> u32 {\\n    let doubled = digits.iter().rev().enumerate().map(|(i, d)| if i % 2 == 1 { d * 2 } else { *d });\\n    doubled.map(|d| if d > 9 { d - 9 } else { d }).sum::<u32>() % 10\\n}\\n\`\`\`\\n\\n| case | before | after |\\n|---|---|---|\\n| empty | panic | 0 |\\n| 4,000 digits | 41 ms | 0.2 ms |\\n\\n> “Make it work, make it right, make it fast.”\\n\\nSee [the notes](https://example.org/notes) for more." }]
+
+[agents.sleepy]
+runtime = "script"
+summary = "Takes its time."
+profile = { model = "haiku-5" }
+replies = [{ text = "At last.", delay_ms = 600000 }]
+timeout = 900
+
+[agents.quiet]
+runtime = "script"
+summary = "Passes unless addressed."
+profile = { model = "haiku-5" }
+replies = ["[PASS]"]
+
+[agents.broken]
+summary = "Always fails."
+profile = { model = "none" }
+command = ["/bin/false"]
+`;
+
+export async function wait(condition: () => Promise<boolean>): Promise<void> {
+  const until = Date.now() + 20_000;
+  while (!(await condition())) {
+    if (Date.now() > until) throw new Error('it did not come');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+interface Floor {
+  state: { turns: { state: string; participant: string }[]; queue: unknown[]; upcoming: unknown[] };
+}
+
+/** Until nobody speaks or waits. */
+export function settled(server: Server, thread: string): Promise<void> {
+  return wait(async () => {
+    const { state } = await server.get<Floor>(`/threads/${thread}/state`);
+    return state.turns.length + state.queue.length + state.upcoming.length === 0;
+  });
+}
+
+/** Until somebody's turn runs. */
+export function running(server: Server, thread: string, participant: string): Promise<void> {
+  return wait(async () => {
+    const { state } = await server.get<Floor>(`/threads/${thread}/state`);
+    return state.turns.some((turn) => turn.participant === participant && turn.state === 'running');
+  });
+}
+
+export interface Shot {
+  name: string;
+  theme: 'light' | 'dark';
+  width: number;
+  height: number;
+}
+
+export const SIZES: Omit<Shot, 'name'>[] = [
+  { theme: 'light', width: 1360, height: 820 },
+  { theme: 'dark', width: 1360, height: 820 },
+  { theme: 'light', width: 320, height: 640 },
+  { theme: 'dark', width: 768, height: 900 },
+];
+
+export async function shoot(page: Page, name: string, sizes = SIZES): Promise<void> {
+  for (const { theme, width, height } of sizes) {
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await page.setViewportSize({ width, height });
+    await page.waitForTimeout(350);
+    await page.screenshot({ path: `../target/screens/${name}-${theme}-${width}.png` });
+  }
+}

@@ -1,0 +1,199 @@
+import { expect, test } from '@playwright/test';
+import { Server } from '../server';
+import { CONFIG, running, settled, shoot, SIZES } from './stage';
+
+const wide = SIZES.slice(0, 2);
+const both = [SIZES[0]!, SIZES[2]!];
+let server: Server;
+
+test.beforeEach(async () => {
+  server = await new Server(CONFIG).start();
+});
+test.afterEach(() => server.stop());
+
+const message = 'Message';
+
+test('first run', async ({ page }) => {
+  await page.goto(server.url);
+  await expect(page.getByRole('heading', { name: /Welcome/ })).toBeVisible();
+  await shoot(page, 'first-run');
+});
+
+test('conversation, with the next draft and who will answer it', async ({ page }) => {
+  const other = await server.begin('Release 2.4 review', ['coder']);
+  const thread = await server.begin('Market analysis team', ['planner', 'coder']);
+  await server.invite(thread, 'quiet', { client: 'quiet', model: 'haiku-5', nickname: 'Cato', roles: ['critic'] });
+  await server.invite(thread, 'codex-7', {
+    client: 'codex',
+    model: 'gpt-5.2-codex',
+    nickname: 'Codex on the build box',
+  });
+  await page.goto(`${server.url}/t/${thread}`);
+  await server.say(thread, '@planner analyse the earnings, then let’s hear what the rest of you think.');
+  await settled(server, thread);
+  await server.say(other, '@coder is main green?');
+  await settled(server, other);
+  await page.getByLabel(message, { exact: true }).fill('@Cato is that fair to hardware?');
+  await expect(page.locator('.will-answer')).toContainText('Will answer');
+  await shoot(page, 'conversation');
+  await page.setViewportSize({ width: 1360, height: 820 });
+  await page.getByRole('button', { name: 'why?' }).first().click();
+  await expect(page.getByText('Who was asked about this message')).toBeVisible();
+  await shoot(page, 'why', wide);
+});
+
+test('somebody thinks, another waits', async ({ page }) => {
+  const thread = await server.begin('Slow day', ['planner', 'sleepy', 'quiet']);
+  await page.goto(`${server.url}/t/${thread}`);
+  await server.say(thread, '@planner and @sleepy, what is next?');
+  await running(server, thread, 'sleepy');
+  await expect(page.getByText(/thinks ·/)).toBeVisible();
+  await shoot(page, 'thinking');
+  await server.say(thread, 'And one more thing, when you are done.');
+  await server.control(thread, { pause: { on: true } });
+  await server.control(thread, { mute: { targets: ['quiet'] } });
+  await expect(page.getByText('Paused. Agents stand still')).toBeVisible();
+  await shoot(page, 'paused', both);
+});
+
+test('an agent fails', async ({ page }) => {
+  const thread = await server.begin('Trouble', ['broken', 'coder'], 'mention_only');
+  await page.goto(`${server.url}/t/${thread}`);
+  await server.say(thread, '@broken and @coder, go.');
+  await expect(page.getByRole('button', { name: 'Try again' })).toBeVisible();
+  await settled(server, thread);
+  await shoot(page, 'failed', [SIZES[0]!, SIZES[1]!, SIZES[2]!]);
+});
+
+test('a guard holds', async ({ page }) => {
+  const thread = await server.begin('Loop', ['one:coder', 'two:planner'], {
+    name: 'open',
+    max_exchanges_without_human: 4,
+  });
+  await page.goto(`${server.url}/t/${thread}`);
+  await server.say(thread, 'Discuss.');
+  await expect(page.getByRole('button', { name: 'Continue' }).first()).toBeVisible();
+  await shoot(page, 'guard', [SIZES[0]!, SIZES[1]!, SIZES[2]!]);
+});
+
+test('nobody invited', async ({ page }) => {
+  const thread = await server.begin('All alone');
+  await page.goto(`${server.url}/t/${thread}`);
+  await expect(page.getByText('so nobody will answer')).toBeVisible();
+  await shoot(page, 'nobody', both);
+});
+
+test('dialogs', async ({ page }) => {
+  const thread = await server.begin('Dialogs', ['planner', 'coder']);
+  await server.begin('Design links');
+  await page.goto(`${server.url}/t/${thread}`);
+  await page.getByRole('button', { name: 'Invite' }).first().click();
+  await page.getByLabel('Client').fill('codex');
+  await page.getByLabel('Nickname').fill('Codex');
+  await shoot(page, 'invite', [SIZES[0]!, SIZES[1]!, SIZES[2]!]);
+  await page.getByRole('dialog').getByRole('button', { name: 'Invite', exact: true }).click();
+  await expect(page.getByText('Give it these words')).toBeVisible();
+  await shoot(page, 'invited', both);
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.setViewportSize({ width: 1360, height: 820 });
+  await page.getByRole('button', { name: 'More about this conversation' }).click();
+  await shoot(page, 'menu', wide);
+  await page.getByRole('menuitem', { name: 'Who may speak…' }).click();
+  await shoot(page, 'rules', both);
+  await page.keyboard.press('Escape');
+  await page.setViewportSize({ width: 1360, height: 820 });
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('d');
+  await shoot(page, 'switcher', [SIZES[0]!, SIZES[1]!, SIZES[2]!]);
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Messages').focus();
+  await page.keyboard.press('?');
+  await shoot(page, 'shortcuts', both);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('n');
+  await shoot(page, 'new', both);
+});
+
+test('writing: names, commands, replies', async ({ page }) => {
+  const thread = await server.begin('Writing', ['planner', 'coder', 'quiet']);
+  await server.say(thread, '@coder show me.');
+  await settled(server, thread);
+  await page.goto(`${server.url}/t/${thread}`);
+  const box = page.getByLabel(message, { exact: true });
+  await box.pressSequentially('What about @');
+  await expect(page.getByRole('option').first()).toBeVisible();
+  await shoot(page, 'mention', both);
+  await page.setViewportSize({ width: 1360, height: 820 });
+  await box.fill('');
+  await box.pressSequentially('/gr');
+  await expect(page.getByRole('option').first()).toBeVisible();
+  await shoot(page, 'command', both);
+  await box.fill('/why');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('pre', { hasText: 'coder' }).last()).toBeVisible();
+  await shoot(page, 'command-answer', wide);
+});
+
+test('the server goes away; a message is not sent', async ({ page }) => {
+  const thread = await server.begin('Away', ['coder']);
+  await page.goto(`${server.url}/t/${thread}`);
+  await expect(page.getByLabel(message, { exact: true })).toBeVisible();
+  await server.kill();
+  await page.getByLabel(message, { exact: true }).fill('Does this get lost?');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('Not sent.')).toBeVisible();
+  await expect(page.getByText('The server cannot be reached.')).toBeVisible();
+  await shoot(page, 'away', [SIZES[0]!, SIZES[1]!, SIZES[2]!]);
+});
+
+test('long names, long words, right to left, emoji', async ({ page }) => {
+  const thread = await server.begin(
+    'Ein ungewöhnlich langer Titel, der nirgends hineinpasst und trotzdem ordentlich aussehen soll 🏛️',
+    ['coder'],
+  );
+  const nickname = 'Wolfeschlegelsteinhausenbergerdorff the Elder';
+  await server.invite(thread, 'a-very-long-identifier-that-somebody-thought-was-a-good-idea-1', {
+    client: 'planner',
+    model: 'a-model-with-a-very-long-name-2026-11-21',
+    nickname,
+    roles: ['architect', 'reviewer'],
+  });
+  await server.invite(thread, 'salma', { client: 'human', nickname: 'سلمى' });
+  await server.invite(thread, 'hanako', { client: 'quiet', model: 'haiku-5', nickname: '花子🚀' });
+  await server.say(thread, 'x'.repeat(400));
+  await server.say(
+    thread,
+    'مرحبا بالجميع، كيف حالكم اليوم؟ هذا نص من اليمين إلى اليسار مع كلمة English في الوسط.',
+    'salma',
+  );
+  await server.say(
+    thread,
+    '👍🏽🎉 数字と日本語の文章もここで正しく折り返されるべきです。長い文章でも大丈夫。'.repeat(3),
+    'salma',
+  );
+  await server.say(thread, `Z${'̂̃̄̅̆̇'.repeat(40)}algo`, 'salma');
+  await settled(server, thread);
+  await page.goto(`${server.url}/t/${thread}`);
+  await expect(page.getByText('algo')).toBeVisible();
+  await shoot(page, 'odd', [SIZES[0]!, SIZES[1]!, SIZES[2]!]);
+});
+
+test('sides on a small screen, archived, missing', async ({ page }) => {
+  const thread = await server.begin('Pocket', ['planner', 'coder', 'sleepy']);
+  const small = [SIZES[2]!, { ...SIZES[2]!, theme: 'dark' as const }];
+  await page.setViewportSize({ width: 320, height: 640 });
+  await page.goto(`${server.url}/t/${thread}`);
+  await page.getByRole('button', { name: 'Conversations' }).click();
+  await shoot(page, 'drawer-list', small);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Participants' }).click();
+  await shoot(page, 'drawer-panel', small);
+  await page.keyboard.press('Escape');
+  await server.control(thread, { archive: {} });
+  await expect(page.getByText('This conversation is archived')).toBeVisible();
+  await shoot(page, 'archived', both);
+  await page.goto(`${server.url}/t/none`);
+  await expect(page.getByRole('heading', { name: 'There is no such conversation' })).toBeVisible();
+  await shoot(page, 'missing', both);
+});

@@ -1,0 +1,109 @@
+/** Starts the real server on a free port with a folder of its own, and ends it. */
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const BINARY = process.env['MOOTHALL_BIN'] ?? join(import.meta.dirname, '../../target/debug/moothall');
+
+export class Server {
+  readonly folder = mkdtempSync(join(tmpdir(), 'moothall-web-'));
+  url = '';
+  #child: ChildProcess | null = null;
+
+  /** `config` is what stands in its `moothall.toml`. */
+  constructor(config = '') {
+    writeFileSync(join(this.folder, 'moothall.toml'), config);
+  }
+
+  /** Starts it; again on the same port where it ran before. */
+  async start(): Promise<this> {
+    const port = this.url ? new URL(this.url).port : '0';
+    const config = join(this.folder, 'moothall.toml');
+    const args = [
+      'serve',
+      '--json',
+      '--bind',
+      `127.0.0.1:${port}`,
+      '--data',
+      join(this.folder, 'data'),
+      '--config',
+      config,
+    ];
+    const child = spawn(BINARY, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#child = child;
+    this.url = await new Promise<string>((resolve, reject) => {
+      createInterface({ input: child.stdout }).once('line', (line) =>
+        resolve((JSON.parse(line) as { listening: string }).listening),
+      );
+      child.once('error', reject);
+      child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
+    });
+    return this;
+  }
+
+  /** Ends it at once, as a crash would. */
+  kill(): Promise<void> {
+    return this.#end('SIGKILL');
+  }
+
+  async stop(): Promise<void> {
+    await this.#end('SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (!child || child.exitCode !== null) return Promise.resolve();
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.removeAllListeners('error');
+    child.kill(signal);
+    return ended;
+  }
+
+  async post<T = Record<string, unknown>>(path: string, body: unknown): Promise<T> {
+    const response = await fetch(this.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
+  }
+
+  async get<T = Record<string, unknown>>(path: string): Promise<T> {
+    const response = await fetch(this.url + path);
+    if (!response.ok) throw new Error(`GET ${path}: ${response.status}`);
+    return (await response.json()) as T;
+  }
+
+  /** Begins a conversation and invites clients; `id:client` gives an id of its own. */
+  async begin(name: string, agents: string[] = [], policy: unknown = 'hybrid'): Promise<string> {
+    const { id } = await this.post<{ id: string }>('/threads', { name, from: 'user', policy });
+    for (const agent of agents) {
+      const [participant, client] = agent.includes(':') ? agent.split(':') : [agent, agent];
+      await this.invite(id, participant!, { client: client!, model: 'demo' });
+    }
+    return id;
+  }
+
+  invite(thread: string, participant: string, profile: Record<string, unknown>): Promise<unknown> {
+    return this.control(thread, { invite: { participant_id: participant, profile } });
+  }
+
+  control(thread: string, content: unknown): Promise<unknown> {
+    return this.post(`/threads/${thread}/events`, { type: 'control', from: 'user', content });
+  }
+
+  say(
+    thread: string,
+    content: string,
+    from = 'user',
+    more: Record<string, unknown> = {},
+  ): Promise<{ event: { id: string; seq: number } }> {
+    return this.post(`/threads/${thread}/events`, { from, content, ...more });
+  }
+}

@@ -1,0 +1,26 @@
+import tailwindcss from '@tailwindcss/vite';
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { defineConfig } from 'vitest/config';
+
+/** Where `npm run dev` finds a server: start one with `moothall serve` and point this at it. */
+const server = process.env['MOOTHALL_URL'] ?? 'http://127.0.0.1:5111';
+const routes = ['/ping', '/healthz', '/agents', '/threads', '/turns', '/events', '/search', '/openapi.json', '/docs'];
+
+/** The server accepts only its own name in Host and Origin, so the development proxy speaks in that name. */
+function proxied() {
+  const headers = { origin: server };
+  return Object.fromEntries(routes.map((route) => [route, { target: server, changeOrigin: true, headers }]));
+}
+
+export default defineConfig({
+  plugins: [svelte(), tailwindcss()],
+  build: {
+    target: 'es2022',
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+  },
+  server: { proxy: proxied() },
+  resolve: process.env['VITEST'] ? { conditions: ['browser'] } : {},
+  test: { include: ['src/**/*.test.ts'], environment: 'jsdom' },
+});
