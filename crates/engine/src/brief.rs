@@ -35,7 +35,12 @@ impl Tail {
         if self.events.back().zip(events.first()).is_some_and(|(last, next)| next.seq != last.seq.next()) {
             self.events.clear();
         }
-        self.events.extend(events.iter().cloned());
+        for recorded in events {
+            if let Some(seq) = recorded.event.erases() {
+                self.events.iter_mut().filter(|kept| kept.seq == seq).for_each(|kept| kept.event.erase());
+            }
+            self.events.push_back(recorded.clone());
+        }
         // Twice the length, so that making it contiguous costs little for each event.
         if self.events.len() > 2 * TAIL_LEN {
             self.events.drain(..self.events.len() - TAIL_LEN);

@@ -17,6 +17,7 @@ use crate::directory::{Directory, Seat, Sent};
 use crate::hall::{Bell, HallError, Signal, Update};
 use crate::live::{self, Begin};
 use crate::mail::{Notice, Request};
+use crate::meters::Meters;
 use crate::ports::{Clock, EventLog, Listed, LogError};
 use crate::presence::Presence;
 use crate::registry::Registry;
@@ -34,6 +35,7 @@ pub(crate) struct Inner {
     pub(crate) attendance: Attendance,
     pub(crate) bells: broadcast::Sender<Bell>,
     pub(crate) opened_at: Timestamp,
+    pub(crate) meters: Arc<Meters>,
     fatal: watch::Sender<Option<String>>,
     draining: AtomicBool,
     runtime: Handle,
@@ -60,6 +62,7 @@ impl Inner {
             defaults: parts.defaults,
             owner: parts.owner,
             directory: Directory::default(),
+            meters: Arc::default(),
             attendance: Attendance::default(),
             bells: broadcast::channel(BELLS_LEN).0,
             fatal: watch::channel(None).0,

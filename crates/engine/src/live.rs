@@ -19,6 +19,7 @@ use crate::directory::Seat;
 use crate::hall::{HallError, Subscription, Update};
 use crate::inner::Inner;
 use crate::mail::{Notice, Question, Request};
+use crate::meters::OpenTurns;
 use crate::ports::{Epoch, EventLog};
 use crate::reconcile::Runs;
 use crate::settle::Item;
@@ -68,6 +69,7 @@ pub(crate) struct Live {
     pub(crate) newer: Option<Newer>,
     pub(crate) tail: Tail,
     pub(crate) runs: Runs,
+    open_turns: OpenTurns,
     /// The engine's own commands for the next drain.
     pub(crate) pending: Vec<Item>,
     /// The pending ones wait until then, because the log had no room.
@@ -139,6 +141,7 @@ impl Live {
 
     fn new(hall: Arc<Inner>, stream: StreamId, seat: Seat, loaded: Loaded, begin: Begin) -> Self {
         let pulse = (hall.now(), Instant::now());
+        let open_turns = OpenTurns::new(hall.meters.clone());
         let mut live = Self {
             hall,
             stream,
@@ -149,6 +152,7 @@ impl Live {
             newer: loaded.newer,
             tail: Tail::default(),
             runs: Runs::default(),
+            open_turns,
             pending: Vec::new(),
             retry_at: None,
             wake: None,
@@ -275,6 +279,7 @@ impl Live {
             after.refuse(&over.0);
             return Err(over);
         }
+        self.open_turns.set(&self.committed);
         self.answer(after);
         if self.committed.head() == Seq(0) {
             return Err(Over(HallError::NotFound(self.stream.clone())));

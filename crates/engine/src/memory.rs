@@ -5,14 +5,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use moothall_kernel::event::Recorded;
-use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
 
 use crate::ports::{
     AppendError, Catalog, Claim, ClaimChange, Deliveries, Delivery, DeliveryState, Epoch, EventLog, ListFilter, ListPage, Listed, LogError,
-    NewDelivery, Page, Search, StreamBatch,
+    NewDelivery, Page, ReadMarks, Search, StreamBatch,
 };
 
+mod marks;
 mod search;
 
 /// A log that lives and dies with its value. It does everything a durable log does, except lasting.
@@ -47,6 +48,7 @@ struct Shelf {
     /// Every event in the order of appending.
     appended: Vec<(StreamId, Seq)>,
     forgotten: BTreeSet<(StreamId, Seq)>,
+    marks: BTreeMap<(ParticipantId, StreamId), Seq>,
     claims: BTreeMap<(String, String), Claim>,
     deliveries: Vec<Delivery>,
 }
@@ -87,6 +89,13 @@ impl Stream {
     fn listed(&self, id: &StreamId) -> Option<Listed> {
         let last_ts = self.entries.last()?.ts();
         Some(Listed { stream: id.clone(), head: self.head(), last_ts, catalog: self.catalog.clone()? })
+    }
+
+    fn erase(&mut self, seq: Seq) {
+        let found = usize::try_from(seq.0).ok().and_then(|place| self.entries.get_mut(place.checked_sub(1)?));
+        if let Some(Entry::Known(recorded)) = found {
+            recorded.event.erase();
+        }
     }
 
     fn page(&self, after: Seq, limit: usize) -> Page {
@@ -183,7 +192,11 @@ impl Shelf {
             self.in_order.push(batch.stream.clone());
         }
         self.appended.extend(batch.events.iter().map(|recorded| (batch.stream.clone(), recorded.seq)));
-        stream.entries.extend(batch.events.into_iter().map(Entry::Known));
+        for recorded in batch.events {
+            let erased = recorded.event.erases();
+            stream.entries.push(Entry::Known(recorded));
+            erased.into_iter().for_each(|seq| stream.erase(seq));
+        }
         stream.catalog = Some(batch.catalog);
     }
 
@@ -286,6 +299,14 @@ impl EventLog for MemoryLog {
         Ok(held.filter(|held| !held.has_lapsed(now)).cloned())
     }
 
+    fn read_marks(&self) -> Option<&dyn ReadMarks> {
+        Some(self)
+    }
+
+    fn deliveries(&self) -> Option<&dyn Deliveries> {
+        Some(self)
+    }
+
     fn index(&self) -> Option<&dyn Search> {
         Some(self)
     }
@@ -315,6 +336,14 @@ impl Deliveries for MemoryLog {
         delivery.state = to;
         evidence.clone_into(&mut delivery.evidence);
         Ok(true)
+    }
+
+    async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError> {
+        let mut tally = BTreeMap::new();
+        for delivery in self.shelf().deliveries.iter().filter(|delivery| delivery.state != DeliveryState::Done) {
+            *tally.entry(delivery.state).or_default() += 1;
+        }
+        Ok(tally)
     }
 }
 

@@ -1,8 +1,10 @@
 //! What the engine needs from the world. Each port has a memory implementation here, the reference for the real ones.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use moothall_kernel::event::Recorded;
-use moothall_kernel::ids::{Seq, StreamId, TurnNo};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::search::{Piece, Query};
 use moothall_kernel::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -110,7 +112,7 @@ pub enum ClaimChange {
 }
 
 /// How far a delivery has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryState {
     /// Not begun.
@@ -255,6 +257,9 @@ pub struct Page {
 #[async_trait]
 pub trait EventLog: Send + Sync + 'static {
     /// Appends all batches, or nothing. Returns the new heads in the order of the batches.
+    ///
+    /// A `Redacted` among the events erases, in the same breath, the words of the event that it names: whoever reads that one from
+    /// then on gets it with empty words. The words are gone from wherever the log keeps them once this returns.
     async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Seq>, AppendError>;
     /// Reads at most `limit` events after a position.
     async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError>;
@@ -270,6 +275,18 @@ pub trait EventLog: Send + Sync + 'static {
     async fn list(&self, filter: ListFilter) -> Result<ListPage, LogError>;
     /// Looks up a claim that has not lapsed at `now`.
     async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError>;
+    /// Appends that wait to be written now.
+    fn waiting(&self) -> usize {
+        0
+    }
+    /// How far readers have read, where the log notes it.
+    fn read_marks(&self) -> Option<&dyn ReadMarks> {
+        None
+    }
+    /// The deliveries that appends have inserted, where the log keeps any.
+    fn deliveries(&self) -> Option<&dyn Deliveries> {
+        None
+    }
     /// The index of what was said, where the log has one.
     fn index(&self) -> Option<&dyn Search> {
         None
@@ -285,6 +302,27 @@ pub trait Deliveries: Send + Sync + 'static {
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError>;
     /// Moves one from a state to another; `false` when it was in some other state.
     async fn advance(&self, id: u64, from: DeliveryState, to: DeliveryState, evidence: &str) -> Result<bool, LogError>;
+    /// How many there are in each state that any is in. Those that are `done` are not counted: there is no end to them.
+    async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError>;
+}
+
+/// How much of a stream a reader has before them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unread {
+    /// The newest event that the reader has read; 0 when there is no mark.
+    pub read: Seq,
+    /// Messages of others after it, erased ones apart.
+    pub messages: usize,
+}
+
+/// How far readers have read. A reader is a participant's id, the same in all streams.
+#[async_trait]
+pub trait ReadMarks: Send + Sync {
+    /// Moves a reader's mark forward: never back, and never past the stream's head. Gives where it is then.
+    async fn mark(&self, reader: &ParticipantId, stream: &StreamId, seq: Seq) -> Result<Seq, LogError>;
+    /// What a reader has before them in each of these streams, in their order; counts no further than `most`. Nothing in a stream
+    /// that did not begin.
+    async fn unread(&self, reader: &ParticipantId, streams: &[StreamId], most: usize) -> Result<Vec<Unread>, LogError>;
 }
 
 /// What to search for.

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use crate::brief::read_one;
 use crate::crash;
 use crate::effects::effects;
+use crate::erase;
 use crate::hall::{Answer, Bell, HallError, Idempotency, Update};
 use crate::inner::Inner;
 use crate::live::{Live, Over, RETRY, RETRY_FULL};
@@ -208,7 +209,10 @@ impl Live {
         };
         crash::point("before_append");
         crash::before_append(&decided.events);
-        self.hall.log.append(vec![batch]).await?;
+        let begun = std::time::Instant::now();
+        let appended = self.hall.log.append(vec![batch]).await;
+        self.hall.meters.appended(decided.events.len(), begun.elapsed(), appended.as_ref().map(drop));
+        appended?;
         crash::after_append(&decided.events);
         crash::point("after_append");
         Ok(())
@@ -248,10 +252,12 @@ impl Live {
 
     /// The batch is in the log: now the state counts, and everybody may know.
     fn commit(&mut self, items: Vec<Item>, decided: Decided) {
-        let Decided { events, verdicts, .. } = decided;
+        let Decided { mut events, verdicts, .. } = decided;
         events.iter().for_each(|event| self.committed.apply(event));
+        erase::within(&mut events);
         debug_assert!(self.working.as_ref().is_none_or(|working| *working == self.committed), "state is a fold of its events");
         self.tail.push(&events);
+        self.hall.meters.committed(&self.stream, &self.committed, &events);
         crash::point("before_ack");
         items.into_iter().zip(verdicts).for_each(|(item, verdict)| item.answer(verdict));
         crash::point("after_ack");

@@ -91,7 +91,8 @@ fn story(events: &[Recorded], through: Seq) -> impl Iterator<Item = Words<'_>> {
             _ => return None,
         };
         let Event::Posted(posted) = &said.event else { return None };
-        (posted.from.as_str() != ParticipantId::MOOTHALL).then_some(Words { at: recorded.seq, recorded: said, posted })
+        let told = posted.from.as_str() != ParticipantId::MOOTHALL && !said.event.is_erased();
+        told.then_some(Words { at: recorded.seq, recorded: said, posted })
     })
 }
 
@@ -186,9 +187,12 @@ fn your_turn(state: &Conversation, turn: &Turn, events: &[Recorded]) -> String {
     let name = state.name_of(&turn.participant);
     let mut out = format!("## Your Turn\nYou are participating in a group conversation as \"{name}\".\n");
     out.push_str(&request(state, turn, events));
-    if let Some(Recorded { event: Event::Posted(posted), .. }) = find(events, turn.cause.seq) {
+    if let Some(Recorded { event: event @ Event::Posted(posted), .. }) = find(events, turn.cause.seq) {
         let whose = if posted.kind == Kind::Human { "The user".to_owned() } else { label(state, &posted.from).to_owned() };
-        let _ = writeln!(out, "{whose}'s latest message: \"{}\"", hang(posted.body.trim()));
+        let _ = match event.is_erased() {
+            true => writeln!(out, "{whose}'s latest message was erased."),
+            false => writeln!(out, "{whose}'s latest message: \"{}\"", hang(posted.body.trim())),
+        };
     }
     out
 }

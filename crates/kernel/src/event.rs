@@ -670,6 +670,28 @@ impl Event {
         }
     }
 
+    /// Whether its words were erased. Nothing is ever said or kept without words, so empty words are erased ones.
+    pub fn is_erased(&self) -> bool {
+        self.body().is_some_and(str::is_empty)
+    }
+
+    /// The event whose words this one erases.
+    pub fn erases(&self) -> Option<Seq> {
+        match self {
+            Event::Redacted { seq, .. } => Some(*seq),
+            _ => None,
+        }
+    }
+
+    /// Forgets its words.
+    pub fn erase(&mut self) {
+        match self {
+            Event::Posted(posted) => posted.body = String::new(),
+            Event::Kept { body, .. } => *body = String::new(),
+            _ => {}
+        }
+    }
+
     /// Puts back the words that the store kept beside the envelope.
     #[must_use]
     pub fn with_body(mut self, text: String) -> Event {

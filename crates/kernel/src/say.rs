@@ -358,6 +358,9 @@ impl Decider<'_> {
         let Event::Kept { participant, body, turn, .. } = &kept.event else {
             return Err(Rejection::new(Refusal::Invalid, "not_kept", "Only text that was kept can be published."));
         };
+        if kept.event.is_erased() {
+            return Err(Rejection::new(Refusal::Conflict, "erased", "The words were erased; there is nothing left to publish."));
+        }
         let post = Post { tags: vec!["published".into()], ..Post::new(Actor { id: participant.clone(), human: false }, body.clone()) };
         let mut posted = self.words(post, Kind::Agent, 1, &Named::default());
         posted.turn = *turn;

@@ -68,7 +68,7 @@ pub enum Command {
     /// Run the server
     ///
     /// Ctrl-C or SIGTERM lets open work end, for at most 10 seconds; a second one stops at once. What was acknowledged is kept either
-    /// way. MOOTHALL_LOG=info tells more on standard error.
+    /// way. MOOTHALL_LOG=info tells more on standard error; no word of a conversation and no secret is ever in it.
     #[command(after_help = examples(&[
         ("moothall serve", "with defaults: demo agents, 127.0.0.1:5111, data in the XDG data folder"),
         ("moothall serve --config team.toml", "with agents of your own"),
@@ -151,6 +151,29 @@ pub enum Command {
         ("moothall export \"Launch plan\" --format jsonl --all > plan.jsonl", "everything, the trace included, for programs"),
     ]))]
     Export(Export),
+    /// Erase the words of a message for good
+    ///
+    /// They are gone from the disk, the search index, and all later reading and prompts; the message stays at its place, empty. Backups
+    /// that were made before still hold them.
+    #[command(after_help = examples(&[("moothall redact - 17", "message 17 of the latest conversation")]))]
+    Redact(Redact),
+    /// Check every event on the disk against its checksum
+    ///
+    /// Works while no server runs on the data folder, and changes nothing. Exit code 0: everything is whole. 1: something is damaged.
+    #[command(after_help = examples(&[
+        ("moothall verify", "the usual data folder"),
+        ("moothall verify --data backups/monday", "a backup"),
+    ]))]
+    Verify(Verify),
+    /// Copy the log, also while a server writes to it
+    ///
+    /// The copy is the log as it was at one moment. It is checked against its checksums before it gets its name, so whatever bears
+    /// that name is whole. Nothing is overwritten.
+    #[command(after_help = examples(&[
+        ("moothall backup backups/monday", "a new folder, which is a data folder itself"),
+        ("moothall backup /mnt/disk/moothall-1 --data ./data", "of another data folder"),
+    ]))]
+    Backup(Backup),
     /// Check this computer, the configuration and the server
     #[command(after_help = examples(&[("moothall doctor", ""), ("moothall doctor --config team.toml --json", "")]))]
     Doctor(Place),
@@ -170,12 +193,25 @@ pub struct Place {
     pub bind: Option<String>,
 }
 
+/// How the server's own log is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One object on each line
+    Json,
+}
+
 /// `serve`.
 #[derive(Clone, Debug, Args)]
 pub struct Serve {
     /// Where everything is.
     #[command(flatten)]
     pub place: Place,
+    /// How to write the server's own log to standard error: text, or json with a line for each request and turn
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text, hide_possible_values = true)]
+    pub log: LogFormat,
 }
 
 /// `new`.
@@ -303,6 +339,47 @@ pub struct Why {
     pub thread: Thread,
     /// Only this message: its number or id
     pub message: Option<String>,
+}
+
+/// Which data folder.
+#[derive(Clone, Debug, Default, Args)]
+pub struct DataFolder {
+    /// The configuration file [default: ./moothall.toml, then moothall/moothall.toml in the XDG configuration folder]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The data folder [default: moothall in the XDG data folder]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+/// `verify`.
+#[derive(Clone, Debug, Args)]
+pub struct Verify {
+    /// Of which folder.
+    #[command(flatten)]
+    pub folder: DataFolder,
+}
+
+/// `backup`.
+#[derive(Clone, Debug, Args)]
+pub struct Backup {
+    /// The folder that it becomes; it must not be there yet
+    #[arg(value_name = "DEST")]
+    pub dest: PathBuf,
+    /// Of which folder.
+    #[command(flatten)]
+    pub folder: DataFolder,
+}
+
+/// `redact`.
+#[derive(Clone, Debug, Args)]
+pub struct Redact {
+    /// Which conversation.
+    #[command(flatten)]
+    pub thread: Thread,
+    /// The message: its number or id
+    #[arg(value_name = "EVENT")]
+    pub event: String,
 }
 
 /// `stop`.

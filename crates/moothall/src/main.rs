@@ -4,6 +4,7 @@ mod fault;
 mod cli;
 mod config;
 mod place;
+mod gauges;
 mod paint;
 mod sse;
 mod client;

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use crate::cli::Place;
+use crate::cli::{DataFolder, Place};
 use crate::config::{Config, Variables, usual_data_folder};
 use crate::fault::{Exit, Fault};
 
@@ -33,6 +33,18 @@ pub fn settle(place: &Place, variables: &Variables) -> Result<Settled, Fault> {
         None => USUAL_BIND,
     };
     Ok(Settled { config, data, bind })
+}
+
+/// The data folder alone. Where it is named, nothing else has to be in order.
+///
+/// # Errors
+/// A configuration that cannot be used.
+pub fn data_folder_of(named: &DataFolder, variables: &Variables) -> Result<PathBuf, Fault> {
+    if let Some(data) = &named.data {
+        return Ok(data.clone());
+    }
+    let place = Place { config: named.config.clone(), ..Place::default() };
+    settle(&place, variables).map(|settled| settled.data)
 }
 
 fn data_folder(place: &Place, config: &Config, variables: &Variables) -> Result<PathBuf, Fault> {

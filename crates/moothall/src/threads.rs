@@ -134,6 +134,8 @@ mod tests {
             head: 1,
             archived: false,
             policy: "hybrid".into(),
+            read: None,
+            unread: None,
         }
     }
 

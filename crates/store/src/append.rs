@@ -6,7 +6,7 @@ use moothall_engine::ports::{AppendError, Catalog, Claim, ClaimChange, DeliveryS
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::chain::{BodyHash, Link};
 use crate::rows::{self, code_of, counter, int};
@@ -27,6 +27,11 @@ pub(crate) fn append(conn: &Connection, batches: &[StreamBatch]) -> Result<Vec<S
     Ok(heads)
 }
 
+/// Whether any of it erases words.
+pub(crate) fn erases(batches: &[StreamBatch]) -> bool {
+    batches.iter().flat_map(|batch| &batch.events).any(|recorded| recorded.event.erases().is_some())
+}
+
 fn append_one(conn: &Connection, batch: &StreamBatch, newest: Option<Timestamp>) -> Result<Seq, Refusal> {
     let stored = Stored::find(conn, &batch.stream)?;
     let head = admit(batch, stored.as_ref())?;
@@ -36,6 +41,9 @@ fn append_one(conn: &Connection, batch: &StreamBatch, newest: Option<Timestamp>)
     };
     for recorded in &batch.events {
         stored.link = insert_event(conn, &stored, recorded)?;
+        if let Some(seq) = recorded.event.erases() {
+            erase(conn, stored.key, seq)?;
+        }
     }
     crash::point("events_written");
     stored.update(conn, batch, head)?;
@@ -122,6 +130,17 @@ fn insert_event(conn: &Connection, stream: &Stored, recorded: &Recorded) -> Resu
     let values = params![stream.key, int(recorded.seq.0), recorded.ts.millis(), envelope, body, link.as_bytes()];
     conn.prepare_cached(sql)?.execute(values)?;
     Ok(link)
+}
+
+/// Puts the hash of a body in its place, so that the chain stays whole. Pages that hold nothing else are overwritten too
+/// (`secure_delete`); what the WAL still holds of it is the writer's business.
+fn erase(conn: &Connection, stream: i64, seq: Seq) -> Result<(), Refusal> {
+    let find = "SELECT body FROM events WHERE stream = ?1 AND seq = ?2 AND body IS NOT NULL";
+    let hash = |row: &Row<'_>| Ok(BodyHash::of(row.get_ref(0)?.as_bytes()?));
+    let Some(hash) = conn.prepare_cached(find)?.query_row([stream, int(seq.0)], hash).optional()? else { return Ok(()) };
+    let sql = "UPDATE events SET body = NULL, body_hash = ?3 WHERE stream = ?1 AND seq = ?2";
+    conn.prepare_cached(sql)?.execute(params![stream, int(seq.0), hash.as_bytes()])?;
+    Ok(())
 }
 
 fn change_claim(conn: &Connection, stream: &StreamId, change: &ClaimChange, newest: Option<Timestamp>) -> Result<(), Refusal> {

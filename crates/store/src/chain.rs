@@ -20,7 +20,6 @@ impl BodyHash {
         bytes.try_into().ok().map(Self)
     }
 
-    #[cfg(test)]
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
     }

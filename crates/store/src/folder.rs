@@ -18,6 +18,12 @@ pub enum OpenError {
         /// The folder.
         dir: PathBuf,
     },
+    /// There is no log in the folder.
+    #[error("there is no log in {}", .dir.display())]
+    Absent {
+        /// The folder.
+        dir: PathBuf,
+    },
     /// A newer version made the log.
     #[error("the log in {} was written by a newer version of Moothall (format {found}, this version knows up to {known})", .dir.display())]
     Newer {
@@ -67,6 +73,12 @@ impl Folder {
         }
     }
 
+    /// Takes the lock of a folder that has a log in it, and makes nothing.
+    pub(crate) fn take_existing(path: &Path) -> Result<Self, OpenError> {
+        must_have_a_log(path)?;
+        Self::take(path)
+    }
+
     /// The log's file. It is made here because SQLite would let others read it; its companions get the same mode.
     pub(crate) fn log_file(&self) -> Result<PathBuf, OpenError> {
         let path = self.path.join(LOG_FILE);
@@ -82,6 +94,16 @@ impl Folder {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+/// Refuses a folder without a log, which may only be mistyped.
+pub(crate) fn must_have_a_log(path: &Path) -> Result<(), OpenError> {
+    let file = path.join(LOG_FILE);
+    match file.try_exists() {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(OpenError::Absent { dir: path.to_owned() }),
+        Err(source) => Err(OpenError::Io { path: file, source }),
     }
 }
 

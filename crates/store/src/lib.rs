@@ -24,16 +24,21 @@ mod rows;
 mod append;
 mod writer;
 mod reader;
+mod marks;
 mod trouble;
 mod verify;
+mod offline;
+mod backup;
 mod index;
 mod log;
 
 #[cfg(test)]
 mod tests;
 
+pub use backup::{BackupError, backup};
 pub use folder::OpenError;
 pub use log::SqliteLog;
+pub use offline::verify;
 pub use verify::Verified;
 
 /// The version of SQLite that is built in, e.g. `3.51.3`.

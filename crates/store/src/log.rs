@@ -1,5 +1,6 @@
 //! The log that the engine sees.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -7,9 +8,9 @@ use std::thread::JoinHandle;
 use async_trait::async_trait;
 use moothall_engine::ports::{
     AppendError, Claim, Clock, Deliveries, Delivery, DeliveryState, Epoch, EventLog, Hits, ListFilter, ListPage, Listed, LogError, Page,
-    Search, StreamBatch, SystemClock, Wanted,
+    ReadMarks, Search, StreamBatch, SystemClock, Unread, Wanted,
 };
-use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
 use rusqlite::Connection;
 use tokio::sync::mpsc::error::TrySendError;
@@ -21,7 +22,7 @@ use crate::reader::{self, Readers};
 use crate::trouble::{Refusal, Trouble, failed};
 use crate::verify::{self, Verified};
 use crate::writer::{self, Request};
-use crate::{append, schema};
+use crate::{append, marks, schema};
 
 /// Requests that may wait for the writer; one more is refused as [`AppendError::Overloaded`].
 const QUEUE: usize = 4096;
@@ -104,7 +105,7 @@ impl SqliteLog {
         &self,
         work: impl Fn(&Connection) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, LogError> {
-        let (request, result) = writer::request(work);
+        let (request, result) = writer::request(false, work);
         let sent = self.queue()?.send(request).await;
         sent.map_err(|_| LogError::Failed(CLOSED.into()))?;
         result.await.unwrap_or_else(|_| Err(LogError::Failed(CLOSED.into())))
@@ -138,7 +139,7 @@ impl Drop for SqliteLog {
 #[async_trait]
 impl EventLog for SqliteLog {
     async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Seq>, AppendError> {
-        let (request, result) = writer::request(move |conn| append::append(conn, &batches));
+        let (request, result) = writer::request(append::erases(&batches), move |conn| append::append(conn, &batches));
         self.queue()?.try_send(request).map_err(|error| match error {
             TrySendError::Full(_) => AppendError::Overloaded,
             TrySendError::Closed(_) => AppendError::Fatal(CLOSED.into()),
@@ -178,8 +179,40 @@ impl EventLog for SqliteLog {
         self.read_rows(move |conn| reader::claim(conn, &namespace, &key, now)).await
     }
 
+    fn waiting(&self) -> usize {
+        self.queue().map_or(0, |queue| queue.max_capacity() - queue.capacity())
+    }
+
+    fn read_marks(&self) -> Option<&dyn ReadMarks> {
+        Some(self)
+    }
+
+    fn deliveries(&self) -> Option<&dyn Deliveries> {
+        Some(self)
+    }
+
     fn index(&self) -> Option<&dyn Search> {
         Some(self)
+    }
+}
+
+#[async_trait]
+impl ReadMarks for SqliteLog {
+    async fn mark(&self, reader: &ParticipantId, stream: &StreamId, seq: Seq) -> Result<Seq, LogError> {
+        let (by, id) = (reader.clone(), stream.clone());
+        let place = self.read_rows(move |conn| marks::place(conn, &by, &id, seq)).await?;
+        let (now, then) = place.ok_or_else(|| LogError::NotFound(stream.clone()))?;
+        // Readers tell again and again where they are; only what is new is worth a commit.
+        if now == then {
+            return Ok(now);
+        }
+        let (by, id) = (reader.clone(), stream.clone());
+        self.write(move |conn| marks::advance(conn, &by, &id, then)).await
+    }
+
+    async fn unread(&self, reader: &ParticipantId, streams: &[StreamId], most: usize) -> Result<Vec<Unread>, LogError> {
+        let (reader, streams) = (reader.clone(), streams.to_vec());
+        self.read_rows(move |conn| marks::unread(conn, &reader, &streams, most)).await
     }
 }
 
@@ -208,5 +241,9 @@ impl Deliveries for SqliteLog {
     async fn advance(&self, id: u64, from: DeliveryState, to: DeliveryState, evidence: &str) -> Result<bool, LogError> {
         let evidence = evidence.to_owned();
         self.write(move |conn| append::advance(conn, id, from, to, &evidence)).await
+    }
+
+    async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError> {
+        self.read_rows(reader::tally).await
     }
 }

@@ -61,7 +61,6 @@ pub(crate) fn claim(row: &Row<'_>) -> rusqlite::Result<Claim> {
 /// Reads `id, target, stream id, turn, attempt, through_seq, state, evidence`.
 pub(crate) fn delivery(row: &Row<'_>) -> rusqlite::Result<Delivery> {
     let turn = row.get::<_, Option<i64>>(3)?.and_then(|turn| u64::try_from(turn).ok());
-    let state: i64 = row.get(6)?;
     Ok(Delivery {
         id: counter(row, 0)?,
         target: row.get(1)?,
@@ -69,9 +68,15 @@ pub(crate) fn delivery(row: &Row<'_>) -> rusqlite::Result<Delivery> {
         turn: turn.map(TurnNo),
         attempt: row.get(4)?,
         through_seq: Seq(counter(row, 5)?),
-        state: state_of(state).ok_or(rusqlite::Error::IntegralValueOutOfRange(6, state))?,
+        state: state(row, 6)?,
         evidence: row.get(7)?,
     })
+}
+
+/// Reads a delivery's state.
+pub(crate) fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<DeliveryState> {
+    let stored: i64 = row.get(column)?;
+    state_of(stored).ok_or(rusqlite::Error::IntegralValueOutOfRange(column, stored))
 }
 
 /// A delivery's state as it is stored; those below 4 are still owed, which an index relies on.

@@ -68,11 +68,22 @@ CREATE INDEX deliveries_of_stream ON deliveries (stream, id);
 INSERT INTO meta (key, value) VALUES ('format', '1');
 ";
 
+/// What came later. Versions that do not know it leave it alone, so the format stays.
+const LATER_TABLES: &str = "
+CREATE TABLE IF NOT EXISTS read_marks (
+    reader TEXT NOT NULL,
+    stream INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (reader, stream)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS deliveries_lost ON deliveries (state) WHERE state > 4;
+";
+
 const STATEMENTS_CACHED: usize = 48;
 const READER_CACHE_KIB: i64 = 1024;
 const WRITER_CACHE_KIB: i64 = 4096;
 /// Another process may hold the file for a moment, such as an online back-up.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// What a WAL that had to grow is cut back to.
 const WAL_KEPT_BYTES: i64 = 16 * 1024 * 1024;
 
@@ -89,6 +100,8 @@ pub(crate) fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
     conn.pragma_update(None, "journal_size_limit", WAL_KEPT_BYTES)?;
     conn.pragma_update(None, "temp_store", "memory")?;
+    // What is erased is overwritten. Nothing else in the log is ever deleted in numbers.
+    conn.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     conn.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
     Ok(conn)
@@ -112,8 +125,17 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     if is_new {
         transaction.execute_batch(TABLES)?;
     }
-    let format: Option<String> = transaction.query_row("SELECT value FROM meta WHERE key = 'format'", [], |row| row.get(0)).optional()?;
+    let format = format(&transaction)?;
+    if format <= FORMAT {
+        transaction.execute_batch(LATER_TABLES)?;
+    }
     transaction.commit()?;
+    Ok(format)
+}
+
+/// The format of a log.
+pub(crate) fn format(conn: &Connection) -> rusqlite::Result<u32> {
+    let format: Option<String> = conn.query_row("SELECT value FROM meta WHERE key = 'format'", [], |row| row.get(0)).optional()?;
     let format = format.and_then(|format| format.parse().ok());
     format.ok_or_else(|| rusqlite::Error::InvalidColumnName("meta.format".into()))
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use moothall_engine::crash;
 use rusqlite::Connection;
@@ -10,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::folder::Folder;
 use crate::index::Bell;
+use crate::schema::PATIENCE;
 use crate::trouble::{Refusal, Trouble};
 
 /// Pages in the WAL that are worth a checkpoint.
@@ -37,10 +39,13 @@ pub(crate) trait Write: Send {
     fn tell(self: Box<Self>);
     /// Tells that nothing came of it. This holds for refusals too: a neighbour that is gone now may have caused them.
     fn undo(self: Box<Self>, trouble: &Trouble);
+    /// Whether it erases words, which then have to leave the WAL too before anybody is told.
+    fn erases(&self) -> bool;
 }
 
 struct Pending<T, E, F> {
     work: F,
+    erases: bool,
     decided: Option<Result<T, E>>,
     reply: oneshot::Sender<Result<T, E>>,
 }
@@ -72,16 +77,23 @@ where
     fn undo(self: Box<Self>, trouble: &Trouble) {
         drop(self.reply.send(Err(Refusal::Trouble(trouble.clone()).into())));
     }
+
+    fn erases(&self) -> bool {
+        self.erases
+    }
 }
 
-/// A write, and where its result will come.
-pub(crate) fn request<T, E>(work: impl Fn(&Connection) -> Result<T, Refusal> + Send + 'static) -> (Request, oneshot::Receiver<Result<T, E>>)
+/// A write that erases nothing or does, and where its result will come.
+pub(crate) fn request<T, E>(
+    erases: bool,
+    work: impl Fn(&Connection) -> Result<T, Refusal> + Send + 'static,
+) -> (Request, oneshot::Receiver<Result<T, E>>)
 where
     T: Send + 'static,
     E: Send + From<Refusal> + 'static,
 {
     let (reply, result) = oneshot::channel();
-    (Request::Write(Box::new(Pending { work, decided: None, reply })), result)
+    (Request::Write(Box::new(Pending { work, erases, decided: None, reply })), result)
 }
 
 /// Starts the thread. It ends when it is asked to close or when nobody can ask any more, and then gives the folder free.
@@ -99,7 +111,7 @@ pub(crate) fn start(
         Ok(())
     };
     conn.wal_hook(Some(hook)).map_err(std::io::Error::other)?;
-    let writer = Writer { conn, queue: receiver, bell, wal_pages, checkpointed: 0, failed: None, _folder: folder };
+    let writer = Writer { conn, queue: receiver, bell, wal_pages, checkpointed: 0, residue: false, failed: None, _folder: folder };
     let thread = thread::Builder::new().name("log-writer".into()).spawn(move || writer.run())?;
     Ok((sender, thread))
 }
@@ -113,6 +125,8 @@ struct Writer {
     wal_pages: Arc<AtomicU32>,
     /// Pages in the WAL at the last checkpoint.
     checkpointed: u32,
+    /// Erased words are still in the WAL, because somebody was reading it.
+    residue: bool,
     /// Set once the log can no longer be trusted to write, and never unset.
     failed: Option<Trouble>,
     _folder: Folder,
@@ -158,7 +172,13 @@ impl Writer {
     /// one that is too large fails alone.
     fn write(&mut self, mut writes: Vec<Box<dyn Write>>) {
         match self.commit(&mut writes) {
-            Ok(()) => writes.into_iter().for_each(Write::tell),
+            Ok(()) => {
+                if writes.iter().any(|write| write.erases()) {
+                    self.residue = true;
+                    self.clear_residue();
+                }
+                writes.into_iter().for_each(Write::tell);
+            }
             Err(Trouble::Full) if writes.len() > 1 => {
                 self.abandon(&Trouble::Full);
                 let later = writes.split_off(writes.len() / 2);
@@ -213,6 +233,14 @@ impl Writer {
 
     /// Moves the WAL into the file from time to time, after everyone has been told.
     fn checkpoint_if_due(&mut self) {
+        if self.residue && self.failed.is_none() {
+            // It was waited for once; from now on it is only tried.
+            let set = |patience| self.conn.busy_timeout(patience).is_ok();
+            if set(Duration::ZERO) {
+                self.clear_residue();
+            }
+            let _ = self.conn.busy_timeout(PATIENCE);
+        }
         let pages = self.wal_pages.load(Ordering::Relaxed);
         if pages < self.checkpointed {
             self.checkpointed = 0;
@@ -235,6 +263,18 @@ impl Writer {
         match done.map_err(|error| Trouble::of(&error)) {
             Ok(()) | Err(Trouble::Full | Trouble::Busy) => Ok(()),
             Err(fatal @ Trouble::Fatal(_)) => Err(fatal),
+        }
+    }
+
+    /// Cuts the WAL, so that what was overwritten in the file is nowhere any more.
+    fn clear_residue(&mut self) {
+        let cut = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| Ok(!row.get::<_, bool>(0)?));
+        match cut.map_err(|error| Trouble::of(&error)) {
+            Ok(true) => self.residue = false,
+            Ok(false) | Err(Trouble::Full | Trouble::Busy) => {
+                tracing::warn!("erased words stay in the write-ahead log until nobody reads it any more");
+            }
+            Err(fatal @ Trouble::Fatal(_)) => self.fail(fatal),
         }
     }
 

@@ -70,6 +70,7 @@ codes! {
     InvalidPolicy = 422 "invalid_policy" "The policy, or one of its settings, is not understood.";
     InvalidControl = 422 "invalid_control" "The content of the control is not understood.";
     ServerField = 422 "server_field" "The body gives something that only the server may say: `id`, `ts`, `seq`, `via`, `meta.turn`.";
+    NothingToErase = 422 "nothing_to_erase" "The event has no words of its own; only messages, and what was kept of an agent, can be erased.";
     ServerType = 422 "server_type" "Events of this type are the server's; clients cannot post them.";
     UnknownReplyTo = 422 "unknown_reply_to" "`meta.reply_to` names nothing in this thread that can be replied to.";
     KeyReused = 422 "idempotency_key_reused" "The `Idempotency-Key` was used for another request.";
@@ -205,6 +206,7 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (409, "turn_ended", "The turn is over already."),
     (409, "permission_closed", "The permission was answered, or its time ran out."),
     (409, "exists", "The thread exists already."),
+    (409, "erased", "The words were erased; there is nothing left to publish."),
     (409, "taken", "Another thread holds this binding."),
     (409, "nested_gathering", "A gathering is going on here already."),
     (409, "wrong_policy", "A gathering needs the policy `talking_piece`."),

@@ -15,7 +15,9 @@ mod ui;
 mod http;
 mod sse;
 mod serve;
+mod meters;
 pub mod reference;
 
 pub use http::{HttpOptions, openapi, router};
+pub use meters::{Gauge, Gauges};
 pub use serve::serve;

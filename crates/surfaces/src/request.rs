@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use moothall_engine::crash;
 use moothall_engine::hall::Idempotency;
 use moothall_kernel::command::Actor;
-use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
+use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::names;
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::view::Viewer;
@@ -115,7 +115,12 @@ impl Body {
 
     /// Refuses what this path does not know, and what only the server may say.
     pub fn only(&self, known: &[&str]) -> ApiResult<()> {
-        for key in self.fields.keys() {
+        Self::only_in(&self.fields, known)
+    }
+
+    /// The same for some of the fields.
+    pub fn only_in(fields: &Map<String, Value>, known: &[&str]) -> ApiResult<()> {
+        for key in fields.keys() {
             refuse_server_field(key)?;
             if !known.contains(&key.as_str()) {
                 let message = format!("There is no field {key:?} here; known are {}.", known.join(", "));
@@ -232,6 +237,26 @@ impl<S: Send + Sync> FromRequestParts<S> for KeptRef {
         let stream = stream_id(&id).ok_or_else(|| ApiError::no_thread(&id))?;
         let seq = digits(&seq).map(Seq).ok_or_else(|| ApiError::plain(Code::UnknownEvent))?;
         Ok(Self { stream, seq })
+    }
+}
+
+/// The event that a path names.
+pub struct EventRef {
+    /// In which thread.
+    pub stream: StreamId,
+    /// Which.
+    pub event: EventId,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for EventRef {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let named = Path::<(String, String)>::from_request_parts(parts, state).await;
+        let Ok(Path((id, event))) = named else { return Err(ApiError::no_thread("")) };
+        let stream = stream_id(&id).ok_or_else(|| ApiError::no_thread(&id))?;
+        let event = event.parse().map_err(|()| ApiError::plain(Code::UnknownEvent))?;
+        Ok(Self { stream, event })
     }
 }
 

@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod agents;
+mod backup;
 mod chat;
 mod doctor;
 mod events;
@@ -9,11 +10,13 @@ mod invite;
 mod list;
 mod markdown;
 mod new;
+mod redact;
 mod say;
 mod search;
 mod serve;
 mod show;
 mod tail;
+mod verify;
 mod why;
 
 pub use self::chat::width;
@@ -39,6 +42,8 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
     let command = match cli.command {
         Command::Serve(args) => return serve::run(&args, &paper).await,
         Command::Doctor(args) => return doctor::run(&args, &paper).await,
+        Command::Verify(args) => return verify::run(&args, &paper).await,
+        Command::Backup(args) => return backup::run(&args, &paper).await,
         talking => talking,
     };
     let desk = Desk { client: Client::new(&cli.global.server)?, paper };
@@ -52,9 +57,10 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
         Command::Uninvite(args) => invite::uninvite(&desk, &args).await,
         Command::Agents => agents::run(&desk).await,
         Command::Why(args) => why::run(&desk, &args).await,
+        Command::Redact(args) => redact::run(&desk, &args).await,
         Command::Stop(args) => say::stop(&desk, &args).await,
         Command::Search(args) => search::run(&desk, &args).await,
         Command::Export(args) => export::run(&desk, &args).await,
-        Command::Serve(_) | Command::Doctor(_) => Ok(()),
+        Command::Serve(_) | Command::Doctor(_) | Command::Verify(_) | Command::Backup(_) => Ok(()),
     }
 }

@@ -14,10 +14,12 @@ use moothall_surfaces::{HttpOptions, serve};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tracing_subscriber::EnvFilter;
 
-use crate::cli::Serve;
+use crate::cli::{LogFormat, Serve};
 use crate::config::{self, Config};
 use crate::fault::{Exit, Fault};
+use crate::gauges;
 use crate::paint::{Paper, Style, note};
 use crate::place::{Settled, USUAL_BIND, settle};
 
@@ -25,7 +27,7 @@ use crate::place::{Settled, USUAL_BIND, settle};
 const DRAIN_WITHIN: Millis = Millis::from_secs(10);
 
 pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
-    start_logging();
+    start_logging(args.log);
     let settled = settle(&args.place, &config::environment())?;
     settled.config.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
     let mut stops = Stops::listen()?;
@@ -37,7 +39,7 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
     announce(paper, &settled, address, &agents)?;
 
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let options = options(&settled.config, address);
+    let options = options(&settled, address);
     let doors = tokio::spawn(serve(listener, hall.clone(), options, async move {
         // The sender going away means the same as its word.
         let _ = stopped.await;
@@ -90,13 +92,29 @@ impl Stops {
     }
 }
 
-/// The model library writes providers' answers into its log, and with them whatever they repeat.
-const DEFAULT_LOG: &str = "warn,genai=off";
+/// People read what is wrong; programs read all requests and turns too.
+fn start_logging(format: LogFormat) {
+    let usual = match format {
+        LogFormat::Text => "warn",
+        LogFormat::Json => "info",
+    };
+    let filter = EnvFilter::try_from_env("MOOTHALL_LOG").unwrap_or_else(|_| EnvFilter::new(usual));
+    let log = tracing_subscriber::fmt().with_env_filter(UNHEARD.into_iter().fold(filter, silence)).with_writer(io::stderr);
+    match format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).with_span_list(false).init(),
+    }
+}
 
-fn start_logging() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("MOOTHALL_LOG");
-    let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(DEFAULT_LOG));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+/// Libraries that write what passes through them into their log, whatever level is asked for: providers' answers, and with them
+/// whatever they repeat.
+const UNHEARD: [&str; 1] = ["genai=off"];
+
+fn silence(filter: EnvFilter, library: &str) -> EnvFilter {
+    match library.parse() {
+        Ok(directive) => filter.add_directive(directive),
+        Err(_) => filter,
+    }
 }
 
 fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
@@ -106,7 +124,9 @@ fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
         OpenError::Newer { .. } => {
             Fault::new(Exit::Config, error.to_string()).try_this("use the newer version, or another folder with --data DIR")
         }
-        OpenError::Io { .. } | OpenError::Unusable { .. } => Fault::new(Exit::Io, error.to_string()).try_this("see `moothall doctor`"),
+        OpenError::Absent { .. } | OpenError::Io { .. } | OpenError::Unusable { .. } => {
+            Fault::new(Exit::Io, error.to_string()).try_this("see `moothall doctor`")
+        }
     })
 }
 
@@ -146,8 +166,10 @@ async fn open_hall(log: Arc<SqliteLog>, registry: Registry, config: &Config) -> 
     })
 }
 
-fn options(config: &Config, address: SocketAddr) -> HttpOptions {
+fn options(settled: &Settled, address: SocketAddr) -> HttpOptions {
+    let config = &settled.config;
     let mut options = HttpOptions::new(address);
+    options.gauges = gauges::of(&settled.data);
     options.hosts.clone_from(&config.server.allowed_hosts);
     options.origins.clone_from(&config.server.allowed_origins);
     options

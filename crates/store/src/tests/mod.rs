@@ -1,8 +1,10 @@
 //! The log under the suite of all logs, and under what only a file can suffer.
 #![allow(clippy::unwrap_used)]
 
+mod backup;
 mod conformance;
 mod damage;
+mod erasing;
 mod folder;
 mod index;
 mod reading;

@@ -6,6 +6,10 @@ mod events;
 mod presence;
 mod turns;
 mod search;
+mod erase;
+mod marks;
+mod metrics;
+mod observe;
 mod assist;
 mod streams;
 mod guard;
@@ -26,6 +30,7 @@ use utoipa_axum::routes;
 use utoipa_swagger_ui::SwaggerUi;
 
 use crate::error::{ApiError, Code};
+use crate::meters::{Gauges, Meters};
 use crate::sse::frames::Frames;
 use crate::ui;
 use crate::wire::{Bell, DeltaSignal, Envelope, ErrorBody, PresenceUpdate, ProgressSignal, TurnEvent};
@@ -42,12 +47,14 @@ pub struct HttpOptions {
     pub origins: Vec<String>,
     /// Most connections at a time; more wait.
     pub connections_max: usize,
+    /// What `/metrics` shows beside what is counted here.
+    pub gauges: Gauges,
 }
 
 impl HttpOptions {
     /// What a server on this address accepts when nothing else is said.
     pub fn new(bound: SocketAddr) -> Self {
-        Self { bound, hosts: Vec::new(), origins: Vec::new(), connections_max: 16_384 }
+        Self { bound, hosts: Vec::new(), origins: Vec::new(), connections_max: 16_384, gauges: Gauges::default() }
     }
 }
 
@@ -59,6 +66,8 @@ pub(crate) struct App {
     pub(crate) base: Arc<str>,
     pub(crate) frames: Arc<Frames>,
     pub(crate) presences: Arc<presence::Keyed>,
+    pub(crate) meters: Arc<Meters>,
+    pub(crate) gauges: Gauges,
     /// Turns true when the server begins to go down; a sender that is gone never says so.
     pub(crate) closing: watch::Receiver<bool>,
 }
@@ -70,7 +79,16 @@ pub fn router(hall: Hall, options: &HttpOptions) -> Router {
 
 pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Receiver<bool>) -> Router {
     let (routes, api) = api_router().split_for_parts();
-    let app = App { hall, base: format!("http://{}", options.bound).into(), frames: Arc::default(), presences: Arc::default(), closing };
+    let meters = Arc::<Meters>::default();
+    let app = App {
+        hall,
+        base: format!("http://{}", options.bound).into(),
+        frames: Arc::default(),
+        presences: Arc::default(),
+        meters: meters.clone(),
+        gauges: options.gauges.clone(),
+        closing,
+    };
     let page = ui::files().fold(routes, |routes, path| routes.route(&path, get(ui::file)));
     let router = page
         .route("/", get(ui::page))
@@ -79,7 +97,7 @@ pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Re
         .fallback(|| async { ApiError::plain(Code::NotFound) })
         .method_not_allowed_fallback(|| async { ApiError::plain(Code::MethodNotAllowed) })
         .with_state(app);
-    guard::stand_before(router, Trusted::of(options))
+    observe::watch(guard::stand_before(router, Trusted::of(options)), meters)
 }
 
 /// The description of everything that HTTP serves.
@@ -113,6 +131,9 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(turns::stop))
         .routes(routes!(turns::cancel))
         .routes(routes!(search::search))
+        .routes(routes!(erase::redact))
+        .routes(routes!(marks::mark))
+        .routes(routes!(metrics::metrics))
         .routes(routes!(assist::preview))
         .routes(routes!(assist::list))
         .routes(routes!(assist::run))

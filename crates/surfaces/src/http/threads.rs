@@ -19,23 +19,35 @@ use crate::wire::{Envelope, ErrorBody, NewThread, ThreadCreated, ThreadEntry, Th
         ("archived" = Option<bool>, Query, description = "Only with, or without, this mark."),
         ("after" = Option<u64>, Query, description = "`next` of the page before."),
         ("limit" = Option<u64>, Query, description = "1 to 1000; all where it is missing."),
+        ("as" = Option<String>, Query, description = "Also how far this participant has read each of them."),
     ),
     responses((status = 200, body = ThreadList), (status = "4XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<ThreadList>> {
     let filter = ListFilter { archived: params.flag("archived")?, after: params.number("after")?, limit: params.limit()? };
+    let reader = params.viewing_as()?;
     let page = app.hall.list(filter).await?;
-    Ok(Json(ThreadList { threads: page.streams.into_iter().map(entry).collect(), next: page.next }))
+    let mut threads: Vec<ThreadEntry> = page.streams.iter().map(entry).collect();
+    if let Some(reader) = reader {
+        let streams: Vec<_> = page.streams.into_iter().map(|listed| listed.stream).collect();
+        for (thread, unread) in threads.iter_mut().zip(app.hall.unread(&reader, &streams).await?) {
+            thread.read = Some(unread.read.0);
+            thread.unread = Some(unread.messages as u64);
+        }
+    }
+    Ok(Json(ThreadList { threads, next: page.next }))
 }
 
-fn entry(listed: Listed) -> ThreadEntry {
+fn entry(listed: &Listed) -> ThreadEntry {
     ThreadEntry {
         id: listed.stream.to_string(),
-        name: listed.catalog.title,
+        name: listed.catalog.title.clone(),
         created_at: listed.catalog.created_at.to_string(),
         updated_at: listed.last_ts.to_string(),
         head: listed.head.0,
         archived: listed.catalog.archived,
-        policy: listed.catalog.policy,
+        policy: listed.catalog.policy.clone(),
+        read: None,
+        unread: None,
     }
 }
 

@@ -87,6 +87,11 @@ impl Frames {
         encoded
     }
 
+    /// Lets go of what was made, because words in it may have been erased.
+    pub fn forget(&self) {
+        self.batches.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// The bytes of a signal of this stream.
     pub fn of_signal(&self, stream: &StreamId, given: &Arc<Signal>) -> Bytes {
         let mut kept = self.signals.lock().unwrap_or_else(PoisonError::into_inner);

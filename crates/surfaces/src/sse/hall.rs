@@ -8,12 +8,14 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::{KEEP_ALIVE, closed, going_away, resync_hall, signal};
 use crate::http::{App, presence_update};
+use crate::meters::Reading;
 use crate::wire::Bell;
 
 /// The doorbells from now on.
 pub(crate) fn bells(app: App) -> impl Stream<Item = Bytes> {
     let bells = app.hall.bells();
-    let reader = Reader { app, bells, begun: false, over: false };
+    let _reading = app.meters.reader();
+    let reader = Reader { app, bells, begun: false, over: false, _reading };
     stream::unfold(reader, |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) })
 }
 
@@ -22,6 +24,7 @@ struct Reader {
     bells: broadcast::Receiver<hall::Bell>,
     begun: bool,
     over: bool,
+    _reading: Reading,
 }
 
 impl Reader {
@@ -39,7 +42,10 @@ impl Reader {
         };
         match received {
             Ok(bell) => Some(ring(bell)),
-            Err(RecvError::Lagged(_)) => self.end(resync_hall()),
+            Err(RecvError::Lagged(_)) => {
+                self.app.meters.resync();
+                self.end(resync_hall())
+            }
             Err(RecvError::Closed) => self.end(going_away()),
         }
     }

@@ -12,6 +12,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use super::frames::{Encoded, signal_bytes};
 use super::{BEHIND_BYTES_MAX, BEHIND_EVENTS_MAX, KEEP_ALIVE, closed, going_away, resync};
 use crate::http::App;
+use crate::meters::Reading;
 
 /// Events read from the log at once.
 const PAGE: usize = 256;
@@ -33,7 +34,8 @@ pub struct Start {
 /// The events after a position, each once, then those that come.
 pub(crate) fn events(app: App, start: Start) -> impl Stream<Item = Bytes> {
     let hello = format!("retry: 1000\n: head {}\n\n", start.head).into();
-    let reader = Reader { app, sent: start.after, start, ready: VecDeque::from([hello]), live: None, over: false };
+    let _reading = app.meters.reader();
+    let reader = Reader { app, sent: start.after, start, ready: VecDeque::from([hello]), live: None, over: false, _reading };
     stream::unfold(reader, |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) })
 }
 
@@ -46,6 +48,7 @@ struct Reader {
     sent: Seq,
     live: Option<Subscription>,
     over: bool,
+    _reading: Reading,
 }
 
 impl Reader {
@@ -161,6 +164,7 @@ impl Reader {
     fn cut(&mut self) {
         self.live = None;
         self.ready.clear();
+        self.app.meters.resync();
         self.end(resync(self.sent.0));
     }
 }
@@ -201,6 +205,8 @@ mod tests {
             base: "http://localhost".into(),
             frames: Arc::default(),
             presences: Arc::default(),
+            meters: Arc::default(),
+            gauges: Default::default(),
             closing: watch::channel(false).1,
         }
     }

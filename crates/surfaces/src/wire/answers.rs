@@ -48,6 +48,12 @@ pub struct ThreadEntry {
     pub archived: bool,
     /// The name of its policy.
     pub policy: String,
+    /// The position up to which the participant named by `as` has read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<u64>,
+    /// Messages of others after that; 100 stands for 100 or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<u64>,
 }
 
 /// Answer of `GET /threads`.

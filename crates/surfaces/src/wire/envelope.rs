@@ -64,6 +64,9 @@ pub struct Meta {
     /// The position of the kept text that a person made visible with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<u64>,
+    /// Its words were erased: its content is empty.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
     /// What went wrong, when it says that an agent failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<WireFault>,
@@ -161,7 +164,10 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         Event::Archived { .. } => Face::new("thread.archived", Value::Null),
         Event::Unarchived { .. } => Face::new("thread.unarchived", Value::Null),
         Event::Controlled { changes, .. } => Face::new("control", changes_as_content(changes)),
-        Event::Posted(posted) => Face::new("message", json!(posted.body)).to(&posted.to).with(message_meta(stream, posted)),
+        Event::Posted(posted) => {
+            let meta = Meta { redacted: event.is_erased(), ..message_meta(stream, posted) };
+            Face::new("message", json!(posted.body)).to(&posted.to).with(meta)
+        }
         Event::Foreign { to, kind, content, tags, reply_to, .. } => {
             let meta = Meta { tags: tags.clone(), ..Meta::replying(reply_to.as_ref()) };
             Face::new(kind, content.clone()).to(to).with(meta)
@@ -197,7 +203,9 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         | Event::TurnStarted { .. }
         | Event::TurnLost { .. }
         | Event::Kept { .. }
-        | Event::FactsChanged { .. } => Face::new("turn", turn_content(stream, event)),
+        | Event::FactsChanged { .. } => {
+            Face::new("turn", turn_content(stream, event)).with(Meta { redacted: event.is_erased(), ..Meta::default() })
+        }
     }
 }
 
@@ -211,6 +219,7 @@ fn message_meta(stream: &StreamId, posted: &Posted) -> Meta {
         mentions: texts(&posted.mentions),
         queued: posted.queued,
         published: posted.published.map(|seq| seq.0),
+        redacted: false,
         error: posted.error.as_ref().map(WireFault::from),
     }
 }

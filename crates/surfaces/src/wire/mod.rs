@@ -11,6 +11,7 @@ mod requests;
 mod answers;
 mod search;
 mod assist;
+mod upkeep;
 mod error;
 
 pub use answers::{
@@ -25,4 +26,5 @@ pub use requests::{Actor, NewEvent, NewPresence, NewThread};
 pub use search::{SearchAnswer, SearchHit, SnippetPiece};
 pub use state::{DiscussionState, InvitedEntry, OpenTurn, ParticipantsState, SwitchState, ThreadState, ThreadStateAnswer, UpcomingEntry};
 pub use turn::{TurnEntry, TurnEvent, TurnList, WireFault, WireUsage, turn_id};
+pub use upkeep::{NewReadMark, ReadMark, Redacted};
 pub use words::{guard_sentence, kind_word, outcome_word, runtime_word, why_not_word, why_word};

@@ -1,5 +1,7 @@
 //! Deliveries: rows that say what is owed to whom, and how far it has come.
 
+use std::collections::BTreeMap;
+
 use moothall_engine::ports::{Deliveries, Delivery, DeliveryState, EventLog};
 use moothall_kernel::ids::{Seq, TurnNo};
 
@@ -83,4 +85,17 @@ pub async fn a_delivery_advances_only_from_where_it_is<S: Subject>(subject: S) {
     assert_eq!(log.advance(id + 1, DeliveryState::Pending, DeliveryState::Sending, "nobody's").await, Ok(false));
     let head = log.heads().await.unwrap().remove(0);
     assert_eq!((head.state, head.evidence.as_str()), (DeliveryState::Sending, "mine"));
+}
+
+/// All but those that are done.
+pub async fn deliveries_are_counted_by_state<S: Subject>(subject: S) {
+    use DeliveryState::{Done, Pending, Sending, Unknown};
+    let log = subject.log();
+    assert_eq!(log.tally().await.unwrap(), BTreeMap::new());
+    log.append(vec![batch("a", 0).says("one").owes("w").owes("x").owes("y").owes("z")]).await.unwrap();
+    let ids: Vec<u64> = log.heads().await.unwrap().iter().map(|delivery| delivery.id).collect();
+    for (id, to) in ids.into_iter().zip([Done, Unknown, Sending]) {
+        assert!(log.advance(id, Pending, to, "").await.unwrap());
+    }
+    assert_eq!(log.tally().await.unwrap(), BTreeMap::from([(Pending, 1), (Sending, 1), (Unknown, 1)]));
 }

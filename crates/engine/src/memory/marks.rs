@@ -1,0 +1,40 @@
+//! Read marks in memory.
+
+use async_trait::async_trait;
+use moothall_kernel::event::Event;
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+
+use super::{Entry, MemoryLog, Shelf};
+use crate::ports::{LogError, ReadMarks, Unread};
+
+#[async_trait]
+impl ReadMarks for MemoryLog {
+    async fn mark(&self, reader: &ParticipantId, stream: &StreamId, seq: Seq) -> Result<Seq, LogError> {
+        let mut shelf = self.shelf();
+        let head = shelf.find(stream).ok_or_else(|| LogError::NotFound(stream.clone()))?.head;
+        let mark = shelf.marks.entry((reader.clone(), stream.clone())).or_default();
+        *mark = (*mark).max(seq.min(head));
+        Ok(*mark)
+    }
+
+    async fn unread(&self, reader: &ParticipantId, streams: &[StreamId], most: usize) -> Result<Vec<Unread>, LogError> {
+        let shelf = self.shelf();
+        Ok(streams.iter().map(|stream| shelf.unread(reader, stream, most)).collect())
+    }
+}
+
+impl Shelf {
+    fn unread(&self, reader: &ParticipantId, stream: &StreamId, most: usize) -> Unread {
+        let Some(stored) = self.streams.get(stream) else { return Unread::default() };
+        let read = self.marks.get(&(reader.clone(), stream.clone())).copied().unwrap_or_default();
+        let counts = |entry: &&Entry| match entry {
+            Entry::Known(recorded) => {
+                matches!(&recorded.event, Event::Posted(posted) if posted.from != *reader)
+                    && recorded.seq > read
+                    && !recorded.event.is_erased()
+            }
+            Entry::Newer { .. } => false,
+        };
+        Unread { read, messages: stored.entries.iter().filter(counts).take(most).count() }
+    }
+}

@@ -1,0 +1,270 @@
+//! What the engine counts about itself. Numbers only: no name, no id and no word of anybody is ever among them.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use moothall_kernel::Conversation;
+use moothall_kernel::event::{Event, Outcome, Recorded};
+use moothall_kernel::ids::StreamId;
+use moothall_kernel::participant::Runtime;
+
+use crate::hall::{Hall, HallError};
+use crate::ports::{AppendError, DeliveryState};
+
+/// Upper bounds of a histogram's buckets, in seconds: from a fast disk to a stuck one.
+const BOUNDS: [f64; 12] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
+
+/// How often something took how long.
+#[derive(Debug, Default)]
+pub struct Histogram {
+    counts: [AtomicU64; BOUNDS.len() + 1],
+    sum_micros: AtomicU64,
+}
+
+/// A histogram at one moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// Upper bounds in seconds, and how many were at most that long.
+    pub buckets: Vec<(f64, u64)>,
+    /// How many there were.
+    pub count: u64,
+    /// Their sum in seconds.
+    pub sum: f64,
+}
+
+impl Histogram {
+    /// Something took so long.
+    pub fn observe(&self, took: Duration) {
+        let seconds = took.as_secs_f64();
+        let place = BOUNDS.iter().position(|bound| seconds <= *bound).unwrap_or(BOUNDS.len());
+        self.counts[place].fetch_add(1, Ordering::Relaxed);
+        self.sum_micros.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// As it is now.
+    pub fn spread(&self) -> Spread {
+        let mut count = 0;
+        let mut up_to = |place: &AtomicU64| {
+            count += place.load(Ordering::Relaxed);
+            count
+        };
+        let buckets = BOUNDS.into_iter().zip(&self.counts).map(|(bound, place)| (bound, up_to(place))).collect();
+        up_to(&self.counts[BOUNDS.len()]);
+        Spread { buckets, count, sum: self.sum_micros.load(Ordering::Relaxed) as f64 / 1e6 }
+    }
+}
+
+/// Counts by what was counted.
+#[derive(Debug)]
+pub struct Tally<K>(Mutex<BTreeMap<K, u64>>);
+
+impl<K> Default for Tally<K> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Ord + Clone> Tally<K> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<K, u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One more.
+    pub fn count(&self, what: K) {
+        *self.lock().entry(what).or_default() += 1;
+    }
+
+    /// As it is now.
+    pub fn counts(&self) -> BTreeMap<K, u64> {
+        self.lock().clone()
+    }
+}
+
+/// What the engine counts.
+#[derive(Debug, Default)]
+pub(crate) struct Meters {
+    events: AtomicU64,
+    appends: Tally<&'static str>,
+    append_time: Histogram,
+    turns: Tally<(&'static str, &'static str)>,
+    open: Mutex<BTreeMap<&'static str, u64>>,
+}
+
+/// What the engine has counted up to now.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counted {
+    /// Events appended.
+    pub events: u64,
+    /// Appends by what came of them: `ok`, `full`, `overloaded`, `conflict`, `fenced`, `claimed`, `fatal`.
+    pub appends: BTreeMap<&'static str, u64>,
+    /// How long appends took, from asking to synced.
+    pub append_time: Spread,
+    /// Turns that ended, by runtime and outcome.
+    pub turns: BTreeMap<(&'static str, &'static str), u64>,
+    /// Turns that are open in conversations held in memory, by runtime. All others are quiet.
+    pub open_turns: BTreeMap<&'static str, u64>,
+    /// Conversations held in memory.
+    pub live: usize,
+    /// Requests that wait for their conversation.
+    pub waiting_requests: usize,
+    /// Appends that wait to be written.
+    pub waiting_appends: usize,
+    /// Deliveries by state, those that are done apart.
+    pub deliveries: BTreeMap<DeliveryState, u64>,
+}
+
+impl Hall {
+    /// What was counted up to now.
+    ///
+    /// # Errors
+    /// [`HallError`] when the log cannot be read.
+    pub async fn counted(&self) -> Result<Counted, HallError> {
+        let (meters, log) = (&self.inner.meters, &self.inner.log);
+        let queues = self.inner.directory.queues();
+        let deliveries = match log.deliveries() {
+            Some(deliveries) => deliveries.tally().await?,
+            None => BTreeMap::new(),
+        };
+        Ok(Counted {
+            events: meters.events.load(Ordering::Relaxed),
+            appends: meters.appends.counts(),
+            append_time: meters.append_time.spread(),
+            turns: meters.turns.counts(),
+            open_turns: meters.open().clone(),
+            live: self.live_streams(),
+            waiting_requests: queues.iter().map(|queue| queue.max_capacity() - queue.capacity()).sum(),
+            waiting_appends: log.waiting(),
+            deliveries,
+        })
+    }
+}
+
+impl Meters {
+    fn open(&self) -> MutexGuard<'_, BTreeMap<&'static str, u64>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An append of so many events came back.
+    pub(crate) fn appended(&self, events: usize, took: Duration, result: Result<(), &AppendError>) {
+        if result.is_ok() {
+            self.events.fetch_add(events as u64, Ordering::Relaxed);
+        }
+        self.appends.count(result.map_or_else(word_of, |()| "ok"));
+        self.append_time.observe(took);
+    }
+
+    /// Counts the turns that these committed events ended, and says so in the server's own log: by number and word, never by content.
+    pub(crate) fn committed(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) {
+        for recorded in events {
+            let Event::TurnEnded { turn, participant, attempt, outcome, fault, usage } = &recorded.event else { continue };
+            let runtime = state.participant(participant).map_or("gone", |participant| runtime_word(participant.facts.runtime));
+            let outcome = outcome_word(*outcome);
+            self.turns.count((runtime, outcome));
+            let fault = fault.as_ref().map_or("", |fault| fault.code.as_str());
+            tracing::info!(target: "moothall::turn", thread = %stream, turn = turn.0, attempt, runtime, outcome, fault, ms = usage.ms, "turn ended");
+        }
+    }
+}
+
+fn word_of(error: &AppendError) -> &'static str {
+    match error {
+        AppendError::Conflict { .. } => "conflict",
+        AppendError::Fenced { .. } => "fenced",
+        AppendError::Claimed(_) => "claimed",
+        AppendError::Full => "full",
+        AppendError::Overloaded => "overloaded",
+        AppendError::Fatal(_) => "fatal",
+    }
+}
+
+const fn runtime_word(runtime: Runtime) -> &'static str {
+    match runtime {
+        Runtime::Script => "script",
+        Runtime::Command => "command",
+        Runtime::Llm => "llm",
+        Runtime::Terminal => "terminal",
+        Runtime::Remote => "remote",
+    }
+}
+
+const fn outcome_word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Spoke => "spoke",
+        Outcome::Passed => "passed",
+        Outcome::Failed => "failed",
+        Outcome::Expired => "expired",
+        Outcome::Cancelled => "cancelled",
+    }
+}
+
+/// One conversation's part in the open turns. It is taken back when the conversation is let go.
+pub(crate) struct OpenTurns {
+    meters: Arc<Meters>,
+    counted: Vec<&'static str>,
+}
+
+impl OpenTurns {
+    pub(crate) fn new(meters: Arc<Meters>) -> Self {
+        Self { meters, counted: Vec::new() }
+    }
+
+    /// These are the open turns of the conversation now.
+    pub(crate) fn set(&mut self, state: &Conversation) {
+        let runtime = |id| state.participant(id).map_or("gone", |participant| runtime_word(participant.facts.runtime));
+        let now: Vec<_> = state.open_turns().map(|turn| runtime(&turn.participant)).collect();
+        self.replace(now);
+    }
+
+    fn replace(&mut self, now: Vec<&'static str>) {
+        if now == self.counted {
+            return;
+        }
+        let mut open = self.meters.open();
+        for runtime in std::mem::replace(&mut self.counted, now) {
+            if let Some(count) = open.get_mut(runtime) {
+                *count = count.saturating_sub(1);
+            }
+        }
+        for runtime in &self.counted {
+            *open.entry(runtime).or_default() += 1;
+        }
+    }
+}
+
+impl Drop for OpenTurns {
+    fn drop(&mut self) {
+        self.replace(Vec::new());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spread_counts_what_was_at_most_so_long() {
+        let histogram = Histogram::default();
+        for millis in [0, 1, 1, 30, 60_000] {
+            histogram.observe(Duration::from_millis(millis));
+        }
+        let spread = histogram.spread();
+        let at_most = |bound: f64| spread.buckets.iter().find(|(known, _)| *known == bound).map(|(_, count)| *count);
+        assert_eq!([at_most(0.000_5), at_most(0.001), at_most(0.05), at_most(5.0)], [Some(1), Some(3), Some(4), Some(4)]);
+        assert_eq!((spread.count, spread.sum), (5, 60.032));
+    }
+
+    #[test]
+    fn a_conversation_that_is_let_go_takes_its_open_turns_along() {
+        let meters = Arc::new(Meters::default());
+        let mut one = OpenTurns::new(meters.clone());
+        let mut two = OpenTurns::new(meters.clone());
+        one.replace(vec!["script", "command"]);
+        two.replace(vec!["script"]);
+        assert_eq!(*meters.open(), BTreeMap::from([("script", 2), ("command", 1)]));
+        one.replace(vec!["command"]);
+        drop(two);
+        assert_eq!(*meters.open(), BTreeMap::from([("script", 0), ("command", 1)]));
+    }
+}

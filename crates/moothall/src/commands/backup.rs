@@ -1,0 +1,38 @@
+//! `backup`: copies the log, whether a server writes to it or not.
+
+use moothall_store::BackupError;
+
+use super::verify::{Walked, closed};
+use crate::cli::Backup;
+use crate::config;
+use crate::fault::{Exit, Fault};
+use crate::paint::{Paper, note};
+use crate::place::data_folder_of;
+
+pub async fn run(args: &Backup, paper: &Paper) -> Result<(), Fault> {
+    let data = data_folder_of(&args.folder, &config::environment())?;
+    let found = moothall_store::backup(&data, &args.dest).await.map_err(failed)?;
+    Walked::new(&args.dest, &found).tell(paper)?;
+    if !paper.json {
+        note(&format!("{} is a data folder of its own. To look into it: moothall serve --data {0}", args.dest.display()));
+    }
+    Ok(())
+}
+
+fn failed(error: BackupError) -> Fault {
+    let text = error.to_string();
+    match error {
+        BackupError::Exists(_) => {
+            Fault::new(Exit::Failure, text).because("a backup overwrites nothing").try_this("choose a name that is not there yet")
+        }
+        BackupError::UnderWay(_) => Fault::new(Exit::TryLater, text).try_this("wait for it, or choose another name"),
+        BackupError::Open(error) => closed(&error),
+        BackupError::Copy { .. } => Fault::new(Exit::Io, text).try_this("look whether there is room, and the right to write"),
+        BackupError::Damaged { found, .. } => {
+            let damage: Vec<_> = found.faults.iter().map(ToString::to_string).collect();
+            Fault::new(Exit::Failure, text)
+                .because(damage.join("; "))
+                .try_this("keep the backups you have, and see docs/operations.md, \"Damage\"")
+        }
+    }
+}

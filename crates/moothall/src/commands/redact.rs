@@ -1,0 +1,39 @@
+//! `redact`: erases words for good.
+
+use moothall_surfaces::wire::{EventPage, Redacted};
+use serde_json::json;
+
+use super::Desk;
+use crate::cli::Redact;
+use crate::client::{Client, segment};
+use crate::fault::{Exit, Fault};
+use crate::paint::note;
+use crate::threads;
+
+pub async fn run(desk: &Desk, args: &Redact) -> Result<(), Fault> {
+    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
+    let event = id_of(&desk.client, &thread, &args.event).await?;
+    let path = threads::path(&thread, &format!("events/{}/redact", segment(&event)));
+    let redacted: Redacted = desk.client.post(&path, &json!({})).await?;
+    if desk.paper.json {
+        return desk.paper.object(&redacted);
+    }
+    note(if redacted.event.is_some() {
+        "The words are gone, here and for everyone who reads from now on. Whoever has read them still knows them, and so do older backups."
+    } else {
+        "The words were gone already."
+    });
+    Ok(())
+}
+
+/// The id that a word means: itself, or that of the event with this number.
+async fn id_of(client: &Client, thread: &str, word: &str) -> Result<String, Fault> {
+    let Ok(seq) = word.strip_prefix('#').unwrap_or(word).parse::<u64>() else { return Ok(word.to_owned()) };
+    let path = format!("{}?after={}&limit=1", threads::path(thread, "events"), seq.saturating_sub(1));
+    let page: EventPage = client.get(&path).await?;
+    let found = page.events.into_iter().find(|event| event.seq == seq).map(|event| event.id);
+    found.ok_or_else(|| {
+        Fault::new(Exit::Failure, format!("there is no event {seq} in this conversation"))
+            .try_this("numbers stand before the messages in `moothall tail`")
+    })
+}

@@ -1,0 +1,70 @@
+//! `verify`: walks a log that no server has open, and says what is damaged and what to do.
+
+use std::path::{Path, PathBuf};
+
+use moothall_store::{OpenError, Verified};
+use serde::Serialize;
+
+use crate::cli::Verify;
+use crate::config;
+use crate::fault::{Exit, Fault};
+use crate::paint::{Paper, Style};
+use crate::place::data_folder_of;
+
+/// What the walk found.
+#[derive(Debug, Serialize)]
+pub struct Walked {
+    data: PathBuf,
+    threads: u64,
+    events: u64,
+    damage: Vec<String>,
+}
+
+impl Walked {
+    /// What a walk over the log in a folder found.
+    pub fn new(data: &Path, found: &Verified) -> Self {
+        let damage = found.faults.iter().map(ToString::to_string).collect();
+        Self { data: data.to_owned(), threads: found.streams, events: found.events, damage }
+    }
+
+    /// Tells it to people or programs.
+    ///
+    /// # Errors
+    /// Standard output is gone.
+    pub fn tell(&self, paper: &Paper) -> Result<(), Fault> {
+        if paper.json {
+            return paper.object(self);
+        }
+        self.damage.iter().try_for_each(|damage| paper.line(&format!("{}  {damage}", paper.paint(Style::Bad, "DAMAGED"))))?;
+        let verdict = if self.damage.is_empty() { "every checksum matches" } else { "all else matches its checksums" };
+        paper.line(&format!("{} conversations, {} events: {verdict}", self.threads, self.events))
+    }
+}
+
+pub async fn run(args: &Verify, paper: &Paper) -> Result<(), Fault> {
+    let data = data_folder_of(&args.folder, &config::environment())?;
+    let found = moothall_store::verify(&data).await.map_err(|error| closed(&error))?;
+    let walked = Walked::new(&data, &found);
+    walked.tell(paper)?;
+    if walked.damage.is_empty() {
+        return Ok(());
+    }
+    Err(Fault::new(Exit::Failure, format!("the log in {} is damaged in {} places", data.display(), walked.damage.len()))
+        .because("what is damaged is never served; conversations that are not named above are whole")
+        .try_this("copy the folder away, check the disk, and put back the newest backup that verifies: docs/operations.md, \"Damage\""))
+}
+
+/// Why a folder's log cannot be looked at.
+pub fn closed(error: &OpenError) -> Fault {
+    let fault = |exit| Fault::new(exit, error.to_string());
+    match error {
+        OpenError::Locked { dir } => Fault::new(Exit::TryLater, format!("a server is running on {}", dir.display()))
+            .because("a log that is being written to cannot be walked as a whole")
+            .try_this("stop the server, or look at a copy: `moothall backup DEST` verifies what it wrote"),
+        OpenError::Absent { .. } => fault(Exit::Failure).try_this("name the data folder with --data DIR"),
+        OpenError::Newer { .. } => fault(Exit::Config).try_this("use the newer version"),
+        OpenError::Io { .. } | OpenError::Unusable { .. } => {
+            fault(Exit::Io).try_this("see `moothall doctor`, and docs/operations.md, \"Damage\"")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What the server measures about the computer it runs on.
+
+use std::path::Path;
+
+use moothall_surfaces::{Gauge, Gauges};
+use nix::sys::statvfs::statvfs;
+
+/// Room on the disk of a folder, and the memory of this process. What cannot be measured here is left out.
+pub fn of(data: &Path) -> Gauges {
+    let data = data.to_owned();
+    Gauges::new(move || {
+        let disk = free_bytes(&data).map(|free| Gauge {
+            name: "moothall_disk_free_bytes",
+            help: "Room on the disk that holds the data folder.",
+            value: free as f64,
+        });
+        let memory = resident_bytes().map(|resident| Gauge {
+            name: "process_resident_memory_bytes",
+            help: "Memory of this process that is in use.",
+            value: resident as f64,
+        });
+        disk.into_iter().chain(memory).collect()
+    })
+}
+
+/// Room that this user may fill.
+pub fn free_bytes(folder: &Path) -> Option<u64> {
+    let stat = statvfs(folder).ok()?;
+    Some(stat.blocks_available().saturating_mul(stat.fragment_size()))
+}
+
+/// Only Linux says it in a file.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}

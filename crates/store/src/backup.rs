@@ -1,0 +1,117 @@
+//! Copying a log while a server writes to it.
+//!
+//! SQLite copies what one read transaction sees, so the copy is a moment of the whole log. It grows under another name, is walked
+//! like any log, and gets its own name only then: what bears that name is whole.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use crate::folder::{Folder, LOG_FILE, OpenError, must_have_a_log};
+use crate::offline;
+use crate::schema;
+use crate::verify::Verified;
+
+/// Why there is no backup.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// Something bears the name already, and nothing is ever overwritten.
+    #[error("{} is there already", .0.display())]
+    Exists(PathBuf),
+    /// Another backup to the same place is being made.
+    #[error("another backup is being written to {}", .0.display())]
+    UnderWay(PathBuf),
+    /// The log, or the place for its copy, cannot be used.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The copy could not be written.
+    #[error("cannot copy the log to {}: {reason}", .path.display())]
+    Copy {
+        /// Where to.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// What was copied is damaged, and so is the log.
+    #[error("the log is damaged, and so is its copy in {}", .path.display())]
+    Damaged {
+        /// Where the copy stays, under the name of an unfinished one.
+        path: PathBuf,
+        /// What is damaged.
+        found: Verified,
+    },
+}
+
+/// Copies the log in `dir` to the new folder `dest`, which is then a data folder of its own. A server may be writing meanwhile.
+/// The search index is not copied: a server makes it again.
+///
+/// # Errors
+/// [`BackupError`]. Nothing bears the name `dest` then.
+pub async fn backup(dir: &Path, dest: &Path) -> Result<Verified, BackupError> {
+    let unfinished = begin(dir, dest)?;
+    let (from, to) = (dir.join(LOG_FILE), unfinished.log_file()?);
+    let copied = tokio::task::spawn_blocking(move || copy(&from, &to)).await;
+    let copied = copied.unwrap_or_else(|error| Err(error.to_string()));
+    copied.map_err(|reason| BackupError::Copy { path: unfinished.path().to_owned(), reason })?;
+    finish(unfinished, dest).await
+}
+
+/// A place for the copy: beside its final one, so that renaming cannot fail half-way, and empty.
+pub(crate) fn begin(dir: &Path, dest: &Path) -> Result<Folder, BackupError> {
+    must_have_a_log(dir)?;
+    // A link that leads nowhere is something too.
+    if dest.symlink_metadata().is_ok() {
+        return Err(BackupError::Exists(dest.to_owned()));
+    }
+    let path = unfinished(dest);
+    let folder = Folder::take(&path).map_err(|error| match error {
+        OpenError::Locked { dir } => BackupError::UnderWay(dir),
+        other => BackupError::Open(other),
+    })?;
+    // What one that was cut off has left.
+    for end in ["", "-journal", "-wal", "-shm"] {
+        let file = path.join(format!("{LOG_FILE}{end}"));
+        match fs::remove_file(&file) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => return Err(OpenError::Io { path: file, source }.into()),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(folder)
+}
+
+fn unfinished(dest: &Path) -> PathBuf {
+    let mut name = OsString::from(dest.as_os_str());
+    name.push(".unfinished");
+    name.into()
+}
+
+/// Copies all pages in one step: a copy in several would begin anew whenever the server writes.
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let text = |error: rusqlite::Error| error.to_string();
+    let source = schema::open_reader(from).map_err(text)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut target = Connection::open_with_flags(to, flags).map_err(text)?;
+    target.pragma_update(None, "synchronous", "extra").map_err(text)?;
+    let step = Backup::new(&source, &mut target).and_then(|backup| backup.step(-1)).map_err(text)?;
+    if step != StepResult::Done {
+        return Err("another process keeps the log to itself".into());
+    }
+    target.close().map_err(|(_, error)| text(error))
+}
+
+/// Walks the copy and gives it its name.
+pub(crate) async fn finish(unfinished: Folder, dest: &Path) -> Result<Verified, BackupError> {
+    let found = offline::verify_in(&unfinished).await?;
+    if !found.faults.is_empty() {
+        return Err(BackupError::Damaged { path: unfinished.path().to_owned(), found });
+    }
+    unfinished.sync()?;
+    let io = |source| BackupError::Open(OpenError::Io { path: dest.to_owned(), source });
+    fs::rename(unfinished.path(), dest).map_err(io)?;
+    let parent = dest.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::File::open(parent).and_then(|folder| folder.sync_all()).map_err(io)?;
+    Ok(found)
+}

@@ -1,0 +1,65 @@
+//! What was erased is nowhere in the folder: neither in pages nor between them, nor in the write-ahead log.
+
+use std::fs;
+use std::path::Path;
+
+use moothall_engine::ports::{EventLog, StreamBatch};
+use moothall_kernel::event::Event;
+use moothall_kernel::ids::{ParticipantId, Seq};
+use moothall_testkit::conformance::build::{Builder, batch};
+
+use super::Disk;
+
+fn erasing(head: u64, seq: u64) -> StreamBatch {
+    batch("a", head).event(Event::Redacted { seq: Seq(seq), by: ParticipantId::user() })
+}
+
+/// Which of these words are in any file of the folder.
+fn left(dir: &Path, words: &[String]) -> Vec<String> {
+    let files: Vec<Vec<u8>> = fs::read_dir(dir).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
+    let holds = |word: &&String| files.iter().any(|file| file.windows(word.len()).any(|window| window == word.as_bytes()));
+    words.iter().filter(holds).cloned().collect()
+}
+
+#[tokio::test]
+async fn nothing_is_left_when_the_append_returns() {
+    let disk = Disk::fresh();
+    // Upper case: the index holds what it knows in lower case, and is looked at on its own.
+    let canary = |n: u64| format!("CANARY-{n}-YRANAC");
+    let lengths = [0, 30, 300, 1500, 5000, 40_000];
+    let body = |n: u64| format!("{} {}", canary(n), "filler ".repeat(lengths[n as usize % lengths.len()] / 7));
+    for n in 1..=120 {
+        disk.log.append(vec![batch("a", n - 1).says(&body(n))]).await.unwrap();
+    }
+    let all: Vec<String> = (1..=120).map(canary).collect();
+    assert_eq!(left(disk.folder.path(), &all), all);
+
+    // In an order that lets pages shrink and join while others on them are still to be erased.
+    let mut gone = Vec::new();
+    for step in 0..60 {
+        let seq = (step * 37) % 120 + 1;
+        disk.log.append(vec![erasing(120 + step, seq)]).await.unwrap();
+        gone.push(canary(seq));
+        if step % 10 == 9 {
+            assert_eq!(left(disk.folder.path(), &gone), Vec::<String>::new(), "after {step}");
+        }
+    }
+    let here: Vec<String> = all.into_iter().filter(|word| !gone.contains(word)).collect();
+    assert_eq!(left(disk.folder.path(), &here), here);
+    let verified = disk.log.verify().await.unwrap();
+    assert_eq!((verified.events, verified.faults), (180, vec![]));
+}
+
+#[tokio::test]
+async fn a_reader_who_is_in_the_way_only_delays_it() {
+    let disk = Disk::fresh();
+    disk.log.append(vec![batch("a", 0).says("CANARY-1-YRANAC")]).await.unwrap();
+    let reader = disk.intruder();
+    reader.execute_batch("BEGIN; SELECT * FROM events").unwrap();
+    disk.log.append(vec![erasing(1, 1)]).await.unwrap();
+    reader.execute_batch("COMMIT").unwrap();
+    disk.log.append(vec![batch("a", 2).says("later")]).await.unwrap();
+    // Answers come before checkpoints; the next one comes after it.
+    disk.log.append(vec![batch("a", 3).says("later still")]).await.unwrap();
+    assert_eq!(left(disk.folder.path(), &["CANARY-1-YRANAC".to_owned()]), Vec::<String>::new());
+}

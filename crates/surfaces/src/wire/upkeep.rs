@@ -1,0 +1,38 @@
+//! What people do to a conversation beside speaking: erasing words, and noting how far they have read.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::envelope::Envelope;
+
+/// Answer of `POST /threads/{id}/events/{event}/redact`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Redacted {
+    /// Always `true`: the words are gone.
+    pub redacted: bool,
+    /// The event that says so; `null` when they were gone already.
+    pub event: Option<Envelope>,
+}
+
+/// Body of `PUT /threads/{id}/read`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NewReadMark {
+    /// Who has read; `user` where it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Everything up to and with this position.
+    pub seq: u64,
+}
+
+/// Answer of `PUT /threads/{id}/read`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ReadMark {
+    /// The thread's id.
+    pub thread: String,
+    /// Whose mark it is.
+    pub reader: String,
+    /// Where it is now: it never goes back, and never past the thread's newest event.
+    pub read: u64,
+    /// Messages of others after it; 100 stands for 100 or more.
+    pub unread: u64,
+}
