@@ -39,8 +39,7 @@ impl Reader {
         let (heads, head) = watch::channel(0);
         let query = viewer.map(|viewer| format!("&as={viewer}")).unwrap_or_default();
         let path = format!("/threads/{thread}/events/stream?after=0{query}");
-        let reading =
-            Reading { path, gapless: viewer.is_none(), seen: seen.clone(), heads, http: Client::builder().no_proxy().build().unwrap() };
+        let reading = Reading { path, gapless: viewer.is_none(), seen: seen.clone(), heads, http: crate::house::plain().build().unwrap() };
         Self { viewer: viewer.map(Into::into), seen, head, task: tokio::spawn(reading.run(address)) }
     }
 
