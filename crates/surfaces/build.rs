@@ -8,8 +8,7 @@ use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
 /// What the page is made from, below `web/`.
-const SOURCES: [&str; 7] =
-    ["src", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts", "svelte.config.js"];
+const SOURCES: [&str; 7] = ["src", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts", "svelte.config.js"];
 /// Where the lock file is kept that `node_modules` was installed from.
 const INSTALLED: &str = "node_modules/.moothall-lock";
 /// What stands in for the page.

@@ -1,7 +1,12 @@
-// Runs before the first paint, so that a chosen theme never flashes the other one.
-try {
-  const theme = JSON.parse(localStorage.getItem('moothall.settings') ?? '{}').theme;
-  if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
-} catch {
-  // Without storage the page follows the system.
+// Runs before the first paint, so that the page never flashes the other theme.
+{
+  let theme = 'system';
+  try {
+    theme = JSON.parse(localStorage.getItem('moothall.settings') ?? '{}').theme;
+  } catch {
+    // Without storage the page follows the system.
+  }
+  if (theme !== 'light' && theme !== 'dark')
+    theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+  document.documentElement.dataset.theme = theme;
 }

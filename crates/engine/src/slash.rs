@@ -30,7 +30,7 @@ pub enum Ran {
 enum Step {
     Tell(String),
     Why,
-    Do(Command, String),
+    Do(Box<Command>, String),
 }
 
 impl Hall {
@@ -43,12 +43,12 @@ impl Hall {
         match self.step(stream, by, slash).await? {
             Step::Tell(text) => Ok(Ran::Told(text)),
             Step::Why => Ok(Ran::Why),
-            Step::Do(command, text) => Ok(Ran::Changed { answer: Box::new(self.submit(stream, command, idempotency).await?), text }),
+            Step::Do(command, text) => Ok(Ran::Changed { answer: Box::new(self.submit(stream, *command, idempotency).await?), text }),
         }
     }
 
     async fn step(&self, stream: &StreamId, by: Actor, slash: Slash) -> Result<Step, HallError> {
-        let one = |control: Control, text: String| Step::Do(Command::Control { by: by.clone(), controls: vec![control] }, text);
+        let one = |control: Control, text: String| Step::Do(Box::new(Command::Control { by: by.clone(), controls: vec![control] }), text);
         Ok(match slash {
             Slash::Help => Step::Tell(slash::help()),
             Slash::Why => Step::Why,
@@ -69,14 +69,14 @@ impl Hall {
             Slash::Policy(name) => one(Control::Policy(self.policy_named(&name)?), format!("The policy is now {name}.")),
             Slash::Ask { agents, text: Some(words) } => {
                 let mentions: Vec<_> = agents.iter().map(|agent| format!("@{agent}")).collect();
-                Step::Do(Command::Post(Post::new(by, format!("{} {words}", mentions.join(" ")))), "Asked.".into())
+                Step::Do(Box::new(Command::Post(Post::new(by, format!("{} {words}", mentions.join(" "))))), "Asked.".into())
             }
             Slash::Ask { agents, text: None } => one(Control::Prod(agents.clone()), format!("Asked: {}.", agents.join(", "))),
-            Slash::Stop => Step::Do(Command::Stop { by }, "Everything was stopped.".into()),
-            Slash::Pass(to) => Step::Do(Command::Pass { by, to }, "Passed.".into()),
-            Slash::Rename(name) => Step::Do(Command::Rename { name, by }, "Renamed.".into()),
-            Slash::Archive => Step::Do(Command::Archive { on: true, by }, "Archived.".into()),
-            Slash::Unarchive => Step::Do(Command::Archive { on: false, by }, "Open again.".into()),
+            Slash::Stop => Step::Do(Box::new(Command::Stop { by }), "Everything was stopped.".into()),
+            Slash::Pass(to) => Step::Do(Box::new(Command::Pass { by, to }), "Passed.".into()),
+            Slash::Rename(name) => Step::Do(Box::new(Command::Rename { name, by }), "Renamed.".into()),
+            Slash::Archive => Step::Do(Box::new(Command::Archive { on: true, by }), "Archived.".into()),
+            Slash::Unarchive => Step::Do(Box::new(Command::Archive { on: false, by }), "Open again.".into()),
         })
     }
 
@@ -91,14 +91,14 @@ impl Hall {
         for agent in agents {
             controls.push(self.invitation(agent, &[]));
         }
-        Ok(Step::Do(Command::Control { by, controls }, format!("This is a group of {} now.", agents.join(", "))))
+        Ok(Step::Do(Box::new(Command::Control { by, controls }), format!("This is a group of {} now.", agents.join(", "))))
     }
 
     async fn dissolve(&self, stream: &StreamId, by: Actor) -> Result<Step, HallError> {
         let agents = self.view(stream, |state| state.agents().map(|agent| agent.id.to_string()).collect::<Vec<_>>()).await?;
         let mut controls: Vec<_> = agents.into_iter().map(Control::Uninvite).collect();
         controls.push(Control::Policy(self.policy_named(PolicyName::MentionOnly.as_str())?));
-        Ok(Step::Do(Command::Control { by, controls }, "The group is dissolved.".into()))
+        Ok(Step::Do(Box::new(Command::Control { by, controls }), "The group is dissolved.".into()))
     }
 
     /// An invitation of a registry client, under its own name unless another id is given.

@@ -85,6 +85,7 @@ impl Conversation {
             Event::Stopped { .. } => {
                 self.floor.queue.clear();
                 self.floor.round = None;
+                self.nothing_is_owed();
             }
             Event::Held { guard } => self.guards.held = Some(*guard),
             Event::Resumed { downtime } => self.shift(*downtime),
@@ -122,8 +123,7 @@ impl Conversation {
             Change::PolicySet { policy, .. } => {
                 if policy.name != self.policy.name {
                     self.floor.round = None;
-                    let head = self.head;
-                    self.participants.iter_mut().for_each(|p| p.shown = head);
+                    self.nothing_is_owed();
                 }
                 self.policy = policy.clone();
             }
@@ -323,12 +323,20 @@ impl Conversation {
             round.failed.push(turn.participant.clone());
         }
         let Some(participant) = self.participant_mut(&turn.participant) else { return };
+        // A turn that ended before it began was asked all the same: a link must not ask again for the same words.
+        participant.shown = participant.shown.max(turn.cause.seq);
         if let (true, Some(running)) = (finished, turn.running) {
             participant.cursor = participant.cursor.max(running.through_seq);
         }
         if outcome == Outcome::Passed && turn.kind == TurnKind::Reply {
             participant.passes_in_a_row += 1;
         }
+    }
+
+    /// What was said so far gives nobody a turn any more.
+    fn nothing_is_owed(&mut self) {
+        let head = self.head;
+        self.participants.iter_mut().for_each(|participant| participant.shown = head);
     }
 
     /// It waits again, with the whole limit of waiting before it: what was left of its time to answer says nothing about that.

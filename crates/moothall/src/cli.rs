@@ -99,6 +99,17 @@ pub enum Command {
         ("moothall tail - --all --json | jq .type", "everything, the trace included, one JSON object a line"),
     ]))]
     Tail(Tail),
+    /// Take part in a conversation: read and write at the same time
+    ///
+    /// Replies appear as they are written. Tab completes @names and /commands; >12 replies to message 12; a backslash at the end of a
+    /// line goes on in another. Ctrl-C on an empty line stops what runs, after asking; Ctrl-D leaves. In a pipe, with NO_COLOR or on a
+    /// dumb terminal it is plain text: lines in, one block for each message out, and it ends when everybody has answered.
+    #[command(after_help = examples(&[
+        ("moothall chat -", "in the latest conversation"),
+        ("moothall chat \"Launch plan\" --as ann", "as somebody else"),
+        ("moothall chat - --plain", "without colours and drawing, for screen readers"),
+    ]))]
+    Chat(Chat),
     /// Invite an agent or a person, or change an invited one
     #[command(after_help = examples(&[
         ("moothall invite - critic", "a client of the server's registry"),
@@ -121,6 +132,25 @@ pub enum Command {
     /// Stop all turns of a conversation and forget what waits
     #[command(after_help = examples(&[("moothall stop -", "")]))]
     Stop(Stop),
+    /// Find messages in all conversations
+    ///
+    /// All words must be there, in any order; "quoted" words side by side. A word finds longer ones that begin with it. from: and in:
+    /// take ids and names, after: and before: days (UTC) or times.
+    #[command(after_help = examples(&[
+        ("moothall search rocket friday", "both words, the newest message first"),
+        ("moothall search deploy from:critic in:\"Launch plan\"", "who said it, and where"),
+        ("moothall search '\"on friday\"' after:2026-01-31 --json", "side by side, since that day"),
+    ]))]
+    Search(Search),
+    /// Print a whole conversation, to read or to keep
+    ///
+    /// Markdown shows what was said, by whom, when and in reply to what; words stand in fences, so that nothing in them acts. JSON
+    /// Lines has every event as the server sends it, one a line.
+    #[command(after_help = examples(&[
+        ("moothall export - > talk.md", "the latest conversation, to read"),
+        ("moothall export \"Launch plan\" --format jsonl --all > plan.jsonl", "everything, the trace included, for programs"),
+    ]))]
+    Export(Export),
     /// Check this computer, the configuration and the server
     #[command(after_help = examples(&[("moothall doctor", ""), ("moothall doctor --config team.toml --json", "")]))]
     Doctor(Place),
@@ -219,6 +249,20 @@ pub struct Tail {
     pub all: bool,
 }
 
+/// `chat`.
+#[derive(Clone, Debug, Args)]
+pub struct Chat {
+    /// Which conversation.
+    #[command(flatten)]
+    pub thread: Thread,
+    /// Who speaks
+    #[arg(long = "as", value_name = "ID", default_value = "user")]
+    pub speaker: String,
+    /// Plain text: one block for each message, no escapes
+    #[arg(long)]
+    pub plain: bool,
+}
+
 /// `invite`.
 #[derive(Clone, Debug, Args)]
 pub struct Invite {
@@ -267,6 +311,43 @@ pub struct Stop {
     /// Which conversation.
     #[command(flatten)]
     pub thread: Thread,
+}
+
+/// `search`.
+#[derive(Clone, Debug, Args)]
+pub struct Search {
+    /// Words, "phrases", and from: in: before: after:
+    #[arg(required = true, value_name = "QUERY")]
+    pub query: Vec<String>,
+    /// At most so many messages, up to 100
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub limit: u8,
+    /// Go on where the page before ended
+    #[arg(long, value_name = "N")]
+    pub cursor: Option<u64>,
+}
+
+/// `export`.
+#[derive(Clone, Debug, Args)]
+pub struct Export {
+    /// Which conversation.
+    #[command(flatten)]
+    pub thread: Thread,
+    /// How: markdown or jsonl; --json means jsonl
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ExportFormat::Markdown, hide_possible_values = true)]
+    pub format: ExportFormat,
+    /// Everything, the trace included: turns, passes, kept words
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// How a conversation is exported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// For people
+    Markdown,
+    /// For programs
+    Jsonl,
 }
 
 /// Examples as a help text shows them: the command, and what it does where that needs a word.

@@ -88,6 +88,14 @@ impl Client {
             .try_this("look before you repeat it: moothall tail - --no-follow"))
     }
 
+    /// Sends something under a key that the caller keeps, so that it can be sent again until there is an answer.
+    ///
+    /// # Errors
+    /// No server, or its refusal.
+    pub async fn post_keyed<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize, key: &str) -> Result<T, Fault> {
+        self.decode(self.send(self.request(Method::POST, path).header("Idempotency-Key", key).json(body)).await?).await
+    }
+
     /// Opens a stream of events.
     ///
     /// # Errors

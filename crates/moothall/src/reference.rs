@@ -76,7 +76,7 @@ fn words(line: &str) -> Option<Vec<String>> {
     for c in command.chars() {
         match c {
             '"' => quoted = !quoted,
-            '|' | '#' if !quoted => break,
+            '|' | '#' | '>' if !quoted => break,
             ' ' if !quoted => words.push(String::new()),
             c => words.last_mut()?.push(c),
         }

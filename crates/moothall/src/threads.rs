@@ -6,6 +6,7 @@ use moothall_kernel::ids::ParticipantId;
 use moothall_surfaces::wire::{ThreadEntry, ThreadList, ThreadStateAnswer};
 
 use crate::client::{Client, segment};
+use crate::commands::width as cells;
 use crate::fault::{Exit, Fault};
 use crate::paint::{Paper, Style};
 
@@ -98,19 +99,23 @@ impl Faces {
 
     /// That name, painted and filled up to a width.
     pub fn painted(&self, paper: &Paper, id: &str, width: usize) -> String {
-        let style = match self.known.get(id) {
+        let name = self.name(id);
+        let fill = " ".repeat(width.saturating_sub(cells(name)));
+        format!("{}{fill}", paper.paint(self.style(id), name))
+    }
+
+    /// The colour of a participant.
+    pub fn style(&self, id: &str) -> Style {
+        match self.known.get(id) {
             Some((_, place)) => Style::Person(*place),
             None if id == ParticipantId::MOOTHALL => Style::Dim,
             None => Style::Bold,
-        };
-        let name = self.name(id);
-        let fill = " ".repeat(width.saturating_sub(name.chars().count()));
-        format!("{}{fill}", paper.paint(style, name))
+        }
     }
 
     /// The width of the longest name, within reason.
     pub fn width(&self) -> usize {
-        let names = self.known.values().map(|(name, _)| name.chars().count());
+        let names = self.known.values().map(|(name, _)| cells(name));
         names.max().unwrap_or_default().clamp(ParticipantId::MOOTHALL.len(), NAME_CHARS_MAX)
     }
 }

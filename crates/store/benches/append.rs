@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use moothall_engine::codec;
-use moothall_engine::ports::{EventLog, ListFilter, StreamBatch};
+use moothall_engine::ports::{EventLog, ListFilter, Search, StreamBatch, Wanted};
 use moothall_kernel::event::{Cause, Event, Outcome, Posted, TurnKind, Usage, Why};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
+use moothall_kernel::search::Query;
 use moothall_store::SqliteLog;
 use moothall_testkit::conformance::build::{Builder, at, batch, said};
 
@@ -170,10 +171,18 @@ async fn stored_bytes(name: &str, append: impl Fn(u64) -> StreamBatch) {
         }
         log.append(batches).await.unwrap();
     }
+    indexed(&log).await;
     log.close().await.unwrap();
-    let stored: u64 = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum();
-    let text = STORED * TEXT_BYTES as u64;
+    let size = |name: &str| folder.path().join(name).metadata().unwrap().len();
+    let (stored, index, text) = (size("moothall.db"), size("search.db"), STORED * TEXT_BYTES as u64);
     row(name, format!("{stored}"), format!("{text}"), format!("{:.2}", stored as f64 / text as f64));
+    row("its index, apart from that", format!("{index}"), format!("{text}"), format!("{:.2}", index as f64 / text as f64));
+}
+
+/// Waits until the index has caught up.
+async fn indexed(log: &SqliteLog) {
+    let wanted = Wanted { query: Query::parse("nothing").unwrap(), streams: None };
+    while log.search(&wanted, 1, None).await.unwrap().lag > 0 {}
 }
 
 /// What a server with many quiet conversations pays for starting.
@@ -188,6 +197,7 @@ async fn idle_streams() {
         });
         log.append(streams.collect()).await.unwrap();
     }
+    indexed(&log).await;
     drop(log);
     let before = resident_kib();
     let began = Instant::now();

@@ -153,7 +153,7 @@ export class Timeline {
       grouped: this.#isGrouped(event),
       turn: (turn && this.#turns.get(turn)) || null,
       verdicts: [],
-      root: this.#idOfSeq(root),
+      root: root === event.seq ? event.id : this.#idOfSeq(root),
     };
     this.#rowOfSeq.set(event.seq, this.rows.length);
     if (turn) this.#rowOfTurn.set(turn, this.rows.length);
@@ -176,7 +176,7 @@ export class Timeline {
   #isGrouped(event: Envelope): boolean {
     const before = this.#last;
     if (!before || before.type !== 'message' || before.from !== event.from || event.from === SERVER) return false;
-    if (before.to !== event.to || event.meta?.turn || before.meta?.turn) return false;
+    if (before.to !== event.to || event.meta?.reply_to || before.meta?.turn) return false;
     return Date.parse(event.ts) - Date.parse(before.ts) < GROUP_MS;
   }
 

@@ -15,8 +15,11 @@ const DEFAULTS: Saved = { theme: 'system', stream: true, panel: true };
 class Settings {
   #saved = $state<Saved>({ ...DEFAULTS, ...load<globalThis.Partial<Saved>>('settings', {}) });
 
+  #dark = matchMedia('(prefers-color-scheme: dark)');
+
   constructor() {
     this.#paint();
+    this.#dark.addEventListener('change', () => this.#paint());
     watch('settings', () => {
       this.#saved = { ...DEFAULTS, ...load<globalThis.Partial<Saved>>('settings', {}) };
       this.#paint();
@@ -54,8 +57,7 @@ class Settings {
 
   #paint(): void {
     const { theme } = this.#saved;
-    if (theme === 'system') delete document.documentElement.dataset['theme'];
-    else document.documentElement.dataset['theme'] = theme;
+    document.documentElement.dataset['theme'] = theme !== 'system' ? theme : this.#dark.matches ? 'dark' : 'light';
   }
 }
 

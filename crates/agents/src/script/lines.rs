@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use moothall_engine::agent::{Job, Reporter};
+use moothall_engine::agent::{Job, Report, Reporter};
 use moothall_engine::run_once::Work;
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::participant::Runtime;
@@ -18,11 +18,13 @@ pub struct Line {
     pub text: String,
     /// How long it thinks, in milliseconds.
     pub delay_ms: u64,
+    /// How long each word takes, in milliseconds; words are streamed then. 0 says everything at once.
+    pub word_ms: u64,
 }
 
 /// A line as configuration writes it: the words alone, or a table.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a text, or a table with `text` and `delay_ms`")]
+#[serde(untagged, expecting = "expected a text, or a table with `text`, `delay_ms` and `word_ms`")]
 enum Written {
     Text(String),
     Table(Table),
@@ -34,13 +36,15 @@ struct Table {
     text: String,
     #[serde(default)]
     delay_ms: u64,
+    #[serde(default)]
+    word_ms: u64,
 }
 
 impl From<Written> for Line {
     fn from(written: Written) -> Self {
         match written {
-            Written::Text(text) => Line { text, delay_ms: 0 },
-            Written::Table(Table { text, delay_ms }) => Line { text, delay_ms },
+            Written::Text(text) => Line { text, delay_ms: 0, word_ms: 0 },
+            Written::Table(Table { text, delay_ms, word_ms }) => Line { text, delay_ms, word_ms },
         }
     }
 }
@@ -73,14 +77,23 @@ impl Work for ScriptSpec {
         self.timeout
     }
 
-    async fn run(&self, job: &Job, _out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+    async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
         let Some(line) = self.line(job) else {
             return (Ok(String::new()), Usage::default());
         };
         if line.delay_ms > 0 {
             tokio::time::sleep(Duration::from_millis(line.delay_ms)).await;
         }
-        (Ok(filled(&line.text, job)), Usage { ms: line.delay_ms, ..Usage::default() })
+        let text = filled(&line.text, job);
+        let mut ms = line.delay_ms;
+        if line.word_ms > 0 {
+            for word in text.split_inclusive(char::is_whitespace) {
+                tokio::time::sleep(Duration::from_millis(line.word_ms)).await;
+                out.report(Report::Delta(word.to_owned()));
+                ms += line.word_ms;
+            }
+        }
+        (Ok(text), Usage { ms, ..Usage::default() })
     }
 }
 

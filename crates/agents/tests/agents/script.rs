@@ -1,7 +1,7 @@
 //! Agents that recite.
 
 use moothall_agents::script::{Line, ScriptSpec};
-use moothall_engine::agent::Job;
+use moothall_engine::agent::{Job, Report, Reporter};
 use moothall_engine::run_once::Work;
 use moothall_kernel::event::Why;
 use moothall_kernel::ids::TurnNo;
@@ -9,7 +9,7 @@ use moothall_kernel::ids::TurnNo;
 use crate::common::{Silent, job, post};
 
 fn spec(lines: &[&str]) -> ScriptSpec {
-    ScriptSpec { replies: lines.iter().map(|text| Line { text: (*text).into(), delay_ms: 0 }).collect(), timeout: None }
+    ScriptSpec { replies: lines.iter().map(|text| Line { text: (*text).into(), delay_ms: 0, word_ms: 0 }).collect(), timeout: None }
 }
 
 fn turn(no: u64, message: &str) -> Job {
@@ -51,4 +51,25 @@ async fn a_line_may_take_its_time() {
     spec.replies[0].delay_ms = 5_000;
     let (text, usage) = spec.run(&turn(1, "x"), &Silent).await;
     assert_eq!((text.unwrap().as_str(), usage.ms), ("late", 5_000));
+}
+
+/// Keeps what is streamed.
+#[derive(Default)]
+struct Heard(std::sync::Mutex<Vec<String>>);
+
+impl Reporter for Heard {
+    fn report(&self, report: Report) {
+        let Report::Delta(piece) = report else { panic!("{report:?}") };
+        self.0.lock().unwrap().push(piece);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_line_may_come_word_by_word() {
+    let mut spec = spec(&["one two\nthree"]);
+    spec.replies[0].word_ms = 1_000;
+    let heard = Heard::default();
+    let (text, usage) = spec.run(&turn(1, "x"), &heard).await;
+    assert_eq!((text.unwrap().as_str(), usage.ms), ("one two\nthree", 3_000));
+    assert_eq!(*heard.0.lock().unwrap(), ["one ", "two\n", "three"]);
 }

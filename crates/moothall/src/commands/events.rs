@@ -38,6 +38,14 @@ pub async fn after(client: &Client, thread: &str, after: u64, wanted: Wanted) ->
     client.get(&format!("{}?after={after}{}", threads::path(thread, "events"), wanted.query())).await
 }
 
+/// At most `limit` events after a position.
+///
+/// # Errors
+/// No server, or its refusal.
+pub async fn page(client: &Client, thread: &str, after: u64, limit: usize, wanted: Wanted) -> Result<EventPage, Fault> {
+    client.get(&format!("{}?after={after}&limit={limit}{}", threads::path(thread, "events"), wanted.query())).await
+}
+
 /// The last `count` events that pass, read from the end so that a long conversation costs no more than a short one.
 ///
 /// # Errors

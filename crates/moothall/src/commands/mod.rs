@@ -1,17 +1,22 @@
 //! What each command does.
 
 mod agents;
+mod chat;
 mod doctor;
 mod events;
+mod export;
 mod invite;
 mod list;
+mod markdown;
 mod new;
 mod say;
+mod search;
 mod serve;
 mod show;
 mod tail;
 mod why;
 
+pub use self::chat::width;
 use crate::cli::{Cli, Command};
 use crate::client::Client;
 use crate::fault::Fault;
@@ -42,11 +47,14 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
         Command::List(args) => list::run(&desk, &args).await,
         Command::Say(args) => say::run(&desk, &args).await,
         Command::Tail(args) => tail::run(&desk, &args).await,
+        Command::Chat(args) => chat::run(&desk, &args).await,
         Command::Invite(args) => invite::run(&desk, &args).await,
         Command::Uninvite(args) => invite::uninvite(&desk, &args).await,
         Command::Agents => agents::run(&desk).await,
         Command::Why(args) => why::run(&desk, &args).await,
         Command::Stop(args) => say::stop(&desk, &args).await,
+        Command::Search(args) => search::run(&desk, &args).await,
+        Command::Export(args) => export::run(&desk, &args).await,
         Command::Serve(_) | Command::Doctor(_) => Ok(()),
     }
 }

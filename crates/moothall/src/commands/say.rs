@@ -98,7 +98,7 @@ async fn wait(desk: &Desk, thread: &str, said: u64) -> Result<(), Fault> {
 }
 
 /// Somebody is speaking, or will without anything more being done.
-fn is_busy(answer: &ThreadStateAnswer) -> bool {
+pub fn is_busy(answer: &ThreadStateAnswer) -> bool {
     let state = &answer.state;
     let waiting = !state.turns.is_empty() || !state.queue.is_empty() || !state.upcoming.is_empty();
     waiting && !state.paused && state.held.is_none()

@@ -86,7 +86,7 @@ pub fn clock(ts: &str) -> String {
 }
 
 /// An event that is no message, in a few words.
-fn explain(envelope: &Envelope) -> String {
+pub fn explain(envelope: &Envelope) -> String {
     match envelope.kind.as_str() {
         "notice" => text_of(&envelope.content, "text"),
         "turn" => serde_json::from_value(envelope.content.clone()).map_or_else(|_| envelope.content.to_string(), explain_turn),

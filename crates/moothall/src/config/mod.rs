@@ -213,6 +213,11 @@ pub fn usual_data_folder(variables: &Variables) -> Option<PathBuf> {
     xdg_folder(variables, "XDG_DATA_HOME", ".local/share").map(|folder| folder.join("moothall"))
 }
 
+/// Where what a person did is remembered: `moothall` in the XDG state folder.
+pub fn usual_state_folder(variables: &Variables) -> Option<PathBuf> {
+    xdg_folder(variables, "XDG_STATE_HOME", ".local/state").map(|folder| folder.join("moothall"))
+}
+
 /// An XDG folder: the variable where it is set and absolute, otherwise its usual place below the home folder.
 fn xdg_folder(variables: &Variables, variable: &str, usual: &str) -> Option<PathBuf> {
     let set = variables.get(variable).map(PathBuf::from).filter(|path| path.is_absolute());

@@ -141,6 +141,11 @@ pub struct Server<'a> {
 }
 
 impl<'a> Server<'a> {
+    /// Where it lives.
+    pub fn home(&self) -> &Home {
+        self.home
+    }
+
     pub fn address(&self) -> SocketAddr {
         self.url.trim_start_matches("http://").parse().unwrap()
     }

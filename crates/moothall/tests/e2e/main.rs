@@ -2,10 +2,14 @@
 #![allow(clippy::unwrap_used)]
 
 mod harness;
+mod terminal;
 
 mod talk;
 mod bridge;
 mod doors;
+mod chat;
+mod chat_plain;
 mod crash;
+mod archive;
 #[cfg(feature = "crash-points")]
 mod crash_points;

@@ -84,7 +84,8 @@ async fn hostile_queries_get_a_sentence_or_nothing() {
         let message = answer["error"]["message"].as_str().unwrap();
         assert!(message.ends_with('.') && message.len() < 200, "{message}");
     }
-    for query in ["NEAR(a b)", "'; DROP TABLE events; --", "a*", "{rowid}: plain", "🚀", "会议", "plain OR nothing", "plain AND words NOT x"]
+    for query in
+        ["NEAR(a b)", "'; DROP TABLE events; --", "a*", "{rowid}: plain", "🚀", "会议", "plain OR nothing", "plain AND words NOT x"]
     {
         let (status, answer) = search(&server, query, "").await;
         assert_eq!((status, &answer["hits"]), (200, &json!([])), "{query}");

@@ -1,0 +1,212 @@
+//! What can be completed and hinted at: names of participants, commands and their arguments.
+
+use std::collections::BTreeSet;
+
+use moothall_kernel::policy::PolicyName;
+use moothall_kernel::text::for_terminal;
+use moothall_surfaces::wire::{CommandUsage, ThreadStateAnswer};
+
+/// Commands of the chat itself: name, arguments, what they do.
+const OWN: [(&str, &str, &str); 3] = [
+    ("/reply", "<number> [text]", "Reply to the message of that number; >12 text does the same."),
+    ("/to", "[id] [text]", "Address one participant, or all again."),
+    ("/quit", "", "Leave; so does Ctrl-D."),
+];
+
+/// The help text of those, one line for each, as the server writes its own.
+pub fn own_help() -> String {
+    OWN.iter().map(|(name, arguments, does)| format!("{} — {does}\n", [*name, *arguments].join(" ").trim_end())).collect()
+}
+
+/// What stands in arguments for a participant.
+const PARTICIPANT: [&str; 3] = ["<id>", "<agent>", "[id]"];
+
+/// What can be completed now.
+#[derive(Clone, Debug, Default)]
+pub struct Book {
+    ids: Vec<String>,
+    /// Ids, nicknames and roles: everything that a mention can say.
+    names: Vec<String>,
+    clients: Vec<String>,
+    commands: Vec<CommandUsage>,
+}
+
+/// What could stand in place of the word before the cursor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// Where that word begins.
+    pub from: usize,
+    /// The words, each whole.
+    pub words: Vec<String>,
+}
+
+impl Book {
+    /// A book of a server's commands.
+    pub fn new(mut commands: Vec<CommandUsage>, clients: Vec<String>) -> Self {
+        commands.extend(OWN.iter().map(|(name, arguments, does)| CommandUsage {
+            name: (*name).into(),
+            arguments: (*arguments).into(),
+            does: (*does).into(),
+            example: String::new(),
+        }));
+        Self { commands, clients, ..Self::default() }
+    }
+
+    /// Takes down who is here.
+    pub fn update(&mut self, state: &ThreadStateAnswer) {
+        let invited = &state.state.participants.invited;
+        self.ids = invited.iter().map(|entry| entry.id.clone()).collect();
+        let mut names = BTreeSet::new();
+        for entry in invited {
+            names.insert(entry.id.clone());
+            let traits = entry.profile.nickname.iter().chain(entry.profile.roles.iter().flatten());
+            names.extend(traits.filter(|name| is_one_word(name)).cloned());
+        }
+        self.names = names.into_iter().collect();
+    }
+
+    #[cfg(test)]
+    pub fn of_names(names: &[&str]) -> Self {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        Self { ids: names.clone(), names, ..Self::new(Vec::new(), Vec::new()) }
+    }
+
+    /// What could stand in place of the word at the end of this text.
+    pub fn offer(&self, before: &str) -> Option<Offer> {
+        let from = before.rfind(char::is_whitespace).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+        if before.starts_with('/') && !before.contains('\n') {
+            return self.command(before).or_else(|| self.argument(before, from));
+        }
+        let (mark, word) = before[from..].split_at(before[from..].rfind('@')?);
+        // In front of a mention may be a bracket, not a letter: that is a mail address.
+        (!mark.ends_with(char::is_alphanumeric)).then(|| self.mention(from + mark.len(), &word[1..]))
+    }
+
+    fn mention(&self, from: usize, begun: &str) -> Offer {
+        let words = starting(&self.names, begun);
+        Offer { from, words: words.into_iter().map(|name| format!("@{name}")).collect() }
+    }
+
+    /// Commands that begin so; a command can be two words.
+    fn command(&self, before: &str) -> Option<Offer> {
+        let names: Vec<String> = self.commands.iter().map(|command| command.name.clone()).collect();
+        let words = starting(&names, before);
+        (!words.is_empty()).then_some(Offer { from: 0, words })
+    }
+
+    fn argument(&self, before: &str, from: usize) -> Option<Offer> {
+        let usage = self.usage(before)?;
+        let begun = before[from..].trim_start_matches('@');
+        let mut words = Vec::new();
+        if PARTICIPANT.iter().any(|word| usage.arguments.contains(word)) {
+            words.extend(starting(&self.ids, begun));
+        }
+        if usage.arguments.contains("<client>") || ["/group create", "/group add"].contains(&usage.name.as_str()) {
+            words.extend(starting(&self.clients, begun));
+        }
+        if usage.name == "/policy" {
+            let known = [PolicyName::Hybrid, PolicyName::MentionOnly, PolicyName::RoundRobin, PolicyName::Open];
+            words.extend(starting(&known.map(|name| name.as_str().to_owned()), begun));
+        }
+        words.sort();
+        words.dedup();
+        Some(Offer { from: before.len() - begun.len(), words })
+    }
+
+    /// The command that a line begins with, followed by a space.
+    fn usage(&self, line: &str) -> Option<&CommandUsage> {
+        let named = |usage: &&CommandUsage| line.strip_prefix(&usage.name).is_some_and(|rest| rest.starts_with(' '));
+        self.commands.iter().filter(named).max_by_key(|usage| usage.name.len())
+    }
+
+    /// What may follow what is written, in grey behind the cursor.
+    pub fn ghost(&self, line: &str) -> String {
+        if let Some(usage) = self.usage(line) {
+            let empty = line.len() == usage.name.len() + 1;
+            return if empty { usage.arguments.clone() } else { String::new() };
+        }
+        match self.offer(line) {
+            Some(offer) if line.len() > offer.from + 1 => {
+                let begun = line.len() - offer.from;
+                offer.words.first().and_then(|word| word.get(begun..)).unwrap_or_default().to_owned()
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// What a command does, while it is being written.
+    pub fn hint(&self, line: &str) -> Option<String> {
+        let exact = self.commands.iter().find(|usage| line.trim_end() == usage.name);
+        let usage = self.usage(line).or(exact)?;
+        Some(format!("{} — {}", for_terminal(&usage.name), for_terminal(&usage.does)))
+    }
+}
+
+/// The words that begin so, whatever their case, without what cannot be typed.
+fn starting(words: &[String], begun: &str) -> Vec<String> {
+    let begun = begun.to_lowercase();
+    let mut found: Vec<String> =
+        words.iter().filter(|word| word.to_lowercase().starts_with(&begun) && for_terminal(word) == **word).cloned().collect();
+    found.dedup();
+    found
+}
+
+/// Whether a mention can say it.
+fn is_one_word(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_.:-/".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use moothall_kernel::slash::COMMANDS;
+
+    fn book() -> Book {
+        let usage = |usage: &moothall_kernel::slash::Usage| CommandUsage {
+            name: usage.name.into(),
+            arguments: usage.arguments.into(),
+            does: usage.does.into(),
+            example: usage.example.into(),
+        };
+        let mut book = Book::new(COMMANDS.iter().map(usage).collect(), vec!["codex".into(), "critic".into()]);
+        book.ids = vec!["analyst".into(), "critic".into()];
+        book.names = vec!["Ann".into(), "analyst".into(), "critic".into(), "reviewer".into()];
+        book
+    }
+
+    fn offered(before: &str) -> Vec<String> {
+        book().offer(before).map(|offer| offer.words).unwrap_or_default()
+    }
+
+    #[test]
+    fn mentions_are_ids_nicknames_and_roles() {
+        assert_eq!(offered("so, @a"), ["@Ann", "@analyst"]);
+        assert_eq!(offered("(@rev"), ["@reviewer"]);
+        assert_eq!(book().offer("(@rev").map(|offer| offer.from), Some(1));
+        assert_eq!(offered("ann@rev"), Vec::<String>::new());
+        assert_eq!(offered("plain"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn commands_and_their_arguments() {
+        assert_eq!(offered("/mu"), ["/mute"]);
+        assert_eq!(offered("/group c"), ["/group create", "/group config"]);
+        assert_eq!(offered("/mute "), ["analyst", "critic"]);
+        assert_eq!(offered("/mute analyst @c"), ["critic"]);
+        assert_eq!(offered("/invite c"), ["codex", "critic"]);
+        assert_eq!(offered("/group add co"), ["codex"]);
+        assert_eq!(offered("/policy h"), ["hybrid"]);
+        assert_eq!(offered("/to an"), ["analyst"]);
+        assert_eq!(offered("/q"), ["/quit"]);
+    }
+
+    #[test]
+    fn hints_say_what_may_follow() {
+        assert_eq!(book().ghost("/mute "), "<id>…");
+        assert_eq!(book().ghost("/mute x"), "");
+        assert_eq!(book().ghost("@cri"), "tic");
+        assert_eq!(book().ghost("hello"), "");
+        assert!(book().hint("/stop").is_some_and(|hint| hint.contains("Cancel everything")));
+        assert_eq!(book().hint("hello"), None);
+    }
+}

@@ -1,0 +1,120 @@
+//! What a written line asks for.
+
+use moothall_kernel::slash;
+
+/// What a line asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Say this.
+    Say {
+        /// The words.
+        text: String,
+        /// The number of the message that they reply to.
+        reply: Option<u64>,
+        /// The participant whom they address.
+        to: Option<String>,
+    },
+    /// The next message replies to this one; nothing takes it back.
+    ReplyNext(Option<u64>),
+    /// Messages address this participant from now on; nothing stands for all.
+    Address(Option<String>),
+    /// A command for the server.
+    Command(String),
+    /// The server's help, and that of the chat.
+    Help,
+    /// Leave.
+    Quit,
+    /// Not understood; one line that helps.
+    Wrong(String),
+}
+
+/// Understands a line.
+pub fn parse(line: &str) -> Wish {
+    let line = line.trim_end();
+    if let Some((number, text)) = quick_reply(line) {
+        return reply(number, text);
+    }
+    // Two slashes are for words that begin with one.
+    if let Some(rest) = line.strip_prefix("//") {
+        return say(&format!("/{rest}"));
+    }
+    if !slash::is_command(line) {
+        return say(line);
+    }
+    let (name, rest) = line.trim_start().split_once(char::is_whitespace).unwrap_or((line.trim_start(), ""));
+    match (name, rest.trim()) {
+        ("/quit" | "/exit", "") => Wish::Quit,
+        ("/help", "") => Wish::Help,
+        ("/to", "" | "all") => Wish::Address(None),
+        ("/to", rest) => address(rest),
+        ("/reply", "") => Wish::ReplyNext(None),
+        ("/reply", rest) => {
+            let (number, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+            match number.trim_start_matches(['#', '>']).parse() {
+                Ok(number) => reply(number, text),
+                Err(_) => Wish::Wrong("Write /reply and the number of a message, for example /reply 12 I agree.".into()),
+            }
+        }
+        _ => Wish::Command(line.trim_start().to_owned()),
+    }
+}
+
+fn say(text: &str) -> Wish {
+    Wish::Say { text: text.to_owned(), reply: None, to: None }
+}
+
+/// `>12 text`, or `>12` alone. A quotation has a space after its mark.
+fn quick_reply(line: &str) -> Option<(u64, &str)> {
+    let rest = line.strip_prefix('>')?;
+    let (number, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| number.parse().ok()).flatten().map(|number| (number, text))
+}
+
+fn reply(number: u64, text: &str) -> Wish {
+    match text.trim() {
+        "" => Wish::ReplyNext(Some(number)),
+        text => Wish::Say { text: text.to_owned(), reply: Some(number), to: None },
+    }
+}
+
+fn address(rest: &str) -> Wish {
+    let (id, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let id = id.trim_start_matches('@').trim_end_matches([',', ':']).to_owned();
+    match text.trim() {
+        "" => Wish::Address(Some(id)),
+        text => Wish::Say { text: text.to_owned(), reply: None, to: Some(id) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str, reply: Option<u64>, to: Option<&str>) -> Wish {
+        Wish::Say { text: text.into(), reply, to: to.map(Into::into) }
+    }
+
+    #[test]
+    fn lines_mean_what_they_look_like() {
+        assert_eq!(parse("hello \n"), said("hello", None, None));
+        assert_eq!(parse("  indented"), said("  indented", None, None));
+        assert_eq!(parse(">12 I agree"), said("I agree", Some(12), None));
+        assert_eq!(parse(">12"), Wish::ReplyNext(Some(12)));
+        assert_eq!(parse("> 12 monkeys"), said("> 12 monkeys", None, None));
+        assert_eq!(parse(">1a x"), said(">1a x", None, None));
+        assert_eq!(parse("/reply 7 yes\nand no"), said("yes\nand no", Some(7), None));
+        assert_eq!(parse("/reply #7"), Wish::ReplyNext(Some(7)));
+        assert_eq!(parse("/reply"), Wish::ReplyNext(None));
+        assert!(matches!(parse("/reply x"), Wish::Wrong(_)));
+        assert_eq!(parse("/to @critic why?"), said("why?", None, Some("critic")));
+        assert_eq!(parse("/to critic"), Wish::Address(Some("critic".into())));
+        assert_eq!(parse("/to all"), Wish::Address(None));
+        assert_eq!(parse("/mute critic"), Wish::Command("/mute critic".into()));
+        assert_eq!(parse("//etc is a folder"), said("/etc is a folder", None, None));
+        assert_eq!(parse("/1 is no command"), said("/1 is no command", None, None));
+        assert_eq!(parse("/quit"), Wish::Quit);
+        assert_eq!(parse("/quit smoking"), Wish::Command("/quit smoking".into()));
+        assert_eq!(parse("/help"), Wish::Help);
+    }
+}

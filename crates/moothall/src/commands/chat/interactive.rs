@@ -1,0 +1,435 @@
+//! At a terminal: what is said scrolls, what still changes stands below it, and the line being written is never torn.
+
+use std::io::Read;
+use std::time::{Duration, Instant};
+
+use moothall_surfaces::wire::{AgentList, CommandList, Envelope, NewPresence, PresenceAccepted, ThreadStateAnswer};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+
+use super::complete::Book;
+use super::editor::{Did, Editor};
+use super::history::History;
+use super::input::{Wish, parse};
+use super::keys::{Key, Keys};
+use super::outbox::{Answer, Letter, Matter};
+use super::render::Brush;
+use super::room::{Item, Room, Said};
+use super::screen::{self, Live, Raw, Screen};
+use super::stream::Heard;
+use super::width::{clip, width};
+use super::{Line, earlier};
+use crate::commands::Desk;
+use crate::config::{environment, usual_state_folder};
+use crate::fault::Fault;
+use crate::paint::{Style, note};
+use crate::threads;
+
+/// How long to wait after Escape before it counts as the key alone.
+const ESCAPE_WAIT: Duration = Duration::from_millis(60);
+/// How often to look whether somebody's presence is too old.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+/// How long others are left with the news that something is being written.
+const TYPING_AGAIN: Duration = Duration::from_secs(60);
+/// What the line being written begins with.
+const PROMPT: &str = "› ";
+const WELCOME: &str = "Tab completes @names and /commands; /help; Ctrl-D leaves.";
+const ASK_STOP: &str = "Press Ctrl-C again to stop everything that runs or waits; Ctrl-D leaves.";
+const NOTHING_RUNS: &str = "Nothing runs. Ctrl-D leaves.";
+
+/// A letter without an answer, or one whose event has not been heard yet.
+struct Pending {
+    key: String,
+    said: Said,
+    seq: Option<u64>,
+}
+
+struct Chat<'a> {
+    desk: &'a Desk,
+    thread: String,
+    me: &'a str,
+    room: Room,
+    book: Book,
+    editor: Editor,
+    history: History,
+    screen: Screen,
+    letters: mpsc::UnboundedSender<Letter>,
+    pending: Vec<Pending>,
+    to: Option<String>,
+    reply: Option<u64>,
+    away: bool,
+    /// When others were told that something is being written, if they were.
+    typing_since: Option<Instant>,
+    /// A word below the line, until the next key.
+    whisper: Option<&'static str>,
+    settled: Vec<String>,
+    size: (usize, usize),
+}
+
+/// What comes of a key.
+enum Going {
+    On,
+    Suspended,
+    Ends,
+}
+
+pub async fn run(desk: &Desk, thread: &str, me: &str, state: &ThreadStateAnswer) -> Result<(), Fault> {
+    let before = earlier(desk, state).await?;
+    let commands: CommandList = desk.client.get("/commands").await?;
+    let agents: AgentList = desk.client.get("/agents").await?;
+    let line = Line::open(desk, thread, state.head);
+    let history = History::at(usual_state_folder(&environment()));
+    let mut book = Book::new(commands.commands, agents.agents.into_iter().map(|agent| agent.client).collect());
+    book.update(state);
+    let mut chat = Chat {
+        desk,
+        thread: thread.to_owned(),
+        me,
+        room: Room::new(state),
+        book,
+        editor: Editor::new(history.read()),
+        history,
+        screen: Screen::default(),
+        letters: line.letters,
+        pending: Vec::new(),
+        to: None,
+        reply: None,
+        away: false,
+        typing_since: None,
+        whisper: None,
+        settled: Vec::new(),
+        size: screen::size(),
+    };
+    for envelope in &before {
+        chat.event(envelope);
+    }
+    chat.say(WELCOME, Style::Dim);
+    if let Some(word) = chat.room.stranger(me) {
+        chat.say(&word, Style::Warn);
+    }
+    let raw = Raw::enter()?;
+    let done = chat.live(&raw, line.heard, line.answers).await;
+    screen::write(&chat.screen.leave(chat.size.0));
+    drop(raw);
+    chat.farewell();
+    done
+}
+
+/// What is typed, as it is.
+fn typed() -> mpsc::UnboundedReceiver<Vec<u8>> {
+    let (sender, bytes) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        let mut stdin = std::io::stdin().lock();
+        loop {
+            match stdin.read(&mut buffer) {
+                Ok(count) if count > 0 && sender.send(buffer[..count].to_vec()).is_ok() => {}
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                _ => return,
+            }
+        }
+    });
+    bytes
+}
+
+impl Chat<'_> {
+    async fn live(
+        &mut self,
+        raw: &Raw,
+        mut heard: mpsc::Receiver<Heard>,
+        mut answers: mpsc::UnboundedReceiver<Answer>,
+    ) -> Result<(), Fault> {
+        let fault = |error: std::io::Error| Fault::io("cannot watch for signals", &error);
+        let mut resized = signal(SignalKind::window_change()).map_err(fault)?;
+        let mut ended = signal(SignalKind::terminate()).map_err(fault)?;
+        let mut hung_up = signal(SignalKind::hangup()).map_err(fault)?;
+        let (mut bytes, mut keys) = (typed(), Keys::default());
+        loop {
+            self.draw();
+            let pressed = tokio::select! {
+                bytes = bytes.recv() => match bytes {
+                    Some(bytes) => keys.push(&bytes),
+                    None => return Ok(()),
+                },
+                () = tokio::time::sleep(ESCAPE_WAIT), if keys.is_unsure() => keys.settle().into_iter().collect(),
+                Some(first) = heard.recv() => {
+                    self.hear(first)?;
+                    // Everything that has come is shown at once.
+                    while let Ok(next) = heard.try_recv() {
+                        self.hear(next)?;
+                    }
+                    Vec::new()
+                }
+                Some(answer) = answers.recv() => { self.answer(answer); Vec::new() }
+                _ = resized.recv() => { self.size = screen::size(); Vec::new() }
+                _ = ended.recv() => return Ok(()),
+                _ = hung_up.recv() => return Ok(()),
+                () = tokio::time::sleep(LOOK_EVERY) => Vec::new(),
+            };
+            for key in pressed {
+                match self.press(&key) {
+                    Going::On => {}
+                    Going::Ends => return Ok(()),
+                    Going::Suspended => {
+                        screen::write(&self.screen.leave(self.size.0));
+                        raw.suspend();
+                        self.size = screen::size();
+                    }
+                }
+            }
+        }
+    }
+
+    fn press(&mut self, key: &Key) -> Going {
+        let asked = self.whisper.take() == Some(ASK_STOP);
+        match self.editor.press(key, &self.book) {
+            Did::Edited => {}
+            Did::Submitted(line) => {
+                self.tell_typing();
+                return self.submit(&line);
+            }
+            Did::Interrupted if asked => self.send(Matter::Stop, "/stop"),
+            Did::Interrupted => self.whisper = Some(if self.room.is_busy() || !self.pending.is_empty() { ASK_STOP } else { NOTHING_RUNS }),
+            Did::Left => return Going::Ends,
+            Did::Cleared => screen::write(&self.screen.clear()),
+            Did::Suspended => return Going::Suspended,
+        }
+        self.tell_typing();
+        Going::On
+    }
+
+    /// Tells others when something is being written, and when it is not any more. Commands are nobody's business.
+    fn tell_typing(&mut self) {
+        let text = self.editor.text();
+        let typing = !text.is_empty() && !text.starts_with('/');
+        let told = self.typing_since.is_some_and(|since| since.elapsed() < TYPING_AGAIN);
+        if self.away || typing == told || (!typing && self.typing_since.is_none()) {
+            return;
+        }
+        self.typing_since = typing.then(Instant::now);
+        let state = if typing { "typing" } else { "listening" };
+        let presence = NewPresence { from: Some(self.me.to_owned()), state: Some(state.into()), details: None };
+        let (client, path) = (self.desk.client.clone(), threads::path(&self.thread, "presence"));
+        tokio::spawn(async move {
+            // Whoever misses it misses nothing.
+            let _: Result<PresenceAccepted, _> = client.post_keyed(&path, &presence, &uuid::Uuid::now_v7().to_string()).await;
+        });
+    }
+
+    fn submit(&mut self, line: &str) -> Going {
+        self.editor.remember(line);
+        self.history.keep(line);
+        match parse(line) {
+            Wish::Say { text, reply, to } => self.words(text, reply.or(self.reply), to.or_else(|| self.to.clone())),
+            Wish::ReplyNext(Some(number)) if self.room.id_of(number).is_none() => self.unknown_number(number),
+            Wish::ReplyNext(number) => self.reply = number,
+            Wish::Address(Some(id)) if !self.room.knows(&id) => self.say(&format!("nobody here has the id {id}"), Style::Warn),
+            Wish::Address(to) => self.to = to,
+            Wish::Command(text) => self.send(Matter::Command(text.clone()), &text),
+            Wish::Help => self.send(Matter::Help, "/help"),
+            Wish::Quit => return Going::Ends,
+            Wish::Wrong(line) => self.say(&line, Style::Warn),
+        }
+        Going::On
+    }
+
+    fn unknown_number(&mut self, number: u64) {
+        self.say(&format!("there is no message {number} among those shown here"), Style::Warn);
+    }
+
+    fn words(&mut self, text: String, reply: Option<u64>, to: Option<String>) {
+        let reply_to = match reply.map(|number| self.room.id_of(number).map(str::to_owned).ok_or(number)) {
+            None => None,
+            Some(Ok(id)) => Some(id),
+            Some(Err(number)) => {
+                self.editor.restore(&text);
+                return self.unknown_number(number);
+            }
+        };
+        self.reply = None;
+        let said = Said { from: self.me.to_owned(), to: to.clone(), reply, text: text.clone(), ..Said::default() };
+        self.post(Matter::Say { text, to, reply_to }, said);
+    }
+
+    fn send(&mut self, matter: Matter, shown: &str) {
+        let said = Said { from: self.me.to_owned(), text: shown.to_owned(), ..Said::default() };
+        self.post(matter, said);
+    }
+
+    fn post(&mut self, matter: Matter, said: Said) {
+        let letter = Letter::new(self.me, matter);
+        self.pending.push(Pending { key: letter.key.clone(), said, seq: None });
+        // The other end lives as long as this does.
+        let _ = self.letters.send(letter);
+    }
+
+    fn answer(&mut self, answer: Answer) {
+        let place = self.pending.iter().position(|pending| pending.key == answer.key);
+        match answer.result {
+            Ok((seq, words)) => {
+                match (place, seq) {
+                    (Some(place), Some(seq)) if seq > self.room.heard => self.pending[place].seq = Some(seq),
+                    (Some(place), _) => drop(self.pending.remove(place)),
+                    (None, _) => {}
+                }
+                for text in words {
+                    let rows = self.brush().text(&text);
+                    self.settled.extend(rows);
+                }
+            }
+            Err(fault) => {
+                if let Some(place) = place {
+                    let pending = self.pending.remove(place);
+                    self.editor.restore(&pending.said.text);
+                }
+                let why = fault.why.map_or_else(String::new, |why| format!(" — {why}"));
+                self.say(&format!("not done: {}{why}", fault.what), Style::Warn);
+            }
+        }
+    }
+
+    fn hear(&mut self, heard: Heard) -> Result<(), Fault> {
+        match heard {
+            Heard::Event(envelope) => self.event(&envelope),
+            Heard::Delta(delta) => self.room.delta(delta),
+            Heard::Presence(update) => self.room.presence(update, Instant::now()),
+            Heard::State(state) => {
+                self.room.update(&state);
+                self.book.update(&state);
+            }
+            Heard::Away => self.away = true,
+            Heard::Back => {
+                self.away = false;
+                self.say("connected again; nothing was missed", Style::Dim);
+            }
+            Heard::Refused(fault) => return Err(fault),
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, envelope: &Envelope) {
+        let item = self.room.hear(envelope);
+        let same_words = |said: &Said| matches!(&item, Some(Item::Message(now)) if now.from == said.from && now.text == said.text);
+        let arrived = self.pending.iter().position(|pending| pending.seq == Some(envelope.seq) || same_words(&pending.said));
+        if let Some(place) = arrived {
+            self.pending.remove(place);
+        }
+        if let Some(item) = item {
+            let rows = self.brush().item(&item);
+            self.settled.extend(rows);
+        }
+    }
+
+    fn say(&mut self, text: &str, style: Style) {
+        let rows = self.brush().note(text, style);
+        self.settled.extend(rows);
+    }
+
+    fn brush(&self) -> Brush<'_> {
+        // The last column stays free: some terminals go on below as soon as it is filled.
+        Brush { paper: &self.desk.paper, faces: &self.room.faces, columns: self.size.0.saturating_sub(1).max(10) }
+    }
+
+    fn draw(&mut self) {
+        let live = self.live_rows();
+        let settled = std::mem::take(&mut self.settled);
+        screen::write(&self.screen.draw(&settled, live, self.size.0));
+    }
+
+    /// Answers being written, what was sent and has not arrived, the rule, the line, and a word below it.
+    fn live_rows(&self) -> Live {
+        let brush = self.brush();
+        let mut rows = Vec::new();
+        let writing: Vec<_> = self.room.writing().collect();
+        let each = (self.size.1 / 2).checked_div(writing.len()).unwrap_or_default();
+        rows.extend(writing.iter().flat_map(|(from, text)| brush.unfinished(from, text, each)));
+        rows.extend(self.pending.iter().flat_map(|pending| brush.message(&pending.said)));
+        // What does not fit above the line would scroll away with every change.
+        let most = self.size.1.saturating_sub(2 + self.size.1 / 3 + 1);
+        rows.drain(..rows.len().saturating_sub(most));
+        rows.push(self.rule(&brush));
+        self.line(&brush, rows)
+    }
+
+    fn rule(&self, brush: &Brush<'_>) -> String {
+        let waiting = match self.pending.len() {
+            0 => String::new(),
+            1 => " 1 message waits".into(),
+            count => format!(" {count} messages wait"),
+        };
+        let doing = self.room.doing(self.me, Instant::now());
+        match self.room.still {
+            _ if self.away => brush.rule(&format!("reconnecting…{waiting}"), Style::Warn),
+            Some(still) => brush.rule(still, Style::Warn),
+            None if doing.is_empty() => brush.rule(&self.room.name, Style::Dim),
+            None => brush.rule(&doing.join(" · "), Style::Dim),
+        }
+    }
+
+    fn prompt(&self) -> String {
+        let reply = self.reply.map_or_else(String::new, |number| format!("↪{number} "));
+        let to = self.to.as_deref().map_or_else(String::new, |to| format!("→{} ", clip(self.room.faces.name(to), 12)));
+        format!("{reply}{to}{PROMPT}")
+    }
+
+    fn line(&self, brush: &Brush<'_>, mut rows: Vec<String>) -> Live {
+        let paper = &self.desk.paper;
+        let prompt = self.prompt();
+        let lead = width(&prompt);
+        let (written, row, column) = self.editor.rows(brush.columns.saturating_sub(lead).max(4));
+        // Of a long text, the rows around the cursor.
+        let most = (self.size.1 / 3).max(1);
+        let first = (row + 1).saturating_sub(most);
+        let begin = rows.len();
+        for (place, text) in written.iter().enumerate().skip(first).take(most) {
+            let before = if place == 0 { paper.paint(Style::Bold, &prompt) } else { " ".repeat(lead) };
+            rows.push(format!("{before}{}", paper.paint(Style::Plain, text)));
+        }
+        let ghost = self.editor.at_end().map(|line| self.book.ghost(line)).unwrap_or_default();
+        let free = brush.columns.saturating_sub(lead + column);
+        if let Some(last) = rows.last_mut().filter(|_| !ghost.is_empty() && free > 1) {
+            last.push_str(&paper.paint(Style::Dim, &clip(&ghost, free)));
+        }
+        rows.extend(self.below(brush));
+        Live { rows, row: begin + row - first, column: lead + column }
+    }
+
+    /// A question, the completions to choose from, or what a command does.
+    fn below(&self, brush: &Brush<'_>) -> Option<String> {
+        let paper = &self.desk.paper;
+        if let Some(whisper) = self.whisper {
+            return Some(paper.paint(Style::Warn, &clip(&format!("  {whisper}"), brush.columns)));
+        }
+        if let Some((words, taken)) = self.editor.choices() {
+            return Some(choices(brush, words, taken));
+        }
+        let hint = self.book.hint(self.editor.text())?;
+        Some(paper.paint(Style::Dim, &clip(&format!("  {hint}"), brush.columns)))
+    }
+
+    /// What could not be sent is not lost.
+    fn farewell(&self) {
+        for pending in self.pending.iter().filter(|pending| pending.seq.is_none()) {
+            note(&format!("perhaps not sent: {}", pending.said.text));
+        }
+    }
+}
+
+/// The completions on one row, beginning far enough on that the taken one is seen.
+fn choices(brush: &Brush<'_>, words: &[String], taken: Option<usize>) -> String {
+    let room = brush.columns.saturating_sub(3);
+    let used = |first: usize| words[first..=taken.unwrap_or(first)].iter().map(|word| width(word) + 2).sum::<usize>();
+    let first = (0..=taken.unwrap_or(0)).find(|first| used(*first) <= room).unwrap_or(taken.unwrap_or(0));
+    let (mut row, mut cells) = (String::from(" "), 1);
+    for (place, word) in words.iter().enumerate().skip(first) {
+        cells += width(word) + 1;
+        if cells + 2 > brush.columns {
+            row.push('…');
+            break;
+        }
+        let style = if taken == Some(place) { Style::Bold } else { Style::Dim };
+        row.push(' ');
+        row.push_str(&brush.paper.paint(style, word));
+    }
+    row
+}

@@ -1,0 +1,241 @@
+//! Keys, from the bytes that a terminal sends.
+
+use moothall_kernel::text::for_terminal;
+
+/// A key, or a paste.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// A character.
+    Char(char),
+    /// What was pasted, newlines kept, cleaned.
+    Paste(String),
+    /// Enter.
+    Enter,
+    /// A new line without sending: Alt-Enter or Ctrl-J.
+    NewLine,
+    /// Tab.
+    Tab,
+    /// Shift-Tab.
+    BackTab,
+    /// Backspace.
+    Backspace,
+    /// Delete.
+    Delete,
+    /// The arrow.
+    Left,
+    /// The arrow.
+    Right,
+    /// The arrow.
+    Up,
+    /// The arrow.
+    Down,
+    /// The key or Ctrl-A.
+    Home,
+    /// The key or Ctrl-E.
+    End,
+    /// Ctrl- or Alt-Left, Alt-B.
+    WordLeft,
+    /// Ctrl- or Alt-Right, Alt-F.
+    WordRight,
+    /// Ctrl and this letter, where it has no other name here.
+    Ctrl(char),
+    /// Alt and this character, where it has no other name here.
+    Alt(char),
+    /// Escape alone.
+    Escape,
+}
+
+/// Begins a paste.
+const PASTE: &[u8] = b"\x1b[200~";
+/// Ends it.
+const PASTE_END: &[u8] = b"\x1b[201~";
+/// Longest paste that is kept; messages have a smaller limit of their own.
+const PASTE_BYTES_MAX: usize = 1 << 20;
+
+/// Takes bytes and gives keys.
+#[derive(Debug, Default)]
+pub struct Keys {
+    waiting: Vec<u8>,
+}
+
+/// What the front of the bytes is.
+enum Front {
+    /// So many bytes, and the key that they are, if any.
+    Taken(usize, Option<Key>),
+    /// More bytes have to come first.
+    Unfinished,
+}
+
+impl Keys {
+    /// Takes the next bytes and gives the keys that they complete.
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<Key> {
+        self.waiting.extend_from_slice(bytes);
+        let mut keys = Vec::new();
+        while !self.waiting.is_empty() {
+            match front(&self.waiting) {
+                Front::Taken(length, key) => {
+                    self.waiting.drain(..length);
+                    keys.extend(key);
+                }
+                Front::Unfinished => break,
+            }
+        }
+        keys
+    }
+
+    /// Whether bytes wait that may be a whole key by themselves: Escape sends what longer sequences begin with.
+    pub fn is_unsure(&self) -> bool {
+        self.waiting.first() == Some(&0x1b) && !self.waiting.starts_with(PASTE)
+    }
+
+    /// Nothing follows: what waits is what it is.
+    pub fn settle(&mut self) -> Option<Key> {
+        let waiting = std::mem::take(&mut self.waiting);
+        (waiting == [0x1b]).then_some(Key::Escape)
+    }
+}
+
+fn front(bytes: &[u8]) -> Front {
+    match bytes {
+        [0x1b, rest @ ..] => escape(bytes, rest),
+        [byte, ..] if *byte < 0x20 || *byte == 0x7f => Front::Taken(1, control(*byte)),
+        _ => character(bytes).map_or(Front::Unfinished, |(length, found)| Front::Taken(length, found.map(Key::Char))),
+    }
+}
+
+fn control(byte: u8) -> Option<Key> {
+    Some(match byte {
+        b'\r' => Key::Enter,
+        b'\n' => Key::NewLine,
+        b'\t' => Key::Tab,
+        0x7f | 0x08 => Key::Backspace,
+        0x01 => Key::Home,
+        0x05 => Key::End,
+        0x02 => Key::Left,
+        0x06 => Key::Right,
+        0x10 => Key::Up,
+        0x0e => Key::Down,
+        byte if byte <= 0x1a && byte > 0 => Key::Ctrl(char::from(byte - 1 + b'a')),
+        _ => return None,
+    })
+}
+
+/// The first character: its length, and nothing in place of bytes that are no UTF-8.
+fn character(bytes: &[u8]) -> Option<(usize, Option<char>)> {
+    let length = match bytes.first()? {
+        0x00..=0x7f => 1,
+        0xc0..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf7 => 4,
+        _ => return Some((1, None)),
+    };
+    let Some(whole) = bytes.get(..length) else {
+        let broken = bytes[1..].iter().any(|byte| byte & 0xc0 != 0x80);
+        return broken.then_some((1, None));
+    };
+    let found = std::str::from_utf8(whole).ok().and_then(|text| text.chars().next());
+    Some((if found.is_some() { length } else { 1 }, found.filter(|c| !c.is_control())))
+}
+
+fn escape(all: &[u8], rest: &[u8]) -> Front {
+    match rest {
+        [] => Front::Unfinished,
+        [b'[', ..] if all.starts_with(PASTE) => paste(all),
+        [b'[', parameters @ ..] => match parameters.iter().position(|byte| (0x40..=0x7e).contains(byte)) {
+            Some(end) => Front::Taken(end + 3, sequence(&parameters[..end], parameters[end])),
+            None if parameters.len() > 32 => Front::Taken(all.len(), None),
+            None => Front::Unfinished,
+        },
+        [b'O'] => Front::Unfinished,
+        [b'O', letter, ..] => Front::Taken(3, sequence(&[], *letter)),
+        [b'\r' | b'\n', ..] => Front::Taken(2, Some(Key::NewLine)),
+        [0x7f | 0x08, ..] => Front::Taken(2, Some(Key::Ctrl('w'))),
+        [0x1b, ..] => Front::Taken(1, Some(Key::Escape)),
+        _ => character(rest).map_or(Front::Unfinished, |(length, found)| Front::Taken(length + 1, found.map(alt))),
+    }
+}
+
+fn alt(c: char) -> Key {
+    match c {
+        'b' => Key::WordLeft,
+        'f' => Key::WordRight,
+        c => Key::Alt(c),
+    }
+}
+
+fn sequence(parameters: &[u8], last: u8) -> Option<Key> {
+    let text = std::str::from_utf8(parameters).unwrap_or_default();
+    let with_modifier = text.contains(';');
+    Some(match (last, text.split(';').next().unwrap_or_default()) {
+        (b'A', _) => Key::Up,
+        (b'B', _) => Key::Down,
+        (b'C', _) if with_modifier => Key::WordRight,
+        (b'D', _) if with_modifier => Key::WordLeft,
+        (b'C', _) => Key::Right,
+        (b'D', _) => Key::Left,
+        (b'H', _) | (b'~', "1" | "7") => Key::Home,
+        (b'F', _) | (b'~', "4" | "8") => Key::End,
+        (b'~', "3") => Key::Delete,
+        (b'Z', _) => Key::BackTab,
+        _ => return None,
+    })
+}
+
+fn paste(all: &[u8]) -> Front {
+    let body = &all[PASTE.len()..];
+    let Some(end) = body.windows(PASTE_END.len()).position(|window| window == PASTE_END) else {
+        return if body.len() > PASTE_BYTES_MAX { Front::Taken(all.len(), None) } else { Front::Unfinished };
+    };
+    let text = for_terminal(&String::from_utf8_lossy(&body[..end]));
+    Front::Taken(PASTE.len() + end + PASTE_END.len(), Some(Key::Paste(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TYPED: &[u8] =
+        b"a\xc3\xbc\xf0\x9f\x98\x80\r\x1b[A\x1b[1;5D\x1bOH\x1b[3~\x1bb\x1b\r\x1b[200~one\rtwo\x1b[31m\x1b[201~\t\x03\x7f\xff\x1b[99;9u";
+
+    #[test]
+    fn keys_are_the_same_wherever_the_bytes_are_cut() {
+        let expected = [
+            Key::Char('a'),
+            Key::Char('ü'),
+            Key::Char('😀'),
+            Key::Enter,
+            Key::Up,
+            Key::WordLeft,
+            Key::Home,
+            Key::Delete,
+            Key::WordLeft,
+            Key::NewLine,
+            Key::Paste("one\ntwo".into()),
+            Key::Tab,
+            Key::Ctrl('c'),
+            Key::Backspace,
+        ];
+        for cut in 0..=TYPED.len() {
+            let mut keys = Keys::default();
+            let mut found = keys.push(&TYPED[..cut]);
+            found.extend(keys.push(&TYPED[cut..]));
+            assert_eq!(found, expected, "cut at {cut}");
+            assert!(!keys.is_unsure());
+        }
+    }
+
+    #[test]
+    fn escape_alone_is_known_when_nothing_follows() {
+        let mut keys = Keys::default();
+        assert_eq!(keys.push(b"\x1b"), []);
+        assert!(keys.is_unsure());
+        assert_eq!(keys.settle(), Some(Key::Escape));
+        assert_eq!(keys.push(b"b"), [Key::Char('b')]);
+    }
+
+    #[test]
+    fn a_paste_cannot_break_out_of_itself() {
+        let mut keys = Keys::default();
+        assert_eq!(keys.push(b"\x1b[200~x\r\nrm -rf ~\x1b]52;c;aGk=\x07\x1b[201~"), [Key::Paste("x\nrm -rf ~".into())]);
+    }
+}

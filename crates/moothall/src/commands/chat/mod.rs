@@ -1,0 +1,92 @@
+//! `chat`: a conversation as a person lives in it. A line to write on at the bottom, what is said scrolling above it; or, for pipes
+//! and screen readers, one block of plain text for each message.
+
+mod complete;
+mod editor;
+mod history;
+mod input;
+mod interactive;
+mod keys;
+mod outbox;
+mod plain;
+mod render;
+mod room;
+mod screen;
+mod stream;
+mod width;
+
+use moothall_surfaces::wire::{Envelope, ThreadStateAnswer};
+use tokio::sync::mpsc;
+
+use self::outbox::{Answer, Letter};
+use self::stream::Heard;
+pub use self::width::width;
+use super::Desk;
+use super::events::{Wanted, last};
+use super::show::is_conversation;
+use crate::cli::Chat;
+use crate::fault::Fault;
+use crate::threads;
+
+/// Messages shown of what was said before.
+const EARLIER: usize = 20;
+/// Events heard that may wait to be shown. A server that has more to say waits.
+const HEARD_MAX: usize = 256;
+
+pub async fn run(desk: &Desk, args: &Chat) -> Result<(), Fault> {
+    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
+    let state = threads::state(&desk.client, &thread).await?;
+    let me = args.speaker.as_str();
+    if args.plain || desk.paper.json || !screen::is_there() || wants_plain(|name| std::env::var(name).ok()) {
+        return plain::run(desk, &thread, me, &state).await;
+    }
+    interactive::run(desk, &thread, me, &state).await
+}
+
+/// `NO_COLOR` and a dumb terminal ask for text without escapes.
+fn wants_plain(variable: impl Fn(&str) -> Option<String>) -> bool {
+    variable("NO_COLOR").is_some_and(|value| !value.is_empty()) || variable("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
+}
+
+/// The latest messages up to where a state is.
+async fn earlier(desk: &Desk, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
+    let mut page = last(&desk.client, &state.thread, state.head, EARLIER, Wanted::Conversation, is_conversation).await?;
+    // What came since is heard as it is.
+    page.events.retain(|envelope| envelope.seq <= state.head);
+    Ok(page.events)
+}
+
+/// Both ways to the server.
+struct Line {
+    heard: mpsc::Receiver<Heard>,
+    letters: mpsc::UnboundedSender<Letter>,
+    answers: mpsc::UnboundedReceiver<Answer>,
+}
+
+impl Line {
+    fn open(desk: &Desk, thread: &str, position: u64) -> Self {
+        let (out, heard) = mpsc::channel(HEARD_MAX);
+        let (letters, posted) = mpsc::unbounded_channel();
+        let (answered, answers) = mpsc::unbounded_channel();
+        tokio::spawn(stream::listen(desk.client.clone(), thread.to_owned(), position, out));
+        tokio::spawn(outbox::carry(desk.client.clone(), thread.to_owned(), posted, answered));
+        Self { heard, letters, answers }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_terminals_want_plain_text() {
+        let with = |given: &'static [(&str, &str)]| {
+            wants_plain(|name| given.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+        };
+        assert!(!with(&[("TERM", "xterm-256color")]));
+        assert!(!with(&[("TERM", "xterm"), ("NO_COLOR", "")]));
+        assert!(with(&[("TERM", "xterm"), ("NO_COLOR", "1")]));
+        assert!(with(&[("TERM", "dumb")]));
+        assert!(with(&[]));
+    }
+}

@@ -1,0 +1,110 @@
+//! What was written and has to reach the server: in order, each once, however often the connection breaks.
+
+use std::time::Duration;
+
+use moothall_surfaces::wire::{Accepted, Actor, CommandRan, NewCommand, NewEvent, StopAccepted};
+use serde_json::json;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+
+use super::complete::own_help;
+use crate::client::{Client, RETRY_MS};
+use crate::fault::{Exit, Fault};
+use crate::threads;
+
+/// Something on its way.
+#[derive(Clone, Debug)]
+pub struct Letter {
+    /// The key under which the server does it once.
+    pub key: String,
+    /// Who sends it.
+    pub from: String,
+    /// What it is.
+    pub matter: Matter,
+}
+
+/// What a letter is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Matter {
+    /// Words.
+    Say {
+        /// The words.
+        text: String,
+        /// Whom they address.
+        to: Option<String>,
+        /// The id of the event that they reply to.
+        reply_to: Option<String>,
+    },
+    /// A slash command.
+    Command(String),
+    /// What can be typed.
+    Help,
+    /// Cancel everything.
+    Stop,
+}
+
+/// What the server said to a letter.
+#[derive(Debug)]
+pub struct Answer {
+    /// The letter's key.
+    pub key: String,
+    /// Its position if it became an event, and words to show.
+    pub result: Result<(Option<u64>, Vec<String>), Fault>,
+}
+
+impl Letter {
+    /// A letter under a key of its own.
+    pub fn new(from: &str, matter: Matter) -> Self {
+        Self { key: uuid::Uuid::now_v7().to_string(), from: from.to_owned(), matter }
+    }
+}
+
+/// Carries letters until no more come.
+pub async fn carry(client: Client, thread: String, mut letters: UnboundedReceiver<Letter>, answers: UnboundedSender<Answer>) {
+    while let Some(letter) = letters.recv().await {
+        let result = deliver(&client, &thread, &letter).await;
+        if answers.send(Answer { key: letter.key, result }).is_err() {
+            return;
+        }
+    }
+}
+
+/// Tries until the server has answered: the key makes a repetition harmless.
+async fn deliver(client: &Client, thread: &str, letter: &Letter) -> Result<(Option<u64>, Vec<String>), Fault> {
+    let mut waits = RETRY_MS.into_iter().chain(std::iter::repeat(RETRY_MS[RETRY_MS.len() - 1]));
+    loop {
+        match send(client, thread, letter).await {
+            Err(fault) if matches!(fault.exit, Exit::Unavailable | Exit::TryLater) => {}
+            answer => return answer,
+        }
+        tokio::time::sleep(Duration::from_millis(waits.next().unwrap_or_default())).await;
+    }
+}
+
+async fn send(client: &Client, thread: &str, letter: &Letter) -> Result<(Option<u64>, Vec<String>), Fault> {
+    let from = Some(letter.from.clone());
+    match &letter.matter {
+        Matter::Say { text, to, reply_to } => {
+            let meta = reply_to.as_ref().map(|id| json!({"reply_to": id}));
+            let event = NewEvent { kind: Some("message".into()), from, to: to.clone(), content: json!(text), meta };
+            let accepted: Accepted = client.post_keyed(&threads::path(thread, "events"), &event, &letter.key).await?;
+            Ok((accepted.event.map(|event| event.seq), accepted.warnings))
+        }
+        Matter::Help => {
+            let command = NewCommand { from, text: "/help".into() };
+            let ran: CommandRan = client.post_keyed(&threads::path(thread, "commands"), &command, &letter.key).await?;
+            Ok((None, vec![ran.text, own_help()]))
+        }
+        Matter::Command(text) => {
+            let command = NewCommand { from, text: text.clone() };
+            let ran: CommandRan = client.post_keyed(&threads::path(thread, "commands"), &command, &letter.key).await?;
+            // What became an event is shown as that.
+            let words = if ran.event.is_some() { Vec::new() } else { vec![ran.text] };
+            Ok((ran.event.map(|event| event.seq), words))
+        }
+        Matter::Stop => {
+            let stopped: StopAccepted = client.post_keyed(&threads::path(thread, "stop"), &Actor { from }, &letter.key).await?;
+            let nothing = || vec!["There was nothing to stop.".to_owned()];
+            Ok((stopped.event.as_ref().map(|event| event.seq), stopped.event.map_or_else(nothing, |_| Vec::new())))
+        }
+    }
+}

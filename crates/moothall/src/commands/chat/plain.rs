@@ -1,0 +1,233 @@
+//! Plain mode: lines in, one block of text for each message out, no escapes. Ends with the input, when everybody has answered.
+
+use std::io::{BufRead, IsTerminal};
+use std::time::Duration;
+
+use moothall_kernel::text::for_terminal;
+use moothall_surfaces::wire::{Envelope, ThreadStateAnswer};
+use tokio::sync::mpsc;
+
+use super::input::{Wish, parse};
+use super::outbox::{Answer, Letter, Matter};
+use super::render;
+use super::room::{Item, Room};
+use super::stream::Heard;
+use super::{Line, earlier};
+use crate::commands::Desk;
+use crate::commands::events::{Wanted, after};
+use crate::commands::say::is_busy;
+use crate::commands::show::is_conversation;
+use crate::fault::Fault;
+use crate::paint::note;
+use crate::threads;
+
+/// How often to look whether everybody has answered, when nothing is heard.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+struct Plain<'a> {
+    desk: &'a Desk,
+    thread: &'a str,
+    me: &'a str,
+    room: Room,
+    letters: mpsc::UnboundedSender<Letter>,
+    /// Letters without an answer.
+    under_way: usize,
+    to: Option<String>,
+    reply: Option<u64>,
+    /// Words that stand on the person's own terminal already.
+    typed: Vec<String>,
+    echoes: bool,
+    over: bool,
+    refused: Option<Fault>,
+}
+
+pub async fn run(desk: &Desk, thread: &str, me: &str, state: &ThreadStateAnswer) -> Result<(), Fault> {
+    let Line { mut heard, letters, mut answers } = Line::open(desk, thread, state.head);
+    let person = std::io::stdin().is_terminal();
+    let mut plain = Plain {
+        desk,
+        thread,
+        me,
+        room: Room::new(state),
+        letters,
+        under_way: 0,
+        to: None,
+        reply: None,
+        typed: Vec::new(),
+        echoes: !person,
+        over: false,
+        refused: None,
+    };
+    for envelope in &earlier(desk, state).await? {
+        // A pipe gets what comes; but what was said before can be replied to.
+        if person {
+            plain.show(envelope)?;
+        } else {
+            plain.room.hear(envelope);
+        }
+    }
+    if let Some(word) = plain.room.stranger(me) {
+        note(&word);
+    }
+    let mut lines = input();
+    while !(plain.over && plain.is_answered().await?) {
+        tokio::select! {
+            line = lines.recv(), if !plain.over => match line {
+                Some(line) => plain.line(&line),
+                None => plain.over = true,
+            },
+            Some(heard) = heard.recv() => {
+                if plain.hear(heard)? == Going::Ends {
+                    return plain.refused.map_or(Ok(()), Err);
+                }
+            }
+            Some(answer) = answers.recv() => plain.answer(answer)?,
+            () = tokio::time::sleep(LOOK_EVERY), if plain.over => {}
+        }
+    }
+    plain.rest().await?;
+    plain.refused.map_or(Ok(()), Err)
+}
+
+#[derive(PartialEq, Eq)]
+enum Going {
+    On,
+    Ends,
+}
+
+/// Lines of standard input; a backslash at the end goes on with the next.
+fn input() -> mpsc::UnboundedReceiver<String> {
+    let (sender, lines) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        let mut bytes = Vec::new();
+        let mut stdin = std::io::stdin().lock();
+        while stdin.read_until(b'\n', &mut bytes).is_ok_and(|count| count > 0) {
+            text.push_str(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']));
+            bytes.clear();
+            if text.ends_with('\\') {
+                text.pop();
+                text.push('\n');
+            } else if sender.send(std::mem::take(&mut text)).is_err() {
+                return;
+            }
+        }
+        if !text.is_empty() {
+            let _ = sender.send(text);
+        }
+    });
+    lines
+}
+
+impl Plain<'_> {
+    fn line(&mut self, line: &str) {
+        if line.trim().is_empty() {
+            return;
+        }
+        match parse(line) {
+            Wish::Say { text, reply, to } => {
+                let Some(reply_to) = self.replied(reply.or(self.reply)) else { return };
+                self.reply = None;
+                self.typed.push(text.clone());
+                self.send(Matter::Say { text, to: to.or_else(|| self.to.clone()), reply_to });
+            }
+            Wish::ReplyNext(number) => self.reply = number,
+            Wish::Address(to) => self.to = to,
+            Wish::Command(text) => self.send(Matter::Command(text)),
+            Wish::Help => self.send(Matter::Help),
+            Wish::Quit => self.over = true,
+            Wish::Wrong(line) => note(&line),
+        }
+    }
+
+    /// The id behind a number; nothing where nobody knows the number.
+    fn replied(&self, number: Option<u64>) -> Option<Option<String>> {
+        let Some(number) = number else { return Some(None) };
+        let id = self.room.id_of(number).map(str::to_owned);
+        if id.is_none() {
+            note(&format!("not sent: there is no message {number} here"));
+        }
+        id.map(Some)
+    }
+
+    fn send(&mut self, matter: Matter) {
+        self.under_way += 1;
+        // The other end lives as long as this does.
+        let _ = self.letters.send(Letter::new(self.me, matter));
+    }
+
+    fn answer(&mut self, answer: Answer) -> Result<(), Fault> {
+        self.under_way -= 1;
+        match answer.result {
+            Ok((_, words)) => {
+                for text in words {
+                    self.desk.paper.line(for_terminal(text.trim_end()).as_str())?;
+                }
+            }
+            Err(fault) => {
+                note(&fault.to_string());
+                self.refused = Some(fault);
+            }
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, heard: Heard) -> Result<Going, Fault> {
+        match heard {
+            Heard::Event(envelope) => self.show(&envelope)?,
+            Heard::State(state) => self.room.update(&state),
+            Heard::Delta(_) | Heard::Presence(_) => {}
+            Heard::Away => note("reconnecting…"),
+            Heard::Back => note("connected again"),
+            Heard::Refused(fault) => {
+                self.refused = Some(fault);
+                return Ok(Going::Ends);
+            }
+        }
+        Ok(Going::On)
+    }
+
+    fn show(&mut self, envelope: &Envelope) -> Result<(), Fault> {
+        let Some(item) = self.room.hear(envelope) else { return Ok(()) };
+        if self.desk.paper.json {
+            return if is_conversation(envelope) { self.desk.paper.object(envelope) } else { Ok(()) };
+        }
+        if let Item::Message(said) = &item
+            && said.from == self.me
+            && !self.echoes
+            && let Some(place) = self.typed.iter().position(|text| *text == said.text)
+        {
+            self.typed.remove(place);
+            return Ok(());
+        }
+        match render::plain(&item, &self.room) {
+            Some(block) => self.desk.paper.line(&block),
+            None => Ok(()),
+        }
+    }
+
+    /// Shows what has happened and was not heard yet.
+    async fn rest(&mut self) -> Result<(), Fault> {
+        for envelope in after(&self.desk.client, self.thread, self.room.heard, Wanted::Conversation).await?.events {
+            self.show(&envelope)?;
+        }
+        Ok(())
+    }
+
+    /// Whether everything was sent, and nobody will say more by themselves.
+    async fn is_answered(&self) -> Result<bool, Fault> {
+        if self.under_way > 0 {
+            return Ok(false);
+        }
+        match threads::state(&self.desk.client, self.thread).await {
+            Ok(state) if is_busy(&state) => Ok(false),
+            Ok(state) => {
+                if state.state.paused {
+                    note("The conversation is paused: agents stand still until it is resumed.");
+                }
+                Ok(true)
+            }
+            Err(_) => Ok(false),
+        }
+    }
+}

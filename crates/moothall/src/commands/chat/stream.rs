@@ -1,0 +1,127 @@
+//! Everything that happens in a conversation, as it happens, across breaks of the connection.
+
+use std::time::Duration;
+
+use futures_util::{Stream, StreamExt};
+use moothall_surfaces::wire::{DeltaSignal, Envelope, PresenceUpdate, ThreadStateAnswer};
+use serde::de::DeserializeOwned;
+use tokio::sync::mpsc::Sender;
+
+use super::room::Room;
+use crate::client::{Client, RETRY_MS};
+use crate::fault::{Exit, Fault};
+use crate::sse::Frame;
+use crate::threads;
+
+/// What is heard.
+#[derive(Debug)]
+pub enum Heard {
+    /// An event; each one once, in order.
+    Event(Box<Envelope>),
+    /// A piece of a running answer.
+    Delta(DeltaSignal),
+    /// How somebody is.
+    Presence(PresenceUpdate),
+    /// What the conversation is like, after something changed that.
+    State(Box<ThreadStateAnswer>),
+    /// The server is away.
+    Away,
+    /// It is back; nothing was missed.
+    Back,
+    /// It refuses.
+    Refused(Fault),
+}
+
+/// Nobody listens any more.
+struct Deaf;
+
+/// Listens from after a position until nobody wants to hear more.
+pub async fn listen(client: Client, thread: String, position: u64, out: Sender<Heard>) {
+    let mut ear = Ear { path: threads::path(&thread, "events/stream"), client, thread, position, out };
+    while let Ok(Some(frames)) = ear.connect().await {
+        if ear.hear(frames).await.is_err() {
+            return;
+        }
+    }
+}
+
+struct Ear {
+    client: Client,
+    thread: String,
+    path: String,
+    position: u64,
+    out: Sender<Heard>,
+}
+
+impl Ear {
+    async fn say(&self, heard: Heard) -> Result<(), Deaf> {
+        self.out.send(heard).await.map_err(|_| Deaf)
+    }
+
+    /// A stream that goes on where the last one ended; nothing where the server refuses.
+    async fn connect(&self) -> Result<Option<impl Stream<Item = Frame> + use<>>, Deaf> {
+        let mut waits = RETRY_MS.into_iter().chain(std::iter::repeat(RETRY_MS[RETRY_MS.len() - 1]));
+        let mut away = false;
+        loop {
+            match self.client.stream(&self.path, Some(&self.position.to_string())).await {
+                Ok(frames) => {
+                    if away {
+                        self.say(Heard::Back).await?;
+                    }
+                    return Ok(Some(frames));
+                }
+                Err(fault) if !matches!(fault.exit, Exit::Unavailable | Exit::TryLater) => {
+                    self.say(Heard::Refused(fault)).await?;
+                    return Ok(None);
+                }
+                Err(_) if !away => {
+                    away = true;
+                    self.say(Heard::Away).await?;
+                }
+                Err(_) => {}
+            }
+            tokio::time::sleep(Duration::from_millis(waits.next().unwrap_or_default())).await;
+        }
+    }
+
+    async fn hear(&mut self, frames: impl Stream<Item = Frame>) -> Result<(), Deaf> {
+        let mut frames = std::pin::pin!(frames);
+        while let Some(frame) = frames.next().await {
+            match frame.event.as_str() {
+                "" => self.event(&frame).await?,
+                "delta" => self.signal(&frame, Heard::Delta).await?,
+                "presence" => self.signal(&frame, Heard::Presence).await?,
+                // What a later version says besides is not needed to follow.
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn signal<T: DeserializeOwned>(&self, frame: &Frame, heard: fn(T) -> Heard) -> Result<(), Deaf> {
+        match serde_json::from_str(&frame.data) {
+            Ok(signal) => self.say(heard(signal)).await,
+            Err(_) => Ok(()),
+        }
+    }
+
+    async fn event(&mut self, frame: &Frame) -> Result<(), Deaf> {
+        let envelope: Envelope = match serde_json::from_str(&frame.data) {
+            Ok(envelope) => envelope,
+            Err(error) => {
+                let fault = Fault::new(Exit::Failure, "the server sent an event that this version does not understand");
+                return self.say(Heard::Refused(fault.because(error))).await;
+            }
+        };
+        if envelope.seq <= self.position {
+            return Ok(());
+        }
+        self.position = envelope.seq;
+        let changes = Room::changes_with(&envelope);
+        self.say(Heard::Event(Box::new(envelope))).await?;
+        if changes && let Ok(state) = threads::state(&self.client, &self.thread).await {
+            self.say(Heard::State(Box::new(state))).await?;
+        }
+        Ok(())
+    }
+}

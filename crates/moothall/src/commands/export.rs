@@ -1,0 +1,37 @@
+//! `export`: a whole conversation, for reading or for programs.
+
+use moothall_surfaces::wire::Envelope;
+
+use super::Desk;
+use super::events::{self, Wanted};
+use super::markdown::Transcript;
+use crate::cli::{Export, ExportFormat};
+use crate::fault::Fault;
+use crate::threads::{self, Faces};
+
+/// Events asked for at once, so that a long conversation is never whole in memory.
+const PAGE: usize = 1000;
+
+pub async fn run(desk: &Desk, args: &Export) -> Result<(), Fault> {
+    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
+    let state = threads::state(&desk.client, &thread).await?;
+    let mut transcript = Transcript::new(Faces::of(&state));
+    let print = |envelope: &Envelope, transcript: &mut Transcript| match args.format {
+        ExportFormat::Markdown if !desk.paper.json => desk.paper.line(&transcript.entry(envelope)),
+        ExportFormat::Markdown | ExportFormat::Jsonl => desk.paper.object(envelope),
+    };
+    let wanted = if args.all { Wanted::Trace } else { Wanted::Conversation };
+    let mut after = 0;
+    while after < state.head {
+        let page = events::page(&desk.client, &thread, after, PAGE, wanted).await?;
+        // What came since the export began is left for the next one.
+        for envelope in page.events.iter().filter(|envelope| envelope.seq <= state.head) {
+            print(envelope, &mut transcript)?;
+        }
+        if page.through <= after {
+            break;
+        }
+        after = page.through;
+    }
+    Ok(())
+}

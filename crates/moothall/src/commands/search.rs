@@ -1,0 +1,74 @@
+//! `search`: finds messages in all conversations.
+
+use moothall_surfaces::wire::{SearchAnswer, SearchHit};
+
+use super::Desk;
+use super::show::clock;
+use crate::cli::Search;
+use crate::client::segment;
+use crate::fault::Fault;
+use crate::paint::{Style, note};
+
+pub async fn run(desk: &Desk, args: &Search) -> Result<(), Fault> {
+    let cursor = args.cursor.map_or_else(String::new, |cursor| format!("&cursor={cursor}"));
+    let path = format!("/search?q={}&limit={}{cursor}", segment(&query(&args.query)), args.limit);
+    let answer: SearchAnswer = desk.client.get(&path).await?;
+    if desk.paper.json {
+        return desk.paper.object(&answer);
+    }
+    for hit in &answer.hits {
+        desk.paper.line(&row(desk, hit))?;
+    }
+    if answer.hits.is_empty() {
+        note("Nothing was found.");
+    }
+    if let Some(next) = answer.next {
+        note(&format!("There is more: add --cursor {next}"));
+    }
+    if answer.lag_events > 0 {
+        note(&format!("The newest {} events are not indexed yet; try again in a moment.", answer.lag_events));
+    }
+    Ok(())
+}
+
+/// The query that the words of a command line stand for. A shell takes the quotes off, so where there are several words one that
+/// holds spaces is put back into quotes.
+fn query(words: &[String]) -> String {
+    let [whole] = words else {
+        return words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    };
+    whole.clone()
+}
+
+fn quoted(word: &str) -> String {
+    if !word.contains(char::is_whitespace) || word.contains('"') {
+        return word.to_owned();
+    }
+    match word.split_once(':') {
+        Some((key, value)) if !key.contains(char::is_whitespace) => format!("{key}:\"{}\"", value.trim_start()),
+        _ => format!("\"{word}\""),
+    }
+}
+
+fn row(desk: &Desk, hit: &SearchHit) -> String {
+    let paper = &desk.paper;
+    let day = hit.ts.get(..10).unwrap_or_default();
+    let place = format!("{} {}  {}", day, clock(&hit.ts), hit.seq);
+    let words = hit.snippet.iter().map(|piece| paper.paint(if piece.matched { Style::Warn } else { Style::Plain }, &piece.text));
+    let (place, thread, from) =
+        (paper.paint(Style::Dim, &place), paper.paint(Style::Dim, &hit.thread_name), paper.paint(Style::Bold, &hit.from));
+    format!("{thread}  {place}  {from}  {}", words.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_takes_quotes_off_and_they_come_back() {
+        let asked = |words: &[&str]| query(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        assert_eq!(asked(&["deploy friday from:ann"]), "deploy friday from:ann");
+        assert_eq!(asked(&["deploy", "from:Ann Lee", "on friday", "x:y"]), "deploy from:\"Ann Lee\" \"on friday\" x:y");
+        assert_eq!(asked(&["\"on friday\"", "at 10:30 sharp"]), "\"on friday\" \"at 10:30 sharp\"");
+    }
+}

@@ -1,0 +1,139 @@
+//! Finding again what was said, and taking it away.
+
+use std::fmt::Write as _;
+
+use moothall_engine::ports::{Catalog, Epoch, EventLog, StreamBatch};
+use moothall_kernel::event::{Event, Posted, Recorded, To};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::participant::Kind;
+use moothall_kernel::policy::Policy;
+use moothall_kernel::time::Timestamp;
+use moothall_store::SqliteLog;
+use serde_json::{Value, json};
+
+use crate::harness::{Home, Server};
+
+/// What the server says about a thread's events, byte for byte, up to their end.
+async fn raw_events(server: &Server<'_>, thread: &str, query: &str) -> String {
+    let url = format!("{}/threads/{thread}/events{query}", server.url);
+    let text = reqwest::Client::builder().no_proxy().build().unwrap().get(url).send().await.unwrap().text().await.unwrap();
+    let end = text.rfind("],\"count\"").unwrap();
+    text[..end].to_owned()
+}
+
+fn rebuilt(export: &str) -> String {
+    let mut text = "{\"events\":[".to_owned();
+    for (place, line) in export.lines().enumerate() {
+        let _ = write!(text, "{}{line}", if place == 0 { "" } else { "," });
+    }
+    text
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_export_holds_every_event_as_the_server_shows_it() {
+    let home = Home::new();
+    let server = home.serve();
+    let thread = server.thread().await;
+    let path = format!("/threads/{thread}/events");
+    server.control(&thread, json!({"policy": "hybrid"})).await;
+    server.invite(&thread, "critic", "critic").await;
+    server
+        .control(&thread, json!({"invite": {"participant_id": "ann", "profile": {"client": "human", "nickname": "Ann \"A.\" Lee"}}}))
+        .await;
+    let content = json!({"z": [1.0, -0.5, 1e-7, 9_007_199_254_740_991_i64, null], "a": {"q": "\"\\\u{2028}\u{1f600}"}, "": true});
+    server.accepted(&path, json!({"type": "x-sensor", "from": "ann", "content": content, "meta": {"tags": ["a,b"]}})).await;
+    server.say(&thread, "</script>\u{202e}\t\"quoted\" \\ ![x](https://evil) \u{0}end").await;
+    let asked = server.say(&thread, "@critic what do you make of it?").await;
+    let reply = server.reply(&thread, &asked, "critic").await;
+    server.wait_for(&thread, reply["seq"].as_u64().unwrap(), |event| event["content"]["event"] == "round_closed").await;
+
+    let all = server.ok(&["export", &thread, "--format", "jsonl", "--all"]);
+    assert_eq!(rebuilt(&all), raw_events(&server, &thread, "").await);
+    let seen = server.ok(&["export", &thread, "--json"]);
+    assert_eq!(rebuilt(&seen), raw_events(&server, &thread, "?as=user").await);
+    assert!(seen.lines().count() < all.lines().count());
+
+    let page = server.ok(&["export", "-"]);
+    assert!(page.starts_with("# Test\n") && page.contains("· user ·") && page.contains("in reply to"), "{page}");
+    assert!(page.contains("~~~text\n@critic what do you make of it?\n~~~") && !page.contains('\u{202e}'), "{page}");
+}
+
+const MESSAGES: u64 = 10_000;
+
+fn event(seq: u64) -> Event {
+    let user = ParticipantId::user();
+    if seq == 1 {
+        return Event::Created { name: "Long talk".into(), by: user, policy: Policy::default() };
+    }
+    Event::Posted(Posted {
+        from: user,
+        kind: Kind::Human,
+        to: To::All,
+        body: format!("message {seq} about topic{}", seq % 100),
+        mentions: Vec::new(),
+        depth: 0,
+        reply_to: None,
+        turn: None,
+        tags: Vec::new(),
+        via: false,
+        queued: false,
+        published: None,
+        error: None,
+        fingerprint: 0,
+    })
+}
+
+/// A conversation of that many messages, put where a server finds it.
+async fn long_talk(home: &Home) {
+    let log = SqliteLog::open(&home.data()).unwrap();
+    let (title, policy, created_at) = ("Long talk".to_owned(), "mention_only".to_owned(), Timestamp::from_millis(1_700_000_000_000));
+    let catalog = Catalog { title, policy, created_at, next_wake: None, has_duties: false, archived: false };
+    for first in (0..MESSAGES).step_by(1000) {
+        let events = (first + 1..=first + 1000).map(|seq| Recorded {
+            seq: Seq(seq),
+            ts: created_at + moothall_kernel::time::Millis(seq),
+            event: event(seq),
+        });
+        let batch = StreamBatch {
+            stream: StreamId::new("long-talk"),
+            epoch: Epoch(0),
+            expected_head: Seq(first),
+            events: events.collect(),
+            claims: Vec::new(),
+            deliveries: Vec::new(),
+            catalog: catalog.clone(),
+        };
+        log.append(vec![batch]).await.unwrap();
+    }
+    log.close().await.unwrap();
+}
+
+/// The answer once the index has caught up.
+fn found(server: &Server<'_>, query: &[&str]) -> Value {
+    loop {
+        let answer = server.json(&[&["search"], query].concat());
+        if answer["lag_events"] == 0 {
+            return answer;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_messages_are_found_and_exported() {
+    let home = Home::new();
+    long_talk(&home).await;
+    let server = home.serve();
+    let answer = found(&server, &["\"message 7777\" from:user in:\"long talk\""]);
+    assert_eq!((answer["hits"].as_array().unwrap().len(), &answer["hits"][0]["seq"]), (1, &json!(7777)));
+    assert_eq!(answer["hits"][0]["snippet"][0], json!({"text": "message 7777", "matched": true}));
+    let about = found(&server, &["topic42", "--limit", "100"]);
+    assert_eq!((about["hits"].as_array().unwrap().len(), about.get("next")), (100, None));
+    server.say("long-talk", "an afterthought").await;
+    assert_eq!(found(&server, &["afterthought"])["hits"][0]["seq"], MESSAGES + 1);
+
+    let all = server.ok(&["export", "long-talk", "--format", "jsonl", "--all"]);
+    assert_eq!(rebuilt(&all), raw_events(&server, "long-talk", "").await);
+    assert!(all.lines().count() as u64 > MESSAGES);
+    let text = server.ok(&["search", "\"message 7777\""]);
+    assert!(text.starts_with("Long talk  2023-11-14 22:13:27Z  7777  user  message 7777 about"), "{text}");
+}

@@ -1,0 +1,158 @@
+//! A data folder, its configuration, and one server process after another on it.
+
+use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use moothall_store::SqliteLog;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+/// Longer than anything takes, even on a busy computer; only what is broken takes so long.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Agents that answer at once, agents that pass, programs, and one that does not answer before it may.
+const AGENTS: &str = r#"
+[agents.ann]
+replies = ["I heard: {message}"]
+
+[agents.ben]
+replies = ["[PASS]", "Seen: {message}", "[PASS]"]
+
+[agents.cat]
+replies = [{ text = "After a while: {message}", delay_ms = 5 }]
+
+[agents.sh]
+command = ["/bin/sh", "-c", "read -r document; echo done"]
+"#;
+
+/// A place for a server.
+pub struct House {
+    folder: TempDir,
+    /// Where the server is; nothing while there is none.
+    pub address: watch::Sender<Option<String>>,
+    crashes: AtomicU64,
+}
+
+impl House {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().display();
+        let gate = format!("read -r document; [ -e {path}/open ] && echo opened || exec sleep 600");
+        let gated = format!("{AGENTS}\n[agents.gated]\ncommand = [\"/bin/sh\", \"-c\", {gate:?}]\n");
+        fs::write(folder.path().join("moothall.toml"), gated).unwrap();
+        Self { folder, address: watch::channel(None).0, crashes: AtomicU64::new(0) }
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// From now on the gated agent answers.
+    pub fn open_gate(&self) {
+        fs::write(self.folder.path().join("open"), "").unwrap();
+    }
+
+    /// Starts a server that has to come up.
+    pub async fn start(&self) -> Server {
+        self.start_until(None).await.unwrap_or_else(|status| panic!("the server ended at its start: {status}; {}", self.said()))
+    }
+
+    /// Starts a server that may die at a point, `name:count`, before it says where it is.
+    pub async fn start_until(&self, point: Option<&str>) -> Result<Server, ExitStatus> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_moothall"));
+        let data = self.data();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        command.args(["serve", "--json", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
+        command.current_dir(self.folder.path()).env_clear().env("PATH", path).env("HOME", self.folder.path());
+        command.envs(point.map(|point| ("MOOTHALL_CRASH_AT", point)));
+        let log = File::options().create(true).append(true).open(self.folder.path().join("stderr")).unwrap();
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).kill_on_drop(true).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let Some(first) = timeout(PATIENCE, lines.next_line()).await.expect("a first line, and none came").unwrap() else {
+            let status = timeout(PATIENCE, child.wait()).await.expect("an end, and none came").unwrap();
+            self.count(status);
+            return Err(status);
+        };
+        let first: Value = serde_json::from_str(&first).unwrap();
+        self.address.send_replace(Some(first["listening"].as_str().unwrap().to_owned()));
+        Ok(Server { child, _lines: lines })
+    }
+
+    /// Waits until the server's process has ended, which it does by itself or was told to.
+    pub async fn ended(&self, server: &mut Server) -> ExitStatus {
+        let status = server.child.wait().await.unwrap();
+        self.address.send_replace(None);
+        self.count(status);
+        status
+    }
+
+    fn count(&self, status: ExitStatus) {
+        self.crashes.fetch_add(u64::from(crashed(status)), Ordering::Relaxed);
+    }
+
+    /// How many servers died at a point.
+    pub fn crashes(&self) -> u64 {
+        self.crashes.load(Ordering::Relaxed)
+    }
+
+    /// kill -9.
+    pub async fn kill(&self, mut server: Server) {
+        server.signal(Signal::SIGKILL);
+        let status = timeout(PATIENCE, self.ended(&mut server)).await.expect("an end, and none came");
+        assert_eq!(status.signal(), Some(Signal::SIGKILL as i32), "the server ended by itself: {status}; {}", self.said());
+    }
+
+    /// Ends the server as an operator does.
+    pub async fn stop(&self, mut server: Server) {
+        server.signal(Signal::SIGTERM);
+        let status = timeout(PATIENCE, self.ended(&mut server)).await.expect("an end, and none came");
+        assert!(status.success(), "{status}; {}", self.said());
+    }
+
+    /// What is damaged in the data folder, which no server has.
+    pub async fn damage(&self) -> Vec<String> {
+        let log = SqliteLog::open(&self.data()).unwrap();
+        let verified = log.verify().await.unwrap();
+        log.close().await.unwrap();
+        let empty = (verified.events == 0).then(|| "there are no events".to_owned());
+        verified.faults.iter().map(ToString::to_string).chain(empty).collect()
+    }
+
+    /// What the servers wrote to stderr.
+    pub fn said(&self) -> String {
+        fs::read_to_string(self.folder.path().join("stderr")).unwrap_or_default()
+    }
+}
+
+/// A running server. It ends with its test.
+pub struct Server {
+    child: Child,
+    _lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Server {
+    pub fn signal(&self, signal: Signal) {
+        let id = self.child.id().expect("it has not been waited for");
+        kill(Pid::from_raw(id.try_into().unwrap()), signal).unwrap();
+    }
+
+    /// Its end, which comes by itself.
+    pub async fn wait(&mut self) -> ExitStatus {
+        self.child.wait().await.unwrap()
+    }
+}
+
+/// Whether a process ended at a crash point.
+pub fn crashed(status: ExitStatus) -> bool {
+    status.signal() == Some(Signal::SIGABRT as i32)
+}

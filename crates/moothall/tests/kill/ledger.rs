@@ -1,0 +1,125 @@
+//! What was asked of the server and what it acknowledged, kept outside of it.
+
+use std::fmt::Display;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use reqwest::{Client, RequestBuilder};
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::house::PATIENCE;
+
+/// One request, with an idempotency key, and its answer once there was one.
+pub struct Asked {
+    pub path: String,
+    pub body: Value,
+    pub key: String,
+    pub answer: OnceLock<Value>,
+}
+
+impl Asked {
+    /// The event that the answer acknowledges.
+    pub fn event(&self) -> Option<&Value> {
+        self.answer.get().map(|answer| &answer["event"]).filter(|event| !event.is_null())
+    }
+}
+
+/// All requests.
+pub struct Ledger {
+    http: Client,
+    asked: Mutex<Vec<Arc<Asked>>>,
+    /// Why the newest request that got no answer got none.
+    loss: Mutex<String>,
+    /// How many were acknowledged for the first time.
+    pub acknowledged: watch::Sender<u64>,
+    /// How many answers were given again.
+    pub repeated: AtomicU64,
+}
+
+impl Ledger {
+    pub fn new() -> Self {
+        let http = Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
+        Self { http, asked: Mutex::default(), loss: Mutex::default(), acknowledged: watch::channel(0).0, repeated: AtomicU64::new(0) }
+    }
+
+    /// Notes a request before it is made.
+    pub fn note(&self, path: String, body: Value, key: String) -> Arc<Asked> {
+        let asked = Arc::new(Asked { path, body, key, answer: OnceLock::new() });
+        self.asked.lock().unwrap().push(asked.clone());
+        asked
+    }
+
+    pub fn all(&self) -> Vec<Arc<Asked>> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// Makes a request; nothing comes back when the server is gone or goes. A request made again has to get the same answer.
+    pub async fn ask(&self, address: &str, asked: &Asked) -> Option<Value> {
+        let (status, answer) = self.post(address, asked).await?;
+        if status == 503 {
+            return self.lost(&asked.path, &answer);
+        }
+        assert_eq!(status, 200, "{} {} was refused: {answer}", asked.path, asked.body);
+        match asked.answer.get() {
+            Some(before) => {
+                assert_eq!(*before, answer, "the key {} got another answer than before", asked.key);
+                self.repeated.fetch_add(1, Ordering::Relaxed);
+            }
+            None => {
+                asked.answer.set(answer.clone()).unwrap();
+                self.acknowledged.send_modify(|count| *count += 1);
+            }
+        }
+        Some(answer)
+    }
+
+    /// Makes a request that leaves nothing behind.
+    pub async fn tell(&self, address: &str, asked: &Asked) -> Option<()> {
+        let (status, answer) = self.post(address, asked).await?;
+        assert!(matches!(status, 200 | 503), "{} {} was refused: {answer}", asked.path, asked.body);
+        if status == 200 { Some(()) } else { self.lost(&asked.path, &answer) }
+    }
+
+    async fn post(&self, address: &str, asked: &Asked) -> Option<(u16, Value)> {
+        let request = self.http.post(format!("{address}{}", asked.path)).header("Idempotency-Key", &asked.key).json(&asked.body);
+        self.answer(address, &asked.path, request).await
+    }
+
+    async fn answer(&self, address: &str, path: &str, request: RequestBuilder) -> Option<(u16, Value)> {
+        let read = async {
+            let answer = request.send().await?;
+            let status = answer.status().as_u16();
+            Ok::<_, reqwest::Error>((status, answer.text().await?))
+        };
+        match read.await {
+            // Where the server is, which some answers tell, is another place after each restart.
+            Ok((status, text)) => Some((status, serde_json::from_str(&text.replace(address, "http://here")).unwrap())),
+            Err(error) => self.lost(path, &format!("{error:?}")),
+        }
+    }
+
+    fn lost<T>(&self, path: &str, why: &dyn Display) -> Option<T> {
+        *self.loss.lock().unwrap() = format!("{path}: {why}");
+        None
+    }
+
+    /// Why the newest request that got no answer got none.
+    pub fn loss(&self) -> String {
+        self.loss.lock().unwrap().clone()
+    }
+
+    pub async fn get(&self, address: &str, path: &str) -> Option<Value> {
+        let (status, body) = self.answer(address, path, self.http.get(format!("{address}{path}"))).await?;
+        assert!(matches!(status, 200 | 503), "GET {path}: {status} {body}");
+        if status == 200 { Some(body) } else { self.lost(path, &body) }
+    }
+
+    /// Waits until so many requests were acknowledged.
+    pub async fn reached(&self, count: u64) {
+        let mut acknowledged = self.acknowledged.subscribe();
+        let reached = timeout(PATIENCE, acknowledged.wait_for(|now| *now >= count)).await;
+        reached.unwrap_or_else(|_| panic!("{count} acknowledgements, and they did not come")).unwrap();
+    }
+}

@@ -1,0 +1,132 @@
+//! Somebody who reads along, and after every crash goes on after the last event that was seen.
+
+use std::sync::{Arc, Mutex};
+
+use futures_util::StreamExt;
+use reqwest::{Client, Response};
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// What a reader saw.
+#[derive(Default)]
+struct Seen {
+    events: Vec<Value>,
+    faults: Vec<String>,
+    connections: u64,
+}
+
+/// A reader at work. It ends with its test.
+pub struct Reader {
+    /// Nothing for an operator, who sees everything.
+    viewer: Option<String>,
+    seen: Arc<Mutex<Seen>>,
+    /// The position of the newest event that was seen.
+    pub head: watch::Receiver<u64>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Reader {
+    /// Reads a thread from its beginning, wherever the server is.
+    pub fn of(thread: &str, viewer: Option<&str>, address: watch::Receiver<Option<String>>) -> Self {
+        let seen = Arc::<Mutex<Seen>>::default();
+        let (heads, head) = watch::channel(0);
+        let query = viewer.map(|viewer| format!("&as={viewer}")).unwrap_or_default();
+        let path = format!("/threads/{thread}/events/stream?after=0{query}");
+        let reading =
+            Reading { path, gapless: viewer.is_none(), seen: seen.clone(), heads, http: Client::builder().no_proxy().build().unwrap() };
+        Self { viewer: viewer.map(Into::into), seen, head, task: tokio::spawn(reading.run(address)) }
+    }
+
+    /// What is wrong with what was seen, compared with what there is. Everything has to have been seen.
+    pub fn faults(&self, events: &[Value]) -> Vec<String> {
+        let name = self.viewer.as_deref().unwrap_or("the operator");
+        let seen = self.seen.lock().unwrap();
+        let mut faults: Vec<String> = seen.faults.iter().map(|fault| format!("{name}: {fault}")).collect();
+        if let Some((saw, is)) = seen.events.iter().zip(events).find(|(saw, is)| saw != is) {
+            faults.push(format!("{name} saw {saw}, and it is {is}"));
+        }
+        if seen.events.len() != events.len() {
+            faults.push(format!("{name} saw {} events of {}", seen.events.len(), events.len()));
+        }
+        faults
+    }
+
+    pub fn viewer(&self) -> Option<&str> {
+        self.viewer.as_deref()
+    }
+
+    /// How often it had to connect.
+    pub fn connections(&self) -> u64 {
+        self.seen.lock().unwrap().connections
+    }
+}
+
+struct Reading {
+    path: String,
+    gapless: bool,
+    seen: Arc<Mutex<Seen>>,
+    heads: watch::Sender<u64>,
+    http: Client,
+}
+
+impl Reading {
+    async fn run(self, mut address: watch::Receiver<Option<String>>) {
+        loop {
+            let at = address.borrow_and_update().clone();
+            let connected = match &at {
+                Some(at) => self.connect(at).await,
+                None => None,
+            };
+            match connected {
+                Some(stream) => self.read(stream).await,
+                None if address.changed().await.is_err() => return,
+                None => {}
+            }
+        }
+    }
+
+    async fn connect(&self, address: &str) -> Option<Response> {
+        let after = self.heads.borrow().to_string();
+        let request = self.http.get(format!("{address}{}", self.path)).header("Last-Event-ID", after);
+        let answer = request.send().await.ok().filter(|answer| answer.status().is_success())?;
+        self.seen.lock().unwrap().connections += 1;
+        Some(answer)
+    }
+
+    async fn read(&self, stream: Response) {
+        let mut bytes = stream.bytes_stream();
+        let mut text = Vec::new();
+        while let Some(Ok(chunk)) = bytes.next().await {
+            text.extend_from_slice(&chunk);
+            while let Some(end) = text.windows(2).position(|pair| pair == b"\n\n") {
+                let frame: Vec<u8> = text.drain(..end + 2).collect();
+                self.take(&String::from_utf8(frame).unwrap());
+            }
+        }
+    }
+
+    /// Takes a frame. Named ones are signals, and those without data keep the connection alive.
+    fn take(&self, frame: &str) {
+        let field = |name: &str| frame.lines().find_map(|line| line.strip_prefix(name));
+        let (None, Some(data)) = (field("event: "), field("data: ")) else { return };
+        let event: Value = serde_json::from_str(data).unwrap();
+        let (seq, last) = (event["seq"].as_u64().unwrap(), *self.heads.borrow());
+        let mut seen = self.seen.lock().unwrap();
+        if field("id: ") != Some(&seq.to_string()) {
+            seen.faults.push(format!("the frame of event {seq} has another id: {frame}"));
+        }
+        if seq <= last || (self.gapless && seq != last + 1) {
+            seen.faults.push(format!("event {seq} came after event {last}"));
+        }
+        seen.events.push(event);
+        drop(seen);
+        self.heads.send_replace(seq);
+    }
+}

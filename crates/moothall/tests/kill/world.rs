@@ -1,0 +1,214 @@
+//! The conversations of a test, and what is common to all who take part in them.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::house::{House, PATIENCE, Server, crashed};
+use crate::ledger::{Asked, Ledger};
+use crate::oracle;
+use crate::reader::Reader;
+
+/// Who decides about the floor of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Floor {
+    /// `hybrid`: one message after the other, agent after agent.
+    Hybrid,
+    /// `mention_only`: whoever is named answers, side by side.
+    Asked,
+}
+
+impl Floor {
+    fn policy(self) -> Value {
+        match self {
+            Floor::Hybrid => json!({"name": "hybrid", "cooldown_seconds": 0.02}),
+            Floor::Asked => json!({"name": "mention_only", "cooldown_seconds": 0}),
+        }
+    }
+
+    /// Who is invited, by the names of their clients. The guest has no program here: it speaks when it likes.
+    fn invited(self) -> &'static [&'static str] {
+        match self {
+            Floor::Hybrid => &["ann", "ben", "cat", "sh"],
+            Floor::Asked => &["ann", "cat", "sh", "gated", "guest"],
+        }
+    }
+}
+
+/// A conversation and its readers.
+pub struct Thread {
+    pub id: String,
+    pub floor: Floor,
+    pub readers: Vec<Reader>,
+}
+
+/// A house with conversations in it, and the memory of what was asked.
+pub struct World {
+    pub house: House,
+    pub ledger: Ledger,
+    pub threads: Vec<Thread>,
+}
+
+impl World {
+    pub fn new() -> Self {
+        Self { house: House::new(), ledger: Ledger::new(), threads: Vec::new() }
+    }
+
+    /// Begins the conversations, whatever happens to the server while it does.
+    pub async fn furnish(&mut self, server: &mut Server, floors: &[Floor]) {
+        for (number, floor) in floors.iter().enumerate() {
+            let body = json!({"name": format!("{floor:?} {number}"), "from": "user", "policy": floor.policy()});
+            let asked = self.ledger.note("/threads".into(), body, format!("create-{number}"));
+            let id = self.insist(server, &asked).await["id"].as_str().unwrap().to_owned();
+            let read = |viewer| Reader::of(&id, viewer, self.house.address.subscribe());
+            let readers = vec![read(None), read(Some("user"))];
+            self.threads.push(Thread { id, floor: *floor, readers });
+            for client in floor.invited() {
+                let invite = json!({"invite": {"participant_id": client, "profile": {"client": client, "model": "m"}}});
+                self.control(server, number, &format!("invite-{client}"), invite).await;
+            }
+        }
+    }
+
+    /// A control that has to be acknowledged in the end.
+    pub async fn control(&self, server: &mut Server, thread: usize, key: &str, content: Value) -> Value {
+        self.event(server, thread, key, json!({"type": "control", "from": "user", "content": content})).await
+    }
+
+    /// An event that has to be acknowledged in the end.
+    pub async fn event(&self, server: &mut Server, thread: usize, key: &str, body: Value) -> Value {
+        let path = format!("/threads/{}/events", self.threads[thread].id);
+        let asked = self.ledger.note(path, body, format!("{thread}-{key}"));
+        self.insist(server, &asked).await
+    }
+
+    /// Asks until there is an answer. A server that died at its point is followed by one without.
+    pub async fn insist(&self, server: &mut Server, asked: &Arc<Asked>) -> Value {
+        loop {
+            let address = self.house.address.borrow().clone().expect("a server");
+            if let Some(answer) = self.ledger.ask(&address, asked).await {
+                return answer;
+            }
+            let status = timeout(PATIENCE, self.house.ended(server)).await;
+            let status =
+                status.unwrap_or_else(|_| panic!("a server that lives did not answer: {}; {}", self.ledger.loss(), self.house.said()));
+            assert!(crashed(status), "the server ended by itself: {status}; {}", self.house.said());
+            *server = self.house.start().await;
+        }
+    }
+
+    /// Waits until nothing is open and nothing waits in a thread, and its operator has seen all of it. Nothing comes back when the
+    /// server is gone. Every step on the way there is an event, so the reader says when to look again.
+    pub async fn quiet(&self, thread: &Thread) -> Option<()> {
+        self.until(thread, |state, seen| at_rest(&state["state"]) && state["head"] == seen).await
+    }
+
+    /// Waits until a participant is at work. The server has to stay for so long.
+    pub async fn running(&self, thread: &Thread, participant: &str) {
+        let running = |turn: &Value| turn["participant"] == participant && turn["state"] == "running";
+        let at_work = |state: &Value, _| state["state"]["turns"].as_array().unwrap().iter().any(running);
+        self.until(thread, at_work).await.expect("a server");
+    }
+
+    /// Waits for a state of a thread, given the position up to which its operator has seen everything.
+    async fn until(&self, thread: &Thread, wanted: impl Fn(&Value, u64) -> bool) -> Option<()> {
+        let mut address = self.house.address.subscribe();
+        let at = address.borrow_and_update().clone()?;
+        let mut head = thread.readers[0].head.clone();
+        loop {
+            let seen = *head.borrow_and_update();
+            let state = self.ledger.get(&at, &format!("/threads/{}/state", thread.id)).await?;
+            if wanted(&state, seen) {
+                return Some(());
+            }
+            let changed = async {
+                tokio::select! {
+                    changed = head.changed() => { changed.unwrap(); true }
+                    _ = address.changed() => false,
+                }
+            };
+            match timeout(PATIENCE, changed).await {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(_) => panic!("nothing moves any more, and the state is still {state}"),
+            }
+        }
+    }
+
+    /// Lets everything come to rest, and gives what is wrong then.
+    pub async fn faults(&self, server: &mut Server, round: &str) -> Vec<String> {
+        for (number, thread) in self.threads.iter().enumerate() {
+            self.control(server, number, &format!("go-on-{round}"), json!({"unmute": {"targets": ["ben"]}, "resume": {}})).await;
+            let last = json!({"from": "user", "content": format!("@ann the last of {round}")});
+            self.event(server, number, &format!("last-{round}"), last).await;
+            self.quiet(thread).await.expect("a server");
+        }
+        let heads = self.heads().await;
+        self.ask_again(server).await;
+        let mut faults = Vec::new();
+        if self.heads().await != heads {
+            faults.push("requests that were made again had an effect of their own".into());
+        }
+        for thread in &self.threads {
+            faults.extend(self.faults_of(thread).await.into_iter().map(|fault| format!("{} {:?}: {fault}", thread.id, thread.floor)));
+        }
+        if self.house.said().contains("panicked") {
+            faults.push(format!("the server panicked: {}", self.house.said()));
+        }
+        faults
+    }
+
+    /// Every request once more: each has to get the answer that it got.
+    async fn ask_again(&self, server: &mut Server) {
+        for asked in self.ledger.all() {
+            assert!(asked.answer.get().is_some(), "{} was never acknowledged", asked.key);
+            self.insist(server, &asked).await;
+        }
+    }
+
+    async fn heads(&self) -> Value {
+        self.get("/threads").await["threads"].as_array().unwrap().iter().map(|thread| thread["head"].clone()).collect()
+    }
+
+    pub async fn get(&self, path: &str) -> Value {
+        let address = self.house.address.borrow().clone().expect("a server");
+        self.ledger.get(&address, path).await.unwrap_or_else(|| panic!("{path} gives nothing"))
+    }
+
+    async fn faults_of(&self, thread: &Thread) -> Vec<String> {
+        let path = format!("/threads/{}", thread.id);
+        let events = list(self.get(&format!("{path}/events")).await, "events");
+        let turns = list(self.get(&format!("{path}/turns")).await, "turns");
+        let asked: Vec<_> = self.ledger.all().into_iter().filter(|asked| asked.concerns(&thread.id)).collect();
+        let mut faults = oracle::faults(thread.floor, &events, &turns, &asked);
+        for reader in &thread.readers {
+            let visible = match reader.viewer() {
+                None => events.clone(),
+                Some(viewer) => list(self.get(&format!("{path}/events?as={viewer}")).await, "events"),
+            };
+            let last = visible.last().map_or(0, |event| event["seq"].as_u64().unwrap());
+            let caught_up = timeout(PATIENCE, reader.head.clone().wait_for(|head| *head >= last)).await.is_ok();
+            faults.extend((!caught_up).then(|| format!("a reader does not come to event {last}")));
+            faults.extend(reader.faults(&visible));
+        }
+        faults
+    }
+}
+
+impl Asked {
+    fn concerns(&self, thread: &str) -> bool {
+        self.event().is_some_and(|event| event["thread"] == thread)
+    }
+}
+
+fn at_rest(state: &Value) -> bool {
+    ["turns", "queue", "upcoming"].iter().all(|key| state[*key].as_array().unwrap().is_empty())
+}
+
+fn list(mut answer: Value, key: &str) -> Vec<Value> {
+    match answer[key].take() {
+        Value::Array(items) => items,
+        other => panic!("{key} is {other}"),
+    }
+}

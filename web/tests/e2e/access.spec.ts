@@ -1,0 +1,151 @@
+/** Nobody is kept out: no violation that axe can find, in every state, both themes, large and small. */
+
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { running, settled } from '../screens/stage';
+import { box, expect, messagesOf, participant, say, shown, test } from './fixture';
+
+async function check(page: Page, state: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expect(page.locator('html')).toHaveAttribute('data-theme', colorScheme);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const found = violations.map(
+      ({ id, nodes }) =>
+        `${state}, ${colorScheme}: ${id}\n${nodes.map((node) => `${node.html}\n${node.failureSummary}`).join('\n')}`,
+    );
+    expect(found).toEqual([]);
+  }
+}
+
+for (const [size, width, height] of [
+  ['large', 1360, 820],
+  ['small', 320, 640],
+] as const) {
+  test.describe(size, () => {
+    test.use({ viewport: { width, height } });
+
+    test('first run, and an empty conversation', async ({ page, server }) => {
+      await page.goto(server.url);
+      await expect(page.getByRole('heading', { name: /Welcome/ })).toBeVisible();
+      await check(page, 'first run');
+      const thread = await server.begin('Nobody');
+      await page.goto(`${server.url}/t/${thread}`);
+      await expect(page.getByText('so nobody will answer')).toBeVisible();
+      await check(page, 'nobody invited');
+      await page.goto(`${server.url}/t/none`);
+      await expect(page.getByRole('heading', { name: /no such conversation/ })).toBeVisible();
+      await check(page, 'missing');
+    });
+
+    test('a conversation, its reasons, and a draft', async ({ page, server }) => {
+      const thread = await server.begin(
+        'Talk',
+        ['coder', 'planner', 'quiet', 'broken', ...Array.from({ length: 9 }, (_, n) => `a${n}:quiet`)],
+        'hybrid',
+      );
+      await server.say(thread, '@coder @planner @broken show me');
+      await settled(server, thread);
+      await page.goto(`${server.url}/t/${thread}`);
+      await expect(messagesOf(page, 'coder')).toBeVisible();
+      await page.getByRole('button', { name: 'why?' }).last().click();
+      await expect(page.getByText('Who was asked about this message')).toBeVisible();
+      await box(page).pressSequentially('and @');
+      await expect(page.getByRole('option').first()).toBeVisible();
+      await check(page, 'conversation');
+    });
+
+    test('somebody thinks, muted, paused, held, not sent', async ({ page, server }) => {
+      const thread = await server.begin('Busy', ['sleepy', 'quiet', 'coder']);
+      await server.control(thread, { mute: { targets: ['quiet'] } });
+      await page.goto(`${server.url}/t/${thread}`);
+      await say(page, '@sleepy go');
+      await running(server, thread, 'sleepy');
+      await server.control(thread, { pause: { on: true } });
+      await expect(page.getByText('Paused. Agents stand still')).toBeVisible();
+      await check(page, 'paused while thinking');
+      await server.kill();
+      await say(page, 'lost?');
+      await expect(page.getByText('Not sent.')).toBeVisible();
+      await expect(page.getByText('The server cannot be reached.')).toBeVisible();
+      await check(page, 'away');
+    });
+
+    test('a guard holds', async ({ page, server }) => {
+      const thread = await server.begin('Loop', ['one:coder', 'two:planner'], {
+        name: 'open',
+        max_exchanges_without_human: 3,
+      });
+      await page.goto(`${server.url}/t/${thread}`);
+      await say(page, 'Discuss.');
+      await expect(page.getByRole('alert').getByRole('button', { name: 'Continue' })).toBeVisible();
+      await settled(server, thread);
+      await check(page, 'guard');
+    });
+
+    test('dialogs and menus', async ({ page, server }) => {
+      const thread = await server.begin('Dialogs', ['coder']);
+      await page.goto(`${server.url}/t/${thread}`);
+      await expect(shown(page, 'began the conversation')).toBeVisible();
+      for (const [key, name] of [
+        ['?', 'Keyboard shortcuts'],
+        ['n', 'New conversation'],
+        ['i', 'Invite'],
+        ['Control+k', 'Search or jump'],
+      ] as const) {
+        await page.getByRole('region', { name: 'Messages' }).focus();
+        await page.keyboard.press(key);
+        await expect(page.getByRole('dialog', { name })).toBeVisible();
+        await check(page, name);
+        await page.keyboard.press('Escape');
+        await expect(page.getByRole('dialog')).toHaveCount(0);
+      }
+      await page.getByRole('button', { name: 'More about this conversation' }).click();
+      await check(page, 'menu');
+      for (const [item, name] of [
+        ['Who may speak…', 'Who may speak'],
+        ['Rename…', 'Rename'],
+      ] as const) {
+        if (!(await page.getByRole('menu').isVisible()))
+          await page.getByRole('button', { name: 'More about this conversation' }).click();
+        await page.getByRole('menuitem', { name: item }).click();
+        await expect(page.getByRole('dialog', { name })).toBeVisible();
+        await check(page, name);
+        await page.keyboard.press('Escape');
+        await expect(page.getByRole('dialog')).toHaveCount(0);
+      }
+    });
+  });
+}
+
+test('drawers on a small screen', async ({ page, server }) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  const thread = await server.begin('Pocket', ['coder']);
+  await page.goto(`${server.url}/t/${thread}`);
+  for (const name of ['Conversations', 'Participants']) {
+    await page.getByRole('button', { name, exact: true }).click();
+    await expect(page.getByRole('dialog', { name })).toBeVisible();
+    await check(page, name);
+    await page.keyboard.press('Escape');
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+    await expect(page.getByRole('button', { name, exact: true })).toBeFocused();
+  }
+});
+
+test('final words are announced, and nothing below 24 pixels is pressed', async ({ page, server }) => {
+  const thread = await server.begin('Ear', ['coder', 'sleepy'], 'mention_only');
+  await page.goto(`${server.url}/t/${thread}`);
+  await say(page, '@coder go');
+  await expect(page.getByRole('log')).toContainText('coder: Here is the change');
+  await say(page, '@sleepy go');
+  await expect(participant(page, 'sleepy')).toContainText('thinking');
+  await messagesOf(page, 'coder').hover();
+  const small = await page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>('button, a, input, textarea')]
+      .filter((node) => node.checkVisibility() && !node.closest('.prose p, .sr-only'))
+      .map((node) => ({ html: node.outerHTML.slice(0, 120), box: node.getBoundingClientRect() }))
+      .filter(({ box }) => box.width > 0 && (box.width < 24 || box.height < 24))
+      .map(({ html, box }) => `${Math.round(box.width)}×${Math.round(box.height)} ${html}`),
+  );
+  expect(small).toEqual([]);
+});

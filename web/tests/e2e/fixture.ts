@@ -1,0 +1,52 @@
+/** A server of its own for each test, and a page that must not complain. */
+
+import { test as base, expect, type Locator, type Page } from '@playwright/test';
+import { CONFIG } from '../screens/stage';
+import { Server } from '../server';
+
+export { expect };
+
+/** What may be logged: connections that a test cut on purpose. */
+const EXPECTED = /net::ERR_|Failed to load resource/;
+
+export const test = base.extend<{ server: Server; config: string }>({
+  config: [CONFIG, { option: true }],
+  server: async ({ config }, use) => {
+    const server = await new Server(config).start();
+    await use(server);
+    await server.stop();
+  },
+  page: async ({ page }, use) => {
+    const complaints: string[] = [];
+    page.on('pageerror', (error) => complaints.push(`${error.message}\n${error.stack ?? ''}`));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !EXPECTED.test(message.text())) complaints.push(message.text());
+    });
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await use(page);
+    expect(complaints).toEqual([]);
+  },
+});
+
+export function box(page: Page): Locator {
+  return page.getByRole('textbox', { name: 'Message' });
+}
+
+export async function say(page: Page, text: string): Promise<void> {
+  await box(page).fill(text);
+  await page.keyboard.press('Enter');
+}
+
+/** What stands in the conversation itself, not in lists or announcements beside it. */
+export function shown(page: Page, text: string | RegExp): Locator {
+  return page.getByRole('region', { name: 'Messages' }).getByText(text);
+}
+
+/** The messages of somebody, as they stand in the page. */
+export function messagesOf(page: Page, name: string): Locator {
+  return page.getByRole('article', { name: new RegExp(`^${name},`) });
+}
+
+export function participant(page: Page, name: string): Locator {
+  return page.getByRole('complementary', { name: 'Participants' }).getByRole('listitem').filter({ hasText: name });
+}

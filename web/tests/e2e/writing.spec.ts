@@ -1,0 +1,132 @@
+/** The composer. */
+
+import { running, settled } from '../screens/stage';
+import { box, expect, messagesOf, say, shown, test } from './fixture';
+
+test('names are completed by keyboard, with nickname, role and state', async ({ page, server }) => {
+  const thread = await server.begin('Names', ['coder']);
+  await server.invite(thread, 'planner', { client: 'planner', model: 'demo', nickname: 'Paula', roles: ['architect'] });
+  await page.goto(`${server.url}/t/${thread}`);
+  await box(page).pressSequentially('well, @');
+  await expect(page.getByRole('option')).toHaveCount(2);
+  await page.keyboard.type('arch');
+  await expect(page.getByRole('option')).toHaveText(/Paula.*@planner · architect · listening/);
+  await page.keyboard.press('Tab');
+  await expect(box(page)).toHaveValue('well, @planner ');
+  await expect(page.getByRole('option')).toHaveCount(0);
+  await page.keyboard.type('and @');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect(box(page)).toHaveValue('well, @planner and @planner ');
+  await page.keyboard.type('@');
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('option')).toHaveCount(0);
+});
+
+test('Enter sends, Shift+Enter breaks the line, and a composition is left alone', async ({ page, server }) => {
+  const thread = await server.begin('Keys');
+  await page.goto(`${server.url}/t/${thread}`);
+  await box(page).fill('one');
+  await page.keyboard.press('Shift+Enter');
+  await page.keyboard.type('two');
+  await box(page).dispatchEvent('keydown', { key: 'Enter', isComposing: true });
+  await expect(box(page)).toHaveValue('one\ntwo');
+  await page.keyboard.press('Enter');
+  await expect(box(page)).toHaveValue('');
+  await expect(messagesOf(page, 'You')).toContainText('one');
+});
+
+test('the page says before sending who will answer', async ({ page, server }) => {
+  const thread = await server.begin('Forecast', ['coder', 'quiet']);
+  await server.control(thread, { mute: { targets: ['quiet'] } });
+  await page.goto(`${server.url}/t/${thread}`);
+  await box(page).fill('@coder hm?');
+  await expect(page.locator('.will-answer')).toHaveText(/Will answer: coder\.\s*quiet: muted\./);
+  await box(page).fill('hm?');
+  await expect(page.locator('.will-answer')).toHaveText(/coder may answer\.\s*quiet: muted\./);
+  await page.getByRole('button', { name: 'To: everyone' }).click();
+  await page.getByRole('menuitem', { name: 'coder' }).click();
+  await expect(page.locator('.will-answer')).toContainText('Will answer: coder');
+  await page.keyboard.press('Enter');
+  await expect(messagesOf(page, 'You')).toContainText('to coder');
+});
+
+test('commands are offered, run by the server, and never said', async ({ page, server }) => {
+  const thread = await server.begin('Commands', ['coder', 'quiet']);
+  await page.goto(`${server.url}/t/${thread}`);
+  await box(page).pressSequentially('/mu');
+  await expect(page.getByRole('option', { name: /\/mute/ })).toBeVisible();
+  await page.keyboard.press('Tab');
+  await expect(box(page)).toHaveValue('/mute ');
+  await page.keyboard.type('quiet');
+  await expect(page.getByRole('option', { name: /<id>…/ })).toBeVisible();
+  await page.keyboard.press('Enter');
+  await expect(shown(page, /muted quiet/)).toBeVisible();
+  await expect(box(page)).toHaveValue('');
+  await say(page, '/grup list');
+  await expect(page.getByText('There is no /grup')).toBeVisible();
+  await expect(box(page)).toHaveValue('/grup list');
+  await expect(messagesOf(page, 'You')).toHaveCount(0);
+});
+
+test('a draft is kept for each conversation, across a reload', async ({ page, server }) => {
+  const one = await server.begin('One');
+  await server.begin('Two');
+  await page.goto(`${server.url}/t/${one}`);
+  await box(page).fill('half a thought');
+  await page.getByRole('link', { name: 'Two' }).click();
+  await expect(box(page)).toHaveValue('');
+  await expect(page.getByRole('link', { name: 'One' })).toContainText('Draft');
+  await page.reload();
+  await page.getByRole('link', { name: 'One' }).click();
+  await expect(box(page)).toHaveValue('half a thought');
+});
+
+test('what could not be sent stays, survives a reload, and is sent once', async ({ page, server }) => {
+  const thread = await server.begin('Lost and found', ['quiet']);
+  await page.goto(`${server.url}/t/${thread}`);
+  await expect(shown(page, 'You began the conversation')).toBeVisible();
+  await server.kill();
+  await say(page, 'do not lose me');
+  await expect(page.getByText('Not sent.')).toBeVisible();
+  await expect(page.getByText('The server cannot be reached.')).toBeVisible();
+  await server.start();
+  await expect(page.getByText('The server cannot be reached.')).toHaveCount(0);
+  await page.reload();
+  await page.getByRole('button', { name: 'Retry' }).click();
+  await expect(page.getByText('Not sent.')).toHaveCount(0);
+  await expect(messagesOf(page, 'You')).toHaveCount(1);
+  await settled(server, thread);
+  const { events } = await server.get<{ events: { type: string; content: unknown }[] }>(`/threads/${thread}/events`);
+  expect(events.filter((event) => event.content === 'do not lose me')).toHaveLength(1);
+});
+
+test('a reply points to its message and leads back to it', async ({ page, server }) => {
+  const thread = await server.begin('Replies');
+  await server.say(thread, 'the first of many');
+  for (let n = 0; n < 40; n += 1) await server.say(thread, `filler ${n}\n\nmore`);
+  const { events } = await server.get<{ events: { seq: number; content: unknown }[] }>(`/threads/${thread}/events`);
+  const seq = events.find((event) => event.content === 'the first of many')!.seq;
+  await page.goto(`${server.url}/t/${thread}#${seq}`);
+  const first = page.getByRole('article').filter({ hasText: 'the first of many' });
+  await first.hover();
+  await first.getByRole('button', { name: 'Reply' }).click();
+  await expect(page.getByText('Reply to You:')).toBeVisible();
+  await say(page, 'answering the first');
+  const answer = page.getByRole('article').filter({ hasText: 'answering the first' });
+  await expect(answer).toBeVisible();
+  await answer.getByRole('button', { name: 'Go to the message this replies to' }).click();
+  await expect(first.last()).toBeInViewport();
+});
+
+test('the strip shows who speaks, who is next, who passed, and how much is used', async ({ page, server }) => {
+  const thread = await server.begin('Strip', ['coder', 'sleepy', 'quiet']);
+  await page.goto(`${server.url}/t/${thread}`);
+  await say(page, '@coder and @sleepy');
+  await running(server, thread, 'sleepy');
+  const strip = page.getByRole('group', { name: 'Who speaks' });
+  await expect(strip).toContainText('coder');
+  await expect(strip).toContainText(/sleepy\s*thinks · \d/);
+  await expect(strip).toContainText(/quiet\s*may reply/);
+  await expect(strip).toContainText('1 of 3 replies');
+});
