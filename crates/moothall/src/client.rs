@@ -47,6 +47,8 @@ impl Client {
         if url.is_none() {
             return Err(Fault::new(Exit::Usage, format!("{server:?} is not a server's address")).try_this("--server http://127.0.0.1:5111"));
         }
+        // No client can be made before there is a provider of TLS. Whoever came first has installed the same.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         // It never speaks TLS, and so does without the certificates of a system that may have none.
         let http = reqwest::Client::builder().no_proxy().tls_certs_only([]);
         let http = http.connect_timeout(CONNECT_WITHIN).read_timeout(SILENCE_MAX);
@@ -198,7 +200,6 @@ mod tests {
 
     #[test]
     fn only_http_addresses_are_servers() {
-        let _ = rustls::crypto::ring::default_provider().install_default();
         assert!(Client::new("http://127.0.0.1:5111/").is_ok_and(|client| client.base == "http://127.0.0.1:5111"));
         for bad in ["127.0.0.1:5111", "https://example.org", "http://", "x"] {
             assert_eq!(Client::new(bad).unwrap_err().exit, Exit::Usage, "{bad}");

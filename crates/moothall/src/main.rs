@@ -28,8 +28,6 @@ use crate::fault::{Exit, Fault};
 const LET_GO_WITHIN: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
-    // First of all: no HTTP client can be made before.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let cli = Cli::parse();
     match start(cli) {
         Ok(()) => ExitCode::SUCCESS,

@@ -148,7 +148,8 @@ export class Timeline {
     if (root !== null) this.#rootOfSeq.set(event.seq, root);
     const row: MessageRow = {
       kind: 'message',
-      key: this.#keys(event),
+      // The reply to a turn takes over the key under which it was streamed; whatever else belongs to the turn has its own.
+      key: turn && !this.#rowOfTurn.has(turn) ? turn : this.#keys(event),
       event,
       grouped: this.#isGrouped(event),
       turn: (turn && this.#turns.get(turn)) || null,
@@ -156,7 +157,7 @@ export class Timeline {
       root: root === event.seq ? event.id : this.#idOfSeq(root),
     };
     this.#rowOfSeq.set(event.seq, this.rows.length);
-    if (turn) this.#rowOfTurn.set(turn, this.rows.length);
+    if (turn && !this.#rowOfTurn.has(turn)) this.#rowOfTurn.set(turn, this.rows.length);
     this.rows.push(row);
   }
 

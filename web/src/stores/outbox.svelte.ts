@@ -79,9 +79,9 @@ export class Outbox {
     this.drop(item.key);
   }
 
-  /** The key of the row of an event. A reply keeps the key of its turn, under which it was streamed. */
+  /** The key of the row of an event. */
   keyOf(event: Envelope): string {
-    return this.#keys.get(event.id) ?? event.meta?.turn ?? event.id;
+    return this.#keys.get(event.id) ?? event.id;
   }
 
   #replace(item: Pending): void {

@@ -67,6 +67,8 @@ export class Room {
   #askAgain = false;
   #askTimer: ReturnType<typeof setTimeout> | undefined;
   #deltas: Delta[] = [];
+  /** Turns that are over. Pieces of them can still be on their way. */
+  #over = new Set<string>();
   #frame = 0;
 
   constructor(id: string) {
@@ -284,7 +286,7 @@ export class Room {
     if (event.type === 'turn') this.#turnEnded(event);
     if (event.type === 'thread.renamed') this.name = String(event.content);
     if (event.type === 'message') {
-      if (event.meta?.turn) this.writing.delete(event.meta.turn);
+      if (event.meta?.turn) this.#end(event.meta.turn);
       if (event.from !== ME) ui.say(`${this.nameOf(event.from)}: ${summary(String(event.content), 400)}`);
     }
     this.askStateSoon();
@@ -293,8 +295,13 @@ export class Room {
   #turnEnded(event: Envelope): void {
     const content = event.content as { event?: string; turn?: string } | null;
     if (content?.event !== 'ended' || !content.turn) return;
-    this.writing.delete(content.turn);
-    this.progress.delete(content.turn);
+    this.#end(content.turn);
+  }
+
+  #end(turn: string): void {
+    this.#over.add(turn);
+    this.writing.delete(turn);
+    this.progress.delete(turn);
   }
 
   #teach(): void {
@@ -315,6 +322,7 @@ export class Room {
   #grow(): void {
     const grown = new Map<string, Writing>();
     for (const delta of this.#deltas) {
+      if (this.#over.has(delta.turn)) continue;
       const before = grown.get(delta.turn) ?? this.writing.get(delta.turn);
       const partial = grow(before?.partial, delta);
       if (partial) grown.set(delta.turn, { turn: delta.turn, participant: delta.participant, partial });
@@ -324,6 +332,7 @@ export class Room {
   }
 
   #progressed(progress: Progress): void {
+    if (this.#over.has(progress.turn)) return;
     this.progress.set(progress.turn, progress.text);
   }
 

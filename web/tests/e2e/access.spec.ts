@@ -84,6 +84,7 @@ for (const [size, width, height] of [
     });
 
     test('dialogs and menus', async ({ page, server }) => {
+      test.slow();
       const thread = await server.begin('Dialogs', ['coder']);
       await page.goto(`${server.url}/t/${thread}`);
       await expect(shown(page, 'began the conversation')).toBeVisible();
@@ -119,6 +120,7 @@ for (const [size, width, height] of [
 }
 
 test('drawers on a small screen', async ({ page, server }) => {
+  test.slow();
   await page.setViewportSize({ width: 320, height: 640 });
   const thread = await server.begin('Pocket', ['coder']);
   await page.goto(`${server.url}/t/${thread}`);

@@ -16,7 +16,7 @@ use crate::harness::{Home, Server};
 /// What the server says about a thread's events, byte for byte, up to their end.
 async fn raw_events(server: &Server<'_>, thread: &str, query: &str) -> String {
     let url = format!("{}/threads/{thread}/events{query}", server.url);
-    let text = reqwest::Client::builder().no_proxy().build().unwrap().get(url).send().await.unwrap().text().await.unwrap();
+    let text = server.http.get(url).send().await.unwrap().text().await.unwrap();
     let end = text.rfind("],\"count\"").unwrap();
     text[..end].to_owned()
 }

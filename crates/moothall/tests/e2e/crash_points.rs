@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::harness::Home;
 

@@ -143,7 +143,7 @@ pub struct Server<'a> {
     home: &'a Home,
     running: Running,
     pub url: String,
-    http: reqwest::Client,
+    pub http: reqwest::Client,
 }
 
 impl<'a> Server<'a> {

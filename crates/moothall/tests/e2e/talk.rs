@@ -115,7 +115,7 @@ fn the_agents_of_the_guide_can_be_brought_in() {
     let blocks = guide.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let home = Home::new();
     home.configure(&blocks.collect::<String>());
-    let server = home.serve();
+    let server = home.serve_with("127.0.0.1:0", &[("ANTHROPIC_API_KEY", "none")]);
     server.ok(&["new", "Test", "--policy", "mention_only", "--with", "counter", "--with", "parrot"]);
     assert!(server.ok(&["say", "-", "@counter how many?", "--wait"]).contains("I have read "));
     // The second turn of the conversation gets the second line, which is a pass, and the third the third.

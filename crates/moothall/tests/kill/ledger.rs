@@ -40,7 +40,7 @@ pub struct Ledger {
 
 impl Ledger {
     pub fn new() -> Self {
-        let http = Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
+        let http = crate::house::plain().timeout(PATIENCE).build().unwrap();
         Self { http, asked: Mutex::default(), loss: Mutex::default(), acknowledged: watch::channel(0).0, repeated: AtomicU64::new(0) }
     }
 

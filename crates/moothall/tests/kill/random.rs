@@ -73,6 +73,10 @@ async fn haunt(kills: u64, mut chance: Chance, done: &mut Tally) -> Vec<String> 
         };
         join(death, join_all(writers.iter_mut().map(|writer| writer.speak(&world, u64::MAX)))).await;
         server = world.house.start().await;
+        let complaints = world.complaints();
+        if !complaints.is_empty() {
+            return complaints;
+        }
         if kill % KILLS_UNSEEN == 0 || kill == kills {
             join_all(writers.iter_mut().map(|writer| writer.finish_open(&world))).await;
             let faults = world.faults(&mut server, &format!("kill-{kill}")).await;
@@ -95,5 +99,6 @@ async fn wait_for_moment(world: &World, chance: &mut Chance) {
     let thread = &world.threads[usize::try_from(chance.below(FLOORS.len() as u64)).unwrap()];
     let mut head = thread.readers[0].head.clone();
     let wanted = *head.borrow() + chance.below(SEEN_MAX);
-    timeout(PATIENCE, head.wait_for(|head| *head >= wanted)).await.expect("events, and none came").unwrap();
+    let seen = timeout(PATIENCE, head.wait_for(|head| *head >= wanted)).await;
+    seen.unwrap_or_else(|_| panic!("events, and none came; {:?}", world.complaints())).unwrap();
 }

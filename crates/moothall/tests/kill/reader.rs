@@ -39,8 +39,7 @@ impl Reader {
         let (heads, head) = watch::channel(0);
         let query = viewer.map(|viewer| format!("&as={viewer}")).unwrap_or_default();
         let path = format!("/threads/{thread}/events/stream?after=0{query}");
-        let reading =
-            Reading { path, gapless: viewer.is_none(), seen: seen.clone(), heads, http: Client::builder().no_proxy().build().unwrap() };
+        let reading = Reading { path, gapless: viewer.is_none(), seen: seen.clone(), heads, http: crate::house::plain().build().unwrap() };
         Self { viewer: viewer.map(Into::into), seen, head, task: tokio::spawn(reading.run(address)) }
     }
 
@@ -56,6 +55,11 @@ impl Reader {
             faults.push(format!("{name} saw {} events of {}", seen.events.len(), events.len()));
         }
         faults
+    }
+
+    /// What was wrong while it read.
+    pub fn complaints(&self) -> Vec<String> {
+        self.seen.lock().unwrap().faults.clone()
     }
 
     pub fn viewer(&self) -> Option<&str> {
@@ -112,9 +116,20 @@ impl Reading {
         }
     }
 
-    /// Takes a frame. Named ones are signals, and those without data keep the connection alive.
+    /// Whatever was seen is in the log, whichever server tells of it.
+    fn check_head(&self, head: u64) {
+        let last = *self.heads.borrow();
+        if head < last {
+            self.seen.lock().unwrap().faults.push(format!("event {last} was seen, and the log ends at {head}"));
+        }
+    }
+
+    /// Takes a frame. Named ones are signals, and those without data tell how far the log goes.
     fn take(&self, frame: &str) {
         let field = |name: &str| frame.lines().find_map(|line| line.strip_prefix(name));
+        if let Some(head) = field(": head ").and_then(|head| head.parse::<u64>().ok()) {
+            self.check_head(head);
+        }
         let (None, Some(data)) = (field("event: "), field("data: ")) else { return };
         let event: Value = serde_json::from_str(data).unwrap();
         let (seq, last) = (event["seq"].as_u64().unwrap(), *self.heads.borrow());

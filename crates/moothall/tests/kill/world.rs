@@ -131,9 +131,14 @@ impl World {
             match timeout(PATIENCE, changed).await {
                 Ok(true) => {}
                 Ok(false) => return None,
-                Err(_) => panic!("nothing moves any more, and the state is still {state}"),
+                Err(_) => panic!("nothing moves any more, and the state is still {state}; {:?}", self.complaints()),
             }
         }
+    }
+
+    /// What readers have complained of so far.
+    pub fn complaints(&self) -> Vec<String> {
+        self.threads.iter().flat_map(|thread| &thread.readers).flat_map(Reader::complaints).collect()
     }
 
     /// Lets everything come to rest, and gives what is wrong then.

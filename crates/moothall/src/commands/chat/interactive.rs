@@ -282,8 +282,7 @@ impl Chat<'_> {
                     let pending = self.pending.remove(place);
                     self.editor.restore(&pending.said.text);
                 }
-                let why = fault.why.map_or_else(String::new, |why| format!(" — {why}"));
-                self.say(&format!("not done: {}{why}", fault.what), Style::Warn);
+                self.say(&format!("not done: {}", fault.what), Style::Warn);
             }
         }
     }

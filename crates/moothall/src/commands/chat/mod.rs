@@ -15,8 +15,10 @@ mod screen;
 mod stream;
 mod width;
 
+use std::sync::Arc;
+
 use moothall_surfaces::wire::{Envelope, ThreadStateAnswer};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use self::outbox::{Answer, Letter};
 use self::stream::Heard;
@@ -68,8 +70,9 @@ impl Line {
         let (out, heard) = mpsc::channel(HEARD_MAX);
         let (letters, posted) = mpsc::unbounded_channel();
         let (answered, answers) = mpsc::unbounded_channel();
-        tokio::spawn(stream::listen(desk.client.clone(), thread.to_owned(), position, out));
-        tokio::spawn(outbox::carry(desk.client.clone(), thread.to_owned(), posted, answered));
+        let back = Arc::new(Notify::new());
+        tokio::spawn(stream::listen(desk.client.clone(), thread.to_owned(), position, out, back.clone()));
+        tokio::spawn(outbox::carry(desk.client.clone(), thread.to_owned(), posted, answered, back));
         Self { heard, letters, answers }
     }
 }

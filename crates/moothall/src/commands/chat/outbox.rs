@@ -1,9 +1,11 @@
 //! What was written and has to reach the server: in order, each once, however often the connection breaks.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use moothall_surfaces::wire::{Accepted, Actor, CommandRan, NewCommand, NewEvent, StopAccepted};
 use serde_json::json;
+use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use super::complete::own_help;
@@ -58,10 +60,16 @@ impl Letter {
     }
 }
 
-/// Carries letters until no more come.
-pub async fn carry(client: Client, thread: String, mut letters: UnboundedReceiver<Letter>, answers: UnboundedSender<Answer>) {
+/// Carries letters until no more come. When `back` rings, the server is there again.
+pub async fn carry(
+    client: Client,
+    thread: String,
+    mut letters: UnboundedReceiver<Letter>,
+    answers: UnboundedSender<Answer>,
+    back: Arc<Notify>,
+) {
     while let Some(letter) = letters.recv().await {
-        let result = deliver(&client, &thread, &letter).await;
+        let result = deliver(&client, &thread, &letter, &back).await;
         if answers.send(Answer { key: letter.key, result }).is_err() {
             return;
         }
@@ -69,14 +77,16 @@ pub async fn carry(client: Client, thread: String, mut letters: UnboundedReceive
 }
 
 /// Tries until the server has answered: the key makes a repetition harmless.
-async fn deliver(client: &Client, thread: &str, letter: &Letter) -> Result<(Option<u64>, Vec<String>), Fault> {
+async fn deliver(client: &Client, thread: &str, letter: &Letter, back: &Notify) -> Result<(Option<u64>, Vec<String>), Fault> {
     let mut waits = RETRY_MS.into_iter().chain(std::iter::repeat(RETRY_MS[RETRY_MS.len() - 1]));
     loop {
         match send(client, thread, letter).await {
             Err(fault) if matches!(fault.exit, Exit::Unavailable | Exit::TryLater) => {}
             answer => return answer,
         }
-        tokio::time::sleep(Duration::from_millis(waits.next().unwrap_or_default())).await;
+        let wait = Duration::from_millis(waits.next().unwrap_or_default());
+        // Which of the two it was makes no difference.
+        let _ = tokio::time::timeout(wait, back.notified()).await;
     }
 }
 

@@ -1,10 +1,12 @@
 //! Everything that happens in a conversation, as it happens, across breaks of the connection.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
 use moothall_surfaces::wire::{DeltaSignal, Envelope, PresenceUpdate, ThreadStateAnswer};
 use serde::de::DeserializeOwned;
+use tokio::sync::Notify;
 use tokio::sync::mpsc::Sender;
 
 use super::room::Room;
@@ -35,9 +37,9 @@ pub enum Heard {
 /// Nobody listens any more.
 struct Deaf;
 
-/// Listens from after a position until nobody wants to hear more.
-pub async fn listen(client: Client, thread: String, position: u64, out: Sender<Heard>) {
-    let mut ear = Ear { path: threads::path(&thread, "events/stream"), client, thread, position, out };
+/// Listens from after a position until nobody wants to hear more. Rings `back` when a server that was away is there again.
+pub async fn listen(client: Client, thread: String, position: u64, out: Sender<Heard>, back: Arc<Notify>) {
+    let mut ear = Ear { path: threads::path(&thread, "events/stream"), client, thread, position, out, back };
     while let Ok(Some(frames)) = ear.connect().await {
         if ear.hear(frames).await.is_err() {
             return;
@@ -51,6 +53,7 @@ struct Ear {
     path: String,
     position: u64,
     out: Sender<Heard>,
+    back: Arc<Notify>,
 }
 
 impl Ear {
@@ -66,6 +69,7 @@ impl Ear {
             match self.client.stream(&self.path, Some(&self.position.to_string())).await {
                 Ok(frames) => {
                     if away {
+                        self.back.notify_one();
                         self.say(Heard::Back).await?;
                     }
                     return Ok(Some(frames));

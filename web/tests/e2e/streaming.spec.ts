@@ -1,0 +1,140 @@
+/** Replies while they are written, and what that costs the page. */
+
+import { Model } from '../model';
+import { settled } from '../screens/stage';
+import { Server } from '../server';
+import { box, expect, messagesOf, say, shown, test as base } from './fixture';
+
+const AGENTS = ['ann', 'bob', 'cy', 'dee', 'eve'];
+
+const test = base.extend<{ model: Model }>({
+  // Playwright reads the needs of a fixture from this pattern.
+  // eslint-disable-next-line no-empty-pattern
+  model: async ({}, use) => {
+    const model = await new Model().start();
+    await use(model);
+    model.stop();
+  },
+  server: async ({ model }, use) => {
+    const agent = (name: string) =>
+      `[agents.${name}]\nprovider = "openai"\nmodel = "demo"\nbase_url = "${model.url}"\nprice_input = 2.0\nprice_output = 8.0\n`;
+    const server = await new Server(AGENTS.map(agent).join('\n')).start();
+    await use(server);
+    await server.stop();
+  },
+});
+
+const WORDS = ['# Plan\n\n', 'First **we', ' look**, ', 'then we ', '`leap`.\n\n', '- one\n', '- two\n'];
+
+test('a reply grows, keeps its place, and ends with its reasons and its price', async ({ page, server, model }) => {
+  model.pieces = WORDS;
+  model.hold(4);
+  const thread = await server.begin('Stream', ['ann']);
+  await page.goto(`${server.url}/t/${thread}`);
+  await say(page, '@ann plan');
+  const writing = page.getByRole('article', { name: 'ann is writing' });
+  await expect(writing).toContainText('First we look, then we');
+  await expect(writing.locator('strong')).toHaveText('we look');
+  await expect(page.getByRole('group', { name: 'Who speaks' })).toContainText('speaks ·');
+  await expect(page.getByRole('log')).not.toContainText('First');
+  const top = (await writing.boundingBox())!.y;
+  await page.reload();
+  await expect(writing).toContainText('First we look, then we');
+  expect(Math.abs((await writing.boundingBox())!.y - top)).toBeLessThan(60);
+  model.goOn();
+  await expect(messagesOf(page, 'ann')).toContainText('two');
+  await expect(writing).toHaveCount(0);
+  await expect(page.getByText(/1,240 tokens/)).toBeVisible();
+  await expect(page.getByText(/\$0\.004/)).toBeVisible();
+  await expect(page.getByRole('log')).toContainText('ann: Plan First we look');
+});
+
+test('a pass is never seen, not even its first letters', async ({ page, server, model }) => {
+  model.pieces = ['[', 'PA', 'SS', ']'];
+  const thread = await server.begin('Silence', ['ann', 'bob']);
+  await page.goto(`${server.url}/t/${thread}`);
+  await page.evaluate(() => {
+    const seen = { writing: 0 };
+    Object.assign(window, { seen });
+    new MutationObserver(() => (seen.writing += document.querySelectorAll('.writing').length)).observe(document.body, {
+      childList: true,
+      subtree: true,
+    });
+  });
+  await say(page, 'anything?');
+  await settled(server, thread);
+  await expect(shown(page, 'ann, bob passed')).toBeVisible();
+  expect(await page.evaluate(() => (window as unknown as { seen: { writing: number } }).seen.writing)).toBe(0);
+});
+
+test('stop ends a stream at once', async ({ page, server, model }) => {
+  model.pieces = WORDS;
+  model.hold(5);
+  const thread = await server.begin('Halt', ['ann']);
+  await page.goto(`${server.url}/t/${thread}`);
+  await say(page, '@ann plan');
+  const writing = page.getByRole('article', { name: 'ann is writing' });
+  await expect(writing).toContainText('leap');
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await expect(writing).toHaveCount(0);
+  await expect(shown(page, 'ann stopped')).toBeVisible();
+});
+
+test('the server dies in mid-stream; the reply comes once', async ({ page, server, model }) => {
+  model.pieces = WORDS;
+  model.hold(5);
+  const thread = await server.begin('Phoenix', ['ann']);
+  await page.goto(`${server.url}/t/${thread}`);
+  await say(page, '@ann plan');
+  await expect(page.getByRole('article', { name: 'ann is writing' })).toContainText('leap');
+  await server.kill();
+  model.goOn();
+  await server.start();
+  await expect(messagesOf(page, 'ann')).toHaveCount(1);
+  await expect(messagesOf(page, 'ann')).toContainText('two');
+  await settled(server, thread);
+  await expect(messagesOf(page, 'ann')).toHaveCount(1);
+});
+
+test('five agents at once: measured, printed', async ({ page, server, model }) => {
+  model.pieces = Array.from({ length: 300 }, (_, n) =>
+    n % 30 === 0 ? `\n\n## Part ${n}\n\n` : n % 11 === 0 ? '`code` and **weight** ' : 'words and more words ',
+  );
+  model.paceMs = 10;
+  const thread = await server.begin('Choir', AGENTS, { name: 'open', max_exchanges_without_human: 5 });
+  await page.goto(`${server.url}/t/${thread}`);
+  await expect(box(page)).toBeVisible();
+  const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0);
+  await page.evaluate(() => {
+    const measured = { long: [] as number[], echo: 0 };
+    Object.assign(window, { measured });
+    new PerformanceObserver((list) => measured.long.push(...list.getEntries().map((entry) => entry.duration))).observe({
+      entryTypes: ['longtask'],
+    });
+    addEventListener(
+      'keydown',
+      (event) => {
+        if (event.key !== 'Enter') return;
+        const began = performance.now();
+        const observer = new MutationObserver(() => {
+          if (!document.querySelector('[role="region"] article')) return;
+          measured.echo = performance.now() - began;
+          observer.disconnect();
+        });
+        observer.observe(document.body, { childList: true, subtree: true });
+      },
+      true,
+    );
+  });
+  await say(page, 'All together now.');
+  await expect(page.getByRole('article', { name: /is writing/ })).toHaveCount(5);
+  await expect(page.getByRole('article', { name: /is writing/ })).toHaveCount(0);
+  await settled(server, thread);
+  const measured = await page.evaluate(
+    () => (window as unknown as { measured: { long: number[]; echo: number } }).measured,
+  );
+  const longest = Math.max(0, ...measured.long);
+  console.log(
+    `first paint ${paint.toFixed(0)} ms · own echo ${measured.echo.toFixed(0)} ms · ${measured.long.length} long tasks, longest ${longest.toFixed(0)} ms`,
+  );
+});

@@ -1,0 +1,57 @@
+/** A model provider on loopback that speaks the OpenAI dialect and streams when it is told to. */
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export class Model {
+  url = '';
+  /** What every answer consists of, piece by piece. */
+  pieces: string[] = ['Hello.'];
+  /** How long it waits between two pieces. */
+  paceMs = 0;
+  /** It stops before this piece until it may go on. */
+  holdAt = Infinity;
+  #go: () => void = () => undefined;
+  #gate: Promise<void> = Promise.resolve();
+  #server = createServer((request, response) => void this.#answer(request, response));
+
+  async start(): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
+    return this;
+  }
+
+  stop(): void {
+    this.goOn();
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  /** From now on answers stop before a piece. */
+  hold(at: number): void {
+    this.holdAt = at;
+    this.#gate = new Promise((resolve) => (this.#go = resolve));
+  }
+
+  goOn(): void {
+    this.holdAt = Infinity;
+    this.#go();
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    for await (const _ of request);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const send = (choices: unknown[], more = {}) =>
+      response.write(
+        `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'demo', choices, ...more })}\n\n`,
+      );
+    for (const [index, content] of this.pieces.entries()) {
+      if (index === this.holdAt) await this.#gate;
+      if (this.paceMs > 0) await new Promise((resolve) => setTimeout(resolve, this.paceMs));
+      send([{ index: 0, delta: { role: 'assistant', content }, finish_reason: null }]);
+    }
+    send([{ index: 0, delta: {}, finish_reason: 'stop' }]);
+    send([], { usage: { prompt_tokens: 1_000, completion_tokens: 240, total_tokens: 1_240 } });
+    response.end('data: [DONE]\n\n');
+  }
+}
