@@ -113,6 +113,19 @@ fn around(event: &moothall_kernel::event::Event) -> Option<(&'static str, &'stat
     }
 }
 
+/// The most pages that a log may have now: what a test wrote into the file that `MOOTHALL_PAGES_MAX_FILE` names.
+#[cfg(feature = "crash-points")]
+pub fn pages_max() -> Option<u64> {
+    std::fs::read_to_string(std::env::var_os("MOOTHALL_PAGES_MAX_FILE")?).ok()?.trim().parse().ok()
+}
+
+/// Nothing: the cargo feature `crash-points` is off.
+#[cfg(not(feature = "crash-points"))]
+#[inline(always)]
+pub fn pages_max() -> Option<u64> {
+    None
+}
+
 #[cfg(feature = "crash-points")]
 fn parse(text: &str) -> Option<(String, u64)> {
     let (name, count) = text.split_once(':')?;

@@ -196,6 +196,10 @@ impl Writer {
         if let Some(trouble) = &self.failed {
             return Err(trouble.clone());
         }
+        if let Some(pages) = crash::pages_max() {
+            let set = self.conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()));
+            set.map_err(|error| Trouble::of(&error))?;
+        }
         self.execute("BEGIN IMMEDIATE")?;
         writes.iter_mut().try_for_each(|write| self.decide(write.as_mut()))?;
         crash::point("before_commit");

@@ -1,22 +1,23 @@
 //! `doctor`: looks at this computer, the configuration and the server, and says what to do about what it finds.
 
+mod folder;
+
 use std::ffi::OsStr;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
 use moothall_agents::AgentConfig;
 use moothall_surfaces::wire::Ping;
 use nix::sys::resource::{Resource, getrlimit};
-use nix::sys::statvfs;
 use serde::Serialize;
 
 use crate::cli::Place;
 use crate::client::Client;
 use crate::config::{self, Config};
 use crate::fault::{Exit, Fault};
+use crate::gauges;
 use crate::paint::{Paper, Style};
 use crate::place::{Settled, settle};
 
@@ -165,8 +166,10 @@ fn data_folder(folder: &Path) -> Vec<Finding> {
     };
     let mut findings = vec![writable(folder, existing)];
     if existing == folder {
-        findings.extend(private(folder));
+        findings.extend(folder::private(folder));
+        findings.extend(folder::owned(folder));
     }
+    findings.extend(folder::read_only(existing));
     findings.extend(free_space(existing));
     findings.extend(file_system(existing));
     findings
@@ -186,17 +189,8 @@ fn writable(folder: &Path, existing: &Path) -> Finding {
     }
 }
 
-fn private(folder: &Path) -> Option<Finding> {
-    let mode = std::fs::metadata(folder).ok()?.permissions().mode() & 0o777;
-    let open = mode & 0o077 != 0;
-    let verdict = if open { Verdict::Warn } else { Verdict::Ok };
-    let found = Finding::new("permissions", verdict, format!("mode {mode:04o}{}", if open { "; others can look in" } else { "" }));
-    Some(if open { found.fix(format!("chmod 700 {}", folder.display())) } else { found })
-}
-
 fn free_space(folder: &Path) -> Option<Finding> {
-    let stat = statvfs::statvfs(folder).ok()?;
-    let free = stat.blocks_available().saturating_mul(stat.fragment_size());
+    let free = gauges::free_bytes(folder)?;
     let found = format!("{} MiB free", free >> 20);
     Some(match free {
         ..FREE_BYTES_MIN => Finding::new("disk", Verdict::Fail, found).fix("free some space; a full disk refuses every message"),
@@ -264,6 +258,7 @@ fn command(client: &str, agent: &AgentConfig) -> Finding {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     fn verdict_of(findings: &[Finding], check: &str) -> Verdict {
         findings.iter().find(|finding| finding.check == check).unwrap().verdict
@@ -279,6 +274,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(verdict_of(&data_folder(folder.path()), "permissions"), Verdict::Warn);
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(verdict_of(&data_folder(folder.path()), "permissions"), Verdict::Fail);
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
         assert_eq!(verdict_of(&data_folder(folder.path()), "permissions"), Verdict::Ok);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the probe is gone");

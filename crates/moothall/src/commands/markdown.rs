@@ -4,7 +4,7 @@ use moothall_kernel::ids::EventId;
 use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::Envelope;
 
-use super::show::explain;
+use super::show::{explain, words_of};
 use crate::threads::Faces;
 
 /// Shortest fence around somebody's words.
@@ -48,7 +48,7 @@ impl Transcript {
             marks.push(format!("in reply to {seq}"));
         }
         let marks = if marks.is_empty() { String::new() } else { format!("{}\n\n", marks.join(", ")) };
-        let body = fenced(envelope.content.as_str().unwrap_or_default());
+        let body = fenced(words_of(envelope));
         format!("## {} · {} · {}\n\n{marks}{body}\n", envelope.seq, self.who(&envelope.from), time(envelope))
     }
 

@@ -59,8 +59,12 @@ impl<'a> View<'a> {
         if envelope.kind != "message" {
             return paper.paint(Style::Dim, &explain(envelope));
         }
-        let text = envelope.content.as_str().unwrap_or_default();
-        let style = if envelope.meta.error.is_some() { Style::Bad } else { Style::Plain };
+        let text = words_of(envelope);
+        let style = match envelope.meta.redacted {
+            true => Style::Dim,
+            false if envelope.meta.error.is_some() => Style::Bad,
+            false => Style::Plain,
+        };
         let target = match envelope.to.as_str() {
             "all" => String::new(),
             id => format!("→ {}: ", self.faces.painted(paper, id, 0)),
@@ -68,6 +72,11 @@ impl<'a> View<'a> {
         let cause = envelope.meta.error.as_ref().map_or_else(String::new, |fault| format!("  {}", fault.message));
         format!("{target}{}{}", paper.paint(style, text), paper.paint(Style::Dim, &cause))
     }
+}
+
+/// The words of a message, or that they are gone.
+pub fn words_of(envelope: &Envelope) -> &str {
+    if envelope.meta.redacted { "(erased)" } else { envelope.content.as_str().unwrap_or_default() }
 }
 
 /// What people said, and what the server has to tell them.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Desk;
 use super::events::{self, Wanted};
-use super::show::clock;
+use super::show::{clock, words_of};
 use crate::cli::Why;
 use crate::fault::{Exit, Fault};
 use crate::paint::{Paper, Style, note};
@@ -76,7 +76,7 @@ fn print(paper: &Paper, faces: &Faces, stories: &Stories) -> Result<(), Fault> {
         note("Nobody has said anything yet.");
     }
     for Story { message, turns } in &stories.messages {
-        let words = message.content.as_str().unwrap_or_default();
+        let words = words_of(message);
         let first = words.lines().next().unwrap_or_default();
         let place = paper.paint(Style::Dim, &format!("{:>4} {}", message.seq, clock(&message.ts)));
         paper.line(&format!("{place}  {}  {}", faces.painted(paper, &message.from, 0), paper.paint(Style::Plain, first)))?;

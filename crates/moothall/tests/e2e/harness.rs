@@ -75,8 +75,14 @@ impl Home {
     /// Starts a server with variables of its own.
     pub fn serve_with(&self, bind: &str, variables: &[(&str, &str)]) -> Server<'_> {
         let data = self.data();
-        let args = ["serve", "--json", "--bind", bind, "--data", data.to_str().unwrap()];
-        let child = self.command(&args).envs(variables.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        let mut command = self.command(&["serve", "--json", "--bind", bind, "--data", data.to_str().unwrap()]);
+        command.envs(variables.iter().copied()).stderr(Stdio::inherit());
+        self.serve_by(command)
+    }
+
+    /// Starts a server by a command of the test's own.
+    pub fn serve_by(&self, mut command: Command) -> Server<'_> {
+        let child = command.stdout(Stdio::piped()).spawn().unwrap();
         let running = Running::of(child);
         let first: Value = serde_json::from_str(&running.line()).unwrap();
         let url = first["listening"].as_str().unwrap().to_owned();
@@ -158,6 +164,11 @@ impl<'a> Server<'a> {
         home.serve_on(&address)
     }
 
+    /// The client that speaks to it.
+    pub fn http(&self) -> &reqwest::Client {
+        &self.http
+    }
+
     /// Asks it to stop.
     pub fn stop(self) -> ExitStatus {
         self.running.signal(Signal::SIGTERM);
@@ -170,7 +181,6 @@ impl<'a> Server<'a> {
     }
 
     /// Its end, which has to come by itself.
-    #[cfg(feature = "crash-points")]
     pub fn end(self) -> ExitStatus {
         self.running.end()
     }

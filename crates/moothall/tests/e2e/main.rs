@@ -11,5 +11,7 @@ mod chat;
 mod chat_plain;
 mod crash;
 mod archive;
+mod upkeep;
+mod trouble;
 #[cfg(feature = "crash-points")]
 mod crash_points;

@@ -10,3 +10,4 @@ mod search;
 mod stream;
 mod trust_http;
 mod trust_messages;
+mod upkeep;

@@ -7,6 +7,7 @@ use moothall_kernel::ids::ParticipantId;
 use moothall_surfaces::wire::{DeltaSignal, Envelope, PresenceUpdate, ThreadStateAnswer, TurnEvent};
 use serde_json::Value;
 
+use crate::commands::show::words_of;
 use crate::threads::Faces;
 
 /// Messages whose numbers are known, to reply to.
@@ -177,7 +178,7 @@ impl Room {
             from: envelope.from.clone(),
             to: Some(envelope.to.clone()).filter(|to| to != "all"),
             reply: answered.and_then(|id| self.numbers.iter().find(|(known, _)| known == id).map(|(_, number)| *number)),
-            text: words(&envelope.content),
+            text: words_of(envelope).to_owned(),
             fault: envelope.meta.error.as_ref().map(|fault| fault.message.clone()),
         }
     }

@@ -1,0 +1,76 @@
+//! Whose the data folder is, and who else can reach into it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use nix::sys::statvfs::{FsFlags, statvfs};
+use nix::unistd::{Uid, User, geteuid};
+
+use super::{Finding, Verdict};
+
+/// What others may do with it. Who can write to the folder can put another log into it.
+pub fn private(folder: &Path) -> Option<Finding> {
+    let mode = fs::metadata(folder).ok()?.mode() & 0o777;
+    let (verdict, others) = match mode {
+        _ if mode & 0o022 != 0 => (Verdict::Fail, "; others can change what is in it"),
+        _ if mode & 0o055 != 0 => (Verdict::Warn, "; others can look in"),
+        _ => (Verdict::Ok, ""),
+    };
+    let found = Finding::new("permissions", verdict, format!("mode {mode:04o}{others}"));
+    Some(if verdict == Verdict::Ok { found } else { found.fix(format!("chmod 700 {}", folder.display())) })
+}
+
+/// The first thing in it that belongs to somebody else, as when a server once ran as root.
+pub fn owned(folder: &Path) -> Option<Finding> {
+    owned_by(folder, geteuid())
+}
+
+fn owned_by(folder: &Path, own: Uid) -> Option<Finding> {
+    let inside = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let foreign = std::iter::once(folder.to_owned()).chain(inside).find_map(|path| {
+        let owner = Uid::from_raw(path.symlink_metadata().ok()?.uid());
+        (owner != own).then_some((path, owner))
+    });
+    let (path, owner) = foreign?;
+    let fix = format!("run as {}, or: chown -R {} {}", name(owner), name(own), folder.display());
+    Some(Finding::new("owner", Verdict::Fail, format!("{} belongs to {}, and this is {}", path.display(), name(owner), name(own))).fix(fix))
+}
+
+fn name(user: Uid) -> String {
+    User::from_uid(user).ok().flatten().map_or_else(|| format!("user {user}"), |user| user.name)
+}
+
+/// A file system that takes no writes, whoever asks.
+pub fn read_only(folder: &Path) -> Option<Finding> {
+    let mounted = statvfs(folder).ok()?.flags().contains(FsFlags::ST_RDONLY);
+    let found = || Finding::new("file system", Verdict::Fail, format!("{} is mounted read-only", folder.display()));
+    mounted.then(|| found().fix("mount it for writing, or name another folder with --data; a copy of it can be looked into elsewhere"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_belongs_to_somebody_else_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("moothall.db"), "").unwrap();
+        assert_eq!(owned(folder.path()), None);
+        let stranger = Uid::from_raw(geteuid().as_raw() + 4711);
+        let found = owned_by(folder.path(), stranger).unwrap();
+        assert_eq!(found.verdict, Verdict::Fail);
+        assert!(found.fix.unwrap().contains("chown -R"));
+    }
+
+    #[test]
+    fn a_disk_without_writing_is_named() {
+        // The kernel's own files are on one that takes none, where it is mounted at all.
+        let sealed = ["/sys", "/proc/sys"].into_iter().map(Path::new);
+        for path in sealed.filter(|path| statvfs(*path).is_ok_and(|stat| stat.flags().contains(FsFlags::ST_RDONLY))) {
+            assert_eq!(read_only(path).unwrap().verdict, Verdict::Fail);
+        }
+        assert_eq!(read_only(tempfile::tempdir().unwrap().path()), None);
+    }
+}

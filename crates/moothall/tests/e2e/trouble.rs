@@ -1,0 +1,74 @@
+//! A disk that is full, and one that fails.
+
+use std::fs::File;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::harness::Home;
+
+/// A message that needs pages of its own.
+fn long() -> serde_json::Value {
+    json!({"from": "user", "content": "words ".repeat(10_000)})
+}
+
+/// No file may grow past a limit, so a write fails as it does on a broken disk: nobody can say what is kept, and the server stops.
+#[tokio::test]
+async fn a_server_whose_disk_fails_stops_with_a_reason() {
+    let home = Home::new();
+    let data = home.data();
+    let mut command = Command::new("sh");
+    let limited = "trap '' XFSZ; ulimit -f 2048; exec \"$@\"";
+    command.args(["-c", limited, "sh", env!("CARGO_BIN_EXE_moothall"), "serve", "--json", "--bind", "127.0.0.1:0"]);
+    command.args(["--data", data.to_str().unwrap()]).current_dir(home.path()).env_remove("MOOTHALL_LOG");
+    command.env("HOME", home.path()).stderr(File::create(home.path().join("log")).unwrap());
+    let server = home.serve_by(command);
+    let thread = server.thread().await;
+    let path = format!("/threads/{thread}/events");
+    let mut acknowledged = Vec::new();
+    while let Ok((200, answer)) = server.try_post(&path, &long()).await {
+        acknowledged.push(answer["event"].clone());
+        assert!(acknowledged.len() < 1000, "the limit does nothing");
+    }
+    assert_eq!(server.end().code(), Some(74));
+    let log = std::fs::read_to_string(home.path().join("log")).unwrap();
+    assert!(log.contains("the log cannot be written any more, so the server stopped") && log.contains("check the disk"), "{log}");
+
+    let server = home.serve();
+    let events = server.events(&thread).await;
+    assert!(!acknowledged.is_empty() && acknowledged.iter().all(|event| events.contains(event)));
+    server.say(&thread, "and on").await;
+}
+
+/// The log may have so many pages and no more, which is to SQLite what a full disk is.
+#[cfg(feature = "crash-points")]
+#[tokio::test]
+async fn a_full_disk_refuses_writes_until_there_is_room_again() {
+    let home = Home::new();
+    home.configure("[defaults]\ncooldown_seconds = 0\n");
+    let room = home.path().join("room");
+    let allow = |pages: &str| std::fs::write(&room, pages).unwrap();
+    allow("1000000");
+    let server = home.serve_with("127.0.0.1:0", &[("MOOTHALL_PAGES_MAX_FILE", room.to_str().unwrap())]);
+    let thread = server.thread().await;
+    server.invite(&thread, "analyst", "analyst").await;
+    let path = format!("/threads/{thread}/events");
+    assert_eq!(server.post(&path, long()).await.0, 200);
+    for _ in 0..2 {
+        allow("1");
+        for _ in 0..3 {
+            let (status, answer) = server.post(&path, long()).await;
+            assert_eq!((status, &answer["error"]["code"]), (507, &json!("disk_full")), "{answer}");
+        }
+        let before = server.events(&thread).await.len();
+        assert!(before > 2, "reads go on");
+        assert_eq!(server.get("/healthz").await["status"], "ok");
+        allow("1000000");
+        let said = server.say(&thread, "@analyst is there room again?").await;
+        server.reply(&thread, &said, "analyst").await;
+        assert_eq!(server.post(&path, long()).await.0, 200);
+    }
+    let page = server.http().get(format!("{}/metrics", server.url)).send().await.unwrap().text().await.unwrap();
+    assert!(page.contains("moothall_appends_total{result=\"full\"}"), "{page}");
+    assert!(server.stop().success());
+}

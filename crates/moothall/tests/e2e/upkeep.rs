@@ -1,0 +1,159 @@
+//! What operators do: erase, back up, verify, read the log.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, PATIENCE, Server, stderr};
+
+const CANARY: &str = "CanaryWord7731";
+const SECRET: &str = "CanarySecret9917";
+
+/// Files of a folder that hold these bytes in any spelling.
+fn holding(dir: &Path, word: &str) -> Vec<String> {
+    let word = word.to_lowercase();
+    let holds = |path: &Path| {
+        let bytes = fs::read(path).unwrap().to_ascii_lowercase();
+        bytes.windows(word.len()).any(|window| window == word.as_bytes())
+    };
+    let files = fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
+    files.filter(|path| holds(path)).map(|path| path.display().to_string()).collect()
+}
+
+#[tokio::test]
+async fn erased_words_are_nowhere_in_the_data_folder_and_in_no_later_prompt() {
+    let home = Home::new();
+    let parrot = home.script("parrot", &format!("tee -a {} | tail -c 200 >/dev/null; echo heard", home.path().join("prompts").display()));
+    home.configure(&format!("[defaults]\ncooldown_seconds = 0\n[agents.parrot]\ncommand = [\"{parrot}\"]\nstdin = \"prompt\"\n"));
+    let server = home.serve();
+    let thread = server.thread().await;
+    server.invite(&thread, "parrot", "parrot").await;
+    let before = server.say(&thread, "nothing special").await;
+    let said = server.say(&thread, &format!("the word is {CANARY}")).await;
+    // The index has read it, so that there is something to forget there.
+    server.say(&thread, "something later").await;
+    let indexed = async { while server.get(&format!("/search?q={CANARY}")).await["hits"].as_array().unwrap().is_empty() {} };
+    tokio::time::timeout(PATIENCE, indexed).await.expect("the index never read it");
+    assert!(!holding(&home.data(), CANARY).is_empty());
+
+    server.ok(&["redact", &thread, &said["seq"].to_string()]);
+    assert_eq!(holding(&home.data(), CANARY), Vec::<String>::new());
+    assert_eq!(server.get(&format!("/search?q={CANARY}")).await["hits"], json!([]));
+    assert!(!server.ok(&["tail", &thread, "--no-follow", "--all"]).contains(CANARY));
+    let asked = server.say(&thread, "@parrot what was the word?").await;
+    server.reply(&thread, &asked, "parrot").await;
+    let prompts = fs::read_to_string(home.path().join("prompts")).unwrap();
+    assert!(prompts.contains("nothing special") && !prompts.contains(CANARY), "{prompts}");
+
+    let server = server.crash_and_restart();
+    let events = server.events(&thread).await;
+    assert!(events.contains(&before));
+    let now = events.iter().find(|event| event["id"] == said["id"]).unwrap();
+    assert_eq!((&now["content"], &now["meta"]["redacted"]), (&json!(""), &json!(true)));
+    assert!(server.stop().success());
+    assert_eq!(holding(&home.data(), CANARY), Vec::<String>::new());
+    let data = home.data();
+    let verified = home.run(&["verify", "--data", data.to_str().unwrap()]);
+    assert!(verified.status.success(), "{}", stderr(&verified));
+}
+
+fn served_quietly<'a>(home: &'a Home, log: &str, level: &str) -> Server<'a> {
+    let data = home.data();
+    let args = ["serve", "--json", "--log", "json", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()];
+    let mut command = home.command(&args);
+    command.env("MOOTHALL_LOG", level).env("OPENAI_API_KEY", SECRET).stderr(File::create(home.path().join(log)).unwrap());
+    home.serve_by(command)
+}
+
+#[tokio::test]
+async fn the_log_has_a_line_for_each_request_and_turn_and_no_words_of_anybody() {
+    let home = Home::new();
+    let failing = home.script("failing", &format!("echo {CANARY} >&2; exit 3"));
+    home.configure(&format!(
+        "[agents.failing]\ncommand = [\"{failing}\"]\nenv = {{ TOKEN = \"{SECRET}\" }}\n[agents.model]\nruntime = \"llm\"\n\
+         model = \"gpt-test\"\napi_key = \"{SECRET}\"\nbase_url = \"http://127.0.0.1:9/v1/\"\nprovider = \"openai\"\n"
+    ));
+    let server = served_quietly(&home, "log", "trace");
+    let thread = server.thread().await;
+    server.invite(&thread, "echo", "analyst").await;
+    server.invite(&thread, "failing", "failing").await;
+    let said = server.say(&thread, &format!("@echo {CANARY} and @failing")).await;
+    server.reply(&thread, &said, "echo").await;
+    server.wait_for(&thread, 0, |event| event["meta"]["error"].is_object()).await;
+    let secrets = server.http().get(format!("{}/threads/{thread}/events?since={SECRET}", server.url));
+    let refused = secrets.header("authorization", format!("Bearer {SECRET}")).header("cookie", SECRET).send().await.unwrap();
+    assert_eq!(refused.status(), 422);
+    server.post(&format!("/threads/{thread}/events"), json!({"from": "user", "content": CANARY, "surprise": CANARY})).await;
+    server.get(&format!("/search?q={CANARY}")).await;
+    assert!(server.stop().success());
+
+    let log = fs::read_to_string(home.path().join("log")).unwrap();
+    for secret in [CANARY, SECRET, &CANARY.to_lowercase()] {
+        let line = log.lines().find(|line| line.contains(secret));
+        assert_eq!(line, None, "{secret}");
+    }
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let one = |target: &str, wanted: &dyn Fn(&Value) -> bool| {
+        assert!(lines.iter().any(|line| line["target"] == target && wanted(line)), "{target} in\n{log}");
+    };
+    one("moothall::request", &|line| {
+        line["method"] == "POST" && line["route"] == "/threads/{id}/events" && line["status"] == 200 && line["ms"].is_number()
+    });
+    one("moothall::request", &|line| line["route"] == "/threads/{id}/events" && line["status"] == 422);
+    one("moothall::turn", &|line| line["runtime"] == "script" && line["outcome"] == "spoke" && line["thread"] == thread.as_str());
+    one("moothall::turn", &|line| line["runtime"] == "command" && line["outcome"] == "failed" && line["fault"] == "exit_status");
+}
+
+#[tokio::test]
+async fn a_backup_of_a_running_server_can_be_served() {
+    let home = Home::new();
+    let server = home.serve();
+    let thread = server.thread().await;
+    let said = server.say(&thread, "before the backup").await;
+    let data = home.data();
+    let data = data.to_str().unwrap();
+    let made = home.run(&["backup", "copies", "--data", data, "--json"]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+    assert_eq!((&made["threads"], &made["events"], &made["damage"]), (&json!(1), &json!(2), &json!([])));
+    let again = home.run(&["backup", "copies", "--data", data]);
+    assert_eq!(again.status.code(), Some(1));
+    assert!(stderr(&again).contains("is there already"), "{}", stderr(&again));
+
+    let running = home.run(&["verify", "--data", data]);
+    assert_eq!(running.status.code(), Some(75));
+    assert!(stderr(&running).contains("a server is running"), "{}", stderr(&running));
+    server.say(&thread, "after the backup").await;
+    server.kill();
+
+    fs::remove_dir_all(home.data()).unwrap();
+    fs::rename(home.path().join("copies"), home.data()).unwrap();
+    let server = home.serve();
+    let events = server.events(&thread).await;
+    assert_eq!((events.len(), &events[1]), (2, &said));
+    server.say(&thread, "and on").await;
+}
+
+#[tokio::test]
+async fn damage_is_found_and_the_way_forward_said() {
+    let home = Home::new();
+    let server = home.serve();
+    let thread = server.thread().await;
+    server.say(&thread, "a word that will be changed on the disk").await;
+    assert!(server.stop().success());
+    let data = home.data();
+    let file = data.join("moothall.db");
+    let mut bytes = fs::read(&file).unwrap();
+    let at = bytes.windows(6).position(|window| window == b"a word").unwrap();
+    bytes[at] = b'A';
+    fs::write(&file, bytes).unwrap();
+    let found = home.run(&["verify", "--data", data.to_str().unwrap()]);
+    assert_eq!(found.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&found.stdout).into_owned();
+    assert!(told.contains(&thread) && told.contains("damaged at 2"), "{told}");
+    assert!(stderr(&found).contains("backup"), "{}", stderr(&found));
+    let nothing = home.run(&["verify", "--data", "mistyped"]);
+    assert_eq!(nothing.status.code(), Some(1));
+    assert!(!home.path().join("mistyped").exists());
+}
