@@ -4,7 +4,7 @@ use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::house::PATIENCE;
+use crate::house::{PATIENCE, plain};
 use crate::world::{Floor, World};
 
 #[tokio::test]
@@ -23,7 +23,8 @@ async fn an_open_turn_is_taken_up_though_nobody_asks_for_its_conversation() {
     let answers = |event: &Value| event["type"] == "message" && event["meta"]["reply_to"] == asked["event"]["id"];
     let answered = async {
         let address = world.house.address.borrow().clone().unwrap();
-        let mut bells = reqwest::get(format!("{address}/events/stream")).await.unwrap().bytes_stream();
+        let http = plain().build().unwrap();
+        let mut bells = http.get(format!("{address}/events/stream")).send().await.unwrap().bytes_stream();
         // Neither doorbells nor reading the log bring a conversation to life.
         while !world.get(&format!("/threads/{}/events", world.threads[0].id)).await["events"].as_array().unwrap().iter().any(answers) {
             bells.next().await.expect("the bells ring on").unwrap();
