@@ -110,14 +110,14 @@ function purify(html: string): string {
 const CACHE_MAX = 2_000;
 const cache = new Map<string, string>();
 
-/** Blocks repeat from frame to frame while a reply streams in, so each is cleaned once. */
-function purified(html: string): string {
-  const known = cache.get(html);
+/** Blocks repeat again and again while a reply streams in, so each is made once. */
+function made(token: Token): string {
+  const known = cache.get(token.raw);
   if (known !== undefined) return known;
-  const clean = purify(html);
+  const html = purify(marked.parser([token]));
   if (cache.size >= CACHE_MAX) cache.delete(cache.keys().next().value as string);
-  cache.set(html, clean);
-  return clean;
+  cache.set(token.raw, html);
+  return html;
 }
 
 function plain(text: string): string[] {
@@ -128,8 +128,10 @@ function plain(text: string): string[] {
 export function renderBlocks(text: string): string[] {
   if (text.length > CHARS_MAX || TOO_DEEP.test(text) || RUNAWAY.test(text)) return plain(text);
   try {
-    const tokens = marked.lexer(text).filter((token: Token) => token.type !== 'space' && token.type !== 'def');
-    return tokens.map((token) => purified(marked.parser([token])));
+    const all = marked.lexer(text);
+    // With definitions, the same words can mean another link elsewhere.
+    const make = all.some((token) => token.type === 'def') ? (token: Token) => purify(marked.parser([token])) : made;
+    return all.filter((token) => token.type !== 'space' && token.type !== 'def').map(make);
   } catch {
     return plain(text);
   }

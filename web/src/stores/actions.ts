@@ -7,15 +7,14 @@ import type { Room } from './room.svelte';
 import { ui } from './ui.svelte';
 
 /** Sends a control and answers what the server said. */
-export async function control(thread: string, content: Record<string, unknown>): Promise<Accepted> {
-  const answer = await post<Accepted>(`/threads/${thread}/events`, { type: 'control', from: ME, content });
-  answer.warnings?.forEach((warning) => ui.tell(warning));
-  return answer;
+export function control(thread: string, content: Record<string, unknown>): Promise<Accepted> {
+  return post<Accepted>(`/threads/${thread}/events`, { type: 'control', from: ME, content });
 }
 
 function run(room: Room, what: string, content: Record<string, unknown>): Promise<boolean> {
   return ui.attempt(what, async () => {
-    await control(room.id, content);
+    const answer = await control(room.id, content);
+    answer.warnings?.forEach((warning) => ui.tell(warning));
     room.askStateSoon();
   });
 }

@@ -26,6 +26,8 @@ import { ui } from './ui.svelte';
 /** Events in the first page, and in each further one. */
 const PAGE = 240;
 const STATE_PAUSE_MS = 80;
+/** Often enough to read along, seldom enough for twenty replies at once. */
+const GROW_MS = 80;
 
 export type Phase = 'loading' | 'ready' | 'missing' | 'failed';
 
@@ -69,7 +71,7 @@ export class Room {
   #deltas: Delta[] = [];
   /** Turns that are over. Pieces of them can still be on their way. */
   #over = new Set<string>();
-  #frame = 0;
+  #growTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(id: string) {
     this.id = id;
@@ -205,7 +207,8 @@ export class Room {
   }
 
   connect(): void {
-    this.#stream ??= new EventStream({
+    if (this.#stream) return;
+    this.#stream = new EventStream({
       url: () => `/threads/${this.id}/events/stream?after=${this.atHead ? this.last : this.head}`,
       onframe: (frame) => this.#take(frame),
       onlink: (link, _, status) => this.#linked(link, status),
@@ -213,10 +216,17 @@ export class Room {
     void this.#askPresence();
   }
 
+  /** Goes on after a rest. */
+  resume(): void {
+    if (this.phase === 'ready') this.connect();
+  }
+
   disconnect(): void {
     this.#stream?.close();
     this.#stream = null;
-    cancelAnimationFrame(this.#frame);
+    clearTimeout(this.#growTimer);
+    this.#growTimer = undefined;
+    this.#deltas = [];
   }
 
   retry(): void {
@@ -312,14 +322,14 @@ export class Room {
     this.head = Math.max(this.head, head);
   }
 
-  /** Pieces are put together once in a frame, however many come. */
+  /** Pieces are put together a few times in a second, however many come. */
   #delta(delta: Delta): void {
     this.#deltas.push(delta);
-    if (this.#deltas.length > 1) return;
-    this.#frame = requestAnimationFrame(() => this.#grow());
+    this.#growTimer ??= setTimeout(() => this.#grow(), GROW_MS);
   }
 
   #grow(): void {
+    this.#growTimer = undefined;
     const grown = new Map<string, Writing>();
     for (const delta of this.#deltas) {
       if (this.#over.has(delta.turn)) continue;

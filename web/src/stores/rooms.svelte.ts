@@ -3,10 +3,24 @@
 import { Room } from './room.svelte';
 
 const KEPT = 8;
+/**
+ * How long a page that nobody sees keeps its second line open. Browsers allow six lines to a server, so pages in the background must not
+ * use them up; the first line goes on counting what is new.
+ */
+const HIDDEN_MS = 60_000;
 
 class Rooms {
   current = $state.raw<Room | null>(null);
   #rooms = new Map<string, Room>();
+  #hidden: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    document.addEventListener('visibilitychange', () => {
+      clearTimeout(this.#hidden);
+      if (document.visibilityState === 'visible') this.current?.resume();
+      else this.#hidden = setTimeout(() => this.current?.disconnect(), HIDDEN_MS);
+    });
+  }
 
   open(id: string | null, seq: number | null): void {
     if (this.current?.id === id) return;
