@@ -29,7 +29,7 @@ const DRAIN_WITHIN: Millis = Millis::from_secs(10);
 pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
     start_logging(args.log);
     let settled = settle(&args.place, &config::environment())?;
-    settled.config.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
+    settled.config.warnings.iter().for_each(|warning| tell(args.log, &format!("warning: {warning}")));
     let mut stops = Stops::listen()?;
     let log = Arc::new(open_log(&settled.data)?);
     let (listener, address) = listen(settled.bind).await?;
@@ -49,7 +49,7 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
         reason = hall.failed() => Some(reason),
     };
     if reason.is_none() {
-        note("Stopping: open work has up to 10 seconds. Ctrl-C again stops at once.");
+        tell(args.log, "Stopping: open work has up to 10 seconds. Ctrl-C again stops at once.");
     }
     drop(stop);
     tokio::select! {
@@ -89,6 +89,14 @@ impl Stops {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
         }
+    }
+}
+
+/// Says something on standard error, where programs expect nothing but their lines.
+fn tell(format: LogFormat, text: &str) {
+    match format {
+        LogFormat::Text => note(text),
+        LogFormat::Json => tracing::warn!("{text}"),
     }
 }
 
