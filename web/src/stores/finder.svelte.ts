@@ -3,12 +3,18 @@
 import { ApiError, get, sentence } from '../lib/client';
 import { ui } from './ui.svelte';
 
+/** A stretch of a found message; the matched ones are words that were searched for. */
+export interface Piece {
+  text: string;
+  matched?: boolean;
+}
+
 export interface Hit {
   thread: string;
   seq: number;
   ts: string;
   from: string;
-  snippet: string;
+  snippet: Piece[];
 }
 
 class Finder {
@@ -35,8 +41,8 @@ class Finder {
 
   async find(query: string): Promise<{ hits: Hit[]; fault: string | null }> {
     try {
-      const answer = await get<{ hits?: Hit[]; results?: Hit[] }>(`/search?q=${encodeURIComponent(query)}&limit=50`);
-      return { hits: answer.hits ?? answer.results ?? [], fault: null };
+      const answer = await get<{ hits: Hit[] }>(`/search?q=${encodeURIComponent(query)}&limit=50`);
+      return { hits: answer.hits, fault: null };
     } catch (error) {
       return { hits: [], fault: sentence(error) };
     }
