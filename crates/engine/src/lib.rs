@@ -38,6 +38,7 @@ pub mod search;
 pub mod marks;
 pub mod meters;
 pub mod run_once;
+pub mod sessions;
 pub mod crash;
 mod inner;
 mod directory;
