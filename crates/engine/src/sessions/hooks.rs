@@ -1,8 +1,5 @@
 //! What the programs in terminals report by themselves, whatever their makers call it.
 
-use moothall_kernel::ids::PermissionId;
-use tokio::sync::oneshot;
-
 use super::SessionId;
 
 /// A report of a program about itself.
@@ -70,13 +67,4 @@ pub enum Permit {
     Deny,
     /// Nobody decided: the program asks the person at its terminal.
     Undecided,
-}
-
-/// A permission that waits, and where its answer goes.
-#[derive(Debug)]
-pub struct Asking {
-    /// The permission.
-    pub permission: PermissionId,
-    /// The answer; dropped when nobody waits for it any more.
-    pub answer: oneshot::Sender<Permit>,
 }

@@ -16,7 +16,7 @@ pub use facts::{
     Asker, Doing, Excerpt, Line, Link, LinkState, Member, Message, NewLink, NewObserved, NewSession, Origin, Sent, Session, SessionData,
     SessionError, Status,
 };
-pub use hooks::{Asking, Heard, Hook, HookNews, Permit};
+pub use hooks::{Heard, Hook, HookNews, Permit};
 pub use host::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, View};
 
 /// Names a session: the id of its home.
