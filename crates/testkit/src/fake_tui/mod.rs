@@ -7,6 +7,7 @@ mod keys;
 mod options;
 mod screen;
 mod turn;
+mod within;
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -19,6 +20,7 @@ use keys::{Key, Keys};
 pub use options::{HELP, Options};
 use screen::Screen;
 use turn::Turn;
+pub use within::{act, within};
 
 /// What wakes the main loop.
 enum Wake {
