@@ -11,6 +11,7 @@
 pub mod script;
 pub mod command;
 pub mod llm;
+pub mod terminal;
 pub mod config;
 pub mod discover;
 

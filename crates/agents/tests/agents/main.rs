@@ -9,5 +9,7 @@ mod demo;
 mod script;
 mod story;
 mod discover;
+mod vendors;
+mod spool;
 mod llm;
 mod llm_faults;

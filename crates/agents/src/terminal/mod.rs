@@ -1,0 +1,3 @@
+//! Runtime `terminal`: command-line agents that live in terminals, and what they report about themselves.
+
+pub mod hooks;
