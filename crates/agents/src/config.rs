@@ -8,6 +8,7 @@ use std::sync::Arc;
 use moothall_engine::agent::Agent;
 use moothall_engine::registry::AgentSpec;
 use moothall_engine::run_once::RunOnce;
+use moothall_engine::sessions::Housed;
 use moothall_kernel::participant::{OnLost, Profile, Runtime};
 use moothall_kernel::time::Millis;
 use serde::Deserialize;
@@ -143,7 +144,8 @@ impl AgentConfig {
             Runtime::Command => Arc::new(RunOnce::new(self.command_spec(bridge_url)?)),
             Runtime::Script => Arc::new(RunOnce::new(self.script_spec()?)),
             Runtime::Llm => Arc::new(RunOnce::new(Llm::new(self.llm_spec()?))),
-            Runtime::Terminal | Runtime::Remote => return Err(not_available(runtime)),
+            Runtime::Terminal => Arc::new(self.terminal_agent(client)?),
+            Runtime::Remote => return Err(no_section()),
         };
         let summary = self.summary.clone().unwrap_or_else(|| self.describe());
         Ok(AgentSpec { client: client.to_owned(), summary, profile: self.start_profile(client, runtime)?, origin: "configured", agent })
@@ -191,14 +193,10 @@ impl AgentConfig {
         Ok(Some(Program { cwd: self.cwd.clone(), env: self.env.clone(), timeout: self.time_limit()?, ..program }))
     }
 
-    /// The registry's entry for a `terminal` agent, whose turns `agent` takes.
-    ///
-    /// # Errors
-    /// [`ConfigFault`] as for [`AgentConfig::terminal_program`], or when the profile makes no sense.
-    pub fn terminal_spec(&self, client: &str, agent: Arc<dyn Agent>) -> Result<Option<AgentSpec>, ConfigFault> {
-        let Some(program) = self.terminal_program(client)? else { return Ok(None) };
-        let profile = self.start_profile(client, Runtime::Terminal)?;
-        Ok(Some(AgentSpec { client: client.to_owned(), summary: program.summary, profile, origin: "configured", agent }))
+    /// A `terminal` agent: every participant that it is gets a session of its own.
+    fn terminal_agent(&self, client: &str) -> Result<Housed, ConfigFault> {
+        let program = self.terminal_program(client)?;
+        Ok(Housed { timeout: program.and_then(|program| program.timeout) })
     }
 
     fn script_spec(&self) -> Result<ScriptSpec, ConfigFault> {
@@ -290,7 +288,7 @@ impl AgentConfig {
             (Runtime::Llm, "price_output", self.price_output.is_some()),
         ];
         if runtime == Runtime::Remote {
-            return Err(not_available(runtime));
+            return Err(no_section());
         }
         // A program is described in the same way whether it runs for one turn or lives in a terminal.
         let shared = |key| runtime == Runtime::Terminal && matches!(key, "command" | "cwd" | "env");
@@ -349,6 +347,8 @@ impl AgentConfig {
 
     fn describe(&self) -> String {
         match (self.command.as_deref(), self.provider) {
+            (Some([program, ..]), _) if self.runtime == Some(Runtime::Terminal) => format!("Runs {program} in a terminal."),
+            (None, None) if self.runtime == Some(Runtime::Terminal) => "Lives in a terminal.".to_owned(),
             (Some([program, ..]), _) => format!("Runs {program} for each turn."),
             (_, Some(provider)) => {
                 let model = self.model.as_deref().or(self.profile.model.as_deref()).unwrap_or_default();
@@ -392,14 +392,6 @@ const fn name(runtime: Runtime) -> &'static str {
     }
 }
 
-fn not_available(runtime: Runtime) -> ConfigFault {
-    let name = name(runtime);
-    let message = match runtime {
-        Runtime::Remote => "A remote agent needs no section: invite it by any client name, and it connects by itself.".to_owned(),
-        Runtime::Terminal => "There are no terminals here; install tmux, or use runtime command.".to_owned(),
-        Runtime::Llm | Runtime::Script | Runtime::Command => {
-            format!("Runtime {name} is not available in this version; use command, script or llm.")
-        }
-    };
-    ConfigFault::new("runtime", message)
+fn no_section() -> ConfigFault {
+    ConfigFault::new("runtime", "A remote agent needs no section: invite it by any client name, and it connects by itself.")
 }

@@ -1,5 +1,6 @@
 //! What can be typed: every command, its arguments, its examples.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -177,6 +178,26 @@ pub enum Command {
     /// Check this computer, the configuration and the server
     #[command(after_help = examples(&[("moothall doctor", ""), ("moothall doctor --config team.toml --json", "")]))]
     Doctor(Place),
+    /// Report what a program in a terminal did
+    ///
+    /// Programs call this, people need not: sessions are started with it as their hook. It reads what the program says from the last
+    /// argument or from standard input, leaves it in the session's spool folder, and ends with exit code 0 whatever happens: no
+    /// program is held up or stopped by it. The question of Claude Code for a permission alone waits for an answer, at most 10 minutes.
+    /// Outside of a session it does nothing.
+    #[command(hide = true, after_help = examples(&[
+        ("moothall hook claude Stop", "reads JSON from standard input"),
+        ("moothall hook codex notify \"{}\"", "the JSON as the last argument"),
+    ]))]
+    Hook(Hook),
+}
+
+/// `hook`.
+#[derive(Clone, Debug, Args)]
+pub struct Hook {
+    /// The program (claude, codex, gemini or another), its event, and what it says of it
+    // Taken as they are, because an error about them would end the program's turn.
+    #[arg(value_name = "PROGRAM EVENT [JSON]", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub words: Vec<OsString>,
 }
 
 /// Which configuration, data folder and address.

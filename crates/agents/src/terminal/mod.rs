@@ -5,7 +5,7 @@
 //! carries every command and hears of everything that is drawn: nothing is polled, and no process is started for a command.
 //!
 //! Reading order: [`protocol`] what a control client is told, [`control`] the connection, [`panes`] who is told what happens in a
-//! pane, [`screen`] what a screen says, [`typing`] how text gets in.
+//! pane, [`screen`] what a screen says, [`typing`] how text gets in, [`hooks`] what the programs report by themselves.
 
 mod words;
 mod protocol;
@@ -17,6 +17,8 @@ pub mod screen;
 mod hygiene;
 mod starting;
 mod typing;
+pub mod hooks;
+mod tailor;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,6 +34,7 @@ use panes::Run;
 use place::{HUB, Place, unavailable};
 pub use program::{Dress, Parts, Plain, Program, Reads};
 use screen::Screen;
+pub use tailor::Tailor;
 use words::Words;
 
 /// Most lines of history that are shown.
@@ -175,6 +178,15 @@ impl Facts {
 impl SessionHost for TmuxHost {
     fn programs(&self) -> Vec<(String, String)> {
         self.programs.iter().map(|(client, program)| (client.clone(), program.summary.clone())).collect()
+    }
+
+    fn has_hooks(&self, client: &str) -> bool {
+        self.programs.get(client).is_some_and(|program| self.dress.has_hooks(program))
+    }
+
+    fn home(&self, client: &str) -> PathBuf {
+        let own = self.programs.get(client).and_then(|program| program.cwd.clone());
+        own.unwrap_or_else(|| std::env::current_dir().unwrap_or_default())
     }
 
     async fn start(&self, launch: &Launch) -> Result<Pane, HostFault> {

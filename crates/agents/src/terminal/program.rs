@@ -86,6 +86,8 @@ pub trait Dress: Send + Sync + 'static {
     /// # Errors
     /// When something that it needs cannot be made.
     fn launch_parts(&self, program: &Program, launch: &Launch, parts: Parts) -> Result<Parts, HostFault>;
+    /// Whether a program that is dressed so reports its turns.
+    fn has_hooks(&self, program: &Program) -> bool;
 }
 
 /// Adds nothing.
@@ -95,6 +97,10 @@ pub struct Plain;
 impl Dress for Plain {
     fn launch_parts(&self, _program: &Program, _launch: &Launch, parts: Parts) -> Result<Parts, HostFault> {
         Ok(parts)
+    }
+
+    fn has_hooks(&self, _program: &Program) -> bool {
+        false
     }
 }
 

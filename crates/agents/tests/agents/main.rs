@@ -9,6 +9,8 @@ mod demo;
 mod script;
 mod story;
 mod discover;
+mod vendors;
+mod spool;
 mod llm;
 mod llm_faults;
 mod screens;

@@ -6,6 +6,7 @@ mod chat;
 mod doctor;
 mod events;
 mod export;
+pub mod hook;
 mod invite;
 mod list;
 mod markdown;
@@ -61,6 +62,6 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
         Command::Stop(args) => say::stop(&desk, &args).await,
         Command::Search(args) => search::run(&desk, &args).await,
         Command::Export(args) => export::run(&desk, &args).await,
-        Command::Serve(_) | Command::Doctor(_) | Command::Verify(_) | Command::Backup(_) => Ok(()),
+        Command::Serve(_) | Command::Doctor(_) | Command::Verify(_) | Command::Backup(_) | Command::Hook(_) => Ok(()),
     }
 }

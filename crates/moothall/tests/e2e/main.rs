@@ -13,5 +13,6 @@ mod crash;
 mod archive;
 mod upkeep;
 mod trouble;
+mod hook;
 #[cfg(feature = "crash-points")]
 mod crash_points;

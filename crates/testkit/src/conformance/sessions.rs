@@ -1,6 +1,6 @@
 //! Sessions: one row for each, and who waits for whom.
 
-use moothall_engine::ports::{EventLog, SessionBook};
+use moothall_engine::ports::EventLog;
 use moothall_engine::sessions::{Origin, Pane, Session};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Timestamp;
