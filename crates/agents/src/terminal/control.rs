@@ -101,37 +101,40 @@ fn lost() -> HostFault {
 async fn keep(place: Place, panes: Arc<Panes>, mut asked: mpsc::Receiver<Ask>) {
     let mut backoff = BACKOFF_MIN;
     loop {
-        match Line::connect(&place, &panes) {
+        let wanted = match Line::connect(&place, &panes) {
             Ok(mut line) => {
                 if line.serve(&mut asked).await {
                     return;
                 }
+                line.fail_all();
                 if line.greeted {
                     backoff = BACKOFF_MIN;
                 }
-                line.fail_all();
+                match place {
+                    // It is not ours to start again: if its session is gone, so are its panes.
+                    Place::Foreign { .. } if !line.greeted => {
+                        panes.alive(&BTreeSet::new(), true);
+                        refuse_next(&mut asked, lost()).await
+                    }
+                    Place::Foreign { .. } | Place::Own { .. } => !(asked.is_closed() && asked.is_empty()),
+                }
             }
-            // Nothing changes by trying again by oneself, so the next who asks is told, and then it is tried.
-            Err(error) => match asked.recv().await {
-                None => return,
-                Some(ask) => refuse(ask, &unavailable(&error)),
-            },
-        }
-        if let Place::Foreign { .. } = place {
-            // It is not ours to start again: if its session is gone, so are its panes.
-            panes.alive(&BTreeSet::new(), true);
+            Err(error) => refuse_next(&mut asked, unavailable(&error)).await,
+        };
+        if !wanted {
+            return;
         }
         sleep(backoff).await;
         backoff = (backoff * 2).min(BACKOFF_MAX);
-        if asked.is_closed() && asked.is_empty() {
-            return;
-        }
     }
 }
 
-fn refuse(ask: Ask, fault: &HostFault) {
+/// Nothing changes by trying again by oneself: the next who asks is told, and then it is tried. False when nobody will ask.
+async fn refuse_next(asked: &mut mpsc::Receiver<Ask>, fault: HostFault) -> bool {
+    let Some(ask) = asked.recv().await else { return false };
     // Whoever asked may have gone.
-    let _ = ask.reply.send(Err(fault.clone()));
+    let _ = ask.reply.send(Err(fault));
+    true
 }
 
 /// One connection, until it is lost.

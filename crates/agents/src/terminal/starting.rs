@@ -51,11 +51,14 @@ impl TmuxHost {
             Err(HostFault::Gone(_)) => return Ok(()),
             same => same?,
         };
-        match control.run(&Words::of("kill-pane -t").word(&pane.id)).await {
-            Ok(_) | Err(HostFault::Failed(_)) => {}
+        let dead = Words::of("display-message -p -t").words([pane.id.as_str(), "#{pane_dead}"]);
+        match control.run_both(&dead, &Words::of("kill-pane -t").word(&pane.id)).await {
+            // Its number may belong to another process by now.
+            Ok((dead, _)) if dead.first().is_some_and(|dead| dead == "1") => {}
+            Ok(_) => drop(tokio::spawn(kill_later(pane.pid))),
+            Err(HostFault::Failed(_)) => {}
             Err(fault) => return Err(fault),
         }
-        tokio::spawn(kill_later(pane.pid));
         Ok(())
     }
 }

@@ -15,3 +15,4 @@ mod llm;
 mod llm_faults;
 mod screens;
 mod terminal;
+mod programs;

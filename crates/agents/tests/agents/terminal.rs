@@ -24,9 +24,9 @@ fn stand_in() {
 }
 
 /// A tmux server for one test.
-struct Terminals {
+pub struct Terminals {
     folder: TempDir,
-    host: TmuxHost,
+    pub host: TmuxHost,
 }
 
 impl Drop for Terminals {
@@ -37,7 +37,7 @@ impl Drop for Terminals {
 
 impl Terminals {
     /// Nothing where tmux is not installed, which is said.
-    fn new(programs: &[(&str, Program)]) -> Option<Self> {
+    pub fn new(programs: &[(&str, Program)]) -> Option<Self> {
         if Command::new("tmux").arg("-V").output().is_err() {
             eprintln!("not tried: tmux is not installed");
             return None;
@@ -53,7 +53,7 @@ impl Terminals {
     }
 
     /// What a person does with the same server.
-    fn tmux(&self, arguments: &[&str]) -> String {
+    pub fn tmux(&self, arguments: &[&str]) -> String {
         let socket = self.folder.path().join("terminals/tmux.sock");
         text(&tmux(&["-S", socket.to_str().unwrap()], arguments))
     }
@@ -62,7 +62,7 @@ impl Terminals {
         self.folder.path().join(name).to_str().unwrap().to_owned()
     }
 
-    fn launch(&self, client: &str) -> Launch {
+    pub fn launch(&self, client: &str) -> Launch {
         Launch {
             session: "0190-aaaa".into(),
             name: "ann".into(),
@@ -78,7 +78,7 @@ impl Terminals {
         self.started(pane, client).await
     }
 
-    async fn started(&self, pane: Pane, client: &str) -> Started<'_> {
+    pub async fn started(&self, pane: Pane, client: &str) -> Started<'_> {
         let news = self.host.watch(&pane, client).await.unwrap();
         Started { host: &self.host, pane, client: client.to_owned(), news }
     }
@@ -103,9 +103,9 @@ fn text(output: &Output) -> String {
 }
 
 /// A program in a pane, and what is heard of it.
-struct Started<'a> {
+pub struct Started<'a> {
     host: &'a TmuxHost,
-    pane: Pane,
+    pub pane: Pane,
     client: String,
     news: Receiver<PaneNews>,
 }
@@ -116,7 +116,7 @@ impl Started<'_> {
     }
 
     /// Waits until it shows this, looking whenever something was drawn.
-    async fn until(&mut self, what: &str, shows: impl Fn(&View) -> bool) -> View {
+    pub async fn until(&mut self, what: &str, shows: impl Fn(&View) -> bool) -> View {
         loop {
             let view = self.view().await;
             if shows(&view) {
@@ -134,15 +134,15 @@ impl Started<'_> {
         self.until("an idle program", |view| view.state == PaneState::Idle).await
     }
 
-    async fn paste(&self, text: &str) -> Result<(), HostFault> {
+    pub async fn paste(&self, text: &str) -> Result<(), HostFault> {
         self.host.paste(&self.pane, &self.client, text).await
     }
 
-    async fn press(&self, key: Key) {
+    pub async fn press(&self, key: Key) {
         self.host.press(&self.pane, key).await.unwrap();
     }
 
-    async fn died(&mut self) {
+    pub async fn died(&mut self) {
         loop {
             match timeout(BOUND, self.news.recv()).await.unwrap() {
                 Ok(PaneNews::Died) | Err(RecvError::Closed) => return,
@@ -152,7 +152,7 @@ impl Started<'_> {
     }
 
     /// What stands there after a paste is refused.
-    async fn refused(&self) -> String {
+    pub async fn refused(&self) -> String {
         match self.paste("no").await {
             Err(HostFault::Refused(why) | HostFault::Gone(why)) => why,
             other => panic!("not refused: {other:?}"),

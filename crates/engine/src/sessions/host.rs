@@ -102,7 +102,7 @@ pub enum Key {
 /// Something that happened in a pane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PaneNews {
-    /// It drew something and was quiet since.
+    /// It drew something and was quiet since, or goes on drawing for a while.
     Drawn,
     /// The program, or the pane, is gone.
     Died,
@@ -156,7 +156,7 @@ pub trait SessionHost: Send + Sync + 'static {
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault>;
     /// The newest lines, with the history above the screen.
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault>;
-    /// Ends the program and its pane. One that is gone is ended already.
+    /// Ends the program and its pane; one that was adopted is only let go. One that is gone is ended already.
     async fn end(&self, pane: &Pane) -> Result<(), HostFault>;
     /// The command with which a person on this computer looks at the pane and types into it.
     async fn attach(&self, pane: &Pane) -> Result<Vec<String>, HostFault>;

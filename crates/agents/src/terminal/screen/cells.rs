@@ -31,7 +31,11 @@ impl Row {
     pub(super) fn typed(&self, from: usize) -> String {
         let cells = self.cells.get(from..).unwrap_or_default();
         match cells {
-            [cursor, hint @ ..] if cursor.style.reverse && !hint.is_empty() && hint.iter().all(|cell| cell.style.faint) => String::new(),
+            [cursor, hint @ ..]
+                if cursor.style.reverse && !hint.is_empty() && hint.iter().all(|cell| cell.style.faint || cell.c == ' ') =>
+            {
+                String::new()
+            }
             cells => cells.iter().filter(|cell| !cell.style.faint).map(|cell| cell.c).collect(),
         }
     }
