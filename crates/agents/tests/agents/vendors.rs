@@ -32,7 +32,8 @@ fn stopped(text: Option<&str>, inputs: Option<&[&str]>, interrupted: bool) -> Ho
 
 #[test]
 fn claude_says_what_it_was_asked_and_what_it_said() {
-    let prompt = json!({"session_id": "n", "hook_event_name": "UserPromptSubmit", "prompt": "Hello\n[moothall:1a2b3c4d]", "new_field": [1]});
+    let prompt =
+        json!({"session_id": "n", "hook_event_name": "UserPromptSubmit", "prompt": "Hello\n[moothall:1a2b3c4d]", "new_field": [1]});
     assert_eq!(read("claude", "UserPromptSubmit", prompt), heard("n", HookNews::Prompt { text: "Hello\n[moothall:1a2b3c4d]".into() }));
     let stop = json!({"session_id": "n", "stop_hook_active": false, "last_assistant_message": "Done."});
     assert_eq!(read("claude", "Stop", stop), heard("n", stopped(Some("Done."), None, true)));
@@ -60,10 +61,7 @@ fn a_permission_names_the_exact_action_and_not_its_title() {
     let action = r#"Bash {"command":"rm -rf build","description":"List files"}"#.to_owned();
     assert_eq!(read("claude", "PermissionRequest", asked), heard("n", HookNews::Asks { action }));
     let reminder = json!({"session_id": "n", "notification_type": "permission_prompt", "message": "Claude needs your permission"});
-    assert_eq!(
-        read("claude", "Notification", reminder),
-        heard("n", HookNews::Asks { action: "Claude needs your permission".into() })
-    );
+    assert_eq!(read("claude", "Notification", reminder), heard("n", HookNews::Asks { action: "Claude needs your permission".into() }));
     assert_eq!(read("claude", "Notification", json!({"session_id": "n", "notification_type": "idle_prompt"})), News::Nothing);
     let gemini = json!({"session_id": "n", "notification_type": "ToolPermission", "message": "run it?", "details": {"command": "ls"}});
     assert_eq!(read("gemini", "Notification", gemini), heard("n", HookNews::Asks { action: r#"{"command":"ls"}"#.into() }));
@@ -84,7 +82,10 @@ fn codex_tells_all_its_inputs_and_keeps_its_titles_to_itself() {
 
 #[test]
 fn gemini_ends_an_interrupted_turn_without_words() {
-    assert_eq!(read("gemini", "BeforeAgent", json!({"session_id": "g", "prompt": "Hi"})), heard("g", HookNews::Prompt { text: "Hi".into() }));
+    assert_eq!(
+        read("gemini", "BeforeAgent", json!({"session_id": "g", "prompt": "Hi"})),
+        heard("g", HookNews::Prompt { text: "Hi".into() })
+    );
     let end = |text: &str| read("gemini", "AfterAgent", json!({"session_id": "g", "prompt": "Hi", "prompt_response": text}));
     assert_eq!(end("Hello."), heard("g", stopped(Some("Hello."), None, false)));
     assert_eq!(end("[no response text]"), heard("g", stopped(None, None, false)));
@@ -117,7 +118,12 @@ const EVENTS: [&str; 10] = [
 ];
 
 fn anything() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::from), any::<i64>().prop_map(Value::from), ".{0,12}".prop_map(Value::from)];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from)
+    ];
     leaf.prop_recursive(3, 12, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
@@ -128,8 +134,21 @@ fn anything() -> impl Strategy<Value = Value> {
 
 fn payload() -> impl Strategy<Value = Value> {
     let names = prop::sample::select(vec![
-        "session_id", "thread-id", "type", "prompt", "prompt_response", "last_assistant_message", "last-assistant-message",
-        "input-messages", "reason", "source", "notification_type", "tool_name", "tool_input", "details", "message",
+        "session_id",
+        "thread-id",
+        "type",
+        "prompt",
+        "prompt_response",
+        "last_assistant_message",
+        "last-assistant-message",
+        "input-messages",
+        "reason",
+        "source",
+        "notification_type",
+        "tool_name",
+        "tool_input",
+        "details",
+        "message",
     ]);
     let known = prop::sample::select(vec!["agent-turn-complete", "permission_prompt", "ToolPermission", "clear"]).prop_map(Value::from);
     prop::collection::btree_map(names, prop_oneof![anything(), known], 0..8).prop_map(|map| json!(map))

@@ -43,8 +43,7 @@ fn it_leaves_a_report_that_nobody_else_may_read() {
     let output = hook(&home, &["gemini", "AfterAgent"], b"{}");
     assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), "{}");
     let left = notes(&home);
-    let told: Vec<(&str, &str)> =
-        left.iter().map(|note| (note["program"].as_str().unwrap(), note["payload"].as_str().unwrap())).collect();
+    let told: Vec<(&str, &str)> = left.iter().map(|note| (note["program"].as_str().unwrap(), note["payload"].as_str().unwrap())).collect();
     assert_eq!(
         told,
         [("claude", r#"{"last_assistant_message": "Done."}"#), ("codex", r#"{"type": "agent-turn-complete"}"#), ("gemini", "{}")]

@@ -40,7 +40,8 @@ fn write(file: PathBuf, text: &str) {
 }
 
 fn claude(home: &Path, models: &str, trusted: [&str; 2]) {
-    let projects = trusted.map(|folder| (folder.to_owned(), json!({"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true})));
+    let projects =
+        trusted.map(|folder| (folder.to_owned(), json!({"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true})));
     let known = json!({
         "hasCompletedOnboarding": true, "bypassPermissionsModeAccepted": true, "theme": "dark",
         "customApiKeyResponses": {"approved": [&KEY[KEY.len() - 20..]], "rejected": []},
