@@ -39,7 +39,7 @@ async fn claude_reports_turns_queued_prompts_interruptions_and_its_end() {
     world.prompted("tag-four").await;
     world.models.asked_about("tag-four").await;
     world.terminal.key("Escape");
-    world.terminal.drawn(&["Interrupted"]);
+    world.terminal.shows(&["Interrupted"]);
     world.models.when("tag-five", Reply::text("Reply to five."));
     world.terminal.key("C-u");
     world.terminal.prompt("Fifth tag-five");
@@ -91,7 +91,7 @@ async fn codex_reports_its_turns_and_not_its_titles() {
     world.terminal.prompt("Fourth tag-four");
     world.models.asked_about("tag-four").await;
     world.terminal.key("Escape");
-    world.terminal.drawn(&["interrupted"]);
+    world.terminal.shows(&["interrupted"]);
     world.models.when("tag-five", Reply::text("Reply to five."));
     world.terminal.prompt("Fifth tag-five");
     assert_eq!(world.stopped().await.as_deref(), Some("Reply to five."));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::harness::PATIENCE;
@@ -11,6 +12,8 @@ use crate::harness::PATIENCE;
 const LOOK_EVERY: Duration = Duration::from_millis(150);
 /// A screen that did not change for so long is drawn.
 const QUIET: Duration = Duration::from_millis(1200);
+/// Words that stand there for so long have been taken: what comes at once after a paste would count as a part of it.
+const TAKEN: Duration = Duration::from_millis(700);
 
 /// Ends with everything in it when it is dropped.
 pub struct Terminal {
@@ -20,7 +23,9 @@ pub struct Terminal {
 impl Terminal {
     /// Starts a program with exactly these variables.
     pub fn start(argv: &[String], env: &BTreeMap<String, String>, cwd: &Path) -> Self {
-        let terminal = Self { socket: format!("moothall-real-{}-{}", std::process::id(), argv.len() + env.len()) };
+        static STARTED: AtomicUsize = AtomicUsize::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let terminal = Self { socket: format!("moothall-real-{}-{number}", std::process::id()) };
         let mut words = vec!["-f", "/dev/null", "-u", "new-session", "-d", "-x", "160", "-y", "50", "-c", cwd.to_str().unwrap()];
         let variables: Vec<String> = env.iter().map(|(name, value)| format!("{name}={value}")).collect();
         variables.iter().for_each(|variable| words.extend(["-e", variable]));
@@ -45,16 +50,26 @@ impl Terminal {
 
     /// Waits until the screen shows one of these words and is quiet.
     pub fn drawn(&self, words: &[&str]) {
+        self.watch(words, QUIET, |before, now| before == now);
+    }
+
+    /// Waits until the screen shows one of these words for a while, whatever else moves on it.
+    pub fn shows(&self, words: &[&str]) {
+        self.watch(words, TAKEN, |_, _| true);
+    }
+
+    fn watch(&self, words: &[&str], length: Duration, same: impl Fn(&str, &str) -> bool) {
         let (began, mut since, mut shown) = (Instant::now(), Instant::now(), String::new());
         loop {
             let screen = self.screen();
-            if screen != shown {
-                (since, shown) = (Instant::now(), screen);
+            if !words.iter().any(|word| screen.contains(word)) || !same(&shown, &screen) {
+                since = Instant::now();
             }
-            if words.iter().any(|word| shown.contains(word)) && since.elapsed() > QUIET {
+            if since.elapsed() > length {
                 return;
             }
-            assert!(began.elapsed() < PATIENCE, "none of {words:?} showed:\n{shown}");
+            assert!(began.elapsed() < PATIENCE, "none of {words:?} showed:\n{screen}");
+            shown = screen;
             std::thread::sleep(LOOK_EVERY);
         }
     }
@@ -63,7 +78,7 @@ impl Terminal {
     pub fn prompt(&self, text: &str) {
         self.tmux(&["load-buffer", "-b", "prompt", "-"], text);
         self.tmux(&["paste-buffer", "-p", "-d", "-b", "prompt"], "");
-        self.drawn(&[text.lines().last().unwrap()]);
+        self.shows(&[text.lines().last().unwrap()]);
         self.key("Enter");
     }
 

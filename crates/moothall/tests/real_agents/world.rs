@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use moothall_agents::terminal::hooks::{HookDress, HookSink, Spool, SpoolFolder, Vendor};
 use moothall_engine::sessions::{Heard, Hook, HookNews, Permit, SessionError, SessionId};
 use moothall_testkit::model_server::ModelServer;
+use tempfile::TempDir;
 use tokio::sync::mpsc;
 
 use crate::harness::{Home, PATIENCE};
@@ -47,6 +48,7 @@ pub struct World {
     pub home: Home,
     came: mpsc::UnboundedReceiver<Came>,
     reader: tokio::task::JoinHandle<()>,
+    _kept: TempDir,
 }
 
 impl Drop for World {
@@ -60,7 +62,9 @@ impl World {
     pub async fn of(client: &str, args: &[&str], ready: &[&str], permit: Permit) -> Self {
         let (home, models) = (Home::new(), ModelServer::start().await.unwrap());
         let work = programs::settle(&home, &models.url());
-        let spool = SpoolFolder::new(home.data().join("spool"));
+        // Gemini CLI believes no file below a folder that others may write to, such as the system's for temporary files.
+        let kept = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let spool = SpoolFolder::new(kept.path().join("spool"));
         let reader = Spool::open(spool.clone()).expect("a spool");
         let (sender, came) = mpsc::unbounded_channel();
         let ear: Arc<dyn HookSink> = Arc::new(Ear { came: sender, permit });
@@ -77,7 +81,7 @@ impl World {
         env.extend(dressed.env);
         let terminal = Terminal::start(&argv, &env, &work);
         terminal.drawn(ready);
-        Self { models, terminal, home, came, reader }
+        Self { models, terminal, home, came, reader, _kept: kept }
     }
 
     pub async fn next(&mut self) -> Came {
