@@ -13,5 +13,9 @@ mod crash;
 mod archive;
 mod upkeep;
 mod trouble;
+mod mcp;
+mod sessions;
+#[path = "../../../surfaces/tests/surface/stage.rs"]
+mod stage;
 #[cfg(feature = "crash-points")]
 mod crash_points;
