@@ -178,7 +178,7 @@ impl Live {
 
     /// What runs a participant here; nothing when it runs elsewhere and comes by itself. (Ruling 5.)
     fn agent_of(&self, participant: &Participant) -> Option<Arc<dyn Agent>> {
-        if participant.facts.runtime == Runtime::Terminal && participant.address.is_some() {
+        if participant.facts.runtime == Runtime::Terminal {
             return Some(self.hall.sessions.agent());
         }
         let spec = self.hall.registry.get(participant.profile.client.as_deref()?)?;

@@ -252,6 +252,7 @@ mod tests {
             key: TurnKey { stream: "s".into(), turn: TurnNo(1), attempt: 1 },
             participant: "a".into(),
             name: "a".into(),
+            address: None,
             profile: Profile::default(),
             why: Why::Forced,
             kind: TurnKind::Reply,

@@ -11,3 +11,5 @@ mod story;
 mod discover;
 mod llm;
 mod llm_faults;
+mod screens;
+mod terminal;

@@ -43,6 +43,8 @@ pub(super) struct Shared {
     pub(super) links: Mutex<BTreeSet<StreamId>>,
     /// Names are given and links are made one at a time.
     pub(super) making: tokio::sync::Mutex<()>,
+    /// Participants for whom a session is being started.
+    pub(super) housing: Mutex<BTreeSet<(StreamId, ParticipantId)>>,
 }
 
 /// A session's place: what is known of it, and the way to its task.
@@ -98,8 +100,8 @@ pub(super) fn session_of(participant: &Participant) -> Option<SessionId> {
 
 impl Sessions {
     pub(crate) fn new(hall: Weak<Inner>, host: Option<Arc<dyn SessionHost>>) -> Self {
-        let (seats, links, making) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default());
-        Self { shared: Arc::new(Shared { hall, host, seats, links, making }) }
+        let (seats, links, making, housing) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default(), Mutex::default());
+        Self { shared: Arc::new(Shared { hall, host, seats, links, making, housing }) }
     }
 
     /// Takes up the sessions that lived when the server went away.
@@ -177,7 +179,7 @@ impl Sessions {
         let exact = all.iter().find(|status| status.session.id.as_str() == word);
         let named = || all.iter().filter(|status| status.session.name.as_str() == word);
         let living = || named().find(|status| status.doing != Doing::Ended);
-        if let Some(found) = exact.or_else(living).or_else(|| named().last()) {
+        if let Some(found) = exact.or_else(living).or_else(|| named().next_back()) {
             return Ok(found.clone());
         }
         let begins = |status: &&Status| word.len() >= PREFIX_CHARS_MIN && status.session.id.as_str().starts_with(word);
@@ -214,15 +216,16 @@ impl Sessions {
     /// [`SessionError`]; nothing runs then.
     pub async fn start(&self, new: NewSession) -> Result<Status, SessionError> {
         let host = self.host()?;
-        if !new.cwd.is_absolute() || !new.cwd.is_dir() {
-            return Err(SessionError::Invalid(format!("{} is no folder here; give an absolute path of one.", new.cwd.display())));
+        let cwd = if new.cwd.as_os_str().is_empty() { host.home(&new.client) } else { new.cwd.clone() };
+        if !cwd.is_absolute() || !cwd.is_dir() {
+            return Err(SessionError::Invalid(format!("{} is no folder here; give an absolute path of one.", cwd.display())));
         }
         if !host.programs().iter().any(|(client, _)| *client == new.client) {
             let known: Vec<_> = host.programs().into_iter().map(|(client, _)| client).collect();
             return Err(SessionError::Invalid(format!("There is no program {:?}; there are: {}.", new.client, known.join(", "))));
         }
         let token = fresh_token();
-        let mut session = self.found(&new.client, new.name.as_deref(), new.cwd.clone(), Origin::Started, &token, &new.by).await?;
+        let mut session = self.found(&new.client, new.name.as_deref(), cwd.clone(), Origin::Started, &token, &new.by).await?;
         crash::point("session_kept");
         let env = [("MOOTHALL_SESSION", session.id.to_string()), ("MOOTHALL_SESSION_TOKEN", token)];
         let launch = Launch {
@@ -230,7 +233,7 @@ impl Sessions {
             name: session.name.to_string(),
             client: new.client,
             args: new.args,
-            cwd: new.cwd,
+            cwd,
             env: env.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
         };
         match host.start(&launch).await {
@@ -314,6 +317,20 @@ impl Sessions {
             Some(book) => book.keep(session).await.map_err(log_error),
             None => Ok(()),
         }
+    }
+
+    /// Notes that a session is being started for a participant; `false` when one is already.
+    pub(super) fn begin_housing(&self, of: (StreamId, ParticipantId)) -> bool {
+        self.shared.housing.lock().unwrap_or_else(PoisonError::into_inner).insert(of)
+    }
+
+    pub(super) fn end_housing(&self, of: &(StreamId, ParticipantId)) {
+        self.shared.housing.lock().unwrap_or_else(PoisonError::into_inner).remove(of);
+    }
+
+    /// Whether no living session is called so, and one could be.
+    pub(super) fn is_free(&self, name: &str) -> bool {
+        self.free_name("", Some(name)).is_ok()
     }
 
     /// The given name, or the client's with the first number that is free.

@@ -79,7 +79,7 @@ pub struct Status {
 pub struct NewSession {
     /// Which program.
     pub client: String,
-    /// The folder it shall work in.
+    /// The folder it shall work in; the program's own when it is empty.
     pub cwd: PathBuf,
     /// More arguments for it.
     pub args: Vec<String>,

@@ -137,6 +137,10 @@ pub trait SessionHost: Send + Sync + 'static {
     fn has_hooks(&self, _client: &str) -> bool {
         false
     }
+    /// Where a program works when nobody says where.
+    fn home(&self, _client: &str) -> PathBuf {
+        std::env::current_dir().unwrap_or_default()
+    }
     /// Starts a program. The answer comes when its process runs; [`View::state`] says when it takes input.
     async fn start(&self, launch: &Launch) -> Result<Pane, HostFault>;
     /// Takes over a program that runs already.

@@ -20,6 +20,7 @@ mod messages;
 
 use moothall_kernel::ids::StreamId;
 
+pub use agent::Housed;
 pub use directory::Sessions;
 pub(crate) use directory::target_of;
 pub use facts::{
