@@ -23,6 +23,8 @@ pub const RETRY_MS: [u64; 7] = [100, 250, 500, 1000, 2000, 3000, 3000];
 pub struct Client {
     http: reqwest::Client,
     base: String,
+    /// What says who asks, in a session.
+    token: Option<String>,
 }
 
 /// Only what an error answer must have.
@@ -54,7 +56,45 @@ impl Client {
         let http = http.connect_timeout(CONNECT_WITHIN).read_timeout(SILENCE_MAX);
         let http = http.user_agent(concat!("moothall/", env!("CARGO_PKG_VERSION"))).build();
         let http = http.map_err(|error| Fault::new(Exit::Failure, "cannot set up a client").because(innermost(&error)))?;
-        Ok(Self { http, base: server.trim_end_matches('/').to_owned() })
+        Ok(Self { http, base: server.trim_end_matches('/').to_owned(), token: None })
+    }
+
+    /// The same, as the session of this token.
+    #[must_use]
+    pub fn with_token(self, token: Option<String>) -> Self {
+        Self { token, ..self }
+    }
+
+    /// Whether requests say who asks.
+    #[cfg(test)]
+    pub fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    /// Where the server is.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// Sends something that must not be repeated.
+    ///
+    /// # Errors
+    /// No server, or its refusal.
+    pub async fn post_once<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, Fault> {
+        self.decode(self.send(self.request(Method::POST, path).json(body)).await?).await
+    }
+
+    /// Sends text that is JSON, and gives what came of it as it is, a refusal too.
+    ///
+    /// # Errors
+    /// No server.
+    pub async fn pass_on(&self, path: &str, headers: &[(&str, String)], json: String) -> Result<(StatusCode, String), Fault> {
+        let request = self.request(Method::POST, path).header("Content-Type", "application/json");
+        let request = request.header("Accept", "application/json, text/event-stream").body(json);
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, value));
+        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        let status = response.status();
+        Ok((status, response.text().await.map_err(|error| self.unreachable(&error))?))
     }
 
     /// Asks for something.
@@ -113,7 +153,11 @@ impl Client {
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.base))
+        let request = self.http.request(method, format!("{}{path}", self.base));
+        match &self.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        }
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, Fault> {

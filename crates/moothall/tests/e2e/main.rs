@@ -14,5 +14,9 @@ mod archive;
 mod upkeep;
 mod trouble;
 mod hook;
+mod mcp;
+mod sessions;
+#[path = "../../../surfaces/tests/surface/stage.rs"]
+mod stage;
 #[cfg(feature = "crash-points")]
 mod crash_points;

@@ -2,11 +2,16 @@
 #![allow(clippy::unwrap_used)]
 
 mod server;
+mod stage;
 mod agent_bridge;
 mod assist;
 mod floor;
+mod links;
+mod mcp;
+mod permissions;
 mod reference;
 mod search;
+mod sessions;
 mod stream;
 mod trust_http;
 mod trust_messages;
