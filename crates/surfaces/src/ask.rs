@@ -77,11 +77,9 @@ fn adoption(given: &Value, client: String) -> ApiResult<Adopt> {
     Ok(Adopt { socket: required(fields, "socket")?.into(), target: required(fields, "pane")?.into(), client })
 }
 
-/// The folder to work in: a whole path of one that is there.
+/// The folder to work in: a whole path of one that is there. The program's own where nothing is said.
 async fn folder(given: Option<&str>) -> ApiResult<PathBuf> {
-    let Some(text) = given.filter(|text| !text.is_empty()) else {
-        return std::env::current_dir().map_err(|_| invalid("The server has no folder of its own; give 'cwd'."));
-    };
+    let Some(text) = given.filter(|text| !text.is_empty()) else { return Ok(PathBuf::new()) };
     let path = Path::new(text);
     let there = path.is_absolute() && tokio::fs::metadata(path).await.is_ok_and(|found| found.is_dir());
     there.then(|| path.to_owned()).ok_or_else(|| invalid("'cwd' is the whole path of a folder on the server's computer."))
