@@ -11,9 +11,9 @@
 pub mod script;
 pub mod command;
 pub mod llm;
-pub mod terminal;
 pub mod config;
 pub mod discover;
+pub mod terminal;
 
 use std::sync::Arc;
 

@@ -40,7 +40,7 @@ pub async fn read(hall: &Hall, stream: &StreamId, body: &Body) -> ApiResult<Wish
         "message" => {
             let words = message_words(content)?;
             let reply_to = meta.cause(hall, stream).await?;
-            Command::Post(Post { by: by.clone(), to, body: words, reply_to, tags: meta.tags })
+            Command::Post(Post { by: by.clone(), to, body: words, reply_to, tags: meta.tags, typed_at: None })
         }
         "control" => control::command(hall, stream, by.clone(), content).await?,
         "thread.renamed" => Command::Rename { name: new_name(content)?, by: by.clone() },

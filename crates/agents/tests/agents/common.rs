@@ -58,6 +58,7 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
         body: body.into(),
         mentions: Vec::new(),
         depth: 0,
+        typed_at: None,
         reply_to: None,
         turn: None,
         tags: Vec::new(),

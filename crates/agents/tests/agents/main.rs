@@ -13,3 +13,5 @@ mod vendors;
 mod spool;
 mod llm;
 mod llm_faults;
+mod screens;
+mod terminal;

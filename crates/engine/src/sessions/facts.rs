@@ -6,11 +6,14 @@ use moothall_kernel::command::Actor;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Adopt, Pane, SessionId};
 use crate::hall::HallError;
 
 /// Who started a session's program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// This server, with hooks of its own.
     Started,
@@ -19,7 +22,7 @@ pub enum Origin {
 }
 
 /// A session as it is kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     /// Its id, and its home's.
     pub id: SessionId,
@@ -76,7 +79,7 @@ pub struct Status {
 pub struct NewSession {
     /// Which program.
     pub client: String,
-    /// The folder it shall work in.
+    /// The folder it shall work in; the program's own when it is empty.
     pub cwd: PathBuf,
     /// More arguments for it.
     pub args: Vec<String>,

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast;
 
 use super::SessionId;
 
 /// Where a session's program lives. All of it together names one run of one program: a pane that was given another one
 /// has another `pid`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Pane {
     /// The multiplexer's own name for its socket; empty for the private one of this server.
     pub socket: String,
@@ -132,6 +133,14 @@ pub enum HostFault {
 pub trait SessionHost: Send + Sync + 'static {
     /// The programs that can be started, by client name, with one sentence each.
     fn programs(&self) -> Vec<(String, String)>;
+    /// Whether a program reports its turns by itself once it is started here.
+    fn has_hooks(&self, _client: &str) -> bool {
+        false
+    }
+    /// Where a program works when nobody says where.
+    fn home(&self, _client: &str) -> PathBuf {
+        std::env::current_dir().unwrap_or_default()
+    }
     /// Starts a program. The answer comes when its process runs; [`View::state`] says when it takes input.
     async fn start(&self, launch: &Launch) -> Result<Pane, HostFault>;
     /// Takes over a program that runs already.

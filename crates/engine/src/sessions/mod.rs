@@ -9,9 +9,20 @@
 mod facts;
 mod host;
 mod hooks;
+mod directory;
+mod agent;
+mod runner;
+mod delivery;
+mod words;
+mod tags;
+mod links;
+mod messages;
 
 use moothall_kernel::ids::StreamId;
 
+pub use agent::Housed;
+pub use directory::Sessions;
+pub(crate) use directory::target_of;
 pub use facts::{
     Asker, Doing, Excerpt, Line, Link, LinkState, Member, Message, NewLink, NewObserved, NewSession, Origin, Sent, Session, SessionData,
     SessionError, Status,

@@ -16,6 +16,7 @@ pub mod deliveries;
 pub mod lasting;
 pub mod erasing;
 pub mod marks;
+pub mod sessions;
 pub mod search;
 
 use async_trait::async_trait;
@@ -56,7 +57,8 @@ macro_rules! log_conformance {
             catalog: the_row_is_that_of_the_last_append, streams_are_listed_in_creation_order, a_listing_is_paged,
                 a_listing_is_filtered, due_are_duties_and_passed_wakes, the_earliest_wake_of_all_is_next;
             deliveries: deliveries_are_inserted_with_their_append, each_target_is_served_first_in_first_out,
-                what_is_over_does_not_block_its_target, a_delivery_advances_only_from_where_it_is, deliveries_are_counted_by_state;
+                what_is_over_does_not_block_its_target, a_delivery_advances_only_from_where_it_is, deliveries_are_counted_by_state, a_target_knows_its_newest_deliveries;
+            sessions: a_session_is_kept_as_it_was_last, who_waits_for_whom_is_noted_once, sessions_last;
             marks: a_mark_only_moves_forward, what_others_said_since_is_unread, marks_belong_to_one_reader_and_stream, marks_last;
             erasing: erased_words_are_not_read_again, words_are_erased_in_the_append_that_says_so, an_append_that_fails_erases_nothing,
                 what_has_no_words_can_be_named, what_is_erased_stays_erased;
