@@ -129,17 +129,25 @@ impl Dress for HookDress {
         let Some(token) = launch.env.get(TOKEN) else {
             return Err(HostFault::Failed("The session has no secret, so that nothing it reports could be believed.".to_owned()));
         };
-        let vendor = match program.reads {
-            Reads::Claude => Vendor::Claude,
-            Reads::Codex => Vendor::Codex,
-            Reads::Gemini => Vendor::Gemini,
-            Reads::Other => Vendor::Other,
-        };
-        let dressed = self.of(vendor, &launch.session, token);
+        let dressed = self.of(vendor_of(program), &launch.session, token);
         let dressed = dressed.map_err(|error| HostFault::Failed(format!("The session's folder cannot be written: {error}.")))?;
         parts.argv.extend(dressed.args);
         parts.env.extend(dressed.env);
         Ok(parts)
+    }
+
+    fn has_hooks(&self, program: &Program) -> bool {
+        vendor_of(program) != Vendor::Other
+    }
+}
+
+/// A program that draws like one of the known ones reports like it too.
+fn vendor_of(program: &Program) -> Vendor {
+    match program.reads {
+        Reads::Claude => Vendor::Claude,
+        Reads::Codex => Vendor::Codex,
+        Reads::Gemini => Vendor::Gemini,
+        Reads::Other => Vendor::Other,
     }
 }
 
