@@ -6,8 +6,11 @@ export default defineConfig({
   outputDir: '../target/web-tests',
   fullyParallel: true,
   workers: 2,
-  timeout: 30_000,
-  expect: { timeout: 8_000 },
+  retries: 0,
+  forbidOnly: process.env['CI'] === 'true',
+  // Bounds that only something broken reaches, also where two cores do much else.
+  timeout: 120_000,
+  expect: { timeout: 30_000 },
   reporter: [['list']],
   use: { ...chromium, trace: 'retain-on-failure' },
 });
