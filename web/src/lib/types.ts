@@ -134,6 +134,15 @@ export interface ThreadEntry {
   head: number;
   archived: boolean;
   policy: string;
+  /** How far whoever asked has read it, and how many messages of others came after that; 100 stands for more. */
+  read?: number | null;
+  unread?: number | null;
+}
+
+/** Answer of `PUT /threads/{id}/read`. */
+export interface ReadMark {
+  read: number;
+  unread: number;
 }
 
 export interface EventPage {

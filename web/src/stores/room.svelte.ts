@@ -123,9 +123,9 @@ export class Room {
   async open(seq: number | null): Promise<void> {
     try {
       await this.#askState();
-      // Of a conversation that was never read, everything is new and nothing needs a mark.
-      this.newAfter = reads.mark(this.id) || null;
       this.newUntil = this.head;
+      // Of a conversation that was never read, everything is new and nothing needs a mark.
+      void reads.before(this.id).then((mark) => (this.newAfter = mark || null));
       if (!this.#holds(seq)) await this.#loadAround(seq);
       this.phase = 'ready';
       this.connect();
@@ -315,7 +315,9 @@ export class Room {
   }
 
   #teach(): void {
-    if (this.atHead) hall.learn(this.id, this.#events.slice(-PAGE), this.last);
+    if (!this.atHead) return;
+    const after = this.#events.length > PAGE ? (this.#events.at(-PAGE)?.seq ?? 1) - 1 : this.first;
+    hall.learn(this.id, this.#events.slice(-PAGE), after, this.last);
   }
 
   #noteHead(head: number): void {
