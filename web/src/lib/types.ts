@@ -66,6 +66,20 @@ export type TurnEvent =
   | { event: 'round_closed' }
   | { event: 'facts'; participant: string; runtime: string; known: boolean };
 
+/** The content of events of type `permission`. */
+export type PermissionEvent =
+  | {
+      event: 'requested';
+      permission: string;
+      turn: string;
+      participant: string;
+      action: string;
+      options: string[];
+      expires: string;
+    }
+  | { event: 'answered'; permission: string; by: string; option: string }
+  | { event: 'expired'; permission: string };
+
 export interface Profile {
   client?: string;
   model?: string;

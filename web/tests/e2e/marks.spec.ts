@@ -77,7 +77,7 @@ test('a hundred unread messages: the pill leads to where they begin', async ({ p
 });
 
 test('unread again stays so across a reload, until it is read', async ({ page, server }) => {
-  const { there } = await between(page, server);
+  await between(page, server);
   await page.getByRole('link', { name: 'There', exact: true }).click();
   await expect(shown(page, 'old news')).toBeVisible();
   await page.getByRole('button', { name: 'More about this conversation' }).click();
