@@ -12,5 +12,6 @@ export default defineConfig({
   timeout: 120_000,
   expect: { timeout: 30_000 },
   reporter: [['list']],
-  use: { ...chromium, trace: 'retain-on-failure' },
+  // A trace takes time on a busy machine, so it is recorded where somebody asks for it.
+  use: { ...chromium, trace: process.env['TRACE'] ? 'retain-on-failure' : 'off' },
 });
