@@ -14,6 +14,7 @@ mod archive;
 mod upkeep;
 mod trouble;
 mod hook;
+mod links;
 mod mcp;
 mod sessions;
 #[path = "../../../surfaces/tests/surface/stage.rs"]

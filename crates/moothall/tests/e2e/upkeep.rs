@@ -17,8 +17,18 @@ fn holding(dir: &Path, word: &str) -> Vec<String> {
         let bytes = fs::read(path).unwrap().to_ascii_lowercase();
         bytes.windows(word.len()).any(|window| window == word.as_bytes())
     };
-    let files = fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
-    files.filter(|path| holds(path)).map(|path| path.display().to_string()).collect()
+    let (mut found, mut folders) = (Vec::new(), vec![dir.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let (path, kind) = (entry.path(), entry.file_type().unwrap());
+            if kind.is_dir() {
+                folders.push(path);
+            } else if kind.is_file() && holds(&path) {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found
 }
 
 #[tokio::test]
