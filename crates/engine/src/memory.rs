@@ -8,12 +8,14 @@ use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
 
+use crate::access::Principals;
 use crate::ports::{
     AppendError, Catalog, Claim, ClaimChange, Deliveries, Delivery, DeliveryState, Epoch, EventLog, ListFilter, ListPage, Listed, LogError,
     NewDelivery, Page, ReadMarks, Search, StreamBatch,
 };
 
 mod marks;
+mod principals;
 mod search;
 
 /// A log that lives and dies with its value. It does everything a durable log does, except lasting.
@@ -51,6 +53,7 @@ struct Shelf {
     marks: BTreeMap<(ParticipantId, StreamId), Seq>,
     claims: BTreeMap<(String, String), Claim>,
     deliveries: Vec<Delivery>,
+    keys: principals::Keys,
 }
 
 /// A stream may have a writer before it begins; it is there for readers from its first event on.
@@ -300,6 +303,10 @@ impl EventLog for MemoryLog {
     }
 
     fn read_marks(&self) -> Option<&dyn ReadMarks> {
+        Some(self)
+    }
+
+    fn principals(&self) -> Option<&dyn Principals> {
         Some(self)
     }
 
