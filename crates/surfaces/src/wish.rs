@@ -52,6 +52,7 @@ pub async fn read(hall: &Hall, stream: &StreamId, body: &Body) -> ApiResult<Wish
             Command::Keep { by: by.clone(), to, kind, content: content.clone(), tags: meta.tags, reply_to }
         }
     };
+    let command = hall.permit(body.caller(), stream, command).await.map_err(|error| ApiError::from(error).in_thread(stream))?;
     Ok(Wish { by, command, warnings })
 }
 

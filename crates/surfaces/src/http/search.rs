@@ -31,7 +31,7 @@ pub async fn search(State(app): State<App>, params: Params) -> ApiResult<Json<Se
     if limit > LIMIT_MAX {
         return Err(ApiError::new(Code::InvalidParameter, format!("'limit' takes a whole number from 1 to {LIMIT_MAX} here.")));
     }
-    let found = app.hall.search(query, &params.viewer()?, limit, params.number("cursor")?).await;
+    let found = app.hall.search_within(&params.caller().reach, query, &params.viewer()?, limit, params.number("cursor")?).await;
     let page = found.map_err(|error| match error {
         SearchError::Hall(error) => ApiError::from(error),
         SearchError::NoConversation(_) | SearchError::TooManyConversations => invalid(error.to_string()),

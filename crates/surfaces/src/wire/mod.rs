@@ -12,8 +12,13 @@ mod answers;
 mod search;
 mod assist;
 mod upkeep;
+mod access;
 mod error;
 
+pub use access::{
+    AuditPage, AuditRow, InvitationCode, InvitationRequest, NewSession, PrincipalRef, SessionEnded, TokenCreated, TokenEntry, TokenList,
+    TokenRequest, TokenRevoked, WhoAmI,
+};
 pub use answers::{
     Accepted, AgentEntry, AgentList, Bell, Cancelled, DeltaSignal, EventPage, Health, JoinPrompt, Ping, PresenceAccepted, PresenceEntry,
     PresenceList, PresenceUpdate, ProgressSignal, StopAccepted, ThreadCreated, ThreadEntry, ThreadList,

@@ -1,6 +1,7 @@
 //! The surfaces as clients meet them: a real server on a loopback port, with the memory log behind it.
 #![allow(clippy::unwrap_used)]
 
+mod access;
 mod server;
 mod agent_bridge;
 mod assist;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use moothall_engine::MemoryLog;
+use moothall_engine::access::{Mode, Secret, TokenKind};
 use moothall_engine::agent::{Job, Report, Reporter};
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::SystemClock;
@@ -114,12 +115,19 @@ pub struct Server {
     pub hall: Hall,
     pub log: Arc<MemoryLog>,
     pub client: Client,
+    /// The start-up credential.
+    pub key: String,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<()>,
 }
 
 impl Server {
+    /// A server in local mode.
     pub async fn start() -> Self {
+        Self::start_in(Mode::Local).await
+    }
+
+    pub async fn start_in(mode: Mode) -> Self {
         let log = Arc::new(MemoryLog::new());
         let parts = HallParts {
             log: log.clone(),
@@ -133,10 +141,13 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let shutdown = async move { drop(stopped.await) };
-        let task = tokio::spawn(serve(listener, hall.clone(), HttpOptions::new(address), shutdown));
+        let secret = Secret::fresh(TokenKind::Startup).unwrap();
+        let key = secret.reveal().to_owned();
+        let options = HttpOptions { mode, startup: Some(secret), ..HttpOptions::new(address) };
+        let task = tokio::spawn(serve(listener, hall.clone(), options, shutdown));
         // Another test of this process may have come first.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Self { address, hall, log, client: Client::builder().no_proxy().tls_certs_only([]).build().unwrap(), stop: Some(stop), task }
+        Self { address, hall, log, client: Client::builder().no_proxy().tls_certs_only([]).build().unwrap(), key, stop: Some(stop), task }
     }
 
     /// Begins to go down.
@@ -159,6 +170,18 @@ impl Server {
 
     pub async fn post(&self, path: &str, body: Value) -> (u16, Value) {
         answer(soon(self.client.post(self.url(path)).json(&body).send()).await.unwrap()).await
+    }
+
+    /// A request with a credential; without a body where that is null.
+    pub async fn with(&self, credential: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
+        let request = self.client.request(method, self.url(path)).bearer_auth(credential);
+        let request = if body.is_null() { request } else { request.json(&body) };
+        answer(soon(request.send()).await.unwrap()).await
+    }
+
+    /// A request of whoever started the server.
+    pub async fn as_operator(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
+        self.with(&self.key, method, path, body).await
     }
 
     pub async fn post_with_key(&self, path: &str, key: &str, body: Value) -> (u16, Value) {
