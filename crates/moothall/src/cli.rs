@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::config::Mode;
 use crate::fault::Exit;
 
 /// People and AI agents in one conversation.
@@ -42,6 +43,9 @@ pub struct Global {
         help_heading = "Global options"
     )]
     pub server: String,
+    /// A file with the token to show to the server [default: MOOTHALL_TOKEN, then the start-up credential of a server of your own]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
+    pub token_file: Option<PathBuf>,
     /// Print JSON: one object, or one object a line for what goes on
     #[arg(long, global = true, help_heading = "Global options")]
     pub json: bool,
@@ -73,6 +77,7 @@ pub enum Command {
         ("moothall serve", "with defaults: demo agents, 127.0.0.1:5111, data in the XDG data folder"),
         ("moothall serve --config team.toml", "with agents of your own"),
         ("moothall serve --data ./data --bind 127.0.0.1:0 --json", "on a free port, for scripts"),
+        ("moothall serve --mode token --bind 0.0.0.0:5111", "for others too; everybody needs a token"),
     ]))]
     Serve(Serve),
     /// Begin a conversation
@@ -174,6 +179,18 @@ pub enum Command {
         ("moothall backup /mnt/disk/moothall-1 --data ./data", "of another data folder"),
     ]))]
     Backup(Backup),
+    /// Make, list and revoke tokens
+    ///
+    /// A token says who somebody is and what they may do. Where the server runs in token mode, everybody needs one; in local mode programs
+    /// need one to answer permissions, to lift a guard, to erase and to administer.
+    #[command(subcommand, after_help = examples(&[
+        ("moothall token create ann", "for a person: reading, speaking, inviting, controls"),
+        ("moothall token create critic --agent --thread \"Launch plan\"", "for an agent, in one conversation"),
+        ("moothall token create ci --scope threads:read --days 30", "to read only, for a month"),
+        ("moothall token list", ""),
+        ("moothall token revoke 3f6c0f1e8a91b2c4", "by its id"),
+    ]))]
+    Token(Token),
     /// Check this computer, the configuration and the server
     #[command(after_help = examples(&[("moothall doctor", ""), ("moothall doctor --config team.toml --json", "")]))]
     Doctor(Place),
@@ -191,6 +208,50 @@ pub struct Place {
     /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:5111]
     #[arg(long, value_name = "ADDR")]
     pub bind: Option<String>,
+    /// Who may do what without a credential: local (converse, from this computer) or token (nothing) [default: local]
+    #[arg(long, value_name = "MODE", value_enum, hide_possible_values = true)]
+    pub mode: Option<Mode>,
+}
+
+/// `token`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Token {
+    /// Make a token; it is shown once
+    Create(NewToken),
+    /// List all tokens, browsers that are signed in too
+    List,
+    /// Make a token worthless, at once
+    Revoke(TokenId),
+}
+
+/// `token create`.
+#[derive(Clone, Debug, Args)]
+pub struct NewToken {
+    /// The id under which its holder takes part
+    #[arg(value_name = "PRINCIPAL")]
+    pub principal: String,
+    /// It is for an agent
+    #[arg(long)]
+    pub agent: bool,
+    /// Allow this; may be given again [default: what is usual for a person or an agent]
+    #[arg(long, value_name = "SCOPE")]
+    pub scope: Vec<String>,
+    /// Only in this conversation; may be given again [default: all]
+    #[arg(long, value_name = "THREAD")]
+    pub thread: Vec<String>,
+    /// What to call it in lists
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+    /// Days until it is worth nothing [default: 90]
+    #[arg(long, value_name = "N")]
+    pub days: Option<u64>,
+}
+
+/// `token revoke`.
+#[derive(Clone, Debug, Args)]
+pub struct TokenId {
+    /// Its id, as `moothall token list` shows it
+    pub id: String,
 }
 
 /// How the server's own log is written.
@@ -254,9 +315,9 @@ pub struct Say {
     /// The words; - reads them from standard input
     #[arg(required = true, value_name = "TEXT")]
     pub text: Vec<String>,
-    /// Who speaks
-    #[arg(long = "as", value_name = "ID", default_value = "user")]
-    pub speaker: String,
+    /// Who speaks [default: user, or whose token it is]
+    #[arg(long = "as", value_name = "ID")]
+    pub speaker: Option<String>,
     /// Address one participant
     #[arg(long, value_name = "ID")]
     pub to: Option<String>,
@@ -291,9 +352,9 @@ pub struct Chat {
     /// Which conversation.
     #[command(flatten)]
     pub thread: Thread,
-    /// Who speaks
-    #[arg(long = "as", value_name = "ID", default_value = "user")]
-    pub speaker: String,
+    /// Who speaks [default: user, or whose token it is]
+    #[arg(long = "as", value_name = "ID")]
+    pub speaker: Option<String>,
     /// Plain text: one block for each message, no escapes
     #[arg(long)]
     pub plain: bool,

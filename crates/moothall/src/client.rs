@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
+use moothall_kernel::ids::ParticipantId;
+use moothall_surfaces::wire::WhoAmI;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::credential::Credential;
 use crate::fault::{Exit, Fault};
 use crate::sse::{Frame, Parser};
 
@@ -23,6 +26,8 @@ pub const RETRY_MS: [u64; 7] = [100, 250, 500, 1000, 2000, 3000, 3000];
 pub struct Client {
     http: reqwest::Client,
     base: String,
+    credential: Credential,
+    name: String,
 }
 
 /// Only what an error answer must have.
@@ -54,7 +59,26 @@ impl Client {
         let http = http.connect_timeout(CONNECT_WITHIN).read_timeout(SILENCE_MAX);
         let http = http.user_agent(concat!("moothall/", env!("CARGO_PKG_VERSION"))).build();
         let http = http.map_err(|error| Fault::new(Exit::Failure, "cannot set up a client").because(innermost(&error)))?;
-        Ok(Self { http, base: server.trim_end_matches('/').to_owned() })
+        let (base, name) = (server.trim_end_matches('/').to_owned(), ParticipantId::USER.to_owned());
+        Ok(Self { http, base, credential: Credential::None, name })
+    }
+
+    /// The same client, showing a credential. Whose it is has to be asked for where somebody else gave it.
+    ///
+    /// # Errors
+    /// No server, or its refusal.
+    pub async fn showing(mut self, credential: Credential) -> Result<Self, Fault> {
+        let given = matches!(credential, Credential::Given(_));
+        self.credential = credential;
+        if given && let Some(principal) = self.get::<WhoAmI>("/session").await?.principal {
+            self.name = principal.id;
+        }
+        Ok(self)
+    }
+
+    /// In whose name things are said and done where nobody is named.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Asks for something.
@@ -113,7 +137,11 @@ impl Client {
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.base))
+        let request = self.http.request(method, format!("{}{path}", self.base));
+        match self.credential.read() {
+            Some(credential) => request.bearer_auth(credential),
+            None => request,
+        }
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, Fault> {

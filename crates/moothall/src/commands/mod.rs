@@ -16,12 +16,15 @@ mod search;
 mod serve;
 mod show;
 mod tail;
+mod token;
 mod verify;
 mod why;
 
 pub use self::chat::width;
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, Global};
 use crate::client::Client;
+use crate::config;
+use crate::credential::Credential;
 use crate::fault::Fault;
 use crate::paint::Paper;
 
@@ -46,7 +49,9 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
         Command::Backup(args) => return backup::run(&args, &paper).await,
         talking => talking,
     };
-    let desk = Desk { client: Client::new(&cli.global.server)?, paper };
+    let Global { server, token_file, .. } = cli.global;
+    let credential = Credential::find(token_file.as_deref(), &server, &config::environment())?;
+    let desk = Desk { client: Client::new(&server)?.showing(credential).await?, paper };
     match command {
         Command::New(args) => new::run(&desk, &args).await,
         Command::List(args) => list::run(&desk, &args).await,
@@ -61,6 +66,7 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
         Command::Stop(args) => say::stop(&desk, &args).await,
         Command::Search(args) => search::run(&desk, &args).await,
         Command::Export(args) => export::run(&desk, &args).await,
+        Command::Token(command) => token::run(&desk, &command).await,
         Command::Serve(_) | Command::Doctor(_) | Command::Verify(_) | Command::Backup(_) => Ok(()),
     }
 }

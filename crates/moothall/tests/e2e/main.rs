@@ -10,6 +10,7 @@ mod doors;
 mod chat;
 mod chat_plain;
 mod crash;
+mod access;
 mod archive;
 mod upkeep;
 mod trouble;
