@@ -8,6 +8,7 @@ import { EventStream, type Frame, type Link } from '../lib/sse';
 import type { AgentEntry, Envelope, EventPage, PresenceUpdate, ThreadEntry } from '../lib/types';
 import { ME, SERVER } from '../lib/words';
 import { reads } from './reads.svelte';
+import { session } from './session.svelte';
 
 export interface Thread extends ThreadEntry {
   /** The newest message, where it is known. */
@@ -49,7 +50,7 @@ class Hall {
     this.#stream = new EventStream({
       url: () => '/events/stream',
       onframe: (frame) => this.#frame(frame),
-      onlink: (link, retryAt) => this.#linked(link, retryAt),
+      onlink: (link, retryAt, status) => this.#linked(link, retryAt, status),
     });
     void this.list();
     addEventListener('online', () => this.retry());
@@ -68,7 +69,8 @@ class Hall {
     }
   }
 
-  #linked(link: Link, retryAt: number | null): void {
+  #linked(link: Link, retryAt: number | null, status: number): void {
+    if (link === 'refused' && status === 401) session.lost();
     this.link = link;
     this.retryAt = retryAt;
     // Doorbells have no place to go on from, so everything is listed once they ring again.
@@ -111,6 +113,7 @@ class Hall {
 
   #frame(frame: Frame): void {
     if (frame.event === 'presence') return this.#present(JSON.parse(frame.data) as PresenceUpdate);
+    if (frame.event === 'signed-out') return session.lost();
     if (frame.event === 'resync') return void this.list();
     if (frame.event !== 'message') return;
     const bell = JSON.parse(frame.data) as { thread: string; head: number };
