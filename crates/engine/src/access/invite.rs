@@ -7,8 +7,8 @@ use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Millis;
 
 use super::{
-    Access, AccessError, Caller, Deed, Denied, Kept, Principal, Reach, Scope, Scopes, Secret, TOKEN_VALID, Token, TokenId,
-    TokenKind, check_scopes, describe, usual_scopes,
+    Access, AccessError, Caller, Deed, Denied, Kept, Principal, Reach, Scope, Scopes, Secret, TOKEN_VALID, Token, TokenId, TokenKind,
+    check_scopes, describe, usual_scopes,
 };
 use crate::hall::HallError;
 
