@@ -8,6 +8,7 @@ use std::sync::Arc;
 use moothall_engine::agent::Agent;
 use moothall_engine::registry::AgentSpec;
 use moothall_engine::run_once::RunOnce;
+use moothall_engine::sessions::Housed;
 use moothall_kernel::participant::{OnLost, Profile, Runtime};
 use moothall_kernel::time::Millis;
 use serde::Deserialize;
@@ -15,12 +16,13 @@ use serde::Deserialize;
 use crate::command::{CommandSpec, Stdin, is_own_variable};
 use crate::llm::{self, Llm, LlmSpec, Provider};
 use crate::script::{Line, ScriptSpec};
+use crate::terminal::{Program, Reads};
 
 /// One configured agent. Which keys make sense depends on its runtime; see [`AgentConfig::spec`].
 #[derive(Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentConfig {
-    /// How it runs: `command`, `script` or `llm`. Understood by itself where `command`, `replies` or `provider` is given.
+    /// How it runs: `command`, `script`, `llm` or `terminal`. Understood by itself where `command`, `replies` or `provider` is given.
     pub runtime: Option<Runtime>,
     /// One sentence for people.
     pub summary: Option<String>,
@@ -32,12 +34,14 @@ pub struct AgentConfig {
     pub timeout: Option<f64>,
     /// What happens to a turn that a restart interrupted: `rerun` or `fail`.
     pub on_lost: Option<OnLost>,
-    /// `command`: program and arguments. `{prompt}` in an argument is replaced by the prompt.
+    /// `command`, `terminal`: program and arguments. For `command`, `{prompt}` in an argument is replaced by the prompt.
     pub command: Option<Vec<String>>,
-    /// `command`: where it runs.
+    /// `command`, `terminal`: where it runs.
     pub cwd: Option<PathBuf>,
-    /// `command`: variables added to the few it inherits.
+    /// `command`, `terminal`: variables added to the few it inherits.
     pub env: BTreeMap<String, String>,
+    /// `terminal`: as which program's its screen is read.
+    pub screen: Option<Reads>,
     /// `command`: what it reads, `json` or `prompt`.
     pub stdin: Option<Stdin>,
     /// `script`: what it says, turn after turn.
@@ -111,6 +115,7 @@ impl fmt::Debug for AgentConfig {
             .field("command", &self.command.as_ref().map(|argv| argv.first()))
             .field("cwd", &self.cwd)
             .field("env", &self.env.keys().collect::<Vec<_>>())
+            .field("screen", &self.screen)
             .field("stdin", &self.stdin)
             .field("replies", &self.replies)
             .field("provider", &self.provider)
@@ -139,7 +144,8 @@ impl AgentConfig {
             Runtime::Command => Arc::new(RunOnce::new(self.command_spec(bridge_url)?)),
             Runtime::Script => Arc::new(RunOnce::new(self.script_spec()?)),
             Runtime::Llm => Arc::new(RunOnce::new(Llm::new(self.llm_spec()?))),
-            Runtime::Terminal | Runtime::Remote => return Err(not_available(runtime)),
+            Runtime::Terminal => Arc::new(self.terminal_agent(client)?),
+            Runtime::Remote => return Err(no_section()),
         };
         let summary = self.summary.clone().unwrap_or_else(|| self.describe());
         Ok(AgentSpec { client: client.to_owned(), summary, profile: self.start_profile(client, runtime)?, origin: "configured", agent })
@@ -150,13 +156,7 @@ impl AgentConfig {
     /// # Errors
     /// [`ConfigFault`] when the section describes no program, or one that makes no sense.
     pub fn command_spec(&self, bridge_url: &str) -> Result<CommandSpec, ConfigFault> {
-        let argv = self.command.clone().unwrap_or_default();
-        if argv.first().is_none_or(|program| program.trim().is_empty()) {
-            return Err(ConfigFault::new("command", "A command agent needs a program: command = [\"program\", \"argument\"]."));
-        }
-        if argv.iter().any(|argument| argument.contains('\0')) {
-            return Err(ConfigFault::new("command", "An argument holds a NUL character."));
-        }
+        let argv = checked_argv(self.command.as_deref().unwrap_or_default())?;
         self.check_env()?;
         Ok(CommandSpec {
             argv,
@@ -167,6 +167,36 @@ impl AgentConfig {
             timeout: self.time_limit()?,
             on_lost: self.on_lost.unwrap_or(OnLost::Rerun),
         })
+    }
+
+    /// The program of a `terminal` agent; nothing where the runtime is another one. Without a `command`, it is the known program of
+    /// that name.
+    ///
+    /// # Errors
+    /// [`ConfigFault`] when there is no program, a key belongs to another runtime, or a value makes no sense.
+    pub fn terminal_program(&self, client: &str) -> Result<Option<Program>, ConfigFault> {
+        if self.runtime != Some(Runtime::Terminal) {
+            return Ok(None);
+        }
+        self.refuse_keys_of_others(Runtime::Terminal)?;
+        self.check_env()?;
+        let known = Program::known().remove(client);
+        let mut program = match (&self.command, known) {
+            (Some(argv), known) => {
+                Program { reads: known.map(|program| program.reads).unwrap_or_default(), ..Program::new(checked_argv(argv)?) }
+            }
+            (None, Some(known)) => known,
+            (None, None) => return Err(ConfigFault::new("command", NO_PROGRAM)),
+        };
+        program.summary = self.summary.clone().unwrap_or(program.summary);
+        program.reads = self.screen.unwrap_or(program.reads);
+        Ok(Some(Program { cwd: self.cwd.clone(), env: self.env.clone(), timeout: self.time_limit()?, ..program }))
+    }
+
+    /// A `terminal` agent: every participant that it is gets a session of its own.
+    fn terminal_agent(&self, client: &str) -> Result<Housed, ConfigFault> {
+        let program = self.terminal_program(client)?;
+        Ok(Housed { timeout: program.and_then(|program| program.timeout) })
     }
 
     fn script_spec(&self) -> Result<ScriptSpec, ConfigFault> {
@@ -245,6 +275,7 @@ impl AgentConfig {
             (Runtime::Command, "cwd", self.cwd.is_some()),
             (Runtime::Command, "env", !self.env.is_empty()),
             (Runtime::Command, "stdin", self.stdin.is_some()),
+            (Runtime::Terminal, "screen", self.screen.is_some()),
             (Runtime::Script, "replies", self.replies.is_some()),
             (Runtime::Llm, "provider", self.provider.is_some()),
             (Runtime::Llm, "base_url", self.base_url.is_some()),
@@ -256,16 +287,21 @@ impl AgentConfig {
             (Runtime::Llm, "price_input", self.price_input.is_some()),
             (Runtime::Llm, "price_output", self.price_output.is_some()),
         ];
-        if matches!(runtime, Runtime::Terminal | Runtime::Remote) {
-            return Err(not_available(runtime));
+        if runtime == Runtime::Remote {
+            return Err(no_section());
         }
-        match given.into_iter().find(|(owner, _, given)| *given && *owner != runtime) {
+        // A program is described in the same way whether it runs for one turn or lives in a terminal.
+        let shared = |key| runtime == Runtime::Terminal && matches!(key, "command" | "cwd" | "env");
+        match given.into_iter().find(|(owner, key, given)| *given && *owner != runtime && !shared(*key)) {
             Some((owner, key, _)) => {
                 let message = format!("This key belongs to runtime {}; this agent's runtime is {}.", name(owner), name(runtime));
                 Err(ConfigFault::new(key, message))
             }
             None if runtime == Runtime::Script && self.on_lost == Some(OnLost::Fail) => {
                 Err(ConfigFault::new("on_lost", "A script agent always says the same again, so it is always rerun."))
+            }
+            None if runtime == Runtime::Terminal && self.on_lost.is_some() => {
+                Err(ConfigFault::new("on_lost", "A program in a terminal outlives the server, so its turns go on after a restart."))
             }
             None if runtime == Runtime::Llm && self.on_lost == Some(OnLost::Fail) => {
                 Err(ConfigFault::new("on_lost", "A model is asked again after a restart; only a command agent can fail instead."))
@@ -311,6 +347,8 @@ impl AgentConfig {
 
     fn describe(&self) -> String {
         match (self.command.as_deref(), self.provider) {
+            (Some([program, ..]), _) if self.runtime == Some(Runtime::Terminal) => format!("Runs {program} in a terminal."),
+            (None, None) if self.runtime == Some(Runtime::Terminal) => "Lives in a terminal.".to_owned(),
             (Some([program, ..]), _) => format!("Runs {program} for each turn."),
             (_, Some(provider)) => {
                 let model = self.model.as_deref().or(self.profile.model.as_deref()).unwrap_or_default();
@@ -319,6 +357,18 @@ impl AgentConfig {
             _ => "Says what its script says.".to_owned(),
         }
     }
+}
+
+const NO_PROGRAM: &str = "This agent needs a program: command = [\"program\", \"argument\"].";
+
+fn checked_argv(argv: &[String]) -> Result<Vec<String>, ConfigFault> {
+    if argv.first().is_none_or(|program| program.trim().is_empty()) {
+        return Err(ConfigFault::new("command", NO_PROGRAM));
+    }
+    if argv.iter().any(|argument| argument.contains('\0')) {
+        return Err(ConfigFault::new("command", "An argument holds a NUL character."));
+    }
+    Ok(argv.to_vec())
 }
 
 /// Highest price of a million tokens that is believed.
@@ -342,13 +392,6 @@ const fn name(runtime: Runtime) -> &'static str {
     }
 }
 
-fn not_available(runtime: Runtime) -> ConfigFault {
-    let name = name(runtime);
-    let message = match runtime {
-        Runtime::Remote => "A remote agent needs no section: invite it by any client name, and it connects by itself.".to_owned(),
-        Runtime::Llm | Runtime::Terminal | Runtime::Script | Runtime::Command => {
-            format!("Runtime {name} is not available in this version; use command, script or llm.")
-        }
-    };
-    ConfigFault::new("runtime", message)
+fn no_section() -> ConfigFault {
+    ConfigFault::new("runtime", "A remote agent needs no section: invite it by any client name, and it connects by itself.")
 }

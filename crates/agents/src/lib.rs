@@ -13,6 +13,7 @@ pub mod command;
 pub mod llm;
 pub mod config;
 pub mod discover;
+pub mod terminal;
 
 use std::sync::Arc;
 

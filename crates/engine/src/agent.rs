@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use moothall_kernel::compose::Prompt;
 use moothall_kernel::event::{Fault, Recorded, TurnKind, Usage, Why};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
-use moothall_kernel::participant::{OnLost, Profile, Runtime};
+use moothall_kernel::participant::{Address, OnLost, Profile, Runtime};
 use moothall_kernel::time::Millis;
 
 /// A turn of some conversation, and which try of it.
@@ -29,6 +29,8 @@ pub struct Job {
     pub name: String,
     /// What its invite said.
     pub profile: Profile,
+    /// Where it can be reached, when it is not a client of the registry.
+    pub address: Option<Address>,
     /// Why it was granted.
     pub why: Why,
     /// What for.
@@ -66,7 +68,10 @@ pub enum Probe {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
     /// It accepted the turn.
-    Started,
+    Started {
+        /// The newest event that its prompt covers: [`Job::through`] of the job it took.
+        through: Seq,
+    },
     /// A piece of the answer, in order.
     Delta(String),
     /// A word about what it is doing, for people.
@@ -108,12 +113,18 @@ pub trait Agent: Send + Sync + 'static {
     fn on_lost(&self) -> OnLost {
         OnLost::Rerun
     }
+    /// Whether a turn that waits for it is briefed again when it gets another cause. It then takes the newest job for a key.
+    fn waits(&self) -> bool {
+        false
+    }
     /// Its own time limit for a turn.
     fn timeout(&self) -> Option<Millis> {
         None
     }
     /// Makes sure that the turn runs. Reports `Started` first and `Finished` last, at once or later.
     fn ensure(&self, job: Job, reporter: std::sync::Arc<dyn Reporter>);
+    /// The start is in the log: what must not happen twice may happen now.
+    fn begun(&self, _key: &TurnKey) {}
     /// What it knows about a turn.
     async fn probe(&self, key: &TurnKey) -> Probe;
     /// Ends a turn. Nothing more need be reported about it.

@@ -94,6 +94,7 @@ pub(crate) async fn brief(of: Brief<'_>, tail: &mut Tail) -> Result<Job, LogErro
         participant: of.participant.id.clone(),
         name: of.participant.name().to_owned(),
         profile: of.participant.profile.clone(),
+        address: of.participant.address.clone(),
         why: of.turn.why,
         kind: of.turn.kind,
         may_pass: of.turn.may_pass,

@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 
 use moothall_kernel::event::{Change, Event, Posted, Recorded};
-use moothall_kernel::ids::StreamId;
+use moothall_kernel::ids::{StreamId, TurnNo};
 use moothall_kernel::view::{Viewer, visible};
 
 use crate::ports::{Claim, ClaimChange, NewDelivery};
+
+/// What the targets begin with that are told what is said. Other keys are only held.
+const CHAT: &str = "chat:";
 
 /// What an append carries beside its events.
 #[derive(Debug, Default, PartialEq)]
@@ -21,7 +24,14 @@ pub fn came_from(target: &str) -> String {
 }
 
 /// What these events owe, in a stream that was bound to these targets before them.
-pub(crate) fn effects<'a>(stream: &StreamId, bound: impl Iterator<Item = &'a str>, events: &[Recorded]) -> Effects {
+///
+/// `terminal_of` knows the session whose terminal a turn is typed into.
+pub(crate) fn effects<'a>(
+    stream: &StreamId,
+    bound: impl Iterator<Item = &'a str>,
+    terminal_of: impl Fn(TurnNo) -> Option<String>,
+    events: &[Recorded],
+) -> Effects {
     let mut targets: BTreeSet<String> = bound.map(str::to_owned).collect();
     let mut effects = Effects::default();
     for recorded in events {
@@ -29,6 +39,10 @@ pub(crate) fn effects<'a>(stream: &StreamId, bound: impl Iterator<Item = &'a str
             Event::Controlled { changes, .. } => changes.iter().for_each(|change| rebind(stream, &mut targets, change, &mut effects)),
             Event::Archived { .. } => effects.claims.extend(targets.iter().map(|target| release(target))),
             Event::Unarchived { .. } => effects.claims.extend(targets.iter().map(|target| take(stream, target))),
+            Event::TurnStarted { turn, attempt, through_seq, .. } => {
+                let typed = |target| NewDelivery { target, turn: Some(*turn), attempt: *attempt, through_seq: *through_seq };
+                effects.deliveries.extend(terminal_of(*turn).map(typed));
+            }
             Event::Posted(posted) if visible(&recorded.event, &Viewer::Guest) => deliver(&targets, posted, recorded, &mut effects),
             _ => {}
         }
@@ -45,7 +59,7 @@ fn rebind(stream: &StreamId, targets: &mut BTreeSet<String>, change: &Change, ef
 }
 
 fn deliver(targets: &BTreeSet<String>, posted: &Posted, recorded: &Recorded, effects: &mut Effects) {
-    let owed = targets.iter().filter(|target| !posted.tags.contains(&came_from(target)));
+    let owed = targets.iter().filter(|target| target.starts_with(CHAT) && !posted.tags.contains(&came_from(target)));
     let delivery = |target: &String| NewDelivery { target: target.clone(), turn: None, attempt: 0, through_seq: recorded.seq };
     effects.deliveries.extend(owed.map(delivery));
 }
@@ -93,6 +107,7 @@ mod tests {
             body: "hello".into(),
             mentions: Vec::new(),
             depth: 0,
+            typed_at: None,
             reply_to: None,
             turn: None,
             tags,
@@ -106,7 +121,7 @@ mod tests {
     }
 
     fn owed(bound: &[&str], events: &[Recorded]) -> Effects {
-        effects(&"s".into(), bound.iter().copied(), events)
+        effects(&"s".into(), bound.iter().copied(), |_| None, events)
     }
 
     #[test]

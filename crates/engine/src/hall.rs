@@ -14,16 +14,14 @@ use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, oneshot};
 use tokio::task::JoinHandle;
-use uuid::Uuid;
 
 use crate::crash;
-use crate::inner::Inner;
-use crate::live::Begin;
-use crate::mail::{Request, Submitted};
+use crate::inner::{Inner, stopped};
+use crate::mail::Request;
 use crate::ports::{Clock, EventLog, ListFilter, ListPage, Listed, Page};
 use crate::presence::Presence;
 use crate::registry::Registry;
-use crate::settle::{IDEM, claim_key, replay};
+use crate::sessions::{SessionError, SessionHost, Sessions};
 use crate::wakes;
 
 /// A client's key for a request that must take effect once. (Section "Claims" of ARCHITECTURE.md.)
@@ -203,16 +201,22 @@ impl Drop for Connected {
     }
 }
 
-/// Events read from the log at once, when all are wanted.
-const READ_PAGE: usize = 1000;
-
 impl Hall {
     /// Opens the hall: reads the catalog, and takes up the streams that have duties.
     ///
     /// # Errors
     /// [`HallError`] when the log cannot be read.
     pub async fn open(parts: HallParts) -> Result<Hall, HallError> {
-        let inner = Inner::new(parts);
+        Self::open_with(parts, None).await
+    }
+
+    /// The same, with terminals for agents that live in one.
+    ///
+    /// # Errors
+    /// [`HallError`] when the log cannot be read.
+    pub async fn open_with(parts: HallParts, host: Option<Arc<dyn SessionHost>>) -> Result<Hall, HallError> {
+        let inner = Inner::new(parts, host);
+        inner.sessions.open().await?;
         let wakes = tokio::spawn(wakes::watch(Arc::downgrade(&inner)));
         let hall = Hall { _life: Arc::new(Life { inner: inner.clone(), wakes }), inner };
         wakes::load_due(&hall.inner).await?;
@@ -230,6 +234,14 @@ impl Hall {
         &self.inner.defaults
     }
 
+    /// The sessions of agents in terminals, and the links between them.
+    ///
+    /// # Errors
+    /// [`SessionError::Unavailable`] when the hall was opened without terminals.
+    pub fn sessions(&self) -> Result<&Sessions, SessionError> {
+        self.inner.sessions.host().map(|_| &self.inner.sessions)
+    }
+
     /// The agents.
     pub fn registry(&self) -> &Registry {
         &self.inner.registry
@@ -240,18 +252,7 @@ impl Hall {
     /// # Errors
     /// [`HallError`]; nothing was created then.
     pub async fn create(&self, name: String, policy: Policy, by: Actor, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
-        self.inner.is_open()?;
-        if let Some(idempotency) = &idempotency {
-            let earlier = self.inner.log.claim(IDEM, &claim_key(idempotency), self.now()).await?;
-            if let Some(claim) = earlier {
-                return replay(&self.inner, &claim, idempotency).await;
-            }
-        }
-        let stream = fresh_id(self.now());
-        let (reply, answer) = oneshot::channel();
-        let submitted = Submitted { command: Command::Create { name, policy, by }, idempotency, reply };
-        self.inner.seat(&stream, Request::Submit(Box::new(submitted)), Begin::New)?;
-        answer.await.unwrap_or_else(|_| Err(stopped(&stream)))
+        self.inner.create(name, policy, by, idempotency).await
     }
 
     /// Submits a command; the answer comes when its events are committed and synced.
@@ -259,11 +260,7 @@ impl Hall {
     /// # Errors
     /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing was decided.
     pub async fn submit(&self, stream: &StreamId, command: Command, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
-        self.inner.is_open()?;
-        let (reply, answer) = oneshot::channel();
-        let submitted = Submitted { command, idempotency, reply };
-        self.inner.send(stream, Request::Submit(Box::new(submitted))).await?;
-        answer.await.unwrap_or_else(|_| Err(stopped(stream)))
+        self.inner.submit(stream, command, idempotency).await
     }
 
     /// Asks the committed state a question.
@@ -275,10 +272,7 @@ impl Hall {
         stream: &StreamId,
         question: impl FnOnce(&Conversation) -> T + Send + 'static,
     ) -> Result<T, HallError> {
-        let (reply, answer) = oneshot::channel();
-        let ask = move |state: Result<&Conversation, HallError>| drop(reply.send(state.map(question)));
-        self.inner.send(stream, Request::Ask(Box::new(ask))).await?;
-        answer.await.unwrap_or_else(|_| Err(stopped(stream)))
+        self.inner.view(stream, question).await
     }
 
     /// Who would be asked if this speaker said this now, by the nominations of the policy in force.
@@ -310,19 +304,7 @@ impl Hall {
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
     pub async fn read(&self, stream: &StreamId, after: Seq, limit: Option<usize>) -> Result<Page, HallError> {
-        if let Some(limit) = limit {
-            return Ok(self.inner.log.read(stream, after, limit).await?);
-        }
-        let mut all = self.inner.log.read(stream, after, READ_PAGE).await?;
-        let mut before = after;
-        while all.through > before {
-            before = all.through;
-            let next = self.inner.log.read(stream, before, READ_PAGE).await?;
-            all.events.extend(next.events);
-            all.through = all.through.max(next.through);
-            all.newer = all.newer.or(next.newer);
-        }
-        Ok(all)
+        self.inner.read(stream, after, limit).await
     }
 
     /// Lists streams in creation order, from the catalog alone.
@@ -422,15 +404,4 @@ impl Hall {
     pub fn live_streams(&self) -> usize {
         self.inner.directory.len()
     }
-}
-
-fn stopped(stream: &StreamId) -> HallError {
-    HallError::Failed(format!("the task of conversation {stream} stopped; try again"))
-}
-
-fn fresh_id(now: Timestamp) -> StreamId {
-    let millis = u64::try_from(now.millis()).unwrap_or_default();
-    let nanos = u32::try_from(millis % 1000).unwrap_or_default() * 1_000_000;
-    let id = Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, millis / 1000, nanos));
-    StreamId::new(id.to_string())
 }

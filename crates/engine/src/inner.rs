@@ -3,25 +3,32 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
-use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::Conversation;
+use moothall_kernel::command::{Actor, Command};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{broadcast, oneshot, watch};
+use uuid::Uuid;
 
 use crate::agent::{Report, TurnKey};
 use crate::attendance::Attendance;
 use crate::crash;
 use crate::directory::{Directory, Seat, Sent};
-use crate::hall::{Bell, HallError, Signal, Update};
+use crate::hall::{Answer, Bell, HallError, Idempotency, Signal, Update};
 use crate::live::{self, Begin};
-use crate::mail::{Notice, Request};
+use crate::mail::{Notice, Request, Submitted};
 use crate::meters::Meters;
-use crate::ports::{Clock, EventLog, Listed, LogError};
+use crate::ports::{Clock, EventLog, Listed, LogError, Page};
 use crate::presence::Presence;
 use crate::registry::Registry;
+use crate::sessions::{SessionHost, Sessions};
+use crate::settle::{IDEM, claim_key, replay};
 
+/// Events read from the log at once, when all are wanted.
+const READ_PAGE: usize = 1000;
 /// Doorbells a listener may lag behind.
 const BELLS_LEN: usize = 4096;
 
@@ -36,6 +43,7 @@ pub(crate) struct Inner {
     pub(crate) bells: broadcast::Sender<Bell>,
     pub(crate) opened_at: Timestamp,
     pub(crate) meters: Arc<Meters>,
+    pub(crate) sessions: Sessions,
     fatal: watch::Sender<Option<String>>,
     draining: AtomicBool,
     runtime: Handle,
@@ -53,8 +61,9 @@ impl From<LogError> for HallError {
 }
 
 impl Inner {
-    pub(crate) fn new(parts: crate::hall::HallParts) -> Arc<Self> {
-        Arc::new(Self {
+    pub(crate) fn new(parts: crate::hall::HallParts, host: Option<Arc<dyn SessionHost>>) -> Arc<Self> {
+        Arc::new_cyclic(|hall| Self {
+            sessions: Sessions::new(hall.clone(), host),
             opened_at: parts.clock.now(),
             log: parts.log,
             clock: parts.clock,
@@ -80,6 +89,67 @@ impl Inner {
         self.log.find(stream).await?.ok_or_else(|| HallError::NotFound(stream.clone()))
     }
 
+    pub(crate) async fn create(
+        self: &Arc<Self>,
+        name: String,
+        policy: Policy,
+        by: Actor,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
+        self.is_open()?;
+        if let Some(idempotency) = &idempotency {
+            let earlier = self.log.claim(IDEM, &claim_key(idempotency), self.now()).await?;
+            if let Some(claim) = earlier {
+                return replay(self, &claim, idempotency).await;
+            }
+        }
+        let stream = fresh_id(self.now());
+        let (reply, answer) = oneshot::channel();
+        let submitted = Submitted { command: Command::Create { name, policy, by }, idempotency, reply };
+        self.seat(&stream, Request::Submit(Box::new(submitted)), Begin::New)?;
+        answer.await.unwrap_or_else(|_| Err(stopped(&stream)))
+    }
+
+    pub(crate) async fn submit(
+        self: &Arc<Self>,
+        stream: &StreamId,
+        command: Command,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
+        self.is_open()?;
+        let (reply, answer) = oneshot::channel();
+        let submitted = Submitted { command, idempotency, reply };
+        self.send(stream, Request::Submit(Box::new(submitted))).await?;
+        answer.await.unwrap_or_else(|_| Err(stopped(stream)))
+    }
+
+    pub(crate) async fn view<T: Send + 'static>(
+        self: &Arc<Self>,
+        stream: &StreamId,
+        question: impl FnOnce(&Conversation) -> T + Send + 'static,
+    ) -> Result<T, HallError> {
+        let (reply, answer) = oneshot::channel();
+        let ask = move |state: Result<&Conversation, HallError>| drop(reply.send(state.map(question)));
+        self.send(stream, Request::Ask(Box::new(ask))).await?;
+        answer.await.unwrap_or_else(|_| Err(stopped(stream)))
+    }
+
+    pub(crate) async fn read(&self, stream: &StreamId, after: Seq, limit: Option<usize>) -> Result<Page, HallError> {
+        if let Some(limit) = limit {
+            return Ok(self.log.read(stream, after, limit).await?);
+        }
+        let mut all = self.log.read(stream, after, READ_PAGE).await?;
+        let mut before = after;
+        while all.through > before {
+            before = all.through;
+            let next = self.log.read(stream, before, READ_PAGE).await?;
+            all.events.extend(next.events);
+            all.through = all.through.max(next.through);
+            all.newer = all.newer.or(next.newer);
+        }
+        Ok(all)
+    }
+
     /// Sends a request to a stream, which is loaded if it exists and is not live.
     pub(crate) async fn send(self: &Arc<Self>, stream: &StreamId, request: Request) -> Result<(), HallError> {
         let request = match self.directory.send(stream, request) {
@@ -101,6 +171,11 @@ impl Inner {
 
     fn start(self: &Arc<Self>, stream: &StreamId, seat: Seat, begin: Begin) -> tokio::task::AbortHandle {
         self.runtime.spawn(live::run(self.clone(), stream.clone(), seat, begin)).abort_handle()
+    }
+
+    /// Runs something beside the conversations; it ends with the process.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.runtime.spawn(task);
     }
 
     /// Brings news of a turn to its stream. Results must not be lost, so they load a stream that is not live.
@@ -174,4 +249,15 @@ pub(crate) fn report_to(hall: &Weak<Inner>, key: &TurnKey, report: Report) {
     if let Some(hall) = hall.upgrade() {
         hall.notify(&key.stream, Box::new(Notice::Report(key.clone(), report)));
     }
+}
+
+pub(crate) fn stopped(stream: &StreamId) -> HallError {
+    HallError::Failed(format!("the task of conversation {stream} stopped; try again"))
+}
+
+fn fresh_id(now: Timestamp) -> StreamId {
+    let millis = u64::try_from(now.millis()).unwrap_or_default();
+    let nanos = u32::try_from(millis % 1000).unwrap_or_default() * 1_000_000;
+    let id = Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, millis / 1000, nanos));
+    StreamId::new(id.to_string())
 }

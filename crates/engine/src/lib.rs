@@ -39,6 +39,7 @@ pub mod marks;
 pub mod access;
 pub mod meters;
 pub mod run_once;
+pub mod sessions;
 pub mod crash;
 mod inner;
 mod directory;

@@ -11,12 +11,14 @@ use moothall_kernel::time::{Millis, Timestamp};
 use crate::access::Principals;
 use crate::ports::{
     AppendError, Catalog, Claim, ClaimChange, Deliveries, Delivery, DeliveryState, Epoch, EventLog, ListFilter, ListPage, Listed, LogError,
-    NewDelivery, Page, ReadMarks, Search, StreamBatch,
+    NewDelivery, Page, ReadMarks, Search, SessionBook, StreamBatch,
 };
+use crate::sessions::{Session, SessionId};
 
 mod marks;
 mod principals;
 mod search;
+mod sessions;
 
 /// A log that lives and dies with its value. It does everything a durable log does, except lasting.
 #[derive(Debug, Default)]
@@ -54,6 +56,8 @@ struct Shelf {
     claims: BTreeMap<(String, String), Claim>,
     deliveries: Vec<Delivery>,
     keys: principals::Keys,
+    sessions: BTreeMap<SessionId, Session>,
+    listeners: BTreeSet<(SessionId, SessionId)>,
 }
 
 /// A stream may have a writer before it begins; it is there for readers from its first event on.
@@ -310,6 +314,10 @@ impl EventLog for MemoryLog {
         Some(self)
     }
 
+    fn sessions(&self) -> Option<&dyn SessionBook> {
+        Some(self)
+    }
+
     fn deliveries(&self) -> Option<&dyn Deliveries> {
         Some(self)
     }
@@ -330,6 +338,11 @@ impl Deliveries for MemoryLog {
         let mut heads: Vec<Delivery> = heads.into_values().cloned().collect();
         heads.sort_by_key(|delivery| delivery.id);
         Ok(heads)
+    }
+
+    async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError> {
+        let shelf = self.shelf();
+        Ok(shelf.deliveries.iter().rev().filter(|delivery| delivery.target == target).take(limit).cloned().collect())
     }
 
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError> {

@@ -10,6 +10,7 @@ use moothall_kernel::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use crate::access::Principals;
+use crate::sessions::{Session, SessionId};
 
 /// Reads the time. The engine has no other clock.
 pub trait Clock: Send + Sync + 'static {
@@ -293,6 +294,10 @@ pub trait EventLog: Send + Sync + 'static {
     fn deliveries(&self) -> Option<&dyn Deliveries> {
         None
     }
+    /// The sessions and who listens to them, where the log keeps any.
+    fn sessions(&self) -> Option<&dyn SessionBook> {
+        None
+    }
     /// The index of what was said, where the log has one.
     fn index(&self) -> Option<&dyn Search> {
         None
@@ -304,12 +309,29 @@ pub trait EventLog: Send + Sync + 'static {
 pub trait Deliveries: Send + Sync + 'static {
     /// The oldest delivery of each target that is not `done`, `failed` or `unknown`.
     async fn heads(&self) -> Result<Vec<Delivery>, LogError>;
+    /// The newest deliveries to a target, newest first.
+    async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError>;
     /// All deliveries of a stream, oldest first.
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError>;
     /// Moves one from a state to another; `false` when it was in some other state.
     async fn advance(&self, id: u64, from: DeliveryState, to: DeliveryState, evidence: &str) -> Result<bool, LogError>;
     /// How many there are in each state that any is in. Those that are `done` are not counted: there is no end to them.
     async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError>;
+}
+
+/// The sessions that ever were, and who wants to know when one finishes its turn.
+#[async_trait]
+pub trait SessionBook: Send + Sync + 'static {
+    /// Keeps a session, in place of what was kept of it before. It survives a power cut when this returns.
+    async fn keep(&self, session: &Session) -> Result<(), LogError>;
+    /// All sessions, in the order of their ids.
+    async fn all(&self) -> Result<Vec<Session>, LogError>;
+    /// Notes that one session wants to know when another finishes its turn.
+    async fn listen(&self, target: &SessionId, caller: &SessionId) -> Result<(), LogError>;
+    /// Who wants to know.
+    async fn listeners(&self, target: &SessionId) -> Result<Vec<SessionId>, LogError>;
+    /// Forgets that one wants to know.
+    async fn unlisten(&self, target: &SessionId, caller: &SessionId) -> Result<(), LogError>;
 }
 
 /// How much of a stream a reader has before them.

@@ -49,6 +49,8 @@ struct Going {
     partial: Partial,
     permissions: Vec<PermissionId>,
     phase: Phase,
+    /// Its runtime knows that the start is in the log.
+    begun: bool,
 }
 
 /// Where a turn stands between its conversation and its runtime.
@@ -114,10 +116,30 @@ impl Live {
             match self.runs.going.get(&run.turn) {
                 None => self.take_up(run).await,
                 Some(Going { phase: Phase::Reattach, agent: Some(agent), .. }) => self.ensure(run, agent.clone()).await,
+                Some(Going { phase: Phase::Running, agent: Some(agent), through, .. }) if self.is_stale(run, &**agent, *through) => {
+                    self.ensure(run, agent.clone()).await;
+                }
                 Some(_) => {}
             }
+            self.tell_begun(run);
         }
         self.set_alarm(duties.wake_at);
+    }
+
+    /// Whether a turn that waits for its runtime got a cause that the job it has does not show.
+    fn is_stale(&self, run: &Run, agent: &dyn Agent, through: Seq) -> bool {
+        agent.waits() && !run.started && self.committed.turn(run.turn).is_some_and(|turn| turn.is_widened_after(through))
+    }
+
+    /// Tells a runtime once that the start of its turn is kept.
+    fn tell_begun(&mut self, run: &Run) {
+        let Some(going) = self.runs.going.get_mut(&run.turn) else { return };
+        if run.started && !going.begun && going.phase == Phase::Running {
+            going.begun = true;
+            if let Some(agent) = &going.agent {
+                agent.begun(&TurnKey { stream: self.stream.clone(), turn: run.turn, attempt: run.attempt });
+            }
+        }
     }
 
     fn stop_others(&mut self, wanted: &[Run]) {
@@ -156,6 +178,9 @@ impl Live {
 
     /// What runs a participant here; nothing when it runs elsewhere and comes by itself. (Ruling 5.)
     fn agent_of(&self, participant: &Participant) -> Option<Arc<dyn Agent>> {
+        if participant.facts.runtime == Runtime::Terminal {
+            return Some(self.hall.sessions.agent());
+        }
         let spec = self.hall.registry.get(participant.profile.client.as_deref()?)?;
         (participant.facts.runtime != Runtime::Remote).then(|| spec.agent.clone())
     }
@@ -171,6 +196,7 @@ impl Live {
             partial: Partial::default(),
             permissions: Vec::new(),
             phase,
+            begun: false,
         };
         self.runs.going.insert(run.turn, going);
     }
@@ -251,7 +277,7 @@ impl Live {
         let going = self.runs.current(key);
         match report {
             Report::Delta(_) | Report::Progress(_) => None,
-            Report::Started => Some(Command::Started { turn, attempt, through: going?.through }),
+            Report::Started { through } => going.map(|_| Command::Started { turn, attempt, through }),
             Report::Permission { permission, action, options, within } => {
                 going?.permissions.push(permission.clone());
                 Some(Command::AskPermission { permission, turn, action, options, within })
@@ -278,7 +304,7 @@ impl Live {
                 Some(Signal::Delta { turn, attempt: key.attempt, participant, offset, text })
             }
             Report::Progress(text) if shown => Some(Signal::Progress { turn, participant, text }),
-            Report::Delta(_) | Report::Progress(_) | Report::Started | Report::Permission { .. } | Report::Finished { .. } => None,
+            Report::Delta(_) | Report::Progress(_) | Report::Started { .. } | Report::Permission { .. } | Report::Finished { .. } => None,
         }
     }
 

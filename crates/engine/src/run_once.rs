@@ -157,7 +157,7 @@ impl<W: Work> Agent for RunOnce<W> {
         let key = job.key.clone();
         let Some(listed) = self.going.enter(&key) else { return };
         let run = listed.run.clone();
-        reporter.report(Report::Started);
+        reporter.report(Report::Started { through: job.through });
         let mut future = self.future(job, reporter, listed);
         // A panic was already reported by `Ending`, and must not take the conversation down with it.
         let first = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(Waker::noop()))));
@@ -252,6 +252,7 @@ mod tests {
             key: TurnKey { stream: "s".into(), turn: TurnNo(1), attempt: 1 },
             participant: "a".into(),
             name: "a".into(),
+            address: None,
             profile: Profile::default(),
             why: Why::Forced,
             kind: TurnKind::Reply,
@@ -269,12 +270,16 @@ mod tests {
         (RunOnce::new(actor), Arc::default())
     }
 
+    fn started() -> Report {
+        Report::Started { through: job().through }
+    }
+
     #[test]
     fn work_that_does_not_wait_is_over_at_once_without_a_task() {
         let (agent, notes) = agent(Act::Answer);
         agent.ensure(job(), notes.clone());
         let finished = Report::Finished { result: Ok("done".into()), usage: Usage::default() };
-        assert_eq!(*notes.0.lock().unwrap(), [Report::Started, finished]);
+        assert_eq!(*notes.0.lock().unwrap(), [started(), finished]);
         assert!(agent.going.lock().is_empty());
     }
 
@@ -285,7 +290,7 @@ mod tests {
         agent.ensure(job(), notes.clone());
         assert_eq!(agent.work().begun.load(Ordering::SeqCst), 1);
         assert_eq!(agent.probe(&job().key).await, Probe::Running);
-        assert_eq!(*notes.0.lock().unwrap(), [Report::Started]);
+        assert_eq!(*notes.0.lock().unwrap(), [started()]);
     }
 
     #[tokio::test]
@@ -295,7 +300,7 @@ mod tests {
         agent.cancel(&job().key);
         agent.work().dropped.notified().await;
         assert_eq!(agent.probe(&job().key).await, Probe::Unknown);
-        assert_eq!(*notes.0.lock().unwrap(), [Report::Started]);
+        assert_eq!(*notes.0.lock().unwrap(), [started()]);
     }
 
     #[tokio::test]
@@ -312,7 +317,7 @@ mod tests {
         let (agent, notes) = agent(Act::Panic);
         agent.ensure(job(), notes.clone());
         let notes = notes.0.lock().unwrap();
-        assert!(matches!(&notes[..], [Report::Started, Report::Finished { result: Err(fault), .. }] if fault.code == "panicked"));
+        assert!(matches!(&notes[..], [Report::Started { .. }, Report::Finished { result: Err(fault), .. }] if fault.code == "panicked"));
         assert!(agent.going.lock().is_empty());
     }
 }

@@ -20,6 +20,7 @@ use crate::inner::Inner;
 use crate::live::{Live, Over, RETRY, RETRY_FULL};
 use crate::mail::{Reply, Submitted};
 use crate::ports::{AppendError, Catalog, Claim, ClaimChange, Epoch, LogError, StreamBatch};
+use crate::sessions;
 
 /// The claims that idempotency keys take.
 pub(crate) const IDEM: &str = "idem";
@@ -195,7 +196,9 @@ impl Live {
             return Ok(());
         }
         let epoch = self.epoch().await?;
-        let owed = effects(&self.stream, self.committed.bindings(), &decided.events);
+        let state = self.working.as_ref().unwrap_or(&self.committed);
+        let terminal_of = |turn| sessions::target_of(state.participant(&state.turn(turn)?.participant)?);
+        let owed = effects(&self.stream, self.committed.bindings(), terminal_of, &decided.events);
         let mut claims = owed.claims;
         claims.extend(decided.keys.iter().cloned());
         let batch = StreamBatch {

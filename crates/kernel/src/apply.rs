@@ -4,7 +4,9 @@ use crate::event::{Cause, Change, Event, Outcome, Posted, Recorded, TurnKind, Wh
 use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Kind, Participant};
-use crate::state::{Conversation, Discussion, ENDED_MAX, Guards, PAIR_MAX, REPEAT_WINDOW, Reply, Round, Running, Spoken, Turn};
+use crate::state::{
+    Contribution, Conversation, Discussion, ENDED_MAX, Guards, PAIR_MAX, REPEAT_WINDOW, Reply, Round, Running, Spoken, Turn,
+};
 use crate::time::{Millis, Timestamp};
 use crate::turns::WAIT_MAX;
 use std::collections::BTreeMap;
@@ -174,10 +176,11 @@ impl Conversation {
         if posted.from.as_str() == ParticipantId::MOOTHALL || posted.published.is_some() {
             return;
         }
-        if self.latest.as_ref().is_some_and(|latest| latest.from != posted.from) {
+        let author = posted.author();
+        if self.latest.as_ref().is_some_and(|latest| latest.author != *author) {
             self.latest_other = self.latest.take();
         }
-        self.latest = Some(cause.clone());
+        self.latest = Some(Contribution { cause: cause.clone(), author: author.clone() });
         for named in &posted.mentions {
             if let Some(participant) = self.participant_mut(named) {
                 participant.passes_in_a_row = 0;
@@ -187,7 +190,8 @@ impl Conversation {
         if posted.kind == Kind::Human {
             self.guards = Guards::default();
             if posted.queued {
-                self.floor.queue.push_back(Spoken { cause, to: posted.to.clone(), mentions: posted.mentions.clone(), human: true });
+                let (author, to, mentions) = (posted.author().clone(), posted.to.clone(), posted.mentions.clone());
+                self.floor.queue.push_back(Spoken { cause, author, to, mentions, human: true });
             }
             return;
         }

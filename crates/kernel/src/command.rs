@@ -214,12 +214,14 @@ pub struct Post {
     pub reply_to: Option<Cause>,
     /// Labels of the client.
     pub tags: Vec<String>,
+    /// The participant in whose own terminal a person typed it.
+    pub typed_at: Option<ParticipantId>,
 }
 
 impl Post {
     /// Plain words to everyone.
     pub fn new(by: Actor, body: impl Into<String>) -> Self {
-        Self { by, to: To::All, body: body.into(), reply_to: None, tags: Vec::new() }
+        Self { by, to: To::All, body: body.into(), reply_to: None, tags: Vec::new(), typed_at: None }
     }
 }
 

@@ -6,9 +6,10 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, Posted, Recorded, TurnKind, Why};
+use crate::frames::framed;
 use crate::gathering::{Gathering, GatheringEvent};
 use crate::ids::{ParticipantId, Seq};
-use crate::participant::{Kind, Part, Participant};
+use crate::participant::{Kind, Part, Participant, Runtime};
 use crate::pass::PASS;
 use crate::policy::PolicyName;
 use crate::state::{Conversation, Turn};
@@ -69,10 +70,24 @@ pub fn compose(state: &Conversation, turn: &Turn, from: Seq, through: Seq, event
     let since = story.iter().zip(&history).filter(|(words, told)| words.at > from && !told.own);
     let request = your_turn(state, turn, events);
     let account = tail_within(since.map(|(_, told)| &*told.line), SINCE_BYTES_MAX);
-    let text = format!("## Group Conversation Context\nWhat was said in this conversation since your last turn:\n\n{account}\n{request}");
+    let text = match is_framed(state, turn) {
+        true => frames(state, story.iter().zip(&history).filter(|(words, told)| words.at > from && !told.own).map(|(words, _)| words)),
+        false => format!("## Group Conversation Context\nWhat was said in this conversation since your last turn:\n\n{account}\n{request}"),
+    };
     let transcript = tail_within(history.iter().map(|told| &*told.line), TRANSCRIPT_BYTES_MAX);
     let standalone = format!("## Group Conversation Context\nWhat was said in this conversation so far:\n\n{transcript}\n{request}");
     Prompt { system: system(state, turn), text, standalone, history, request }
+}
+
+/// Terminals that are linked hear each other's words and nothing else.
+fn is_framed(state: &Conversation, turn: &Turn) -> bool {
+    let terminal = state.participant(&turn.participant).is_some_and(|participant| participant.facts.runtime == Runtime::Terminal);
+    terminal && state.policy().name == PolicyName::Open
+}
+
+fn frames<'a>(state: &Conversation, since: impl DoubleEndedIterator<Item = &'a Words<'a>>) -> String {
+    let frames: Vec<String> = since.map(|words| framed(state, &words.posted.from, &words.posted.body)).collect();
+    tail_within(frames.iter().map(|frame| &**frame), SINCE_BYTES_MAX)
 }
 
 /// Words, at the place where they took effect.
@@ -104,7 +119,7 @@ pub fn said<'a>(events: &'a [Recorded], through: Seq, viewer: &Viewer) -> impl I
 
 /// `[User]` for `user`, otherwise nickname or id. Later lines are indented, so that none passes for a speaker.
 fn told(state: &Conversation, posted: &Posted, reader: &ParticipantId) -> Told {
-    Told::new(label(state, &posted.from), &posted.body, posted.from == *reader)
+    Told::new(label(state, &posted.from), &posted.body, posted.author() == reader)
 }
 
 fn label<'a>(state: &'a Conversation, id: &'a ParticipantId) -> &'a str {

@@ -187,10 +187,20 @@ impl Decider<'_> {
         Ok(())
     }
 
+    /// A link ends when fewer than two are left in it. (Ruling 27.)
+    fn end_lonely_link(&mut self) {
+        if self.state.is_link() && !self.state.archived && self.state.agents().count() < 2 {
+            self.close(&ParticipantId::moothall());
+        }
+    }
+
     /// What a change brings about besides itself.
     fn follow(&mut self, change: Change, cause: &crate::event::Cause) {
         match change {
-            Change::Uninvited { participant } => self.end_turns_of(&participant, false, "uninvited", "it was uninvited"),
+            Change::Uninvited { participant } => {
+                self.end_turns_of(&participant, false, "uninvited", "it was uninvited");
+                self.end_lonely_link();
+            }
             Change::Muted { targets } => {
                 for target in &targets {
                     self.end_turns_of(target, true, "muted", "it was muted before it began");

@@ -160,7 +160,10 @@ impl Decider<'_> {
     }
 
     fn archive(&mut self, on: bool, by: &Actor) -> Result<(), Rejection> {
-        self.check_human(by)?;
+        // Any member of a link may end it for all. (Ruling 27.)
+        if !on || !self.state.is_link() || self.state.participant(&by.id).is_none() {
+            self.check_human(by)?;
+        }
         if self.state.archived == on {
             return Ok(());
         }
@@ -168,9 +171,14 @@ impl Decider<'_> {
             self.emit(Event::Unarchived { by: by.id.clone() });
             return Ok(());
         }
-        self.emit(Event::Archived { by: by.id.clone() });
-        self.end_all(Outcome::Cancelled, "archived", "the conversation was archived");
+        self.close(&by.id);
         Ok(())
+    }
+
+    /// The conversation takes no more words, and nobody is asked any more.
+    pub(crate) fn close(&mut self, by: &ParticipantId) {
+        self.emit(Event::Archived { by: by.clone() });
+        self.end_all(Outcome::Cancelled, "archived", "the conversation was archived");
     }
 
     fn stop(&mut self, by: &Actor) -> Result<(), Rejection> {

@@ -80,6 +80,9 @@ pub struct Posted {
     pub mentions: Vec<ParticipantId>,
     /// Steps away from a human message.
     pub depth: u32,
+    /// The participant in whose own terminal a person typed it, and who has read it there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typed_at: Option<ParticipantId>,
     /// What it replies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<Cause>,
@@ -591,6 +594,13 @@ pub enum Guard {
     Repeat,
     /// A person stopped a gathering.
     Stopped,
+}
+
+impl Posted {
+    /// Who need not be told of it: its speaker, or the one in whose terminal it was typed.
+    pub fn author(&self) -> &ParticipantId {
+        self.typed_at.as_ref().unwrap_or(&self.from)
+    }
 }
 
 impl Event {

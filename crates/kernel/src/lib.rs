@@ -25,6 +25,7 @@ mod turns;
 pub mod duties;
 pub mod view;
 pub mod search;
+mod frames;
 pub mod compose;
 pub mod preview;
 pub mod slash;

@@ -23,7 +23,7 @@ impl Conversation {
         let named = mentions::named(body, &self.participants, speaker);
         let human = self.is_human(speaker);
         let cause = Cause { seq: self.head.next(), id: EventId::of(&self.stream, self.head.next(), now), from: speaker.clone(), depth: 0 };
-        let spoken = Spoken { cause, to: to.clone(), mentions: named.participants, human };
+        let spoken = Spoken { author: speaker.clone(), cause, to: to.clone(), mentions: named.participants, human };
         let nomination = policy::nominate(self, &spoken);
         let voluntary = match self.policy.name {
             PolicyName::RoundRobin => Why::Round,

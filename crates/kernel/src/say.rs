@@ -55,10 +55,11 @@ impl Decider<'_> {
         let queued = self.must_queue();
         let to = post.to.clone();
         let posted = self.words(post, Kind::Human, 0, &named);
+        let author = posted.author().clone();
         let cause = self.emit(Event::Posted(Posted { queued, ..posted }));
         self.hint(&named, &cause);
         if !queued {
-            self.take(&Spoken { cause, to, mentions: named.participants, human: true });
+            self.take(&Spoken { author, cause, to, mentions: named.participants, human: true });
         }
         Ok(())
     }
@@ -82,6 +83,7 @@ impl Decider<'_> {
             body: post.body,
             mentions: named.participants.clone(),
             depth,
+            typed_at: post.typed_at,
             reply_to: post.reply_to,
             turn: None,
             tags: post.tags,
@@ -122,6 +124,7 @@ impl Decider<'_> {
             body,
             mentions: Vec::new(),
             depth: cause.depth,
+            typed_at: None,
             reply_to: Some(cause.clone()),
             turn: None,
             tags,
@@ -185,7 +188,7 @@ impl Decider<'_> {
     fn admit_unsolicited(&mut self, post: Post) -> Result<(), Rejection> {
         let round_cause = self.state.floor.round.as_ref().map(|round| &round.cause);
         let counted = matches!(self.state.policy.name, PolicyName::Hybrid | PolicyName::RoundRobin);
-        let near = if counted { round_cause.or(self.state.latest.as_ref()) } else { None };
+        let near = if counted { round_cause.or(self.state.latest.as_ref().map(|latest| &latest.cause)) } else { None };
         let depth = post.reply_to.as_ref().or(near).map_or(1, |cause| cause.depth + 1);
         if counted {
             self.check_budget(&post, depth)?;
@@ -215,7 +218,7 @@ impl Decider<'_> {
     pub(crate) fn spoke(&mut self, posted: Posted) {
         let (to, mentions) = (posted.to.clone(), posted.mentions.clone());
         let cause = self.emit(Event::Posted(posted));
-        self.after_words(&Spoken { cause, to, mentions, human: false });
+        self.after_words(&Spoken { author: cause.from.clone(), cause, to, mentions, human: false });
     }
 
     /// A client answers its turn by posting.
@@ -280,6 +283,7 @@ impl Decider<'_> {
             body,
             reply_to: reply_to.or(Some(turn.cause.clone())),
             tags,
+            typed_at: None,
         };
         let mut posted = self.words(post, Kind::Agent, turn.cause.depth + 1, &named);
         posted.turn = Some(no);
@@ -297,7 +301,7 @@ impl Decider<'_> {
         let cause = self.emit(Event::Posted(posted));
         self.end(no, Outcome::Spoke, None, usage);
         let speaker = cause.from.clone();
-        self.after_words(&Spoken { cause, to, mentions, human: false });
+        self.after_words(&Spoken { author: cause.from.clone(), cause, to, mentions, human: false });
         self.heed_piece(&speaker, &body);
     }
 

@@ -42,10 +42,20 @@ pub struct Conversation {
     pub(crate) guards: Guards,
     pub(crate) gathering: Option<Gathering>,
     /// The newest contribution.
-    pub(crate) latest: Option<Cause>,
+    pub(crate) latest: Option<Contribution>,
     /// The newest contribution by somebody else than the author of `latest`.
-    pub(crate) latest_other: Option<Cause>,
+    pub(crate) latest_other: Option<Contribution>,
 }
+
+/// Something that was said, and who need not be told of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Contribution {
+    pub(crate) cause: Cause,
+    pub(crate) author: ParticipantId,
+}
+
+/// What the keys of links begin with: `link:` and the members' session ids in order.
+pub const LINK_KEY: &str = "link:";
 
 /// The two switches of agents' mentions under `mention_only`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,6 +103,8 @@ impl Floor {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spoken {
     pub(crate) cause: Cause,
+    /// Who need not be told of it.
+    pub(crate) author: ParticipantId,
     pub(crate) to: To,
     pub(crate) mentions: Vec<ParticipantId>,
     pub(crate) human: bool,
@@ -165,7 +177,7 @@ pub struct Turn {
 
 impl Turn {
     /// Whether it got a cause that a prompt which covers so much does not show.
-    pub(crate) fn is_widened_after(&self, through: Seq) -> bool {
+    pub fn is_widened_after(&self, through: Seq) -> bool {
         self.cause.seq != self.first_cause.seq && self.cause_at > through
     }
 }
@@ -352,6 +364,11 @@ impl Conversation {
         id.as_str() == ParticipantId::USER || self.participant(id).is_some_and(|p| p.kind == Kind::Human)
     }
 
+    /// Whether it is a link: it holds the key of its set of members.
+    pub fn is_link(&self) -> bool {
+        self.bindings.iter().any(|target| target.starts_with(LINK_KEY))
+    }
+
     /// Invited agents, in invitation order.
     pub fn agents(&self) -> impl Iterator<Item = &Participant> {
         self.participants.iter().filter(|p| p.is_agent())
@@ -363,7 +380,8 @@ impl Conversation {
 
     /// The newest contribution by somebody else.
     pub(crate) fn newest_not_by(&self, id: &ParticipantId) -> Option<&Cause> {
-        self.latest.as_ref().filter(|cause| cause.from != *id).or(self.latest_other.as_ref())
+        let newest = self.latest.as_ref().filter(|latest| latest.author != *id).or(self.latest_other.as_ref());
+        newest.map(|contribution| &contribution.cause)
     }
 
     /// The oldest open turn of a participant: the one that runs, or the next to run. One that a restart interrupted keeps its

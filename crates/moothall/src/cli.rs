@@ -1,11 +1,16 @@
 //! What can be typed: every command, its arguments, its examples.
 
+mod terminals;
+
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use self::terminals::{Link, LinkAction, Mcp, McpAction, McpClient, Permit, Run, Send, Session, Sessions};
 use crate::config::Mode;
 use crate::fault::Exit;
+use crate::place::USUAL_SERVER;
 
 /// People and AI agents in one conversation.
 ///
@@ -39,11 +44,12 @@ pub struct Global {
         value_name = "URL",
         env = "MOOTHALL_SERVER",
         hide_env_values = true,
-        default_value = "http://127.0.0.1:5111",
+        default_value = USUAL_SERVER,
         help_heading = "Global options"
     )]
     pub server: String,
-    /// A file with the token to show to the server [default: MOOTHALL_TOKEN, then the start-up credential of a server of your own]
+    /// A file with the token to show to the server [default: a session's own, MOOTHALL_TOKEN, then the start-up credential of a server
+    /// of your own]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub token_file: Option<PathBuf>,
     /// Print JSON: one object, or one object a line for what goes on
@@ -120,6 +126,7 @@ pub enum Command {
         ("moothall invite - critic", "a client of the server's registry"),
         ("moothall invite - reviewer --client codex --model gpt-5 --nickname Rev", "under a name of its own"),
         ("moothall invite - ann --client human", "a person"),
+        ("moothall invite - planner --session planner", "an agent that lives in a terminal"),
     ]))]
     Invite(Invite),
     /// Take a participant out of a conversation
@@ -191,9 +198,81 @@ pub enum Command {
         ("moothall token revoke 3f6c0f1e8a91b2c4", "by its id"),
     ]))]
     Token(Token),
+    /// Start an agent in a terminal of its own, and look at it
+    ///
+    /// The agent goes on when you leave it or close the window. What it is told and says is in the conversation that has its name.
+    /// In a pipe, or with --json or --detach, it is only started.
+    #[command(after_help = examples(&[
+        ("moothall run claude --name planner", "in this folder, and look at it"),
+        ("moothall run codex --in ~/project --detach", "in another folder, left alone"),
+        ("moothall run claude -- --model opus", "with arguments of the program's own"),
+    ]))]
+    Run(Run),
+    /// List the agents that live in terminals, and the programs that can
+    #[command(after_help = examples(&[("moothall sessions", ""), ("moothall sessions --ended --json", "those that are over too")]))]
+    Sessions(Sessions),
+    /// Look at a session's terminal and type into it
+    #[command(after_help = examples(&[("moothall attach planner", "")]))]
+    Attach(Session),
+    /// Say something to a session
+    #[command(after_help = examples(&[
+        ("moothall send planner \"How far are you?\"", ""),
+        ("git diff | moothall send reviewer -", "words from standard input"),
+        ("moothall send reviewer \"Shall we look at it together?\" --direct", "inside a session: over a link, from now on"),
+    ]))]
+    Send(Send),
+    /// Interrupt what a session does now
+    #[command(after_help = examples(&[("moothall interrupt planner", "")]))]
+    Interrupt(Session),
+    /// End a session and its program
+    #[command(after_help = examples(&[("moothall end planner", "")]))]
+    End(Session),
+    /// Link sessions: what one says at the end of a turn reaches the others
+    #[command(after_help = examples(&[
+        ("moothall link planner reviewer", "or more than two"),
+        ("moothall link list", ""),
+        ("moothall link close 0198c0de", "ids may be shortened"),
+    ]))]
+    Link(Link),
+    /// Answer what an agent asks permission for
+    #[command(after_help = examples(&[
+        ("moothall permit -", "what is asked in the conversation used last"),
+        ("moothall permit planner allow", "where a session is told things"),
+        ("moothall permit planner deny --number 17", "one of several"),
+    ]))]
+    Permit(Permit),
+    /// Be an MCP server on standard input and output, for a client on this computer
+    ///
+    /// Everything is passed on to the running server: the one of MOOTHALL_URL, as a session's environment has it, or of --server. In a
+    /// session, MOOTHALL_SESSION_TOKEN says who calls.
+    #[command(after_help = examples(&[
+        ("moothall mcp", "what a client runs"),
+        ("moothall mcp install claude", "what its configuration needs"),
+    ]))]
+    Mcp(Mcp),
     /// Check this computer, the configuration and the server
     #[command(after_help = examples(&[("moothall doctor", ""), ("moothall doctor --config team.toml --json", "")]))]
     Doctor(Place),
+    /// Report what a program in a terminal did
+    ///
+    /// Programs call this, people need not: sessions are started with it as their hook. It reads what the program says from the last
+    /// argument or from standard input, leaves it in the session's spool folder, and ends with exit code 0 whatever happens: no
+    /// program is held up or stopped by it. The question of Claude Code for a permission alone waits for an answer, at most 10 minutes.
+    /// Outside of a session it does nothing.
+    #[command(hide = true, after_help = examples(&[
+        ("moothall hook claude Stop", "reads JSON from standard input"),
+        ("moothall hook codex notify \"{}\"", "the JSON as the last argument"),
+    ]))]
+    Hook(Hook),
+}
+
+/// `hook`.
+#[derive(Clone, Debug, Args)]
+pub struct Hook {
+    /// The program (claude, codex, gemini or another), its event, and what it says of it
+    // Taken as they are, because an error about them would end the program's turn.
+    #[arg(value_name = "PROGRAM EVENT [JSON]", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub words: Vec<OsString>,
 }
 
 /// Which configuration, data folder and address.
@@ -302,7 +381,7 @@ pub struct List {
 /// Which conversation.
 #[derive(Clone, Debug, Args)]
 pub struct Thread {
-    /// The conversation: its id, the beginning of its id, its name, or - for the one used last
+    /// The conversation: its id, the beginning of its id, its name, that of a session, or - for the one used last
     pub thread: String,
 }
 
@@ -368,6 +447,9 @@ pub struct Invite {
     pub thread: Thread,
     /// Its id in this conversation
     pub id: String,
+    /// The session that takes part, by id or name
+    #[arg(long, value_name = "SESSION")]
+    pub session: Option<String>,
     /// The agent of the server's registry that answers for it, `human` for a person, or an outside program's name [default: ID]
     #[arg(long)]
     pub client: Option<String>,

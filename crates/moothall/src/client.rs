@@ -63,14 +63,20 @@ impl Client {
         Ok(Self { http, base, credential: Credential::None, name })
     }
 
-    /// The same client, showing a credential. Whose it is has to be asked for where somebody else gave it.
+    /// The same client, showing a credential.
+    #[must_use]
+    pub fn with(self, credential: Credential) -> Self {
+        Self { credential, ..self }
+    }
+
+    /// The same client, knowing whose its credential is where somebody else gave it: that has to be asked for.
     ///
     /// # Errors
     /// No server, or its refusal.
-    pub async fn showing(mut self, credential: Credential) -> Result<Self, Fault> {
-        let given = matches!(credential, Credential::Given(_));
-        self.credential = credential;
-        if given && let Some(principal) = self.get::<WhoAmI>("/session").await?.principal {
+    pub async fn introduced(mut self) -> Result<Self, Fault> {
+        if matches!(self.credential, Credential::Given(_))
+            && let Some(principal) = self.get::<WhoAmI>("/session").await?.principal
+        {
             self.name = principal.id;
         }
         Ok(self)
@@ -79,6 +85,27 @@ impl Client {
     /// In whose name things are said and done where nobody is named.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Sends something that must not be repeated.
+    ///
+    /// # Errors
+    /// No server, or its refusal.
+    pub async fn post_once<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, Fault> {
+        self.decode(self.send(self.request(Method::POST, path).json(body)).await?).await
+    }
+
+    /// Sends text that is JSON, and gives what came of it as it is, a refusal too.
+    ///
+    /// # Errors
+    /// No server.
+    pub async fn pass_on(&self, path: &str, headers: &[(&str, String)], json: String) -> Result<(StatusCode, String), Fault> {
+        let request = self.request(Method::POST, path).header("Content-Type", "application/json");
+        let request = request.header("Accept", "application/json, text/event-stream").body(json);
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, value));
+        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        let status = response.status();
+        Ok((status, response.text().await.map_err(|error| self.unreachable(&error))?))
     }
 
     /// Asks for something.

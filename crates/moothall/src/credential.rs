@@ -14,11 +14,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Variables, usual_state_folder};
 use crate::fault::{Exit, Fault};
+use crate::place::USUAL_SERVER;
 
 /// The start-up credential in its data folder.
 const KEY_FILE: &str = "startup.key";
 /// The variable that holds a token.
 const TOKEN_VARIABLE: &str = "MOOTHALL_TOKEN";
+/// What the environment of a session says: its own token, what that begins with, and its own server.
+const SESSION_VARIABLE: &str = "MOOTHALL_SESSION_TOKEN";
+const SESSION_TOKEN: &str = "ses_";
+const HOME_VARIABLE: &str = "MOOTHALL_URL";
+
+/// The server that is meant, and what to show to it.
+#[derive(Clone, Debug)]
+pub struct Meant {
+    /// Its address.
+    pub server: String,
+    /// What to show.
+    pub credential: Credential,
+}
+
+impl Meant {
+    /// The server that was named; inside a session the session's own, where nothing else was said.
+    ///
+    /// # Errors
+    /// The token file cannot be read.
+    pub fn find(server: &str, token_file: Option<&Path>, variables: &Variables) -> Result<Self, Fault> {
+        let own = variables.get(HOME_VARIABLE).filter(|url| url.starts_with("http://"));
+        let server = own.filter(|_| server == USUAL_SERVER).map_or(server, String::as_str);
+        Ok(Self { server: server.to_owned(), credential: Credential::find(token_file, server, variables)? })
+    }
+}
 
 /// What to show to a server.
 #[derive(Clone, Debug)]
@@ -45,7 +71,8 @@ struct KeyFile {
 }
 
 impl Credential {
-    /// Finds what to show to a server: the token in the file, or in the variable, or the start-up credential.
+    /// Finds what to show to a server: the token in the file, the session's at its own server, the one in the variable, or the start-up
+    /// credential. A session's token goes nowhere else, and inside a session the start-up credential is not looked for.
     ///
     /// # Errors
     /// The token file cannot be read.
@@ -55,10 +82,23 @@ impl Credential {
                 .map_err(|error| Fault::new(Exit::Usage, format!("cannot read the token file {}", file.display())).because(error))?;
             return Ok(Credential::Given(text.trim().to_owned()));
         }
+        let session = variables.get(SESSION_VARIABLE).filter(|token| token.starts_with(SESSION_TOKEN));
+        if let Some(token) = session.filter(|_| is_home(server, variables)) {
+            return Ok(Credential::Given(token.clone()));
+        }
         if let Some(token) = variables.get(TOKEN_VARIABLE).filter(|token| !token.trim().is_empty()) {
             return Ok(Credential::Given(token.trim().to_owned()));
         }
-        Ok(startup_of(server, variables).unwrap_or(Credential::None))
+        let startup = if session.is_none() { startup_of(server, variables) } else { None };
+        Ok(startup.unwrap_or(Credential::None))
+    }
+
+    /// The same without the start-up credential, which is a person's.
+    pub fn given(self) -> Self {
+        match self {
+            Credential::Given(token) => Credential::Given(token),
+            Credential::None | Credential::Startup { .. } => Credential::None,
+        }
     }
 
     /// The credential itself, as far as there is one now.
@@ -72,6 +112,12 @@ impl Credential {
             }
         }
     }
+}
+
+/// Whether a server is the one of the session that this runs in.
+fn is_home(server: &str, variables: &Variables) -> bool {
+    let own = variables.get(HOME_VARIABLE).filter(|url| url.starts_with("http://"));
+    own.is_some_and(|own| own.trim_end_matches('/') == server.trim_end_matches('/'))
 }
 
 /// The start-up credential of a server on this computer, wherever its data folder is.
@@ -184,6 +230,32 @@ mod tests {
         let _new = Posted::new(folder.path(), "127.0.0.1:4712".parse().unwrap(), "boot_2", &variables).unwrap();
         let shown = |server: &str| Credential::find(None, server, &variables).unwrap().read();
         assert_eq!((shown("http://127.0.0.1:4711"), shown("http://127.0.0.1:4712").as_deref()), (None, Some("boot_2")));
+    }
+
+    #[test]
+    fn a_sessions_token_goes_to_its_own_server_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let _posted = Posted::new(folder.path(), "127.0.0.1:7000".parse().unwrap(), "boot_1", &home(folder.path())).unwrap();
+        let ask = |server: &str, own: &str, token: &str| {
+            let mut variables = home(folder.path());
+            variables.extend([(HOME_VARIABLE.to_owned(), own.to_owned()), (SESSION_VARIABLE.to_owned(), token.to_owned())]);
+            let meant = Meant::find(server, None, &variables).unwrap();
+            (meant.server.trim_end_matches('/').to_owned(), meant.credential.read())
+        };
+        let (usual, own, token) = (USUAL_SERVER, "http://127.0.0.1:6000/", Some("ses_x".to_owned()));
+        assert_eq!(ask(usual, own, "ses_x"), ("http://127.0.0.1:6000".into(), token));
+        assert_eq!(ask("http://127.0.0.1:7000", own, "ses_x"), ("http://127.0.0.1:7000".into(), None), "nor a person's credential");
+        assert_eq!(ask("http://127.0.0.1:7000", own, "").1.as_deref(), Some("boot_1"));
+        // What a client's configuration leaves where there is no such variable.
+        assert_eq!(ask(usual, "$MOOTHALL_URL", "$MOOTHALL_SESSION_TOKEN"), (usual.into(), None));
+        assert_eq!(ask(usual, own, ""), ("http://127.0.0.1:6000".into(), None));
+    }
+
+    #[test]
+    fn what_a_person_holds_is_not_given_on() {
+        let startup = Credential::Startup { file: PathBuf::from("startup.key"), port: 1 };
+        assert!(matches!(startup.given(), Credential::None));
+        assert!(matches!(Credential::Given("agt_x".into()).given(), Credential::Given(_)));
     }
 
     #[test]

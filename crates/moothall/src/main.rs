@@ -9,6 +9,7 @@ mod gauges;
 mod paint;
 mod sse;
 mod client;
+mod terminals;
 mod threads;
 mod commands;
 
@@ -41,6 +42,10 @@ fn main() -> ExitCode {
 }
 
 fn start(cli: Cli) -> Result<(), Fault> {
+    if let Command::Hook(hook) = &cli.command {
+        commands::hook::run(hook);
+        return Ok(());
+    }
     let serving = matches!(cli.command, Command::Serve(_));
     let mut builder = if serving { tokio::runtime::Builder::new_multi_thread() } else { tokio::runtime::Builder::new_current_thread() };
     let runtime = builder.enable_all().build().map_err(|error| Fault::io("cannot start", &error))?;

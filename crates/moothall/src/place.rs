@@ -10,6 +10,9 @@ use crate::fault::{Exit, Fault};
 /// Where a server listens unless told otherwise.
 pub const USUAL_BIND: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 5111);
 
+/// The same as an address for clients.
+pub const USUAL_SERVER: &str = "http://127.0.0.1:5111";
+
 /// Everything that has to be known before a server can start.
 #[derive(Debug)]
 pub struct Settled {

@@ -10,18 +10,12 @@ use crate::cli::Cli;
 const HEADER: &str = "# Command reference\n\n\
 Made from the program's own help texts by `MOOTHALL_BLESS=1 cargo test -p moothall`; a test compares it. Do not edit it by hand.\n";
 
-/// The whole reference: the program itself, then each command.
+/// The whole reference: the program itself, then each command and what belongs to it.
 fn reference() -> String {
     let mut program = Cli::command().term_width(100);
     program.build();
     let mut text = HEADER.to_owned();
     section(&mut text, &mut program);
-    let names: Vec<String> = program.get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    for name in names {
-        if let Some(command) = program.find_subcommand_mut(&name) {
-            section(&mut text, command);
-        }
-    }
     text
 }
 
@@ -30,6 +24,7 @@ fn section(text: &mut String, command: &mut Command) {
     let help = command.render_long_help().to_string();
     let help: Vec<&str> = help.lines().map(str::trim_end).collect();
     let _ = write!(text, "\n## `{title}`\n\n```text\n{}\n```\n", help.join("\n").trim_end());
+    command.get_subcommands_mut().for_each(|command| section(text, command));
 }
 
 /// A file of the workspace, from its root.

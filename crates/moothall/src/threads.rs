@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use moothall_kernel::ids::ParticipantId;
-use moothall_surfaces::wire::{ThreadEntry, ThreadList, ThreadStateAnswer};
+use moothall_surfaces::wire::{SessionEntry, ThreadEntry, ThreadList, ThreadStateAnswer};
 
 use crate::client::{Client, segment};
 use crate::commands::width as cells;
@@ -30,7 +30,8 @@ pub async fn all(client: &Client) -> Result<Vec<ThreadEntry>, Fault> {
     }
 }
 
-/// The id that a word means: a whole id, `-` for the conversation used last, an exact name, or the beginning of one id only.
+/// The id that a word means: a whole id, `-` for the conversation used last, an exact name, the beginning of one id only, or the name of
+/// a session, whose home is meant.
 ///
 /// # Errors
 /// Nothing or more than one thing is meant.
@@ -38,7 +39,16 @@ pub async fn resolve(client: &Client, word: &str) -> Result<String, Fault> {
     if uuid::Uuid::try_parse(word).is_ok() {
         return Ok(word.to_owned());
     }
-    choose(&all(client).await?, word).map(|thread| thread.id.clone())
+    match choose(&all(client).await?, word) {
+        Ok(thread) => Ok(thread.id.clone()),
+        Err(fault) => home_of(client, word).await.ok_or(fault),
+    }
+}
+
+/// The home of the session that a word means, if there is one.
+async fn home_of(client: &Client, word: &str) -> Option<String> {
+    let session: SessionEntry = client.get(&format!("/sessions/{}", segment(word))).await.ok()?;
+    Some(session.id)
 }
 
 fn choose<'a>(threads: &'a [ThreadEntry], word: &str) -> Result<&'a ThreadEntry, Fault> {

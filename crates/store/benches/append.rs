@@ -142,6 +142,7 @@ fn reply(head: u64) -> StreamBatch {
         from: analyst.clone(),
         kind: Kind::Agent,
         depth: 1,
+        typed_at: None,
         reply_to: Some(cause.clone()),
         turn: Some(turn),
         tags: vec!["coordinator".into()],

@@ -26,6 +26,7 @@ mod writer;
 mod reader;
 mod marks;
 mod keys;
+mod sessions;
 mod trouble;
 mod verify;
 mod offline;

@@ -9,8 +9,9 @@ use async_trait::async_trait;
 use moothall_engine::access::Principals;
 use moothall_engine::ports::{
     AppendError, Claim, Clock, Deliveries, Delivery, DeliveryState, Epoch, EventLog, Hits, ListFilter, ListPage, Listed, LogError, Page,
-    ReadMarks, Search, StreamBatch, SystemClock, Unread, Wanted,
+    ReadMarks, Search, SessionBook, StreamBatch, SystemClock, Unread, Wanted,
 };
+use moothall_engine::sessions::{Session, SessionId};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
 use rusqlite::Connection;
@@ -23,7 +24,7 @@ use crate::reader::{self, Readers};
 use crate::trouble::{Refusal, Trouble, failed};
 use crate::verify::{self, Verified};
 use crate::writer::{self, Request};
-use crate::{append, marks, schema};
+use crate::{append, marks, schema, sessions};
 
 /// Requests that may wait for the writer; one more is refused as [`AppendError::Overloaded`].
 const QUEUE: usize = 4096;
@@ -196,6 +197,10 @@ impl EventLog for SqliteLog {
         Some(self)
     }
 
+    fn sessions(&self) -> Option<&dyn SessionBook> {
+        Some(self)
+    }
+
     fn index(&self) -> Option<&dyn Search> {
         Some(self)
     }
@@ -222,6 +227,34 @@ impl ReadMarks for SqliteLog {
 }
 
 #[async_trait]
+impl SessionBook for SqliteLog {
+    async fn keep(&self, session: &Session) -> Result<(), LogError> {
+        let row = serde_json::to_string(session).map_err(|error| LogError::Failed(error.to_string()))?;
+        let id = session.id.clone();
+        self.write(move |conn| sessions::keep(conn, &id, &row)).await
+    }
+
+    async fn all(&self) -> Result<Vec<Session>, LogError> {
+        self.read_rows(sessions::all).await
+    }
+
+    async fn listen(&self, target: &SessionId, caller: &SessionId) -> Result<(), LogError> {
+        let (target, caller) = (target.clone(), caller.clone());
+        self.write(move |conn| sessions::listen(conn, &target, &caller)).await
+    }
+
+    async fn listeners(&self, target: &SessionId) -> Result<Vec<SessionId>, LogError> {
+        let target = target.clone();
+        self.read_rows(move |conn| sessions::listeners(conn, &target)).await
+    }
+
+    async fn unlisten(&self, target: &SessionId, caller: &SessionId) -> Result<(), LogError> {
+        let (target, caller) = (target.clone(), caller.clone());
+        self.write(move |conn| sessions::unlisten(conn, &target, &caller)).await
+    }
+}
+
+#[async_trait]
 impl Search for SqliteLog {
     async fn search(&self, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Result<Hits, LogError> {
         self.opened_index()?.search(&self.readers, wanted, limit, cursor).await
@@ -236,6 +269,11 @@ impl Search for SqliteLog {
 impl Deliveries for SqliteLog {
     async fn heads(&self) -> Result<Vec<Delivery>, LogError> {
         self.read_rows(reader::heads).await
+    }
+
+    async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError> {
+        let target = target.to_owned();
+        self.read_rows(move |conn| reader::of_target(conn, &target, limit)).await
     }
 
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError> {

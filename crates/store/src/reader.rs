@@ -270,6 +270,13 @@ pub(crate) fn heads(conn: &Connection) -> rusqlite::Result<Vec<Delivery>> {
     conn.prepare_cached(HEADS)?.query_map([], rows::delivery)?.collect()
 }
 
+/// The newest to a target, whatever became of them.
+pub(crate) fn of_target(conn: &Connection, target: &str, limit: usize) -> rusqlite::Result<Vec<Delivery>> {
+    let sql = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence
+        FROM deliveries d JOIN streams s ON s.key = d.stream WHERE d.target = ?1 ORDER BY d.id DESC LIMIT ?2";
+    conn.prepare_cached(sql)?.query_map(params![target, int(limit as u64)], rows::delivery)?.collect()
+}
+
 pub(crate) fn of_stream(conn: &Connection, stream: &StreamId) -> rusqlite::Result<Vec<Delivery>> {
     let sql = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence
         FROM streams s JOIN deliveries d ON d.stream = s.key WHERE s.id = ?1 ORDER BY d.id";

@@ -112,6 +112,13 @@ CREATE TABLE IF NOT EXISTS read_marks (
     seq INTEGER NOT NULL,
     PRIMARY KEY (reader, stream)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, row TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS session_listeners (
+    target TEXT NOT NULL,
+    caller TEXT NOT NULL,
+    PRIMARY KEY (target, caller)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS deliveries_of_target ON deliveries (target, id);
 CREATE INDEX IF NOT EXISTS deliveries_lost ON deliveries (state) WHERE state > 4;
 ";
 

@@ -8,6 +8,7 @@ use moothall_kernel::policy::{Policy, PolicyFault};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::ask;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::json;
 use crate::wire::WireProfile;
@@ -153,10 +154,25 @@ fn targets(key: &str, value: &Value) -> ApiResult<Vec<String>> {
 
 async fn invite(hall: &Hall, stream: &StreamId, value: &Value) -> ApiResult<Control> {
     let entries = object("invite", value, &["participant_id", "profile"])?;
+    let shown = entries.get("participant_id").and_then(Value::as_str).unwrap_or_default();
+    let profile = profile(shown, entries.get("profile"))?;
+    if let Some(word) = &profile.session {
+        let session = ask::session(hall, word)?.session.id;
+        return invite_session(entries, hall.sessions()?.invite(&session)?, profile);
+    }
     let id = participant_id("invite", entries)?;
-    let profile = profile(&id, entries.get("profile"))?;
     let facts = facts(hall, stream, &id, profile.client.as_deref()).await?;
     Ok(Control::Invite(Invite::new(id, Profile::from(profile), facts)))
+}
+
+/// A session takes part under its own name and as what it is, where nothing else is said.
+fn invite_session(entries: &Map<String, Value>, own: Invite, given: WireProfile) -> ApiResult<Control> {
+    let participant = match entries.get("participant_id") {
+        Some(_) => participant_id("invite", entries)?,
+        None => own.participant,
+    };
+    let profile = own.profile.merged(&Profile::from(given));
+    Ok(Control::Invite(Invite { participant, profile, ..own }))
 }
 
 fn profile(id: &str, given: Option<&Value>) -> ApiResult<WireProfile> {

@@ -4,6 +4,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use moothall_engine::access::{AccessError, Denied};
 use moothall_engine::hall::HallError;
+use moothall_engine::sessions::SessionError;
 use moothall_kernel::command::{Refusal, Rejection};
 use moothall_kernel::ids::StreamId;
 
@@ -50,20 +51,26 @@ codes! {
     MissingState = 400 "missing_state" "The presence has no `state`.";
     BadIdempotencyKey = 400 "bad_idempotency_key" "`Idempotency-Key` takes 1 to 255 visible ASCII characters, once.";
     BadHost = 400 "bad_host" "The request has no `Host` header, or several.";
-    Unauthenticated = 401 "unauthenticated" "There is no credential, or one that is worth nothing: unknown, mistyped, expired or revoked. Send `Authorization: Bearer <token>`, or sign in.";
+    Unauthenticated = 401 "unauthenticated" "There is no credential, or one that is worth nothing: unknown, mistyped, expired, revoked, or of a session that has ended. Send `Authorization: Bearer <token>`, or sign in.";
     Forbidden = 403 "forbidden" "The credential, or having none, does not allow this; the message says what does.";
     WrongOrigin = 403 "wrong_origin" "The request comes from a web page that this server does not trust.";
     ReservedSender = 403 "reserved_sender" "`from` names the server itself.";
+    SessionRequired = 403 "session_required" "Only a session can do this: the request has to bring the token of its environment.";
+    WrongSpeaker = 403 "wrong_speaker" "`from` names somebody else than the one who asks.";
     NotFound = 404 "not_found" "There is nothing at this path.";
     ThreadNotFound = 404 "thread_not_found" "There is no thread with this id.";
     UnknownEvent = 404 "unknown_event" "There is no event with this id in the thread.";
     UnknownTurn = 404 "unknown_turn" "There is no turn with this id.";
     UnknownToken = 404 "unknown_token" "There is no token with this id; `GET /tokens` lists them.";
+    SessionNotFound = 404 "session_not_found" "There is no session with this id or name.";
+    LinkNotFound = 404 "link_not_found" "There is no link with this id, or it is closed.";
     MethodNotAllowed = 405 "method_not_allowed" "The path exists, but not for this method; `Allow` lists those it takes.";
     RequestTimeout = 408 "request_timeout" "The body did not arrive within 30 seconds.";
     TokenShown = 409 "token_shown" "This request has made its token already, and a token is shown once. Revoke that one and make another.";
     PrincipalTaken = 409 "principal_taken" "The principal is known as a person where an agent is named, or the other way round.";
     ThreadReadOnly = 409 "thread_read_only" "A newer version of Moothall wrote to the thread; it can be read here, not written.";
+    SessionEnded = 409 "session_ended" "The session is over; nothing can be sent to it.";
+    SessionConflict = 409 "session_conflict" "The session, or another one, is in the way of this; the message says how.";
     TooLarge = 413 "too_large" "The body is larger than 1 MiB.";
     WrongContentType = 415 "wrong_content_type" "The `Content-Type` header is not `application/json`.";
     WrongPosition = 416 "wrong_position" "`Last-Event-ID` or `after` is not a position of this thread.";
@@ -76,6 +83,8 @@ codes! {
     InvalidParticipant = 422 "invalid_participant" "A participant's id is not 1 to 64 of `A-Z a-z 0-9 . _ : -`, or is reserved.";
     InvalidPolicy = 422 "invalid_policy" "The policy, or one of its settings, is not understood.";
     InvalidControl = 422 "invalid_control" "The content of the control is not understood.";
+    InvalidSession = 422 "invalid_session" "The session or link that is asked for makes no sense; the message says why.";
+    UnknownOption = 422 "unknown_option" "The answer is not one of the permission's options.";
     ServerField = 422 "server_field" "The body gives something that only the server may say: `id`, `ts`, `seq`, `via`, `meta.turn`.";
     NothingToErase = 422 "nothing_to_erase" "The event has no words of its own; only messages, and what was kept of an agent, can be erased.";
     ServerType = 422 "server_type" "Events of this type are the server's; clients cannot post them.";
@@ -83,6 +92,8 @@ codes! {
     KeyReused = 422 "idempotency_key_reused" "The `Idempotency-Key` was used for another request.";
     Internal = 500 "internal" "The server made a mistake; its log says more.";
     Damaged = 500 "damaged" "What is stored is damaged; `moothall doctor` says more.";
+    NoTerminals = 501 "no_terminals" "This server has no terminals; `moothall doctor` says why.";
+    TerminalFailed = 502 "terminal_failed" "The terminal, or the program in it, did not do what it was told.";
     Overloaded = 503 "overloaded" "Too much is waiting. Nothing was decided; try again after `Retry-After` seconds.";
     ShuttingDown = 503 "shutting_down" "The server is going down. Nothing was decided; try again after `Retry-After` seconds.";
     DiskFull = 507 "disk_full" "The disk is full. Nothing was decided; reads go on.";
@@ -207,6 +218,32 @@ impl From<HallError> for ApiError {
     }
 }
 
+impl From<SessionError> for ApiError {
+    fn from(error: SessionError) -> Self {
+        let text = error.to_string();
+        let (code, forward) = match error {
+            SessionError::Unavailable(_) => (Code::NoTerminals, "`moothall doctor` says what is missing."),
+            SessionError::NotFound(_) => {
+                (Code::SessionNotFound, "GET /sessions, `moothall sessions` or list_sessions show those there are.")
+            }
+            SessionError::Ended { .. } => (Code::SessionEnded, "Start another one."),
+            SessionError::NoLink => (Code::LinkNotFound, "GET /links, or `moothall link list`, show those there are."),
+            SessionError::Invalid(_) => (Code::InvalidSession, ""),
+            SessionError::Conflict(_) => (Code::SessionConflict, ""),
+            SessionError::Host(_) => (Code::TerminalFailed, ""),
+            SessionError::Hall(error) => return Self::from(error),
+        };
+        Self::new(code, sentence(&text, forward))
+    }
+}
+
+/// What was wrong as a sentence of its own, and the way forward behind it.
+fn sentence(text: &str, forward: &str) -> String {
+    let mut letters = text.trim_end_matches('.').chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("{first}{}. {forward}", letters.as_str()).trim_end().to_owned()
+}
+
 impl From<JsonFault> for ApiError {
     fn from(fault: JsonFault) -> Self {
         let code = match fault.kind {
@@ -216,6 +253,18 @@ impl From<JsonFault> for ApiError {
             JsonFaultKind::BadNumber => Code::BadNumber,
         };
         Self::new(code, format!("The body cannot be read: {}.", fault.detail))
+    }
+}
+
+impl ApiError {
+    /// Why it was refused, where that is for whoever records it.
+    pub fn refused(&self) -> Option<&Refused> {
+        self.refused.as_ref()
+    }
+
+    /// What is said about it, for answers that are not of HTTP.
+    pub fn detail(&self) -> &ErrorDetail {
+        &self.detail
     }
 }
 

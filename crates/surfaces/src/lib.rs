@@ -1,4 +1,4 @@
-//! Ways in: HTTP and server-sent events, and the wire types that they and the command line share.
+//! Ways in: HTTP, server-sent events and MCP, and the wire types that they and the command line share.
 //!
 //! [`serve()`] serves a hall on a listener; [`router()`] is the same without the listener. Everything that crosses the wire is in [`wire`],
 //! and nowhere else. The guards before the routes keep foreign web pages and host names out, and find out who asks; [`ROUTES`] says what
@@ -8,12 +8,15 @@ pub mod wire;
 pub mod json;
 pub mod error;
 mod request;
+mod caller;
+mod ask;
 mod wish;
 mod control;
 mod explain;
 mod ui;
 mod http;
 mod sse;
+mod mcp;
 mod serve;
 mod meters;
 pub mod reference;

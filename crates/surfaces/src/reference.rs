@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::error::{Code, RULE_CODES};
+use crate::mcp::tools_page;
 
 /// The page that lists every error.
 pub fn errors_page() -> String {
@@ -22,4 +23,14 @@ pub fn errors_page() -> String {
         let _ = writeln!(page, "| {status} | `{word}` | {meaning} |");
     }
     page
+}
+
+/// The page that lists every tool of the Model Context Protocol.
+pub fn mcp_page() -> String {
+    tools_page(
+        "# MCP tools\n\n\
+         At `/mcp` over HTTP, and with `moothall mcp` on standard input and output. Arguments that a tool does not know are refused.\n\
+         Refusals have the codes of [errors.md](errors.md). [How to use them](../terminals.md).\n\
+         This page is made from the code; `MOOTHALL_BLESS=1 cargo test -p moothall-surfaces` writes it again.\n",
+    )
 }

@@ -10,7 +10,7 @@ use moothall_engine::access::{Caller, Mode};
 use moothall_engine::crash;
 use moothall_engine::hall::Idempotency;
 use moothall_kernel::command::Actor;
-use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
+use moothall_kernel::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::names;
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::view::Viewer;
@@ -23,6 +23,8 @@ use crate::json;
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 /// How long a body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Longest word in a path.
+const WORD_BYTES_MAX: usize = 256;
 /// Largest `limit` of a page.
 pub const LIMIT_MAX: usize = 1000;
 
@@ -51,7 +53,7 @@ impl<S: Send + Sync> FromRequest<S> for Body {
 }
 
 /// Who asks, as the guard before the routes found out. Where there was no guard, nobody.
-fn caller(parts: &Parts) -> Caller {
+pub fn caller(parts: &Parts) -> Caller {
     parts.extensions.get::<Caller>().cloned().unwrap_or_else(|| Caller::anonymous(Mode::Token))
 }
 
@@ -73,6 +75,12 @@ fn check_content_type(headers: &HeaderMap) -> ApiResult<()> {
     let shown = if essence.is_empty() { "missing" } else { essence };
     let message = format!("The Content-Type header is {shown}; send `Content-Type: application/json`.");
     Err(ApiError::new(Code::WrongContentType, message))
+}
+
+/// The whole of a body that says that it is JSON.
+pub async fn whole(headers: &HeaderMap, body: axum::body::Body) -> ApiResult<Vec<u8>> {
+    check_content_type(headers)?;
+    collect(headers, body).await
 }
 
 async fn collect(headers: &HeaderMap, body: axum::body::Body) -> ApiResult<Vec<u8>> {
@@ -153,8 +161,7 @@ impl Body {
     }
 
     fn named(&self) -> ApiResult<Option<Actor>> {
-        let named = self.text("from")?.filter(|from| !from.is_empty()).map(sender).transpose()?;
-        Ok(self.caller.acting_as(named)?)
+        actor(&self.caller, self.text("from")?)
     }
 
     /// Who sent it.
@@ -180,6 +187,12 @@ pub fn refuse_server_field(key: &str) -> ApiResult<()> {
     Ok(())
 }
 
+/// In whose name something happens, where a credential or the request's own word says so.
+pub fn actor(caller: &Caller, from: Option<&str>) -> ApiResult<Option<Actor>> {
+    let named = from.filter(|from| !from.is_empty()).map(sender).transpose()?;
+    Ok(caller.acting_as(named)?)
+}
+
 /// Somebody by the client's word.
 fn sender(from: &str) -> ApiResult<ParticipantId> {
     if from == ParticipantId::MOOTHALL || from == "system" {
@@ -187,6 +200,12 @@ fn sender(from: &str) -> ApiResult<ParticipantId> {
         return Err(ApiError::new(Code::ReservedSender, message));
     }
     participant(from, "from")
+}
+
+/// What a program hears that calls itself a person.
+pub fn not_a_person() -> ApiError {
+    let message = "A program does not speak as a person: give a name of its own as 'from', e.g. \"planner\".";
+    ApiError::new(Code::WrongSpeaker, message)
 }
 
 /// A participant's id, as it may stand in a request.
@@ -274,6 +293,42 @@ impl<S: Send + Sync> FromRequestParts<S> for EventRef {
     }
 }
 
+/// The session that a path names: an id, the beginning of one, or a name. What it means, the engine knows.
+pub struct SessionWord(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for SessionWord {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let word = path_segment(parts, state).await.filter(|word| word.len() <= WORD_BYTES_MAX);
+        word.map(Self).ok_or_else(|| ApiError::plain(Code::SessionNotFound))
+    }
+}
+
+/// The link that a path names.
+pub struct LinkId(pub StreamId);
+
+impl<S: Send + Sync> FromRequestParts<S> for LinkId {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let id = path_segment(parts, state).await.and_then(|id| stream_id(&id));
+        id.map(Self).ok_or_else(|| ApiError::plain(Code::LinkNotFound))
+    }
+}
+
+/// The permission that a path names.
+pub struct PermissionRef(pub PermissionId);
+
+impl<S: Send + Sync> FromRequestParts<S> for PermissionRef {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let id = path_segment(parts, state).await.filter(|id| id.len() <= WORD_BYTES_MAX);
+        id.map(|id| Self(PermissionId::new(id))).ok_or_else(|| ApiError::plain(Code::NotFound))
+    }
+}
+
 async fn path_segment<S: Send + Sync>(parts: &mut Parts, state: &S) -> Option<String> {
     Path::<String>::from_request_parts(parts, state).await.ok().map(|Path(id)| id)
 }
@@ -341,7 +396,12 @@ impl Params {
 
     /// `since`: a time.
     pub fn since(&self) -> ApiResult<Option<Timestamp>> {
-        self.parsed("since", "a time such as 2026-01-21T01:30:49.826Z", |text| text.parse().ok())
+        self.time("since")
+    }
+
+    /// A time.
+    pub fn time(&self, name: &str) -> ApiResult<Option<Timestamp>> {
+        self.parsed(name, "a time such as 2026-01-21T01:30:49.826Z", |text| text.parse().ok())
     }
 
     /// Whose eyes: the caller's, or a participant's where the caller may look through them and `as` names one.

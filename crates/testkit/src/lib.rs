@@ -4,3 +4,5 @@ pub mod conformance;
 pub mod sim;
 #[cfg(feature = "fakes")]
 pub mod model_server;
+#[cfg(feature = "fakes")]
+pub mod fake_tui;

@@ -75,3 +75,22 @@ async fn a_script_goes_by_model_first_and_by_key_second() {
     }
     assert_eq!(said, ["by model", "by key", "This is m, a fake model. I read 1 words, and the message was: “hi”"]);
 }
+
+#[tokio::test]
+async fn what_is_asked_may_choose_the_answer() {
+    let server = ModelServer::start().await.unwrap();
+    server.script("m", [Reply::text("by model")]);
+    server.when("zebra", Reply::text("by words"));
+    server.when("zebra", Reply::tool("look", json!({})));
+    let ask = |words: &str| json!({"model": "m", "messages": [{"role": "user", "content": words}]});
+    let said = |answer: &Value| answer["choices"][0]["message"]["content"].as_str().map(str::to_owned);
+    let (_, answer) = post(&server, "/v1/chat/completions", ask("the zebra")).await;
+    assert_eq!(said(&answer).as_deref(), Some("by words"), "a tool that is not offered is not asked for");
+    let mut offering = ask("the zebra");
+    offering["tools"] = json!([{"type": "function", "function": {"name": "look"}}]);
+    let (_, answer) = post(&server, "/v1/chat/completions", offering).await;
+    assert_eq!(answer["choices"][0]["message"]["tool_calls"][0]["function"]["name"], "look");
+    let (_, answer) = post(&server, "/v1/chat/completions", ask("anything")).await;
+    assert_eq!(said(&answer).as_deref(), Some("by model"));
+    server.asked_about("zebra").await;
+}

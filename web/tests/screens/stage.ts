@@ -29,6 +29,12 @@ summary = "Passes unless addressed."
 profile = { model = "haiku-5" }
 replies = ["[PASS]"]
 
+[agents.terse]
+runtime = "script"
+summary = "Says one word at a time."
+profile = { model = "haiku-5" }
+replies = ["Yes.", "No.", "Maybe.", "Perhaps.", "Hardly.", "Certainly."]
+
 [agents.broken]
 summary = "Always fails."
 profile = { model = "none" }
@@ -36,7 +42,7 @@ command = ["/bin/false"]
 `;
 
 export async function wait(condition: () => Promise<boolean>): Promise<void> {
-  const until = Date.now() + 20_000;
+  const until = Date.now() + 60_000;
   while (!(await condition())) {
     if (Date.now() > until) throw new Error('it did not come');
     await new Promise((resolve) => setTimeout(resolve, 50));

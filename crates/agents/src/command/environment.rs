@@ -46,11 +46,11 @@ pub(super) fn hide_secrets(text: &str, configured: &BTreeMap<String, String>) ->
 }
 
 /// A program's whole environment.
-pub(super) struct Environment(BTreeMap<OsString, OsString>);
+pub(crate) struct Environment(BTreeMap<OsString, OsString>);
 
 impl Environment {
     /// The inherited variables with the configured ones over them.
-    pub(super) fn of(configured: &BTreeMap<String, String>) -> Self {
+    pub(crate) fn of(configured: &BTreeMap<String, String>) -> Self {
         let inherited = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_inherited));
         let configured = configured.iter().filter(|(name, _)| !is_own(name)).map(|(name, value)| (name.into(), value.into()));
         let mut all: BTreeMap<OsString, OsString> = inherited.chain(configured).collect();
@@ -58,17 +58,17 @@ impl Environment {
         Self(all)
     }
 
-    pub(super) fn pairs(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
         self.0.iter()
     }
 
     /// The search path, for people.
-    pub(super) fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         self.0.get(OsStr::new("PATH")).map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
     /// The file that a program's name stands for when it runs in `cwd`; a relative path counts from there.
-    pub(super) fn find(&self, program: &str, cwd: &Path) -> Option<PathBuf> {
+    pub(crate) fn find(&self, program: &str, cwd: &Path) -> Option<PathBuf> {
         if program.contains('/') {
             let file = std::path::absolute(cwd.join(program)).ok()?;
             return is_program(&file).then_some(file);

@@ -25,8 +25,7 @@ use moothall_kernel::time::Millis;
 use serde::Deserialize;
 use tokio::process::{ChildStdin, Command};
 
-use environment::Environment;
-pub(crate) use environment::{is_own as is_own_variable, is_program};
+pub(crate) use environment::{Environment, is_own as is_own_variable, is_program};
 use group::Group;
 use pipes::Output;
 use strays::Mark;

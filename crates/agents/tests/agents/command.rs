@@ -363,7 +363,7 @@ async fn a_cancelled_turn_ends_its_program() {
     assert_eq!(agent.probe(&shell.job.key).await, Probe::Running);
     agent.cancel(&shell.job.key);
     until("nobody is left", || !shell.is_anybody_left()).await;
-    assert_eq!(*kept.0.lock().unwrap(), [Report::Started]);
+    assert_eq!(*kept.0.lock().unwrap(), [Report::Started { through: shell.job.through }]);
 }
 
 #[tokio::test]

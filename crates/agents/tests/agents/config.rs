@@ -1,5 +1,8 @@
 //! The section `[agents.<client>]`.
 
+use std::path::Path;
+
+use moothall_agents::terminal::Reads;
 use moothall_agents::{AgentConfig, ConfigFault};
 use moothall_engine::registry::AgentSpec;
 use moothall_kernel::participant::{OnLost, Runtime};
@@ -81,7 +84,7 @@ fn what_makes_no_sense_is_refused_by_its_key() {
         ("timeout", "provider = \"ollama\"\nmodel = \"m\"\ntimeout = 0"),
         ("on_lost", "provider = \"ollama\"\nmodel = \"m\"\non_lost = \"fail\""),
         ("price_input", "replies = [\"y\"]\nprice_input = 1.0"),
-        ("runtime", r#"runtime = "terminal""#),
+        ("runtime", "runtime = \"terminal\"\ncommand = [\"x\"]"),
         ("runtime", r#"runtime = "remote""#),
         ("command", r#"runtime = "command""#),
         ("command", "command = []"),
@@ -136,4 +139,31 @@ fn printing_a_section_shows_no_secret() {
     program.env.insert("KEY".into(), "CANARY".into());
     let shown = format!("{program:?}");
     assert!(shown.contains("KEY") && !shown.contains("CANARY"), "{shown}");
+}
+
+#[test]
+fn a_terminal_agent_is_a_program() {
+    let program = |section: &str| read(&format!("runtime = \"terminal\"\n{section}")).terminal_program("codex");
+    let known = program("").unwrap().unwrap();
+    assert_eq!((known.argv.as_slice(), known.reads), (["codex".to_owned()].as_slice(), Reads::Codex));
+    let given =
+        program("command = [\"mycodex\", \"-a\"]\ncwd = \"/\"\nenv = { A = \"b\" }\ntimeout = 20\nsummary = \"Mine.\"").unwrap().unwrap();
+    assert_eq!((given.argv.as_slice(), given.reads), (["mycodex".to_owned(), "-a".to_owned()].as_slice(), Reads::Codex));
+    assert_eq!((given.cwd.as_deref(), given.env["A"].as_str()), (Some(Path::new("/")), "b"));
+    assert_eq!((given.timeout, given.summary.as_str()), (Some(Millis::from_secs(20)), "Mine."));
+    assert_eq!(program("screen = \"other\"").unwrap().unwrap().reads, Reads::Other);
+    assert_eq!(read("runtime = \"terminal\"").terminal_program("mine").unwrap_err().key, "command");
+    assert_eq!(read("command = [\"x\"]").terminal_program("codex"), Ok(None));
+    for (key, section) in [
+        ("stdin", "stdin = \"json\""),
+        ("provider", "provider = \"openai\""),
+        ("on_lost", "on_lost = \"rerun\""),
+        ("command", "command = []"),
+        ("env", "env = { MOOTHALL_TOKEN = \"c\" }"),
+        ("timeout", "timeout = 0"),
+    ] {
+        assert_eq!(program(section).unwrap_err().key, key, "{section}");
+    }
+    assert_eq!(fault("command = [\"x\"]\nscreen = \"claude\"").key, "screen");
+    assert!(!format!("{:?}", program("env = { KEY = \"CANARY\" }").unwrap()).contains("CANARY"));
 }

@@ -10,6 +10,7 @@ use moothall_kernel::time::Timestamp;
 use moothall_kernel::view::Viewer;
 
 use super::{Scope, Scopes, TokenId};
+use crate::sessions::SessionId;
 
 /// Who may do what without a credential.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,8 +78,10 @@ pub struct Proof {
     pub token: TokenId,
     /// The one that it was made from.
     pub parent: Option<TokenId>,
-    /// From when on it is worth nothing; the start-up credential lasts as long as the process.
+    /// From when on it is worth nothing; the start-up credential lasts as long as the process, a session's as long as the session.
     pub expires_at: Option<Timestamp>,
+    /// The session whose program shows it, where it is the token of one.
+    pub session: Option<SessionId>,
 }
 
 /// Who asks for something. Cheap to clone.
@@ -128,6 +131,9 @@ pub enum Denied {
     /// The credential is for some conversations only, and this is about all.
     #[error("Your token is for some conversations only, and this is about the whole server. Use one that is not bound to conversations.")]
     Bound,
+    /// What a session has is worth something as long as the session lives, and is turned into nothing that lasts.
+    #[error("The token of a session cannot be turned into another credential. Ask a person for one: `moothall token create`.")]
+    Session,
 }
 
 impl Denied {
@@ -138,6 +144,7 @@ impl Denied {
             Denied::Proof(scope) => format!("without a credential for {scope}"),
             Denied::Name { claimed, .. } => format!("as {claimed}"),
             Denied::Bound => "with a token for some conversations".into(),
+            Denied::Session => "with the token of a session".into(),
         }
     }
 }
@@ -165,6 +172,11 @@ impl Caller {
     /// The name of their credential.
     pub fn token(&self) -> Option<&TokenId> {
         self.proof.as_deref().map(|proof| &proof.token)
+    }
+
+    /// The session whose program asks.
+    pub fn session(&self) -> Option<&SessionId> {
+        self.proof.as_deref().and_then(|proof| proof.session.as_ref())
     }
 
     /// Whether they may do something.
@@ -207,10 +219,15 @@ impl Caller {
         let human = principal.kind == Kind::Human;
         match named {
             None => Ok(Some(Actor { id: principal.id.clone(), human })),
-            Some(id) if id == principal.id => Ok(Some(Actor { id, human })),
+            Some(id) if id == principal.id || self.is_named_by_session(&id) => Ok(Some(Actor { id: principal.id.clone(), human })),
             Some(id) if self.scopes.has(Scope::ServerAdmin) => Ok(Some(Actor { id, human: false })),
             Some(claimed) => Err(Denied::Name { own: principal.id.clone(), claimed }),
         }
+    }
+
+    /// A session may be named by its id too.
+    fn is_named_by_session(&self, id: &ParticipantId) -> bool {
+        self.session().is_some_and(|session| session.as_str() == id.as_str())
     }
 
     /// Whether they see the trace, and may look through anybody's eyes.
@@ -251,7 +268,7 @@ mod tests {
 
     fn holder(id: &str, kind: Kind, scopes: Scopes) -> Caller {
         let principal = Principal { id: id.into(), kind };
-        let proof = Proof { principal, token: TokenId::new("t"), parent: None, expires_at: None };
+        let proof = Proof { principal, token: TokenId::new("t"), parent: None, expires_at: None, session: None };
         Caller { proof: Some(Arc::new(proof)), scopes, reach: Reach::All }
     }
 

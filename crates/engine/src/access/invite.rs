@@ -75,6 +75,9 @@ impl Access {
             return Ok(());
         }
         let own = by.principal().ok_or(Denied::Proof(Scope::ParticipantsInvite))?;
+        if by.session().is_some() {
+            return Err(Denied::Session.into());
+        }
         let agent = own.kind == Kind::Agent && principal.kind == Kind::Human;
         let known = self.principals()?.principal(&principal.id).await.map_err(HallError::from)?.is_some();
         if agent || known || principal.id.as_str() == ParticipantId::USER {

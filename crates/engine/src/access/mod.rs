@@ -2,7 +2,8 @@
 //!
 //! A surface finds the credential in a request and asks [`Access`] whose it is; the answer is a [`Caller`], who is asked before
 //! anything is done. Tokens are kept as hashes by the log's [`Principals`]; the start-up credential is of one run of the server and kept
-//! nowhere. Revoking is a broadcast that everything open on the strength of a credential hears.
+//! nowhere; the token of a session is known to the session's directory. Revoking is a broadcast that everything open on the strength of
+//! a credential hears, and the end of a session is heard like it.
 
 mod scope;
 mod token;
@@ -12,6 +13,7 @@ mod principals;
 mod refusals;
 mod permit;
 mod invite;
+mod session;
 
 pub use audit::{AuditEntry, Audited, Deed};
 pub use caller::{Caller, Denied, Mode, Principal, Proof, Reach};
@@ -30,6 +32,7 @@ use moothall_kernel::time::{Millis, Timestamp};
 use tokio::sync::broadcast;
 
 use crate::hall::{Hall, HallError};
+use crate::sessions::Sessions;
 use refusals::Refusals;
 
 /// Revocations that a listener may lag behind; one that does takes its own credential for revoked and has to show it again.
@@ -129,6 +132,9 @@ impl Access {
     /// # Errors
     /// [`HallError`] when it cannot be looked up.
     pub async fn identify(&self, presented: &str) -> Result<Option<Caller>, HallError> {
+        if let Some(caller) = self.of_session(presented) {
+            return Ok(Some(caller));
+        }
         let Some(hash) = Secret::parse(presented).map(|secret| secret.hash()) else { return Ok(None) };
         if let Some(startup) = self.startup.as_ref().filter(|startup| startup.hash == hash) {
             return Ok(Some(operator(&startup.id)));
@@ -141,7 +147,7 @@ impl Access {
         }
         self.note_use(&token, now).await;
         let Token { id, principal, scopes, reach, parent, expires_at, .. } = token;
-        let proof = Proof { principal, token: id, parent, expires_at: Some(expires_at) };
+        let proof = Proof { principal, token: id, parent, expires_at: Some(expires_at), session: None };
         Ok(Some(Caller { proof: Some(Arc::new(proof)), scopes, reach }))
     }
 
@@ -166,7 +172,7 @@ impl Access {
 
     /// Listens to revocations. Begin before a credential is looked up, so that none is missed.
     pub fn listen(&self) -> Revocations {
-        Revocations(self.revoked.subscribe())
+        Revocations { revoked: self.revoked.subscribe(), sessions: self.hall.inner.sessions.clone() }
     }
 
     /// Makes a token; only now can it be seen.
@@ -222,6 +228,9 @@ impl Access {
         let presented = accepted.as_ref().map_or(presented, |(secret, _)| secret.reveal());
         let Some(caller) = self.identify(presented).await? else { return Ok(None) };
         let Some(proof) = caller.proof.clone() else { return Ok(None) };
+        if proof.session.is_some() {
+            return Err(Denied::Session.into());
+        }
         let (secret, now) = (Secret::fresh(TokenKind::Session)?, self.hall.now());
         let until = now + SESSION_VALID;
         let token = Token {
@@ -241,7 +250,8 @@ impl Access {
         };
         let entry = self.entry(&caller, Deed::SignedIn).about(&token.id);
         self.principals()?.add_token(&token, &entry).await.map_err(HallError::from)?;
-        let proof = Proof { token: token.id, parent: token.parent, expires_at: Some(token.expires_at), principal: proof.principal.clone() };
+        let Token { id, principal, parent, expires_at, .. } = token;
+        let proof = Proof { principal, token: id, parent, expires_at: Some(expires_at), session: None };
         Ok(Some((secret, Caller { proof: Some(Arc::new(proof)), ..caller })))
     }
 
@@ -319,7 +329,7 @@ impl Access {
 /// Whoever holds the start-up credential: the person who started the server.
 fn operator(id: &TokenId) -> Caller {
     let principal = Principal { id: ParticipantId::user(), kind: Kind::Human };
-    let proof = Proof { principal, token: id.clone(), parent: None, expires_at: None };
+    let proof = Proof { principal, token: id.clone(), parent: None, expires_at: None, session: None };
     Caller { proof: Some(Arc::new(proof)), scopes: Scopes::ALL, reach: Reach::All }
 }
 
@@ -367,7 +377,10 @@ impl AuditEntry {
 }
 
 /// Hears of revocations.
-pub struct Revocations(broadcast::Receiver<TokenId>);
+pub struct Revocations {
+    revoked: broadcast::Receiver<TokenId>,
+    sessions: Sessions,
+}
 
 impl Revocations {
     /// Resolves when the caller's credential is worth nothing any more; never for somebody without one.
@@ -381,7 +394,7 @@ impl Revocations {
         };
         let revoked = async {
             loop {
-                match self.0.recv().await {
+                match self.revoked.recv().await {
                     Ok(id) if id == proof.token || Some(&id) == proof.parent.as_ref() => return,
                     Ok(_) => {}
                     // What was missed may have been about this one.
@@ -389,9 +402,16 @@ impl Revocations {
                 }
             }
         };
+        let ended = async {
+            match &proof.session {
+                Some(session) => self.sessions.over(session).await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             () = expired => {}
             () = revoked => {}
+            () = ended => {}
         }
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
         PolicyName::Hybrid => hybrid::nominate(state, spoken),
         PolicyName::MentionOnly => mention_only::nominate(state, spoken),
         PolicyName::RoundRobin => round_robin::nominate(state, spoken),
-        PolicyName::Open => Nomination { polled: others(state, &spoken.cause.from), cap: u32::MAX, ..Nomination::default() },
+        PolicyName::Open => Nomination { polled: others(state, &spoken.author), cap: u32::MAX, ..Nomination::default() },
         PolicyName::TalkingPiece => Nomination::default(),
     }
 }

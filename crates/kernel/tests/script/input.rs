@@ -5,6 +5,8 @@
 //! invite writer runtime=remote roles=a,b nickname=Ann_Lee client=x by=codex number=1 part=speaker
 //! user: words            codex -> writer: words       (agents answer their running turn, otherwise they post)
 //! post codex: words      words of an agent that nobody asked for
+//! user at codex: words   words that a person typed in codex's own terminal
+//! bind link:a,b          hold a key
 //! codex fails CODE       codex late 1/2: words        (turn 1, attempt 2)       codex lost
 //! wait 2s                clock +10s (a jump while nothing looked)               restart 60s
 //! mute a b · unmute a · pause · unpause · resume · discussion on · auto on · prod a · uninvite a · config k=v · policy NAME
@@ -96,6 +98,11 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
         [speaker] => (*speaker, To::All, true),
         [speaker, "->", to] => (*speaker, To::One(ParticipantId::new(to)), true),
         ["post", speaker] => (*speaker, To::All, false),
+        ["user", "at", terminal] => {
+            let typed_at = Some(ParticipantId::new(terminal));
+            player.submit(Command::Post(Post { typed_at, ..Post::new(Actor::named("user"), body) }), out);
+            return Ok(());
+        }
         [speaker, "late", attempt] => return late(player, speaker, attempt, body, out),
         _ => return Err(format!("cannot read {head:?}")),
     };
@@ -198,6 +205,7 @@ fn command(player: &Player, by: Actor, verb: &str, rest: &[&str]) -> Result<Comm
         ("unarchive", _) => Command::Archive { on: false, by },
         ("rename", name) => Command::Rename { name: name.into(), by },
         ("stop", _) => Command::Stop { by },
+        ("bind", target) => Command::Control { by, controls: vec![Control::Bind(target.into())] },
         ("cancel", who) => Command::Cancel { turn: turn_of(who)?.0, by },
         ("pass", who) => Command::Pass { by: Actor::named(who), to: rest.get(1).map(|to| (*to).to_owned()) },
         ("publish", _) => {

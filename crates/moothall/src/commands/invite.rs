@@ -56,7 +56,17 @@ pub fn profile_of(agent: &AgentEntry) -> WireProfile {
 /// What was given, and at a first invite what the registry knows. A later invite changes only what it names.
 async fn profile(desk: &Desk, thread: &str, args: &Invite) -> Result<WireProfile, Fault> {
     let roles = (!args.roles.is_empty()).then(|| args.roles.clone());
-    let given = WireProfile { client: args.client.clone(), model: args.model.clone(), roles, nickname: args.nickname.clone() };
+    let given = WireProfile {
+        client: args.client.clone(),
+        model: args.model.clone(),
+        roles,
+        nickname: args.nickname.clone(),
+        session: args.session.clone(),
+    };
+    // Of a session the server knows the rest.
+    if given.session.is_some() {
+        return Ok(given);
+    }
     let state = threads::state(&desk.client, thread).await?;
     if state.state.participants.invited.iter().any(|entry| entry.id == args.id) {
         return Ok(given);
@@ -71,6 +81,7 @@ async fn profile(desk: &Desk, thread: &str, args: &Invite) -> Result<WireProfile
         roles: given.roles.or(start.roles),
         // A second participant of the same agent keeps its own id as its name.
         nickname: given.nickname.or(start.nickname.filter(|_| args.client.is_none())),
+        session: None,
     })
 }
 

@@ -6,14 +6,19 @@ mod chat;
 mod doctor;
 mod events;
 mod export;
+pub mod hook;
 mod invite;
+mod link;
 mod list;
 mod markdown;
+mod mcp;
 mod new;
+mod permit;
 mod redact;
 mod say;
 mod search;
 mod serve;
+mod session;
 mod show;
 mod tail;
 mod token;
@@ -24,7 +29,7 @@ pub use self::chat::width;
 use crate::cli::{Cli, Command, Global};
 use crate::client::Client;
 use crate::config;
-use crate::credential::Credential;
+use crate::credential::Meant;
 use crate::fault::Fault;
 use crate::paint::Paper;
 
@@ -49,9 +54,13 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
         Command::Backup(args) => return backup::run(&args, &paper).await,
         talking => talking,
     };
-    let Global { server, token_file, .. } = cli.global;
-    let credential = Credential::find(token_file.as_deref(), &server, &config::environment())?;
-    let desk = Desk { client: Client::new(&server)?.showing(credential).await?, paper };
+    let Global { server, token_file, .. } = &cli.global;
+    let meant = Meant::find(server, token_file.as_deref(), &config::environment())?;
+    if let Command::Mcp(args) = &command {
+        // Whoever speaks through it is an agent, which never acts with the credential of the person who started the server.
+        return mcp::run(&Desk { client: Client::new(&meant.server)?.with(meant.credential.given()), paper }, args).await;
+    }
+    let desk = Desk { client: Client::new(&meant.server)?.with(meant.credential).introduced().await?, paper };
     match command {
         Command::New(args) => new::run(&desk, &args).await,
         Command::List(args) => list::run(&desk, &args).await,
@@ -67,6 +76,14 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
         Command::Search(args) => search::run(&desk, &args).await,
         Command::Export(args) => export::run(&desk, &args).await,
         Command::Token(command) => token::run(&desk, &command).await,
-        Command::Serve(_) | Command::Doctor(_) | Command::Verify(_) | Command::Backup(_) => Ok(()),
+        Command::Run(args) => session::run(&desk, &args).await,
+        Command::Sessions(args) => session::list(&desk, &args).await,
+        Command::Attach(args) => session::attach(&desk, &args).await,
+        Command::Send(args) => session::send(&desk, &args).await,
+        Command::Interrupt(args) => session::interrupt(&desk, &args).await,
+        Command::End(args) => session::end(&desk, &args).await,
+        Command::Link(args) => link::run(&desk, &args).await,
+        Command::Permit(args) => permit::run(&desk, &args).await,
+        Command::Serve(_) | Command::Doctor(_) | Command::Verify(_) | Command::Backup(_) | Command::Hook(_) | Command::Mcp(_) => Ok(()),
     }
 }

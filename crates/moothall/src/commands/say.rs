@@ -56,7 +56,7 @@ pub async fn stop(desk: &Desk, args: &Stop) -> Result<(), Fault> {
 }
 
 /// The words given, or standard input for a lone `-`.
-fn words(given: &[String]) -> Result<String, Fault> {
+pub fn words(given: &[String]) -> Result<String, Fault> {
     if given != ["-"] {
         return Ok(given.join(" "));
     }

@@ -24,6 +24,7 @@ use crate::fault::{Exit, Fault};
 use crate::gauges;
 use crate::paint::{Paper, Style, note};
 use crate::place::{Settled, USUAL_BIND, settle};
+use crate::terminals::Terminals;
 
 /// How long open work may take when the server is told to stop.
 const DRAIN_WITHIN: Millis = Millis::from_secs(10);
@@ -37,7 +38,9 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
     let (listener, address) = listen(settled.bind).await?;
     let registry = registry(&settled.config, address)?;
     let agents: Vec<String> = registry.iter().map(|spec| spec.client.clone()).collect();
-    let hall = open_hall(log.clone(), registry, &settled.config).await?;
+    let terminals = Terminals::open(&settled.data, &format!("http://{address}"), &settled.config)?;
+    let hall = open_hall(log.clone(), registry, &settled.config, terminals.as_ref()).await?;
+    let ears = terminals.map(|terminals| terminals.listen(hall.clone()));
     let key = Secret::fresh(TokenKind::Startup).map_err(|error| Fault::new(Exit::Failure, "cannot make a credential").because(error))?;
     let _posted = Posted::new(&settled.data, address, key.reveal(), &config::environment())?;
     announce(paper, &settled, &Doors { address, agents: &agents, key: &key })?;
@@ -56,6 +59,7 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
         tell(args.log, "Stopping: open work has up to 10 seconds. Ctrl-C again stops at once.");
     }
     drop(stop);
+    ears.inspect(|ears| ears.abort());
     tokio::select! {
         () = close(&hall, &log, doors) => {}
         () = stops.first() => return Err(Fault::new(Exit::Interrupted, "stopped at once; what was acknowledged is kept")),
@@ -164,7 +168,7 @@ fn registry(config: &Config, address: SocketAddr) -> Result<Registry, Fault> {
     Ok(registry)
 }
 
-async fn open_hall(log: Arc<SqliteLog>, registry: Registry, config: &Config) -> Result<Hall, Fault> {
+async fn open_hall(log: Arc<SqliteLog>, registry: Registry, config: &Config, terminals: Option<&Terminals>) -> Result<Hall, Fault> {
     let parts = HallParts {
         log,
         clock: Arc::new(SystemClock),
@@ -172,7 +176,7 @@ async fn open_hall(log: Arc<SqliteLog>, registry: Registry, config: &Config) -> 
         defaults: config.defaults.clone(),
         owner: uuid::Uuid::now_v7().to_string(),
     };
-    Hall::open(parts).await.map_err(|error| {
+    Hall::open_with(parts, terminals.map(Terminals::host)).await.map_err(|error| {
         let exit = if error == HallError::DiskFull { Exit::Io } else { Exit::Failure };
         Fault::new(exit, "cannot open the conversations").because(error).try_this("see `moothall doctor`")
     })

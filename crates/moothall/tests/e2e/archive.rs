@@ -72,6 +72,7 @@ fn event(seq: u64) -> Event {
         body: format!("message {seq} about topic{}", seq % 100),
         mentions: Vec::new(),
         depth: 0,
+        typed_at: None,
         reply_to: None,
         turn: None,
         tags: Vec::new(),

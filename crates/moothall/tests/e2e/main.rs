@@ -14,5 +14,11 @@ mod access;
 mod archive;
 mod upkeep;
 mod trouble;
+mod hook;
+mod mcp;
+mod sessions;
+#[expect(dead_code, reason = "the tests of the surfaces do more with it")]
+#[path = "../../../surfaces/tests/surface/stage.rs"]
+mod stage;
 #[cfg(feature = "crash-points")]
 mod crash_points;

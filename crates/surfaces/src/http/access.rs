@@ -76,6 +76,8 @@ const WRITE: Need = Need::Scope(Scope::ThreadsWrite);
 const CONTROL: Need = Need::Scope(Scope::TurnsControl);
 const ERASE: Need = Need::Proof(Scope::ThreadsAdmin);
 const ADMIN: Need = Need::Proof(Scope::ServerAdmin);
+const DRIVE: Need = Need::Scope(Scope::SessionsDrive);
+const ANSWER: Need = Need::Proof(Scope::PermissionsAnswer);
 
 /// Every route but the page's own files.
 pub const ROUTES: &[Route] = &[
@@ -116,6 +118,25 @@ pub const ROUTES: &[Route] = &[
     post("/turns/{id}/cancel", CONTROL, Place::Turn),
     post("/threads/{id}/kept/{seq}/publish", CONTROL, Place::Thread),
     post("/threads/{id}/events/{event}/redact", ERASE, Place::Thread),
+    get("/sessions", READ, Place::Everywhere),
+    post("/sessions", DRIVE, Place::Everywhere),
+    get("/sessions/{id}", READ, Place::Everywhere),
+    // What a terminal shows, and what its program was told elsewhere, may be more than a reader of conversations is to see.
+    get("/sessions/{id}/screen", DRIVE, Place::Everywhere),
+    get("/sessions/{id}/screen/stream", DRIVE, Place::Everywhere),
+    get("/sessions/{id}/data", DRIVE, Place::Everywhere),
+    get("/sessions/{id}/attach", DRIVE, Place::Everywhere),
+    post("/sessions/{id}/messages", DRIVE, Place::Everywhere),
+    post("/sessions/{id}/interrupt", DRIVE, Place::Everywhere),
+    post("/sessions/{id}/end", DRIVE, Place::Everywhere),
+    get("/links", READ, Place::Everywhere),
+    post("/links", DRIVE, Place::Everywhere),
+    get("/links/{id}", READ, Place::Everywhere),
+    post("/links/{id}/close", DRIVE, Place::Everywhere),
+    // The conversation is in the body.
+    post("/permissions/{id}/answer", ANSWER, Place::Reachable),
+    // Each tool says what it needs: see `crate::mcp`.
+    post("/mcp", Need::Entry, Place::Reachable),
 ];
 
 /// How a credential came.

@@ -165,7 +165,7 @@ pub async fn post(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
 }
 
 /// Invited agents whose client nobody here knows, with a warning for each. (Ruling 4.)
-fn strangers(recorded: &Recorded) -> Vec<String> {
+pub(crate) fn strangers(recorded: &Recorded) -> Vec<String> {
     let Event::Controlled { changes, .. } = &recorded.event else { return Vec::new() };
     let stranger = |change: &Change| match change {
         Change::Invited { participant, kind: Kind::Agent, profile, facts, .. } if !facts.known => {

@@ -43,6 +43,16 @@ impl Trusted {
         Self { hosts, origins }
     }
 
+    /// Values of `Host`.
+    pub fn hosts(&self) -> &[String] {
+        &self.hosts
+    }
+
+    /// Values of `Origin`.
+    pub fn origins(&self) -> &[String] {
+        &self.origins
+    }
+
     /// Refuses requests for another server, and from pages of another server. Both are compared whole.
     fn check(&self, uri: &Uri, headers: &HeaderMap) -> ApiResult<()> {
         let host = single(headers, header::HOST).map_err(|_| ApiError::plain(Code::BadHost))?;

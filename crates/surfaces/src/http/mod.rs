@@ -16,18 +16,22 @@ mod access;
 mod session;
 mod tokens;
 mod invitations;
+mod sessions;
+mod links;
+mod permissions;
 mod guard;
 
 pub use access::{Need, Place, ROUTES, Route};
-pub(crate) use events::write_envelope;
+pub(crate) use events::{strangers, write_envelope};
 pub(crate) use presence::update as presence_update;
+pub(crate) use search::find_messages;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::middleware;
 use axum::routing::get;
+use axum::{Extension, Router};
 use moothall_engine::access::{Access, Mode, Secret};
 use moothall_engine::hall::Hall;
 use tokio::sync::watch;
@@ -37,6 +41,7 @@ use utoipa_axum::routes;
 use utoipa_swagger_ui::SwaggerUi;
 
 use crate::error::{ApiError, Code};
+use crate::mcp::{self, Mcp};
 use crate::meters::{Gauges, Meters};
 use crate::sse::frames::Frames;
 use crate::ui;
@@ -103,6 +108,8 @@ pub fn router(hall: Hall, options: &HttpOptions) -> Router {
 pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Receiver<bool>) -> Router {
     let (routes, api) = api_router().split_for_parts();
     let meters = Arc::<Meters>::default();
+    let trusted = Trusted::of(options);
+    let mcp = Mcp::new(hall.clone(), trusted.hosts(), trusted.origins());
     let app = App {
         access: Arc::new(Access::new(hall.clone(), options.mode, options.startup.as_ref())),
         cookie: access::cookie_name(options.bound.port()).into(),
@@ -124,8 +131,9 @@ pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Re
         .route("/t/{thread}", get(ui::page))
         .fallback(|| async { ApiError::plain(Code::NotFound) })
         .method_not_allowed_fallback(|| async { ApiError::plain(Code::MethodNotAllowed) })
+        .layer(Extension(Arc::new(mcp)))
         .with_state(app);
-    observe::watch(guard::stand_before(router, Trusted::of(options)), meters)
+    observe::watch(guard::stand_before(router, trusted), meters)
 }
 
 /// The description of everything that HTTP serves.
@@ -173,4 +181,18 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(tokens::audit))
         .routes(routes!(invitations::invite))
         .routes(routes!(invitations::accept))
+        .routes(routes!(sessions::list, sessions::start))
+        .routes(routes!(sessions::read))
+        .routes(routes!(sessions::screen))
+        .routes(routes!(sessions::screens))
+        .routes(routes!(sessions::data))
+        .routes(routes!(sessions::send))
+        .routes(routes!(sessions::interrupt))
+        .routes(routes!(sessions::end))
+        .routes(routes!(sessions::attach))
+        .routes(routes!(links::list, links::make))
+        .routes(routes!(links::read))
+        .routes(routes!(links::close))
+        .routes(routes!(permissions::answer))
+        .routes(routes!(mcp::serve))
 }

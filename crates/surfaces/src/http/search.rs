@@ -2,8 +2,11 @@
 
 use axum::Json;
 use axum::extract::State;
+use moothall_engine::access::Caller;
+use moothall_engine::hall::Hall;
 use moothall_engine::search::SearchError;
 use moothall_kernel::search::Query;
+use moothall_kernel::view::Viewer;
 
 use super::App;
 use crate::error::{ApiError, ApiResult, Code};
@@ -26,22 +29,34 @@ const LIMIT_MAX: usize = 100;
     ),
     responses((status = 200, body = SearchAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn search(State(app): State<App>, params: Params) -> ApiResult<Json<SearchAnswer>> {
-    let query = Query::parse(params.get("q").unwrap_or_default()).map_err(|fault| invalid(fault.to_string()))?;
     let limit = params.limit()?.unwrap_or(LIMIT);
     if limit > LIMIT_MAX {
         return Err(ApiError::new(Code::InvalidParameter, format!("'limit' takes a whole number from 1 to {LIMIT_MAX} here.")));
     }
-    let found = app.hall.search_within(&params.caller().reach, query, &params.viewer()?, limit, params.number("cursor")?).await;
-    let page = found.map_err(|error| match error {
+    let query = params.get("q").unwrap_or_default();
+    find_messages(&app.hall, params.caller(), query, &params.viewer()?, limit, params.number("cursor")?).await.map(Json)
+}
+
+/// A page of what a query finds within a caller's reach.
+pub(crate) async fn find_messages(
+    hall: &Hall,
+    caller: &Caller,
+    query: &str,
+    viewer: &Viewer,
+    limit: usize,
+    cursor: Option<u64>,
+) -> ApiResult<SearchAnswer> {
+    let query = Query::parse(query).map_err(|fault| invalid(fault.to_string()))?;
+    let page = hall.search_within(&caller.reach, query, viewer, limit, cursor).await.map_err(|error| match error {
         SearchError::Hall(error) => ApiError::from(error),
         SearchError::NoConversation(_) | SearchError::TooManyConversations => invalid(error.to_string()),
     })?;
     let mut hits = Vec::with_capacity(page.hits.len());
     for hit in page.hits {
-        let title = app.hall.find(&hit.stream).await?.catalog.title;
+        let title = hall.find(&hit.stream).await?.catalog.title;
         hits.push(SearchHit::of(hit, title));
     }
-    Ok(Json(SearchAnswer { hits, next: page.next, lag_events: page.lag }))
+    Ok(SearchAnswer { hits, next: page.next, lag_events: page.lag })
 }
 
 fn invalid(sentence: String) -> ApiError {

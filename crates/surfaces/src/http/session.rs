@@ -10,13 +10,13 @@ use super::App;
 use super::access::Via;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::Body;
-use crate::wire::{ErrorBody, NewSession, SessionEnded, WhoAmI};
+use crate::wire::{ErrorBody, SignIn, SignedOut, WhoAmI};
 
 /// How long a browser keeps the cookie, in seconds; the server decides how long it is worth something.
 const COOKIE_SECONDS: u64 = 30 * 86_400;
 
 /// Signs a browser in: turns the start-up credential or a token into a cookie that no script can read.
-#[utoipa::path(post, path = "/session", operation_id = "sign_in", tag = "access", request_body = NewSession,
+#[utoipa::path(post, path = "/session", operation_id = "sign_in", tag = "access", request_body = SignIn,
     responses((status = 200, body = WhoAmI), (status = "4XX", body = ErrorBody)))]
 pub async fn begin(State(app): State<App>, headers: HeaderMap, body: Body) -> ApiResult<Response> {
     body.only(&["key"])?;
@@ -28,7 +28,7 @@ pub async fn begin(State(app): State<App>, headers: HeaderMap, body: Body) -> Ap
 
 /// Signs a browser out. Its cookie is worth nothing from then on, also where somebody kept it.
 #[utoipa::path(post, path = "/session/end", operation_id = "sign_out", tag = "access",
-    responses((status = 200, body = SessionEnded), (status = "4XX", body = ErrorBody)))]
+    responses((status = 200, body = SignedOut), (status = "4XX", body = ErrorBody)))]
 pub async fn end(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
@@ -40,7 +40,7 @@ pub async fn end(
         app.access.end_session(&caller).await?;
     }
     let cookie = cookie(&app.cookie, "", 0, &headers)?;
-    Ok(([(header::SET_COOKIE, cookie)], Json(SessionEnded { ended })).into_response())
+    Ok(([(header::SET_COOKIE, cookie)], Json(SignedOut { ended })).into_response())
 }
 
 /// Says who asks, and what they may do.

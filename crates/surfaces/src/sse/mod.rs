@@ -7,6 +7,7 @@
 pub mod frames;
 mod hall;
 mod thread;
+mod screen;
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -19,6 +20,7 @@ use serde::Serialize;
 use tokio::sync::watch;
 
 pub(crate) use hall::bells;
+pub(crate) use screen::screens;
 pub(crate) use thread::{Start, events};
 
 /// How long a stream may be silent.

@@ -9,7 +9,7 @@ use super::words::kind_word;
 
 /// Body of `POST /session`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct NewSession {
+pub struct SignIn {
     /// The start-up credential or a token.
     pub key: String,
 }
@@ -57,7 +57,7 @@ impl WhoAmI {
 
 /// Answer of `POST /session/end`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct SessionEnded {
+pub struct SignedOut {
     /// Whether there was a cookie that was worth something.
     pub ended: bool,
 }

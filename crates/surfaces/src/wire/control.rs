@@ -1,10 +1,13 @@
 //! The content of `control` events, in the shape in which clients send it.
 
 use moothall_kernel::event::Change;
-use moothall_kernel::participant::Profile;
+use moothall_kernel::participant::{Address, Profile};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
+
+/// What the address of a session's participant says.
+const SESSION: &str = "session";
 
 /// What an invite says about a participant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -22,18 +25,34 @@ pub struct WireProfile {
     /// The name people read, unique in its thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nickname: Option<String>,
+    /// The session that takes part, by id or name: it is prompted in its terminal. `client` and `model` may be left out then, and the
+    /// participant's id too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
 }
 
 impl From<&Profile> for WireProfile {
     fn from(profile: &Profile) -> Self {
         let Profile { client, model, roles, nickname } = profile.clone();
-        Self { client, model, roles, nickname }
+        Self { client, model, roles, nickname, session: None }
     }
+}
+
+impl WireProfile {
+    /// A profile, and the session behind it, if there is one.
+    pub fn of(profile: &Profile, address: Option<&Address>) -> Self {
+        Self { session: session_at(address).map(Into::into), ..profile.into() }
+    }
+}
+
+/// The session that an address names.
+pub(crate) fn session_at(address: Option<&Address>) -> Option<&str> {
+    address.filter(|address| address.kind == SESSION).map(|address| address.local_id.as_str())
 }
 
 impl From<WireProfile> for Profile {
     fn from(profile: WireProfile) -> Self {
-        let WireProfile { client, model, roles, nickname } = profile;
+        let WireProfile { client, model, roles, nickname, session: _ } = profile;
         Self { client, model, roles, nickname }
     }
 }
@@ -50,8 +69,8 @@ pub fn changes_as_content(changes: &[Change]) -> Value {
 
 fn change_as_entry(change: &Change) -> (&'static str, Value) {
     match change {
-        Change::Invited { participant, given, .. } => {
-            ("invite", json!({"participant_id": participant, "profile": WireProfile::from(given)}))
+        Change::Invited { participant, given, address, .. } => {
+            ("invite", json!({"participant_id": participant, "profile": WireProfile::of(given, address.as_ref())}))
         }
         Change::Uninvited { participant } => ("uninvite", json!({"participant_id": participant})),
         Change::Muted { targets } => ("mute", json!({"targets": targets, "mode": "hard"})),

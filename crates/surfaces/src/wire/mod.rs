@@ -13,10 +13,12 @@ mod search;
 mod assist;
 mod upkeep;
 mod access;
+mod session;
+mod link;
 mod error;
 
 pub use access::{
-    AuditPage, AuditRow, InvitationCode, InvitationRequest, NewSession, PrincipalRef, SessionEnded, TokenCreated, TokenEntry, TokenList,
+    AuditPage, AuditRow, InvitationCode, InvitationRequest, PrincipalRef, SignIn, SignedOut, TokenCreated, TokenEntry, TokenList,
     TokenRequest, TokenRevoked, WhoAmI,
 };
 pub use answers::{
@@ -24,11 +26,17 @@ pub use answers::{
     PresenceList, PresenceUpdate, ProgressSignal, StopAccepted, ThreadCreated, ThreadEntry, ThreadList,
 };
 pub use assist::{CommandList, CommandRan, CommandUsage, Draft, ForecastEntry, NewCommand, Preview, Published};
+pub(crate) use control::session_at;
 pub use control::{WireProfile, changes_as_content};
 pub use envelope::{CauseRef, Envelope, Meta};
 pub use error::{ErrorBody, ErrorDetail};
+pub use link::{LinkAnswer, LinkEntry, LinkList, LinkMember, NewLink, NewLinkMember};
 pub use requests::{Actor, NewEvent, NewPresence, NewThread};
 pub use search::{SearchAnswer, SearchHit, SnippetPiece};
+pub use session::{
+    Adoption, AttachAnswer, DialogEntry, MessageSent, NewAnswer, NewMessage, NewSession, PermissionAnswered, ProgramEntry, ScreenAnswer,
+    SessionActed, SessionDataAnswer, SessionEnd, SessionEntry, SessionList,
+};
 pub use state::{DiscussionState, InvitedEntry, OpenTurn, ParticipantsState, SwitchState, ThreadState, ThreadStateAnswer, UpcomingEntry};
 pub use turn::{TurnEntry, TurnEvent, TurnList, WireFault, WireUsage, turn_id};
 pub use upkeep::{NewReadMark, ReadMark, Redacted};

@@ -180,7 +180,7 @@ impl InvitedEntry {
         let agent = participant.is_agent();
         Self {
             id: participant.id.to_string(),
-            profile: (&participant.profile).into(),
+            profile: WireProfile::of(&participant.profile, participant.address.as_ref()),
             invited_by: participant.invited_by.to_string(),
             invited_at: participant.invited_at.to_string(),
             kind: kind_word(participant.kind).into(),

@@ -1,5 +1,6 @@
 //! The stable words of the wire for the kernel's closed sets.
 
+use moothall_engine::sessions::{Doing, LinkState, Origin, PaneState};
 use moothall_kernel::event::{Guard, KeptBecause, Outcome, TurnKind, Why, WhyNot};
 use moothall_kernel::gathering::{Hearing, LetGo};
 use moothall_kernel::participant::{Kind, Runtime};
@@ -118,5 +119,46 @@ pub(super) const fn hearing_word(hearing: Hearing) -> &'static str {
     match hearing {
         Hearing::Live => "live",
         Hearing::OnTurn => "on_turn",
+    }
+}
+
+/// What a session is doing.
+pub(super) const fn doing_word(doing: Doing) -> &'static str {
+    match doing {
+        Doing::Starting => "starting",
+        Doing::Idle => "idle",
+        Doing::Busy => "busy",
+        Doing::Asking => "asking",
+        Doing::Ended => "ended",
+    }
+}
+
+/// What a program's screen says that it does.
+pub(super) const fn pane_state_word(state: PaneState) -> &'static str {
+    match state {
+        PaneState::Starting => "starting",
+        PaneState::Idle => "idle",
+        PaneState::Busy => "busy",
+        PaneState::Asking => "asking",
+        PaneState::Shell => "shell",
+        PaneState::Gone => "gone",
+    }
+}
+
+/// Who started a session's program.
+pub(super) const fn origin_word(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Started => "started",
+        Origin::Observed => "observed",
+    }
+}
+
+/// What became of a link.
+pub(super) const fn link_state_word(state: LinkState) -> &'static str {
+    match state {
+        LinkState::Created => "created",
+        LinkState::Reused => "reused",
+        LinkState::Closed => "closed",
+        LinkState::None => "none",
     }
 }

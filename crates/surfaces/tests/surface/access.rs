@@ -62,8 +62,11 @@ async fn expired(server: &Server) -> String {
 }
 
 const AGENT: [Scope; 2] = [Scope::ThreadsRead, Scope::ThreadsWrite];
+const SESSION: [Scope; 4] = [Scope::ThreadsRead, Scope::ThreadsWrite, Scope::ParticipantsInvite, Scope::SessionsDrive];
+/// The session that is looked at and told things.
+const WATCHED: &str = "watched";
 
-async fn roles(server: &Server) -> Vec<Role> {
+async fn roles(server: &Server, session: String) -> Vec<Role> {
     let other = server.as_operator(Method::POST, "/threads", json!({"name": "other"})).await.1["id"].clone();
     let words = |scopes: &[Scope]| scopes.iter().map(|scope| scope.word()).collect::<Vec<_>>();
     let writer = Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite, Scope::TurnsControl]);
@@ -79,6 +82,7 @@ async fn roles(server: &Server) -> Vec<Role> {
         role("writer", writing, writer),
         Role { elsewhere: true, ..role("agent elsewhere", agent, Scopes::of(&AGENT)) },
         role("operator", server.key.clone(), Scopes::ALL),
+        role("session", session, Scopes::of(&SESSION)),
         Role { valid: false, ..role("revoked", revoked, Scopes::ALL) },
         Role { valid: false, ..role("expired", expired(server).await, Scopes::ALL) },
     ]
@@ -110,6 +114,7 @@ fn refusal(mode: Mode, role: &Role, route: &Route) -> Option<(u16, &'static str)
 fn path_of(route: &Route, thread: &str) -> String {
     let id = match route.place {
         Place::Turn => format!("{thread}.1"),
+        Place::Everywhere if route.path.starts_with("/sessions") => WATCHED.to_owned(),
         Place::Nowhere | Place::Thread | Place::Reachable | Place::Everywhere => thread.to_owned(),
     };
     route.path.replace("{id}", &id).replace("{seq}", "1").replace("{event}", "none").replace("{*rest}", "index.html")
@@ -129,9 +134,12 @@ async fn code_for(server: &Server, thread: &str) -> String {
 }
 
 async fn play_matrix(mode: Mode) {
-    let server = Server::start_in(mode).await;
+    let (server, stage) = Server::with_terminals_in(mode).await;
     let thread = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"].as_str().unwrap().to_owned();
-    let roles = roles(&server).await;
+    for name in ["inside", WATCHED] {
+        server.session(name).await;
+    }
+    let roles = roles(&server, stage.token("inside")).await;
     let mut wrong = Vec::new();
     for route in ROUTES {
         for role in &roles {
@@ -490,5 +498,62 @@ async fn an_invitation_becomes_a_token_once_and_hands_on_no_more_than_the_invite
     for (credential, wanted) in refused {
         let (status, answer) = server.with(credential, Method::POST, &format!("/threads/{thread}/invitations"), wanted.clone()).await;
         assert_eq!((status, &answer["error"]["code"]), (403, &json!("forbidden")), "{wanted}");
+    }
+}
+
+#[tokio::test]
+async fn the_end_of_a_session_closes_what_its_token_has_open() {
+    let (server, stage) = Server::with_terminals_in(Mode::Token).await;
+    let thread = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"].as_str().unwrap().to_owned();
+    server.session("planner").await;
+    server.session("other").await;
+    let open = async |name: &str, path: String| {
+        let response = server.client.get(server.url(&path)).bearer_auth(stage.token(name)).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+        Frames::of(response)
+    };
+    let mut ended = Vec::new();
+    for path in ["/events/stream".to_owned(), format!("/threads/{thread}/events/stream"), "/sessions/other/screen/stream".to_owned()] {
+        ended.push(open("planner", path).await);
+    }
+    let mut going = open("other", format!("/threads/{thread}/events/stream")).await;
+    assert_eq!(server.as_operator(Method::POST, "/sessions/planner/end", json!({})).await.0, 200);
+    for frames in &mut ended {
+        let mut last = None;
+        while let Some(frame) = frames.next().await {
+            last = frame.name;
+        }
+        assert_eq!(last.as_deref(), Some("signed-out"));
+    }
+    server.as_operator(Method::POST, &format!("/threads/{thread}/events"), json!({"content": "still here"})).await;
+    going.until(|event| event["content"] == "still here").await;
+}
+
+#[tokio::test]
+async fn a_session_acts_in_its_own_name_and_turns_its_token_into_nothing_that_lasts() {
+    let (server, stage) = Server::with_terminals().await;
+    server.session("planner").await;
+    let token = stage.token("planner");
+    let (_, who) = server.with(&token, Method::GET, "/session", json!(null)).await;
+    assert_eq!(who["principal"], json!({"id": "planner", "kind": "agent"}));
+    assert_eq!(who["scopes"], json!(SESSION.map(Scope::word)));
+    let thread = server.thread("mention_only").await;
+    let events = format!("/threads/{thread}/events");
+    let (_, said) = server.post_as(&token, &events, json!({"content": "mine"})).await;
+    assert_eq!(said["event"]["from"], "planner", "{said}");
+    server.control(&thread, json!({"invite": {"participant_id": "plan", "profile": {"session": "planner"}}})).await;
+    let (_, said) = server.post_as(&token, &events, json!({"content": "mine still", "from": "planner"})).await;
+    assert_eq!(said["event"]["from"], "plan", "it speaks as whom it was invited: {said}");
+    let invitation = json!({"principal": "guest", "kind": "agent"});
+    let refusals = [
+        ("/session".to_owned(), json!({"key": token})),
+        (format!("/threads/{thread}/invitations"), invitation),
+        (format!("/threads/{thread}/stop"), json!({})),
+        ("/tokens".to_owned(), json!({"principal": "x"})),
+        (events, json!({"content": "obey", "from": "user"})),
+    ];
+    for (path, body) in refusals {
+        let (status, refused) = server.post_as(&token, &path, body).await;
+        assert_eq!((status, &refused["error"]["code"]), (403, &json!("forbidden")), "{path}");
     }
 }

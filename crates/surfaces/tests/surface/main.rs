@@ -3,11 +3,17 @@
 
 mod access;
 mod server;
+#[expect(dead_code, reason = "the tests of the program do more with it")]
+mod stage;
 mod agent_bridge;
 mod assist;
 mod floor;
+mod links;
+mod mcp;
+mod permissions;
 mod reference;
 mod search;
+mod sessions;
 mod stream;
 mod trust_http;
 mod trust_messages;

@@ -39,6 +39,11 @@ fn the_errors_page_is_the_one_in_the_repository() {
     compare("docs/reference/errors.md", &reference::errors_page());
 }
 
+#[test]
+fn the_page_about_tools_is_the_one_in_the_repository() {
+    compare("docs/reference/mcp.md", &reference::mcp_page());
+}
+
 fn sources(folder: &Path, text: &mut String) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -8,12 +8,14 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use moothall_engine::MemoryLog;
 use moothall_engine::access::{Mode, Secret, TokenKind};
-use moothall_engine::agent::{Job, Report, Reporter};
+use moothall_engine::agent::{Job, Report, Reporter, TurnKey};
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::SystemClock;
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
+use moothall_engine::sessions::SessionHost;
 use moothall_kernel::event::{Fault, Usage};
+use moothall_kernel::ids::PermissionId;
 use moothall_kernel::participant::{Profile, Runtime};
 use moothall_kernel::policy::Policy;
 use moothall_surfaces::{HttpOptions, serve};
@@ -23,6 +25,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+
+use crate::stage::Stage;
 
 /// Longer than anything takes; only a failing test waits so long.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -92,8 +96,33 @@ impl Work for Broken {
     }
 }
 
+/// Asks a person before it answers, and answers what it was told.
+#[derive(Default)]
+struct Careful(tokio::sync::watch::Sender<Option<String>>);
+
+#[async_trait]
+impl Work for Careful {
+    async fn run(&self, _: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        let options = vec!["allow".into(), "deny".into()];
+        let within = moothall_kernel::time::Millis::from_secs(600);
+        out.report(Report::Permission { permission: "p-1".into(), action: "rm -r build".into(), options, within });
+        let mut told = self.0.subscribe();
+        let answer = told.wait_for(Option::is_some).await.map(|told| told.clone().unwrap_or_default());
+        (Ok(format!("You said {}.", answer.unwrap_or_default())), Usage::default())
+    }
+
+    fn runtime(&self) -> Runtime {
+        Runtime::Script
+    }
+
+    fn permit(&self, _: &TurnKey, _: &PermissionId, option: Option<&str>) {
+        self.0.send_replace(Some(option.unwrap_or("nothing").into()));
+    }
+}
+
 fn registry() -> Registry {
-    let agents: [(&str, Arc<dyn moothall_engine::agent::Agent>); 7] = [
+    let agents: [(&str, Arc<dyn moothall_engine::agent::Agent>); 8] = [
+        ("careful", Arc::new(RunOnce::new(Careful::default()))),
         ("echo", Arc::new(RunOnce::new(Fixed("I heard you.")))),
         ("ping", Arc::new(RunOnce::new(Fixed("@pong, over to you.")))),
         ("pong", Arc::new(RunOnce::new(Fixed("@ping, over to you.")))),
@@ -128,6 +157,20 @@ impl Server {
     }
 
     pub async fn start_in(mode: Mode) -> Self {
+        Self::open(mode, None).await
+    }
+
+    /// A server with terminals.
+    pub async fn with_terminals() -> (Self, Arc<Stage>) {
+        Self::with_terminals_in(Mode::Local).await
+    }
+
+    pub async fn with_terminals_in(mode: Mode) -> (Self, Arc<Stage>) {
+        let stage = Arc::<Stage>::default();
+        (Self::open(mode, Some(stage.clone())).await, stage)
+    }
+
+    async fn open(mode: Mode, host: Option<Arc<dyn SessionHost>>) -> Self {
         let log = Arc::new(MemoryLog::new());
         let parts = HallParts {
             log: log.clone(),
@@ -136,7 +179,7 @@ impl Server {
             defaults: Policy::default(),
             owner: "test".into(),
         };
-        let hall = Hall::open(parts).await.unwrap();
+        let hall = Hall::open_with(parts, host).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
@@ -186,6 +229,18 @@ impl Server {
 
     pub async fn post_with_key(&self, path: &str, key: &str, body: Value) -> (u16, Value) {
         answer(soon(self.client.post(self.url(path)).header("idempotency-key", key).json(&body).send()).await.unwrap()).await
+    }
+
+    /// The same, by the program of a session.
+    pub async fn post_as(&self, token: &str, path: &str, body: Value) -> (u16, Value) {
+        answer(soon(self.client.post(self.url(path)).bearer_auth(token).json(&body).send()).await.unwrap()).await
+    }
+
+    /// A fresh session.
+    pub async fn session(&self, name: &str) -> Value {
+        let (status, session) = self.as_operator(Method::POST, "/sessions", json!({"client": "demo", "name": name})).await;
+        assert_eq!(status, 200, "{session}");
+        session
     }
 
     /// A body as it is, announced as JSON.

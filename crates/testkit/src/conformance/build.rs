@@ -20,6 +20,7 @@ pub fn said(body: &str) -> Event {
         body: body.to_owned(),
         mentions: Vec::new(),
         depth: 0,
+        typed_at: None,
         reply_to: None,
         turn: None,
         tags: Vec::new(),

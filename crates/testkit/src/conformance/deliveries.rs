@@ -99,3 +99,17 @@ pub async fn deliveries_are_counted_by_state<S: Subject>(subject: S) {
     }
     assert_eq!(log.tally().await.unwrap(), BTreeMap::from([(Pending, 1), (Sending, 1), (Unknown, 1)]));
 }
+
+/// The newest first, of one target alone, whatever became of them.
+pub async fn a_target_knows_its_newest_deliveries<S: Subject>(subject: S) {
+    let log = subject.log();
+    log.append(vec![batch("a", 0).says("one").owes("chat:1").owes("chat:2"), batch("b", 0).says("b1").owes("chat:1")]).await.unwrap();
+    log.append(vec![batch("a", 1).says("two").owes("chat:1")]).await.unwrap();
+    let first = log.heads().await.unwrap()[0].id;
+    assert!(log.advance(first, DeliveryState::Pending, DeliveryState::Failed, "gone").await.unwrap());
+    let newest = log.of_target("chat:1", 10).await.unwrap();
+    let at: Vec<(&str, u64)> = newest.iter().map(|delivery| (delivery.stream.as_str(), delivery.through_seq.0)).collect();
+    assert_eq!(at, [("a", 2), ("b", 1), ("a", 1)]);
+    assert_eq!(log.of_target("chat:1", 2).await.unwrap(), newest[..2]);
+    assert_eq!(log.of_target("chat:9", 2).await.unwrap(), []);
+}

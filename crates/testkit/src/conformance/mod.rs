@@ -17,6 +17,7 @@ pub mod lasting;
 pub mod erasing;
 pub mod marks;
 pub mod keys;
+pub mod sessions;
 pub mod search;
 
 use async_trait::async_trait;
@@ -57,7 +58,8 @@ macro_rules! log_conformance {
             catalog: the_row_is_that_of_the_last_append, streams_are_listed_in_creation_order, a_listing_is_paged,
                 a_listing_is_filtered, due_are_duties_and_passed_wakes, the_earliest_wake_of_all_is_next;
             deliveries: deliveries_are_inserted_with_their_append, each_target_is_served_first_in_first_out,
-                what_is_over_does_not_block_its_target, a_delivery_advances_only_from_where_it_is, deliveries_are_counted_by_state;
+                what_is_over_does_not_block_its_target, a_delivery_advances_only_from_where_it_is, deliveries_are_counted_by_state, a_target_knows_its_newest_deliveries;
+            sessions: a_session_is_kept_as_it_was_last, who_waits_for_whom_is_noted_once, sessions_last;
             marks: a_mark_only_moves_forward, what_others_said_since_is_unread, marks_belong_to_one_reader_and_stream, marks_last;
             keys: a_token_is_found_as_it_was_kept, a_principal_stays_of_its_kind, revoking_reaches_what_was_made_from_a_token,
                 an_invitation_is_redeemed_once, sessions_that_ran_out_are_let_go_of, the_record_is_read_backwards_in_pages, tokens_last;

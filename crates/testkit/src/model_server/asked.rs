@@ -18,6 +18,8 @@ pub(super) struct Asked {
     pub(super) newest: String,
     /// How long all of it is.
     pub(super) chars: usize,
+    /// What the answer must look like, where it has to be an object.
+    pub(super) schema: Option<Value>,
 }
 
 impl Asked {
@@ -30,6 +32,7 @@ impl Asked {
             stream: body.get("stream").and_then(Value::as_bool).unwrap_or(wire == Wire::Ollama),
             newest: newest(wire, body),
             chars: body.to_string().chars().count(),
+            schema: body.pointer("/generationConfig/responseJsonSchema").cloned(),
         }
     }
 }

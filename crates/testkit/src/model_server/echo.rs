@@ -1,5 +1,7 @@
 //! What a model without a script says: it repeats what it was asked, and passes when it may and is asked to.
 
+use serde_json::{Value, json};
+
 const PASS: &str = "[PASS]";
 const QUOTE_CHARS_MAX: usize = 200;
 
@@ -15,6 +17,24 @@ pub(super) fn answer(model: &str, newest: &str) -> String {
     let quote: String = latest.chars().take(QUOTE_CHARS_MAX).collect();
     let more = if quote.len() < latest.len() { "…" } else { "" };
     format!("This is {model}, a fake model. I read {} words, and the message was: “{quote}{more}”", words(latest).count())
+}
+
+/// The plainest object that a schema allows. Programs ask for such to decide something for themselves, and ask again when they get
+/// anything else.
+pub(super) fn fitting(schema: &Value) -> Value {
+    if let Some(first) = schema.pointer("/enum/0") {
+        return first.clone();
+    }
+    match schema.get("type").and_then(Value::as_str).unwrap_or_default().to_ascii_lowercase().as_str() {
+        "object" => {
+            let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+            properties.map(|(name, schema)| (name.clone(), fitting(schema))).collect::<serde_json::Map<_, _>>().into()
+        }
+        "array" => json!([]),
+        "integer" | "number" => json!(1),
+        "boolean" => json!(false),
+        _ => json!("fake"),
+    }
 }
 
 /// What was said last: where the prompt of a conversation repeats it in quotes, that; otherwise everything.
@@ -35,6 +55,14 @@ mod tests {
     fn it_repeats_the_latest_message_of_a_conversation() {
         let prompt = "## Your Turn\nYou are here.\nThe user's latest message: \"How are you?\"\n";
         assert_eq!(answer("m", prompt), "This is m, a fake model. I read 3 words, and the message was: “How are you?”");
+    }
+
+    #[test]
+    fn an_object_that_is_asked_for_has_its_form() {
+        let schema = json!({"type": "OBJECT", "properties": {
+            "score": {"type": "INTEGER"}, "why": {"type": "STRING"}, "kind": {"type": "STRING", "enum": ["flash", "pro"]},
+        }});
+        assert_eq!(fitting(&schema), json!({"score": 1, "why": "fake", "kind": "flash"}));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Fake model providers on loopback: Anthropic Messages, OpenAI chat completions and Responses, Gemini, Ollama.
 //!
-//! What a model says is scripted by model name or by key, reply after reply; unscripted it echoes sensibly. Requests are kept,
+//! What a model says is scripted by model name or by key, reply after reply, or by what it is asked; unscripted it echoes sensibly. Requests are kept,
 //! unknown fields and paths are tolerated, so that real programs can be pointed at it too.
 //!
 //! ```
@@ -35,6 +35,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use asked::Asked;
 pub use reply::{Gate, Reply, Tokens};
 
 /// A request that the server got.
@@ -48,6 +49,8 @@ pub struct Request {
     pub key: String,
     /// Whether it asked for a stream.
     pub stream: bool,
+    /// What the newest person's message in it says.
+    pub newest: String,
     /// Its body.
     pub body: Value,
 }
@@ -96,6 +99,12 @@ impl ModelServer {
         self.shared.scripts().always.insert(model_or_key.to_owned(), reply);
     }
 
+    /// What is answered, always, to whoever asks with these words in the newest message. Programs also ask for things of their own,
+    /// such as titles, in whatever order: what they ask for can be told, but not when. A tool is only asked for where it is offered.
+    pub fn when(&self, words: &str, reply: Reply) {
+        self.shared.scripts().when.push((words.to_owned(), reply));
+    }
+
     /// The requests for an answer so far, oldest first.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.requests().clone()
@@ -104,6 +113,11 @@ impl ModelServer {
     /// Waits until so many requests for an answer have come.
     pub async fn asked(&self, count: usize) {
         self.shared.wait_until(|counts| counts.asked >= count).await;
+    }
+
+    /// Waits until a request has come that has these words in its newest message.
+    pub async fn asked_about(&self, words: &str) {
+        self.shared.wait_until(|_| self.shared.requests().iter().any(|request| request.newest.contains(words))).await;
     }
 
     /// Waits until no answer is under way: all were given whole, or their readers went away.
@@ -131,9 +145,16 @@ impl Drop for ModelServer {
 struct Scripts {
     queues: BTreeMap<String, VecDeque<Reply>>,
     always: BTreeMap<String, Reply>,
+    when: Vec<(String, Reply)>,
 }
 
 impl Scripts {
+    /// The newest rule that fits.
+    fn fitting(&self, newest: &str, body: &Value) -> Option<Reply> {
+        let fits = |(words, reply): &&(String, Reply)| newest.contains(words.as_str()) && reply.offered(body);
+        self.when.iter().rev().find(fits).map(|(_, reply)| reply.clone())
+    }
+
     fn next(&mut self, name: &str) -> Option<Reply> {
         self.queues.get_mut(name).and_then(VecDeque::pop_front).or_else(|| self.always.get(name).cloned())
     }
@@ -173,10 +194,11 @@ impl Shared {
         Open(self.clone())
     }
 
-    /// The scripted reply to a request, by model first.
-    fn reply(&self, model: &str, key: &str) -> Option<Reply> {
+    /// The scripted reply to a request: by its words, then by model, then by key.
+    fn reply(&self, asked: &Asked, body: &Value) -> Option<Reply> {
         let mut scripts = self.scripts();
-        scripts.next(model).or_else(|| scripts.next(key))
+        let fitting = scripts.fitting(&asked.newest, body);
+        fitting.or_else(|| scripts.next(&asked.model)).or_else(|| scripts.next(&asked.key))
     }
 
     async fn wait_until(&self, condition: impl FnMut(&Counts) -> bool) {

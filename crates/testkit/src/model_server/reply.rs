@@ -224,6 +224,12 @@ impl Reply {
         self
     }
 
+    /// Whether a request leaves room for it: a tool must be among those that are offered.
+    pub(super) fn offered(&self, body: &Value) -> bool {
+        let Act::Call { name, .. } = &self.act else { return true };
+        body.get("tools").is_some_and(|tools| tools.to_string().contains(&format!("\"name\":\"{name}\"")))
+    }
+
     /// The token counts to report, for a request of so many characters.
     pub(super) fn tokens(&self, asked_chars: usize, said_chars: usize) -> Option<Tokens> {
         let estimate = |chars: usize| i64::try_from(chars.div_ceil(4)).unwrap_or(i64::MAX);

@@ -57,9 +57,12 @@ async fn gemini(state: State<Arc<Shared>>, Path(call): Path<String>, uri: Uri, h
 }
 
 async fn answer(wire: Wire, shared: &Arc<Shared>, uri: &Uri, asked: Asked, body: Value) -> Response {
-    let Asked { model, key, stream, .. } = asked.clone();
-    let open = shared.open(Request { path: uri.to_string(), model, key, stream, body });
-    let reply = shared.reply(&asked.model, &asked.key);
+    let Asked { model, key, stream, newest, .. } = asked.clone();
+    let reply = match &asked.schema {
+        Some(schema) => Some(Reply::text(&echo::fitting(schema).to_string())),
+        None => shared.reply(&asked, &body),
+    };
+    let open = shared.open(Request { path: uri.to_string(), model, key, stream, newest, body });
     let reply = reply.unwrap_or_else(|| Reply::text(&echo::answer(&asked.model, &asked.newest)));
     if !reply.delay.is_zero() {
         tokio::time::sleep(reply.delay).await;

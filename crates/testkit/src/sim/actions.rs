@@ -110,7 +110,7 @@ impl World {
             _ => To::All,
         };
         let reply_to = if self.rng.chance(10) { self.earlier(room) } else { None };
-        self.client(room, Command::Post(Post { by, to, body, reply_to, tags: Vec::new() }));
+        self.client(room, Command::Post(Post { by, to, body, reply_to, tags: Vec::new(), typed_at: None }));
     }
 
     /// Something that was said.

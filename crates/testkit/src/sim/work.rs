@@ -166,7 +166,7 @@ impl World {
         match result {
             Ok(text) if job.runtime == Runtime::Remote => {
                 let posted = !text.trim().is_empty() && (*report != Report::Pass || self.rng.chance(50));
-                let post = Post { by: by.clone(), to: To::All, body: text, reply_to: None, tags: Vec::new() };
+                let post = Post { by: by.clone(), to: To::All, body: text, reply_to: None, tags: Vec::new(), typed_at: None };
                 let command = if posted { Command::Post(post) } else { Command::Pass { by, to: None } };
                 Request { origin: Origin::Client, command, key: Some(self.key()) }
             }

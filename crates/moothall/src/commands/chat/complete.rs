@@ -7,7 +7,8 @@ use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::{CommandUsage, ThreadStateAnswer};
 
 /// Commands of the chat itself: name, arguments, what they do.
-const OWN: [(&str, &str, &str); 3] = [
+const OWN: [(&str, &str, &str); 4] = [
+    ("/permit", "<option> [number]", "Answer what an agent asks permission for."),
     ("/reply", "<number> [text]", "Reply to the message of that number; >12 text does the same."),
     ("/to", "[id] [text]", "Address one participant, or all again."),
     ("/quit", "", "Leave; so does Ctrl-D."),

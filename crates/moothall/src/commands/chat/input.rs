@@ -18,6 +18,13 @@ pub enum Wish {
     ReplyNext(Option<u64>),
     /// Messages address this participant from now on; nothing stands for all.
     Address(Option<String>),
+    /// Answer a permission: with this option, of the event with this number.
+    Permit {
+        /// The answer.
+        option: String,
+        /// Which; the only one where it is missing.
+        number: Option<u64>,
+    },
     /// A command for the server.
     Command(String),
     /// The server's help, and that of the chat.
@@ -47,6 +54,7 @@ pub fn parse(line: &str) -> Wish {
         ("/help", "") => Wish::Help,
         ("/to", "" | "all") => Wish::Address(None),
         ("/to", rest) => address(rest),
+        ("/permit", rest) => permit(rest),
         ("/reply", "") => Wish::ReplyNext(None),
         ("/reply", rest) => {
             let (number, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -76,6 +84,20 @@ fn reply(number: u64, text: &str) -> Wish {
         "" => Wish::ReplyNext(Some(number)),
         text => Wish::Say { text: text.to_owned(), reply: Some(number), to: None },
     }
+}
+
+fn permit(rest: &str) -> Wish {
+    let wrong =
+        || Wish::Wrong("Write /permit and an answer that is offered, for example /permit allow; of several, the number too.".into());
+    let (option, number) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let number = match number.trim().trim_start_matches('#') {
+        "" => None,
+        digits => match digits.parse() {
+            Ok(number) => Some(number),
+            Err(_) => return wrong(),
+        },
+    };
+    if option.is_empty() { wrong() } else { Wish::Permit { option: option.to_owned(), number } }
 }
 
 fn address(rest: &str) -> Wish {
@@ -113,6 +135,10 @@ mod tests {
         assert_eq!(parse("/mute critic"), Wish::Command("/mute critic".into()));
         assert_eq!(parse("//etc is a folder"), said("/etc is a folder", None, None));
         assert_eq!(parse("/1 is no command"), said("/1 is no command", None, None));
+        assert_eq!(parse("/permit allow"), Wish::Permit { option: "allow".into(), number: None });
+        assert_eq!(parse("/permit deny #17"), Wish::Permit { option: "deny".into(), number: Some(17) });
+        assert!(matches!(parse("/permit"), Wish::Wrong(_)));
+        assert!(matches!(parse("/permit allow it"), Wish::Wrong(_)));
         assert_eq!(parse("/quit"), Wish::Quit);
         assert_eq!(parse("/quit smoking"), Wish::Command("/quit smoking".into()));
         assert_eq!(parse("/help"), Wish::Help);

@@ -19,7 +19,7 @@ use super::screen::{self, Live, Raw, Screen};
 use super::stream::Heard;
 use super::width::{clip, width};
 use super::{Line, earlier};
-use crate::commands::Desk;
+use crate::commands::{Desk, permit};
 use crate::config::{environment, usual_state_folder};
 use crate::fault::Fault;
 use crate::paint::{Style, note};
@@ -102,6 +102,10 @@ pub async fn run(desk: &Desk, thread: &str, me: &str, state: &ThreadStateAnswer)
     };
     for envelope in &before {
         chat.event(envelope);
+    }
+    for item in chat.room.recall(&permit::heard(&desk.client, state).await?) {
+        let rows = chat.brush().item(&item);
+        chat.settled.extend(rows);
     }
     chat.say(WELCOME, Style::Dim);
     if let Some(word) = chat.room.stranger(me) {
@@ -225,6 +229,10 @@ impl Chat<'_> {
             Wish::ReplyNext(number) => self.reply = number,
             Wish::Address(Some(id)) if !self.room.knows(&id) => self.say(&format!("nobody here has the id {id}"), Style::Warn),
             Wish::Address(to) => self.to = to,
+            Wish::Permit { option, number } => match self.room.asks.one(number).map(|asked| asked.permission.clone()) {
+                Ok(permission) => self.send(Matter::Permit { permission, option }, line),
+                Err(what) => self.say(&what, Style::Warn),
+            },
             Wish::Command(text) => self.send(Matter::Command(text.clone()), &text),
             Wish::Help => self.send(Matter::Help, "/help"),
             Wish::Quit => return Going::Ends,

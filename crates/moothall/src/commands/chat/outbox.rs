@@ -10,6 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use super::complete::own_help;
 use crate::client::{Client, RETRY_MS};
+use crate::commands::permit;
 use crate::fault::{Exit, Fault};
 use crate::threads;
 
@@ -42,6 +43,13 @@ pub enum Matter {
     Help,
     /// Cancel everything.
     Stop,
+    /// A person's answer to a permission.
+    Permit {
+        /// Which.
+        permission: String,
+        /// The answer.
+        option: String,
+    },
 }
 
 /// What the server said to a letter.
@@ -110,6 +118,10 @@ async fn send(client: &Client, thread: &str, letter: &Letter) -> Result<(Option<
             // What became an event is shown as that.
             let words = if ran.event.is_some() { Vec::new() } else { vec![ran.text] };
             Ok((ran.event.map(|event| event.seq), words))
+        }
+        Matter::Permit { permission, option } => {
+            let answered = permit::answer(client, thread, &letter.from, permission, option, Some(&letter.key)).await?;
+            Ok((answered.event.map(|event| event.seq), Vec::new()))
         }
         Matter::Stop => {
             let stopped: StopAccepted = client.post_keyed(&threads::path(thread, "stop"), &Actor { from }, &letter.key).await?;

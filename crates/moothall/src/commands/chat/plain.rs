@@ -13,10 +13,10 @@ use super::render;
 use super::room::{Item, Room};
 use super::stream::Heard;
 use super::{Line, earlier};
-use crate::commands::Desk;
 use crate::commands::events::{Wanted, after};
 use crate::commands::say::is_busy;
 use crate::commands::show::is_conversation;
+use crate::commands::{Desk, permit};
 use crate::fault::Fault;
 use crate::paint::note;
 use crate::threads;
@@ -64,6 +64,11 @@ pub async fn run(desk: &Desk, thread: &str, me: &str, state: &ThreadStateAnswer)
             plain.show(envelope)?;
         } else {
             plain.room.hear(envelope);
+        }
+    }
+    for item in plain.room.recall(&permit::heard(&desk.client, state).await?) {
+        if let Some(block) = render::plain(&item, &plain.room).filter(|_| !desk.paper.json) {
+            desk.paper.line(&block)?;
         }
     }
     if let Some(word) = plain.room.stranger(me) {
@@ -133,6 +138,10 @@ impl Plain<'_> {
             }
             Wish::ReplyNext(number) => self.reply = number,
             Wish::Address(to) => self.to = to,
+            Wish::Permit { option, number } => match self.room.asks.one(number).map(|asked| asked.permission.clone()) {
+                Ok(permission) => self.send(Matter::Permit { permission, option }),
+                Err(what) => note(&what),
+            },
             Wish::Command(text) => self.send(Matter::Command(text)),
             Wish::Help => self.send(Matter::Help),
             Wish::Quit => self.over = true,

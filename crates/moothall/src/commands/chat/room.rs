@@ -7,6 +7,7 @@ use moothall_kernel::ids::ParticipantId;
 use moothall_surfaces::wire::{DeltaSignal, Envelope, PresenceUpdate, ThreadStateAnswer, TurnEvent};
 use serde_json::Value;
 
+use crate::commands::permit::{self, News, Open};
 use crate::commands::show::words_of;
 use crate::threads::Faces;
 
@@ -71,6 +72,8 @@ pub struct Room {
     presence: BTreeMap<String, (String, Instant)>,
     /// What was said last about a participant, so that it is not said again.
     told: BTreeMap<String, String>,
+    /// What agents ask permission for.
+    pub asks: Open,
     /// Why agents stand still, if they do.
     pub still: Option<&'static str>,
     /// The newest position heard of.
@@ -150,12 +153,43 @@ impl Room {
             "notice" => Some(notice(&envelope.content)),
             "turn" => self.turn(serde_json::from_value(envelope.content.clone()).ok()?).map(Item::Status),
             "control" => Some(Item::Status(format!("{} {}", self.faces.name(&envelope.from), control_words(&envelope.content)))),
+            "permission" => self.permission(envelope),
             "thread.created" => None,
             "thread.renamed" => Some(Item::Status(format!("the conversation is called {} now", words(&envelope.content)))),
             "thread.archived" => Some(Item::Status("the conversation was archived".into())),
             "thread.unarchived" => Some(Item::Status("the conversation is open again".into())),
             kind => Some(Item::Status(format!("{kind} by {}: {}", self.faces.name(&envelope.from), words(&envelope.content)))),
         }
+    }
+
+    fn permission(&mut self, envelope: &Envelope) -> Option<Item> {
+        let news = permit::news(envelope)?;
+        let asked = self.asks.all().iter().find(|asked| news.is_about(asked)).cloned();
+        self.asks.take(envelope.seq, &news);
+        let who = |id: &str| self.faces.name(id).to_owned();
+        match news {
+            News::Requested { participant, action, options, .. } => {
+                let answers = options.iter().map(|option| format!("/permit {option} {}", envelope.seq)).collect::<Vec<_>>().join("   ");
+                Some(Item::Alert(format!("{} asks for permission:\n{action}\n{answers}", who(&participant))))
+            }
+            News::Answered { by, option, .. } => {
+                let asker = asked.map_or_else(String::new, |asked| format!(" to {}", who(&asked.participant)));
+                Some(Item::Status(format!("{} said {option}{asker}", who(&by))))
+            }
+            News::Expired { .. } => {
+                let asker = asked.map_or_else(|| "somebody".to_owned(), |asked| who(&asked.participant));
+                Some(Item::Status(format!("nobody answered {asker} in time")))
+            }
+        }
+    }
+
+    /// Takes what was asked before, and gives what is asked still.
+    pub fn recall(&mut self, earlier: &[Envelope]) -> Vec<Item> {
+        let heard = self.heard;
+        let items: Vec<_> = earlier.iter().map(|envelope| (envelope.seq, self.hear(envelope))).collect();
+        self.heard = heard;
+        let open = |seq: u64| self.asks.all().iter().any(|asked| asked.number == seq);
+        items.into_iter().filter(|(seq, _)| open(*seq)).filter_map(|(_, item)| item).collect()
     }
 
     fn message(&mut self, envelope: &Envelope) -> Said {
@@ -206,6 +240,7 @@ impl Room {
             }
             TurnEvent::Ended { turn, participant, outcome, .. } => {
                 self.turns.remove(&turn);
+                self.asks.forget(&participant);
                 match outcome.as_str() {
                     "passed" => self.tell(&participant, "passed"),
                     "cancelled" => self.tell(&participant, "was stopped"),
@@ -437,6 +472,26 @@ mod tests {
         assert_eq!(room.hear(&control(json!({"mute": {"targets": ["critic", "writer"]}}))), status("user muted critic, writer"));
         assert_eq!(room.hear(&control(json!({"pause": {"on": false}}))), status("user let the conversation go on"));
         assert_eq!(room.hear(&control(json!({"config": {"cooldown_seconds": 5}}))), status("user set cooldown_seconds to 5"));
+    }
+
+    #[test]
+    fn a_permission_is_a_card_until_somebody_answers() {
+        let mut room = room();
+        let permission = |seq: u64, content: Value| event(seq, "permission", "moothall", content, json!({}));
+        let asks = json!({"event": "requested", "permission": "p1", "turn": "t.1", "participant": "writer", "action": "rm -r build",
+            "options": ["allow", "deny"], "expires": ""});
+        let card = "writer asks for permission:\nrm -r build\n/permit allow 5   /permit deny 5";
+        assert_eq!(room.hear(&permission(5, asks.clone())), Some(Item::Alert(card.into())));
+        let answered = json!({"event": "answered", "permission": "p1", "by": "user", "option": "deny"});
+        assert_eq!(room.hear(&permission(6, answered.clone())), status("user said deny to writer"));
+        assert!(room.asks.all().is_empty());
+        let mut late = self::room();
+        late.heard = 9;
+        assert_eq!(late.recall(&[permission(5, asks.clone()), permission(6, answered)]), []);
+        assert_eq!(late.recall(&[permission(5, asks)]), [Item::Alert(card.into())]);
+        assert_eq!(late.heard, 9);
+        late.hear(&ended(10, "t.1", "writer", "cancelled"));
+        assert!(late.asks.all().is_empty(), "what was asked for is of no interest any more");
     }
 
     #[test]

@@ -1,0 +1,291 @@
+//! A control client: one connection to a tmux server over which every command goes and every news comes.
+//!
+//! A task holds it. It connects when it is first needed, again whenever the connection is lost, and whoever waited for an answer
+//! meanwhile is told that there was none: a command that may have been carried out is not sent again.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use moothall_engine::sessions::HostFault;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{sleep, timeout};
+
+use super::panes::{Panes, Run};
+use super::place::{HUB, Place, unavailable};
+use super::protocol::{News, Protocol};
+use super::words::Words;
+
+/// A server that does not answer for so long is given up, and connected to again.
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// Waits between attempts to connect, up to this.
+const BACKOFF_MAX: Duration = Duration::from_secs(5);
+const BACKOFF_MIN: Duration = Duration::from_millis(50);
+
+/// Commands that may wait to be sent.
+const ASKS_MAX: usize = 256;
+
+/// All panes of a server, with what tells whether they live.
+const LIST: &str = "list-panes -a -F '#{pane_id} #{pane_pid} #{pane_dead} #{window_id} #{session_name}'";
+
+type Answer = Result<Vec<String>, HostFault>;
+
+/// A command, and who waits for its answer.
+struct Ask {
+    line: String,
+    reply: oneshot::Sender<Answer>,
+}
+
+/// What an answer is for.
+enum Awaiting {
+    Asker(oneshot::Sender<Answer>),
+    /// Which panes there are; `missed` when something may have happened unseen.
+    Census {
+        missed: bool,
+    },
+    Nobody,
+}
+
+/// A connection that is always there.
+#[derive(Clone, Debug)]
+pub(super) struct Control {
+    asks: mpsc::Sender<Ask>,
+    pub(super) panes: Arc<Panes>,
+}
+
+impl Control {
+    /// The connection to a place. It ends when nobody holds it any more.
+    pub(super) fn to(place: Place) -> Self {
+        let (asks, asked) = mpsc::channel(ASKS_MAX);
+        let panes = Arc::<Panes>::default();
+        tokio::spawn(keep(place, panes.clone(), asked));
+        Self { asks, panes }
+    }
+
+    /// Has a command carried out.
+    ///
+    /// # Errors
+    /// [`HostFault::Failed`] with tmux's words when it refuses, [`HostFault::Unavailable`] when it cannot be reached.
+    pub(super) async fn run(&self, command: &Words) -> Answer {
+        let waiting = self.send(command).await?;
+        match timeout(ANSWER * 2, waiting).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) | Err(_) => Err(lost()),
+        }
+    }
+
+    /// Has two commands carried out with nothing in between, and waits once.
+    pub(super) async fn run_both(&self, first: &Words, second: &Words) -> Result<(Vec<String>, Vec<String>), HostFault> {
+        let first = self.send(first).await?;
+        let second = self.run(second).await;
+        let first = first.await.map_err(|_| lost())?;
+        Ok((first?, second?))
+    }
+
+    async fn send(&self, command: &Words) -> Result<oneshot::Receiver<Answer>, HostFault> {
+        let (reply, waiting) = oneshot::channel();
+        self.asks.send(Ask { line: command.line().to_owned(), reply }).await.map_err(|_| lost())?;
+        Ok(waiting)
+    }
+}
+
+fn lost() -> HostFault {
+    HostFault::Unavailable("The connection to tmux was lost; try again.".to_owned())
+}
+
+/// Keeps a connection until nobody wants it any more.
+async fn keep(place: Place, panes: Arc<Panes>, mut asked: mpsc::Receiver<Ask>) {
+    let mut backoff = BACKOFF_MIN;
+    loop {
+        let wanted = match Line::connect(&place, &panes) {
+            Ok(mut line) => {
+                if line.serve(&mut asked).await {
+                    return;
+                }
+                line.fail_all();
+                if line.greeted {
+                    backoff = BACKOFF_MIN;
+                }
+                match place {
+                    // It is not ours to start again: if its session is gone, so are its panes.
+                    Place::Foreign { .. } if !line.greeted => {
+                        panes.alive(&BTreeSet::new(), true);
+                        refuse_next(&mut asked, lost()).await
+                    }
+                    Place::Foreign { .. } | Place::Own { .. } => !(asked.is_closed() && asked.is_empty()),
+                }
+            }
+            Err(error) => refuse_next(&mut asked, unavailable(&error)).await,
+        };
+        if !wanted {
+            return;
+        }
+        sleep(backoff).await;
+        backoff = (backoff * 2).min(BACKOFF_MAX);
+    }
+}
+
+/// Nothing changes by trying again by oneself: the next who asks is told, and then it is tried. False when nobody will ask.
+async fn refuse_next(asked: &mut mpsc::Receiver<Ask>, fault: HostFault) -> bool {
+    let Some(ask) = asked.recv().await else { return false };
+    // Whoever asked may have gone.
+    let _ = ask.reply.send(Err(fault));
+    true
+}
+
+/// One connection, until it is lost.
+struct Line<'a> {
+    place: &'a Place,
+    panes: &'a Panes,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    /// Ends with this connection.
+    _child: Child,
+    protocol: Protocol,
+    awaiting: VecDeque<Awaiting>,
+    greeted: bool,
+}
+
+impl<'a> Line<'a> {
+    fn connect(place: &'a Place, panes: &'a Panes) -> io::Result<Self> {
+        let mut child = place.control().spawn()?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(io::Error::other("its pipes are missing"));
+        };
+        let stdout = BufReader::with_capacity(1 << 16, stdout);
+        let (protocol, awaiting) = (Protocol::default(), VecDeque::new());
+        Ok(Self { place, panes, stdin, stdout, _child: child, protocol, awaiting, greeted: false })
+    }
+
+    /// Serves until the connection is lost, or until nobody wants it any more: then true.
+    async fn serve(&mut self, asked: &mut mpsc::Receiver<Ask>) -> bool {
+        if self.greet().await.is_err() {
+            return false;
+        }
+        // A line that is cut off by the other branch stays here, and is read on.
+        let mut bytes = Vec::new();
+        loop {
+            let silent = sleep(ANSWER);
+            tokio::select! {
+                read = self.stdout.read_until(b'\n', &mut bytes) => match read {
+                    Ok(1..) => {
+                        let line = std::mem::take(&mut bytes);
+                        if !self.hear(line.strip_suffix(b"\n").unwrap_or(&line)).await {
+                            return false;
+                        }
+                    }
+                    Ok(0) | Err(_) => return false,
+                },
+                ask = asked.recv() => match ask {
+                    None => return true,
+                    Some(Ask { line, reply }) => {
+                        if self.tell(&line, Awaiting::Asker(reply)).await.is_err() {
+                            return false;
+                        }
+                    }
+                },
+                () = silent, if !self.awaiting.is_empty() => return false,
+            }
+        }
+    }
+
+    async fn greet(&mut self) -> io::Result<()> {
+        for setting in self.place.settings() {
+            self.tell(setting.line(), Awaiting::Nobody).await?;
+        }
+        self.tell(LIST, Awaiting::Census { missed: true }).await
+    }
+
+    async fn tell(&mut self, line: &str, awaiting: Awaiting) -> io::Result<()> {
+        self.awaiting.push_back(awaiting);
+        self.stdin.write_all(format!("{line}\n").as_bytes()).await?;
+        self.stdin.flush().await
+    }
+
+    /// Takes a line; false when the connection is no good any more.
+    async fn hear(&mut self, line: &[u8]) -> bool {
+        match self.protocol.line(line) {
+            None => true,
+            Some(News::Drew(pane)) => {
+                self.panes.drew(&pane);
+                true
+            }
+            Some(News::Answer(answer)) => self.answered(answer).await,
+            Some(News::Panes) => self.tell(LIST, Awaiting::Census { missed: false }).await.is_ok(),
+            Some(News::Confused | News::Exit) => false,
+        }
+    }
+
+    async fn answered(&mut self, answer: Result<Vec<String>, String>) -> bool {
+        self.greeted = true;
+        match self.awaiting.pop_front() {
+            None => false,
+            Some(Awaiting::Nobody) => true,
+            Some(Awaiting::Asker(reply)) => {
+                // Whoever asked may have gone.
+                let _ = reply.send(answer.map_err(HostFault::Failed));
+                true
+            }
+            Some(Awaiting::Census { missed }) => self.count(&answer.unwrap_or_default(), missed).await,
+        }
+    }
+
+    async fn count(&mut self, lines: &[String], missed: bool) -> bool {
+        let rows: Vec<Row<'_>> = lines.iter().filter_map(|line| Row::of(line)).collect();
+        let alive: BTreeSet<Run> = rows.iter().filter(|row| !row.dead).map(Row::run).collect();
+        self.panes.alive(&alive, missed);
+        match self.place {
+            Place::Own { .. } if missed => self.link(&rows).await.is_ok(),
+            Place::Own { .. } | Place::Foreign { .. } => true,
+        }
+    }
+
+    /// Links windows that the hub lacks, which happens when somebody ended the hub.
+    async fn link(&mut self, rows: &[Row<'_>]) -> io::Result<()> {
+        let linked: BTreeSet<&str> = rows.iter().filter(|row| row.session == HUB).map(|row| row.window).collect();
+        let loose: BTreeSet<&str> = rows.iter().map(|row| row.window).filter(|window| !linked.contains(window)).collect();
+        for window in loose {
+            self.tell(link(window).line(), Awaiting::Nobody).await?;
+        }
+        Ok(())
+    }
+
+    fn fail_all(&mut self) {
+        for awaiting in self.awaiting.drain(..) {
+            if let Awaiting::Asker(reply) = awaiting {
+                // Whoever asked may have gone.
+                let _ = reply.send(Err(lost()));
+            }
+        }
+    }
+}
+
+/// Links a window into the hub.
+pub(super) fn link(window: &str) -> Words {
+    Words::of("link-window -d").words(["-s", window, "-t", &format!("={HUB}:")])
+}
+
+/// A pane in the list of all.
+struct Row<'a> {
+    pane: &'a str,
+    pid: u32,
+    dead: bool,
+    window: &'a str,
+    session: &'a str,
+}
+
+impl<'a> Row<'a> {
+    fn of(line: &'a str) -> Option<Self> {
+        let mut words = line.splitn(5, ' ');
+        let (pane, pid, dead) = (words.next()?, words.next()?.parse().ok()?, words.next()? == "1");
+        Some(Self { pane, pid, dead, window: words.next()?, session: words.next()? })
+    }
+
+    fn run(&self) -> Run {
+        (self.pane.to_owned(), self.pid)
+    }
+}

@@ -1,0 +1,82 @@
+//! Reading one session's reports, in order, each until what follows from it is kept.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use moothall_engine::sessions::{Heard, Hook, SessionId};
+use uuid::Uuid;
+
+use super::bell::CALL_BYTES_MAX;
+use super::folder::{SpoolFolder, reports};
+use super::note::Note;
+use super::spool::HookSink;
+use super::vendor::{News, Vendor};
+
+/// How many refused reports are kept, the newest.
+const REFUSED_MAX: usize = 100;
+
+/// Why the reports of a session have to wait for another time.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Later {
+    #[error("its folder could not be read or written: {0}")]
+    Folder(#[from] io::Error),
+    #[error("what follows from it could not be kept: {0}")]
+    Sink(String),
+}
+
+/// Reads all reports of a session until none is left.
+pub(super) async fn drain(spool: &SpoolFolder, folder: &Path, sink: &dyn HookSink) -> Result<(), Later> {
+    loop {
+        let found = reports(folder)?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        for file in found {
+            take(spool, &file, sink).await?;
+        }
+    }
+}
+
+async fn take(spool: &SpoolFolder, file: &Path, sink: &dyn HookSink) -> Result<(), Later> {
+    let path = file.to_owned();
+    // Reports may be long, and disks slow.
+    let read = tokio::task::spawn_blocking(move || read(&path)).await.map_err(io::Error::other)??;
+    let Some(note) = read else { return Ok(refuse(spool, file, "it is no report")?) };
+    let hook = match hook(&note) {
+        Ok(Some(hook)) => hook,
+        Ok(None) => return Ok(fs::remove_file(file)?),
+        Err(why) => return Ok(refuse(spool, file, why)?),
+    };
+    match sink.heard(hook).await.map_err(|error| Later::Sink(error.to_string()))? {
+        Heard::Yes | Heard::Nothing => Ok(fs::remove_file(file)?),
+        Heard::Unknown => Ok(refuse(spool, file, "its session is over or was never here")?),
+        Heard::Forged => Ok(refuse(spool, file, "it is not from the session that it names")?),
+    }
+}
+
+/// A report in the words of sessions; nothing when it is of no interest.
+pub(super) fn hook(note: &Note) -> Result<Option<Hook>, &'static str> {
+    let (native, news) = match Vendor::read(note) {
+        News::Heard { native, news } => (native, news),
+        News::Nothing => return Ok(None),
+        News::Garbled => return Err("its payload cannot be read"),
+    };
+    Uuid::try_parse(&note.session).map_err(|_| "it names no session")?;
+    Ok(Some(Hook { id: note.id.clone(), session: SessionId::new(&note.session), token: note.token.clone(), native, news }))
+}
+
+fn read(file: &Path) -> io::Result<Option<Note>> {
+    let mut bytes = Vec::new();
+    fs::File::open(file)?.take(CALL_BYTES_MAX).read_to_end(&mut bytes)?;
+    Ok(serde_json::from_slice(&bytes).ok())
+}
+
+/// Puts a report aside, where a person may look at it, and lets go of the oldest ones there.
+fn refuse(spool: &SpoolFolder, file: &Path, why: &str) -> io::Result<()> {
+    let id = file.file_name().unwrap_or_default();
+    tracing::warn!(report = %id.display(), why, "a program's report was put aside");
+    fs::rename(file, spool.refused().join(id))?;
+    let kept: Vec<PathBuf> = reports(&spool.refused())?;
+    kept.iter().rev().skip(REFUSED_MAX).try_for_each(fs::remove_file)
+}

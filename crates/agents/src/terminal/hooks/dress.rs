@@ -1,0 +1,237 @@
+//! What a program is given for one session, so that it reports and has this server's tools; its user's own configuration stays as
+//! it is.
+//!
+//! The session's secret goes through variables and files that only their owner may read, never through arguments, which every user
+//! of the computer can list.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use moothall_engine::sessions::{HostFault, Launch, SessionId};
+use serde_json::{Value, json};
+
+use super::claude;
+use super::folder::{SpoolFolder, write_private};
+use super::gemini;
+use super::vendor::Vendor;
+use crate::terminal::{Dress, Parts, Program, Reads};
+
+/// The variables that tell a session's programs where they belong.
+const VARIABLES: [&str; 4] = ["MOOTHALL_SESSION", TOKEN, "MOOTHALL_URL", "MOOTHALL_SPOOL"];
+
+/// The variable that holds a session's secret.
+const TOKEN: &str = "MOOTHALL_SESSION_TOKEN";
+
+/// The server's name among a program's tool servers.
+const TOOLS: &str = "moothall";
+
+/// Dresses programs so that they report to this server.
+#[derive(Clone, Debug)]
+pub struct HookDress {
+    /// The `moothall` program, as an absolute path.
+    pub moothall: PathBuf,
+    /// This server's address.
+    pub url: String,
+    /// Where reports go.
+    pub spool: SpoolFolder,
+}
+
+/// What a program gets beside what its user asked for. Its arguments go after the user's own.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Dressed {
+    /// Arguments.
+    pub args: Vec<String>,
+    /// Variables; the session's secret is among them.
+    pub env: BTreeMap<String, String>,
+}
+
+impl std::fmt::Debug for Dressed {
+    /// Without the values of the variables: one is a secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dressed").field("args", &self.args).field("env", &self.env.keys().collect::<Vec<_>>()).finish()
+    }
+}
+
+impl HookDress {
+    /// Dresses a program for a session whose secret is `token`, and writes the files that it needs into the session's folder.
+    /// Dressing again, after a restart, gives the same.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn of(&self, vendor: Vendor, session: &SessionId, token: &str) -> io::Result<Dressed> {
+        let folder = self.spool.of(session)?;
+        let values = [session.to_string(), token.to_owned(), self.url.clone(), folder.to_string_lossy().into_owned()];
+        let own: BTreeMap<String, String> = VARIABLES.iter().map(|name| (*name).to_owned()).zip(values).collect();
+        let dressed = match vendor {
+            Vendor::Claude => self.claude(&folder, &own)?,
+            Vendor::Codex => self.codex(),
+            Vendor::Gemini => self.gemini(&folder, &own)?,
+            Vendor::Other => Dressed::default(),
+        };
+        Ok(Dressed { env: dressed.env.into_iter().chain(own).collect(), ..dressed })
+    }
+
+    fn program(&self) -> String {
+        self.moothall.to_string_lossy().into_owned()
+    }
+
+    /// The shell line that reports an event.
+    fn hook_line(&self, vendor: &str, event: &str) -> String {
+        format!("{} hook {vendor} {event}", shell_word(&self.program()))
+    }
+
+    fn claude(&self, folder: &Path, own: &BTreeMap<String, String>) -> io::Result<Dressed> {
+        let hook = |(event, seconds): (&str, u64)| {
+            let entry = json!({"type": "command", "command": self.hook_line("claude", event), "timeout": seconds});
+            (event.to_owned(), json!([{"hooks": [entry]}]))
+        };
+        let hooks: serde_json::Map<String, Value> = claude::EVENTS.into_iter().map(hook).collect();
+        let settings = write_json(folder, "claude-settings.json", &json!({"hooks": hooks}))?;
+        let tools = write_json(folder, "claude-tools.json", &json!({"mcpServers": {TOOLS: self.tools(own)}}))?;
+        // It takes every word for another file up to the next option, so it is not the last one.
+        let args = ["--mcp-config".to_owned(), tools, "--settings".to_owned(), settings];
+        Ok(Dressed { args: args.into(), env: BTreeMap::new() })
+    }
+
+    fn tools(&self, own: &BTreeMap<String, String>) -> Value {
+        json!({"command": self.program(), "args": ["mcp"], "env": own})
+    }
+
+    /// Its whole configuration goes through arguments, so the variables are named there and their values are not.
+    fn codex(&self) -> Dressed {
+        let notify = json!([self.program(), "hook", "codex", "notify"]);
+        let tools = format!("mcp_servers.{TOOLS}");
+        let settings = [
+            format!("notify={notify}"),
+            format!("{tools}.command={}", json!(self.program())),
+            format!("{tools}.args={}", json!(["mcp"])),
+            format!("{tools}.env_vars={}", json!(VARIABLES)),
+        ];
+        Dressed { args: settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect(), env: BTreeMap::new() }
+    }
+
+    /// The defaults of the system give way to every setting of the user's, and hooks of both are run.
+    fn gemini(&self, folder: &Path, own: &BTreeMap<String, String>) -> io::Result<Dressed> {
+        let hook = |event: &str| {
+            let entry = json!({"type": "command", "name": TOOLS, "command": self.hook_line("gemini", event), "env": own});
+            (event.to_owned(), json!([{"hooks": [entry]}]))
+        };
+        let hooks: serde_json::Map<String, Value> = gemini::EVENTS.into_iter().map(hook).collect();
+        let settings = json!({"hooks": hooks, "mcpServers": {TOOLS: self.tools(own)}});
+        let file = write_json(folder, "gemini-defaults.json", &settings)?;
+        Ok(Dressed { args: Vec::new(), env: BTreeMap::from([("GEMINI_CLI_SYSTEM_DEFAULTS_PATH".to_owned(), file)]) })
+    }
+}
+
+impl Dress for HookDress {
+    fn launch_parts(&self, program: &Program, launch: &Launch, mut parts: Parts) -> Result<Parts, HostFault> {
+        let Some(token) = launch.env.get(TOKEN) else {
+            return Err(HostFault::Failed("The session has no secret, so that nothing it reports could be believed.".to_owned()));
+        };
+        let dressed = self.of(vendor_of(program), &launch.session, token);
+        let dressed = dressed.map_err(|error| HostFault::Failed(format!("The session's folder cannot be written: {error}.")))?;
+        parts.argv.extend(dressed.args);
+        parts.env.extend(dressed.env);
+        Ok(parts)
+    }
+
+    fn has_hooks(&self, program: &Program) -> bool {
+        vendor_of(program) != Vendor::Other
+    }
+}
+
+/// A program that draws like one of the known ones reports like it too.
+fn vendor_of(program: &Program) -> Vendor {
+    match program.reads {
+        Reads::Claude => Vendor::Claude,
+        Reads::Codex => Vendor::Codex,
+        Reads::Gemini => Vendor::Gemini,
+        Reads::Other => Vendor::Other,
+    }
+}
+
+fn write_json(folder: &Path, name: &str, value: &Value) -> io::Result<String> {
+    let file = write_private(folder, name, value.to_string().as_bytes())?;
+    Ok(file.to_string_lossy().into_owned())
+}
+
+/// A word that a shell takes as it is.
+fn shell_word(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    const SESSION: &str = "01980000-0000-7000-8000-000000000001";
+    const SECRET: &str = "CANARY-0123456789";
+
+    fn dressed(vendor: Vendor) -> (tempfile::TempDir, Dressed) {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = SpoolFolder::new(folder.path().join("spool"));
+        let dress = HookDress { moothall: "/opt/it's here/moothall".into(), url: "http://127.0.0.1:5111".into(), spool };
+        let dressed = dress.of(vendor, &SessionId::new(SESSION), SECRET).unwrap();
+        (folder, dressed)
+    }
+
+    #[test]
+    fn every_program_knows_where_it_belongs_and_no_argument_tells_the_secret() {
+        for vendor in [Vendor::Claude, Vendor::Codex, Vendor::Gemini, Vendor::Other] {
+            let (folder, dressed) = dressed(vendor);
+            let own = folder.path().join("spool").join(SESSION);
+            assert_eq!(dressed.env["MOOTHALL_SESSION"], SESSION);
+            assert_eq!(dressed.env[TOKEN], SECRET);
+            assert_eq!(dressed.env["MOOTHALL_SPOOL"], own.to_str().unwrap());
+            assert!(!dressed.args.concat().contains(SECRET) && !format!("{dressed:?}").contains(SECRET), "{vendor:?}");
+            for file in std::fs::read_dir(&own).unwrap() {
+                let mode = file.unwrap().metadata().unwrap().permissions().mode();
+                assert_eq!(mode & 0o777, 0o600);
+            }
+            assert_eq!(std::fs::metadata(&own).unwrap().permissions().mode() & 0o777, 0o700);
+        }
+    }
+
+    #[test]
+    fn a_launch_keeps_its_own_words_before_those_of_the_dress() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = SpoolFolder::new(folder.path().join("spool"));
+        let dress = HookDress { moothall: "/opt/moothall".into(), url: "http://127.0.0.1:5111".into(), spool };
+        let mut launch = Launch {
+            session: SessionId::new(SESSION),
+            name: "ada".into(),
+            client: "codex".into(),
+            args: Vec::new(),
+            cwd: folder.path().into(),
+            env: BTreeMap::new(),
+        };
+        let program = Program { reads: Reads::Codex, ..Program::new(["codex"]) };
+        let parts = Parts { argv: vec!["codex".into(), "--search".into()], env: BTreeMap::from([("A".into(), "b".into())]) };
+        assert!(dress.launch_parts(&program, &launch, parts.clone()).is_err(), "without a secret nothing could be believed");
+        launch.env.insert(TOKEN.into(), SECRET.into());
+        let dressed = dress.launch_parts(&program, &launch, parts).unwrap();
+        assert_eq!(dressed.argv[..3], ["codex", "--search", "-c"]);
+        assert_eq!((dressed.env["A"].as_str(), dressed.env[TOKEN].as_str()), ("b", SECRET));
+    }
+
+    #[test]
+    fn claude_reports_each_event_by_a_line_that_a_shell_understands() {
+        let (_folder, dressed) = dressed(Vendor::Claude);
+        let settings: Value = serde_json::from_slice(&std::fs::read(&dressed.args[3]).unwrap()).unwrap();
+        let stop = &settings["hooks"]["Stop"][0]["hooks"][0];
+        assert_eq!(stop["command"], r"'/opt/it'\''s here/moothall' hook claude Stop");
+        assert!(settings["hooks"]["PermissionRequest"][0]["hooks"][0]["timeout"].as_u64() > Some(super::super::wait::PERMISSION_SECONDS));
+        assert_eq!(settings["hooks"].get("SubagentStop"), None);
+    }
+
+    #[test]
+    fn codex_takes_each_setting_as_toml() {
+        let (_folder, dressed) = dressed(Vendor::Codex);
+        let document = dressed.args.iter().filter(|arg| *arg != "-c").map(|arg| format!("{arg}\n")).collect::<String>();
+        let table: toml::Table = document.parse().unwrap();
+        assert_eq!(table["notify"][0].as_str(), Some("/opt/it's here/moothall"));
+        assert_eq!(table["mcp_servers"]["moothall"]["env_vars"].as_array().unwrap().len(), VARIABLES.len());
+    }
+}

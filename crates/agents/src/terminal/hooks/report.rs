@@ -1,0 +1,77 @@
+//! The hook's side: a report is written and rung for, whatever becomes of it.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use moothall_engine::sessions::Permit;
+use uuid::{ContextV7, Timestamp, Uuid};
+
+use super::bell::{self, Call};
+use super::folder::{SpoolFolder, write_private};
+use super::note::{Note, payload};
+use super::vendor::Vendor;
+use super::{claude, wait};
+
+/// How long a ring may take. A server that is away or busy finds the report by itself.
+const RING_WITHIN: Duration = Duration::from_millis(200);
+
+/// What a session's environment says about where it belongs.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Surroundings {
+    session: String,
+    token: String,
+    spool: PathBuf,
+}
+
+impl Surroundings {
+    /// Reads them; `None` outside of a session, where nothing is reported.
+    pub fn of(variable: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let word = |name: &str| set(name).and_then(|value| value.into_string().ok());
+        Some(Self {
+            session: word("MOOTHALL_SESSION")?,
+            token: word("MOOTHALL_SESSION_TOKEN")?,
+            spool: set("MOOTHALL_SPOOL").map(PathBuf::from).filter(|path| path.is_absolute())?,
+        })
+    }
+
+    fn note(&self, program: &str, event: &str, said: &[u8]) -> Note {
+        let (payload, cut) = payload(said);
+        let (program, event) = (program.to_owned(), event.to_owned());
+        Note { id: rising_id(), session: self.session.clone(), token: self.token.clone(), program, event, payload, cut }
+    }
+}
+
+/// Unique, and sorted by time as finely as the clock tells it.
+fn rising_id() -> String {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let context = ContextV7::new().with_additional_precision();
+    Uuid::new_v7(Timestamp::from_unix(context, now.as_secs(), now.subsec_nanos())).to_string()
+}
+
+/// Leaves a report for the server, or asks it where the program waits for a decision. Gives what the program has to read on the
+/// hook's standard output, and what went wrong, which is no matter of the program's.
+pub fn report(here: Option<&Surroundings>, program: &str, event: &str, said: &[u8]) -> (String, io::Result<()>) {
+    let vendor = Vendor::of(program);
+    let acknowledged = vendor.acknowledgement().to_owned();
+    let Some(here) = here else { return (acknowledged, Ok(())) };
+    let note = here.note(program, event, said);
+    if vendor.waits(event) {
+        return match wait::ask(&here.spool, note) {
+            Ok(permit) => (claude::decision(permit), Ok(())),
+            Err(error) => (claude::decision(Permit::Undecided), Err(error)),
+        };
+    }
+    (acknowledged, leave(here, &note))
+}
+
+fn leave(here: &Surroundings, note: &Note) -> io::Result<()> {
+    let bytes = serde_json::to_vec(note)?;
+    write_private(&here.spool, &format!("{}.json", note.id), &bytes)?;
+    if let Some(spool) = SpoolFolder::around(&here.spool) {
+        bell::ring(&spool, Call::Ring { session: note.session.clone() }, RING_WITHIN);
+    }
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! Which program a report is from, and what it means in the words of sessions.
+
+use moothall_engine::sessions::HookNews;
+use serde_json::Value;
+
+use super::{claude, codex, gemini, loose, note::Note};
+
+/// Whose program it is, and with it how its reports are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vendor {
+    /// Claude Code.
+    Claude,
+    /// Codex CLI.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// Another: it runs, and reports nothing.
+    Other,
+}
+
+/// What a report says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    /// This, of the program's own session or thread.
+    Heard {
+        /// The program's own id for it, where it gives one.
+        native: Option<String>,
+        /// What happened.
+        news: HookNews,
+    },
+    /// Nothing of interest.
+    Nothing,
+    /// It could not be read.
+    Garbled,
+}
+
+impl Vendor {
+    /// The vendor of a program's name, as `moothall hook` is called with it.
+    pub fn of(program: &str) -> Self {
+        match program {
+            "claude" => Vendor::Claude,
+            "codex" => Vendor::Codex,
+            "gemini" => Vendor::Gemini,
+            _ => Vendor::Other,
+        }
+    }
+
+    /// Reads a report. Fields that are unknown are passed over, and missing ones count as empty.
+    pub fn read(note: &Note) -> News {
+        let vendor = Self::of(&note.program);
+        if vendor == Vendor::Other {
+            return News::Nothing;
+        }
+        let Some(payload) = loose::object(&note.payload, note.cut) else { return News::Garbled };
+        let (native, news) = match vendor {
+            Vendor::Claude => (text(&payload, "session_id"), claude::news(&note.event, &payload)),
+            Vendor::Codex => (text(&payload, "thread-id"), codex::news(&payload)),
+            Vendor::Gemini => (text(&payload, "session_id"), gemini::news(&note.event, &payload)),
+            Vendor::Other => (None, None),
+        };
+        news.map_or(News::Nothing, |news| News::Heard { native, news })
+    }
+
+    /// What the program expects on the standard output of its hook, whatever comes of the report.
+    pub const fn acknowledgement(self) -> &'static str {
+        match self {
+            Vendor::Gemini => "{}",
+            // What Claude Code reads here would become part of the prompt.
+            Vendor::Claude | Vendor::Codex | Vendor::Other => "",
+        }
+    }
+
+    /// Whether the program's hook for this event may decide a permission, and is waited for.
+    pub fn waits(self, event: &str) -> bool {
+        self == Vendor::Claude && event == claude::PERMISSION
+    }
+}
+
+/// A field's words; nothing where it is missing, empty or no text.
+pub fn text(payload: &Value, field: &str) -> Option<String> {
+    payload.get(field).and_then(Value::as_str).filter(|text| !text.trim().is_empty()).map(str::to_owned)
+}

@@ -1,0 +1,246 @@
+//! Agents in terminals: [`SessionHost`] on tmux.
+//!
+//! One tmux server belongs to one data folder and outlives this one, so that agents go on while Moothall is away. Every agent has
+//! a tmux session of its own, in which people can look at it, and its window is linked into one hub. One control client on the hub
+//! carries every command and hears of everything that is drawn: nothing is polled, and no process is started for a command.
+//!
+//! Reading order: [`protocol`] what a control client is told, [`control`] the connection, [`panes`] who is told what happens in a
+//! pane, [`screen`] what a screen says, [`typing`] how text gets in, [`hooks`] what the programs report by themselves.
+
+mod words;
+mod protocol;
+mod place;
+mod panes;
+mod control;
+mod program;
+pub mod screen;
+mod hygiene;
+mod starting;
+mod typing;
+pub mod hooks;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use moothall_engine::sessions::{Adopt, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, View};
+use tokio::sync::broadcast;
+
+use crate::command::{Environment, is_program};
+use control::Control;
+use panes::Run;
+use place::{HUB, Place, unavailable};
+pub use program::{Dress, Parts, Plain, Program, Reads};
+use screen::Screen;
+use words::Words;
+
+/// Most lines of history that are shown.
+const TAIL_LINES_MAX: usize = 10_000;
+
+/// Terminals of this computer, through tmux.
+pub struct TmuxHost {
+    own: Place,
+    folder: PathBuf,
+    programs: BTreeMap<String, Program>,
+    dress: Arc<dyn Dress>,
+    controls: Mutex<BTreeMap<Place, Control>>,
+    /// Where the panes on other sockets are.
+    found: Mutex<BTreeMap<Pane, Place>>,
+}
+
+/// What is known of a pane beside its screen.
+struct Facts {
+    pid: u32,
+    dead: bool,
+    command: String,
+}
+
+impl TmuxHost {
+    /// Terminals of a data folder. `folder` is where the socket lies, and what is about to be pasted; it is made where it is missing.
+    ///
+    /// # Errors
+    /// When the folder cannot be made, or not be kept from others.
+    pub fn new(folder: &Path, programs: BTreeMap<String, Program>, dress: Arc<dyn Dress>) -> std::io::Result<Self> {
+        use std::os::unix::fs::DirBuilderExt;
+        let folder = std::path::absolute(folder)?;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        let (controls, found) = (Mutex::default(), Mutex::default());
+        Ok(Self { own: Place::own(&folder), folder, programs, dress, controls, found })
+    }
+
+    /// Whether tmux is there.
+    ///
+    /// # Errors
+    /// [`HostFault::Unavailable`], with what to do.
+    pub fn check(&self) -> Result<(), HostFault> {
+        match Environment::of(&BTreeMap::new()).find("tmux", Path::new("/")) {
+            Some(_) => Ok(()),
+            None => Err(unavailable(&std::io::ErrorKind::NotFound.into())),
+        }
+    }
+
+    fn control(&self, place: &Place) -> Control {
+        let mut controls = self.controls.lock().unwrap_or_else(PoisonError::into_inner);
+        controls.entry(place.clone()).or_insert_with(|| Control::to(place.clone())).clone()
+    }
+
+    /// The connection to the server on which a pane is.
+    async fn at(&self, pane: &Pane) -> Result<Control, HostFault> {
+        if !is_pane_id(&pane.id) {
+            return Err(HostFault::Gone(format!("{:?} is no pane.", pane.id)));
+        }
+        if pane.socket.is_empty() {
+            return Ok(self.control(&self.own));
+        }
+        let known = self.found.lock().unwrap_or_else(PoisonError::into_inner).get(pane).cloned();
+        let place = match known {
+            Some(place) => place,
+            None => self.look_for(&pane.socket, &pane.id).await?.1,
+        };
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).insert(pane.clone(), place.clone());
+        Ok(self.control(&place))
+    }
+
+    /// A pane on somebody else's server, and the session there that a control client must look at. The one question that is
+    /// asked by a process of its own, as there is no connection yet.
+    async fn look_for(&self, socket: &str, target: &str) -> Result<(Pane, Place), HostFault> {
+        let arguments = Place::socket_of(socket);
+        let mut command = Place::tmux(&arguments);
+        command.args(["display-message", "-p", "-t", target, "#{pane_id} #{pane_pid} #{session_id}"]);
+        let output = command.output().await.map_err(|error| unavailable(&error))?;
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        let mut words = told.split_whitespace();
+        match (words.next(), words.next().and_then(|pid| pid.parse().ok()), words.next()) {
+            (Some(id), Some(pid), Some(session)) if output.status.success() => {
+                let pane = Pane { socket: socket.to_owned(), id: id.to_owned(), pid };
+                Ok((pane, Place::Foreign { socket: arguments, session: session.to_owned() }))
+            }
+            _ => Err(HostFault::Gone(format!("There is no pane {target} on the tmux socket {socket}."))),
+        }
+    }
+
+    fn reads(&self, client: &str) -> Reads {
+        self.programs.get(client).map_or(Reads::Other, |program| program.reads)
+    }
+
+    /// What a pane shows, and what is known of it, from the same moment.
+    async fn look(&self, control: &Control, pane: &Pane, reads: Reads) -> Result<View, HostFault> {
+        let facts = Words::of("display-message -p -t").words([pane.id.as_str(), "#{pane_pid} #{pane_dead} #{pane_current_command}"]);
+        let capture = Words::of("capture-pane -p -e -t").word(&pane.id);
+        let (facts, lines) = match control.run_both(&facts, &capture).await {
+            Ok(told) => told,
+            Err(HostFault::Failed(why)) => return Err(HostFault::Gone(format!("The pane is gone: {why}."))),
+            Err(fault) => return Err(fault),
+        };
+        let Some(facts) = Facts::of(&facts).filter(|facts| facts.pid == pane.pid) else {
+            return Err(HostFault::Gone(format!("Pane {} belongs to another process now.", pane.id)));
+        };
+        let mut view = Screen { lines, command: facts.command }.read(reads);
+        if facts.dead {
+            view = View { state: PaneState::Gone, composer: None, dialog: None, text: view.text };
+        }
+        Ok(view)
+    }
+
+    /// The connection to a pane that is what it was.
+    async fn same(&self, pane: &Pane) -> Result<Control, HostFault> {
+        let control = self.at(pane).await?;
+        let pid = Words::of("display-message -p -t").words([pane.id.as_str(), "#{pane_pid}"]);
+        match control.run(&pid).await {
+            Ok(lines) if lines.first().is_some_and(|line| *line == pane.pid.to_string()) => Ok(control),
+            Ok(_) | Err(HostFault::Failed(_)) => Err(HostFault::Gone(format!("Pane {} is gone.", pane.id))),
+            Err(fault) => Err(fault),
+        }
+    }
+}
+
+fn is_pane_id(id: &str) -> bool {
+    id.strip_prefix('%').is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn run_of(pane: &Pane) -> Run {
+    (pane.id.clone(), pane.pid)
+}
+
+impl Facts {
+    fn of(lines: &[String]) -> Option<Self> {
+        let mut words = lines.first()?.splitn(3, ' ');
+        let pid = words.next()?.parse().ok()?;
+        let dead = words.next()? == "1";
+        Some(Self { pid, dead, command: words.next().unwrap_or_default().to_owned() })
+    }
+}
+
+#[async_trait]
+impl SessionHost for TmuxHost {
+    fn programs(&self) -> Vec<(String, String)> {
+        self.programs.iter().map(|(client, program)| (client.clone(), program.summary.clone())).collect()
+    }
+
+    fn has_hooks(&self, client: &str) -> bool {
+        self.programs.get(client).is_some_and(|program| self.dress.has_hooks(program))
+    }
+
+    fn home(&self, client: &str) -> PathBuf {
+        let own = self.programs.get(client).and_then(|program| program.cwd.clone());
+        own.unwrap_or_else(|| std::env::current_dir().unwrap_or_default())
+    }
+
+    async fn start(&self, launch: &Launch) -> Result<Pane, HostFault> {
+        self.start_program(launch).await
+    }
+
+    async fn adopt(&self, adopt: &Adopt) -> Result<Pane, HostFault> {
+        let odd = |text: &str| text.is_empty() || text.starts_with('-') || text.contains(|c: char| c.is_control() || c == ';');
+        if odd(&adopt.socket) || odd(&adopt.target) {
+            return Err(HostFault::Refused("Name the tmux socket and the pane, e.g. default and work:0.1.".to_owned()));
+        }
+        let (pane, place) = self.look_for(&adopt.socket, &adopt.target).await?;
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).insert(pane.clone(), place);
+        Ok(pane)
+    }
+
+    async fn watch(&self, pane: &Pane, client: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
+        let control = self.same(pane).await?;
+        Ok(control.panes.news(&run_of(pane), client))
+    }
+
+    async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault> {
+        let control = self.at(pane).await?;
+        match self.look(&control, pane, self.reads(client)).await {
+            Err(HostFault::Gone(_)) => Ok(View { state: PaneState::Gone, composer: None, dialog: None, text: String::new() }),
+            looked => looked,
+        }
+    }
+
+    async fn paste(&self, pane: &Pane, client: &str, text: &str) -> Result<(), HostFault> {
+        self.paste_text(pane, client, text).await
+    }
+
+    async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {
+        self.press_key(pane, key).await
+    }
+
+    async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault> {
+        let control = self.same(pane).await?;
+        let lines = lines.min(TAIL_LINES_MAX);
+        let all = control.run(&Words::of("capture-pane -p -J").words(["-S", &format!("-{lines}"), "-t", &pane.id])).await?;
+        let all: Vec<&str> = all.iter().map(|line| line.trim_end()).collect();
+        let end = all.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+        Ok(all[end.saturating_sub(lines)..end].join("\n"))
+    }
+
+    async fn end(&self, pane: &Pane) -> Result<(), HostFault> {
+        self.end_program(pane).await
+    }
+
+    async fn attach(&self, pane: &Pane) -> Result<Vec<String>, HostFault> {
+        let control = self.same(pane).await?;
+        let socket = if pane.socket.is_empty() { self.own.socket().clone() } else { Place::socket_of(&pane.socket) };
+        let sessions = control.run(&Words::of("list-panes -a -F").word("#{pane_id} #{session_name}")).await?;
+        let mut of_pane = sessions.iter().filter_map(|line| line.strip_prefix(&pane.id)?.strip_prefix(' '));
+        let session = of_pane.find(|name| *name != HUB).map_or_else(|| pane.id.clone(), |name| format!("={name}"));
+        Ok(["tmux", &socket[0], &socket[1], "attach-session", "-t", &session].map(str::to_owned).to_vec())
+    }
+}

@@ -1,0 +1,121 @@
+//! Where terminals live: a tmux server of this data folder alone, or somebody else's.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+use std::process::Stdio;
+
+use moothall_engine::sessions::HostFault;
+use tokio::process::Command;
+
+use super::words::Words;
+use crate::command::Environment;
+
+/// The session into which the window of every agent is linked: a control client hears only of its own session's windows.
+pub(super) const HUB: &str = "moothall-hub";
+
+/// Longer paths are refused as addresses of sockets by some systems.
+const SOCKET_BYTES_MAX: usize = 100;
+
+/// Which tmux server, and which of its sessions the control client looks at.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Place {
+    /// This server's own.
+    Own {
+        /// How its socket is named on tmux's command line.
+        socket: [String; 2],
+    },
+    /// Somebody else's.
+    Foreign {
+        /// How its socket is named on tmux's command line.
+        socket: [String; 2],
+        /// The session there, e.g. `$3`.
+        session: String,
+    },
+}
+
+/// What the own server is told whenever it is met: nothing of the user's configuration reaches it.
+///
+/// `run-shell -C` with a moment's delay: what a hook does by itself is told to nobody.
+const SETTINGS: [&str; 15] = [
+    "set-option -s exit-empty off",
+    "set-option -s set-clipboard off",
+    "set-option -s escape-time 20",
+    "set-option -g update-environment ''",
+    "set-option -g destroy-unattached off",
+    "set-option -g default-size 200x50",
+    "set-option -g history-limit 10000",
+    "set-option -g set-titles off",
+    "set-option -g status-right ' leave with C-b d '",
+    "set-option -gw remain-on-exit on",
+    "set-option -gw automatic-rename off",
+    "set-option -gw allow-rename off",
+    "set-option -gw window-size latest",
+    "set-option -gw monitor-bell off",
+    "set-hook -g pane-died 'run-shell -b -d 0.01 -C \"rename-window -t #{window_id} ended\"'",
+];
+
+impl Place {
+    /// The own server of a data folder. Its socket lies in the folder where the path is short enough.
+    pub(super) fn own(folder: &Path) -> Self {
+        let path = folder.join("tmux.sock").to_string_lossy().into_owned();
+        if path.len() <= SOCKET_BYTES_MAX {
+            return Self::Own { socket: ["-S".to_owned(), path] };
+        }
+        let mut hasher = DefaultHasher::new();
+        path.hash(&mut hasher);
+        Self::Own { socket: ["-L".to_owned(), format!("moothall-{:016x}", hasher.finish())] }
+    }
+
+    /// The words for tmux's command line by which a socket is found: a name, or a path.
+    pub(super) fn socket_of(name: &str) -> [String; 2] {
+        let flag = if name.contains('/') { "-S" } else { "-L" };
+        [flag.to_owned(), name.to_owned()]
+    }
+
+    pub(super) fn socket(&self) -> &[String; 2] {
+        match self {
+            Self::Own { socket } | Self::Foreign { socket, .. } => socket,
+        }
+    }
+
+    /// A tmux client with a clean environment. A server that it starts keeps that environment.
+    pub(super) fn tmux(socket: &[String; 2]) -> Command {
+        let mut command = Command::new("tmux");
+        command.env_clear().envs(Environment::of(&BTreeMap::new()).pairs());
+        // Where tmux keeps the sockets that are named without a path.
+        command.envs(std::env::var_os("TMUX_TMPDIR").map(|folder| (OsString::from("TMUX_TMPDIR"), folder)));
+        command.args(["-u", "-f", "/dev/null"]).args(socket).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        command
+    }
+
+    /// The control client. On the own server it makes the hub, and the server too, where they are missing.
+    pub(super) fn control(&self) -> Command {
+        let mut command = Self::tmux(self.socket());
+        command.arg("-C");
+        match self {
+            Self::Own { .. } => command.args(["new-session", "-A", "-f", "ignore-size", "-s", HUB, "-n", "hub", "--", "env", "cat"]),
+            // Nothing changes there: not the size of windows, not the session's variables.
+            Self::Foreign { session, .. } => command.args(["attach-session", "-E", "-f", "ignore-size", "-t", session]),
+        };
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+    }
+
+    /// What the server is told when it is met.
+    pub(super) fn settings(&self) -> Vec<Words> {
+        match self {
+            Self::Own { .. } => SETTINGS.into_iter().map(Words::of).collect(),
+            Self::Foreign { .. } => Vec::new(),
+        }
+    }
+}
+
+/// What is said when tmux cannot be run.
+pub(super) fn unavailable(error: &std::io::Error) -> HostFault {
+    HostFault::Unavailable(match error.kind() {
+        std::io::ErrorKind::NotFound => "tmux is not installed; agents in terminals need it.".to_owned(),
+        _ => format!("tmux could not be run: {error}."),
+    })
+}

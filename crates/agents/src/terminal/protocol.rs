@@ -1,0 +1,140 @@
+//! What a control client is told, line by line. Pure: bytes in, news out.
+//!
+//! The answer to a command stands between `%begin` and `%end` (or `%error`), and nothing else stands there. A screen may show a
+//! line that looks like the end of an answer, but not with the time and number of this one. If the two ever fall apart, that is
+//! [`News::Confused`], and the connection is to be made anew: an answer must never be taken for another one's.
+
+/// Something that a control client was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum News {
+    /// A command of this client was answered, or refused with these words.
+    Answer(Result<Vec<String>, String>),
+    /// A pane drew something.
+    Drew(String),
+    /// Panes came, went, or died.
+    Panes,
+    /// The answers and the questions have fallen apart.
+    Confused,
+    /// The server says good-bye.
+    Exit,
+}
+
+/// The answer that is being read.
+#[derive(Debug)]
+struct Block {
+    /// Time, number and flags, which its end repeats.
+    mark: String,
+    lines: Vec<String>,
+}
+
+/// Reads lines in the order in which they come.
+#[derive(Debug, Default)]
+pub(super) struct Protocol {
+    block: Option<Block>,
+}
+
+impl Protocol {
+    /// What a line says, if it says anything of interest.
+    pub(super) fn line(&mut self, line: &[u8]) -> Option<News> {
+        let line = String::from_utf8_lossy(line);
+        match &mut self.block {
+            Some(block) => match end_of(&line, &block.mark) {
+                None => {
+                    block.lines.push(line.into_owned());
+                    None
+                }
+                Some(well) => self.block.take().and_then(|block| block.answer(well)),
+            },
+            None => self.notice(&line),
+        }
+    }
+
+    fn notice(&mut self, line: &str) -> Option<News> {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match word {
+            "%begin" => {
+                self.block = Some(Block { mark: rest.to_owned(), lines: Vec::new() });
+                None
+            }
+            "%end" | "%error" => Some(News::Confused),
+            "%output" | "%extended-output" => {
+                rest.split(' ').next().filter(|pane| pane.starts_with('%')).map(|pane| News::Drew(pane.to_owned()))
+            }
+            "%window-close" | "%unlinked-window-close" | "%window-renamed" | "%layout-change" => Some(News::Panes),
+            "%exit" => Some(News::Exit),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a line ends the answer with this mark, and whether well.
+fn end_of(line: &str, mark: &str) -> Option<bool> {
+    let (word, rest) = line.split_once(' ')?;
+    match word {
+        "%end" if rest == mark => Some(true),
+        "%error" if rest == mark => Some(false),
+        _ => None,
+    }
+}
+
+impl Block {
+    /// Commands of others, such as hooks, are answered here too; their flags say so.
+    fn answer(self, well: bool) -> Option<News> {
+        let ours = self.mark.rsplit(' ').next().is_some_and(|flags| flags != "0");
+        ours.then(|| News::Answer(if well { Ok(self.lines) } else { Err(self.lines.join(" ")) }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &str) -> Vec<News> {
+        let mut protocol = Protocol::default();
+        text.lines().filter_map(|line| protocol.line(line.as_bytes())).collect()
+    }
+
+    #[test]
+    fn answers_are_told_from_news() {
+        let told = "%begin 17 1 0\n%end 17 1 0\n%session-changed $0 hub\n%output %7 a\\033[1mb\n\
+                    %begin 18 2 1\nfirst\n%output %9 is text here\n%end 18 2 1\n%begin 18 3 1\nno such pane\n%error 18 3 1\n\
+                    %window-close @3\n%exit";
+        let answer = vec!["first".to_owned(), "%output %9 is text here".to_owned()];
+        assert_eq!(
+            read(told),
+            [News::Drew("%7".into()), News::Answer(Ok(answer)), News::Answer(Err("no such pane".into())), News::Panes, News::Exit]
+        );
+    }
+
+    #[test]
+    fn a_screen_cannot_end_its_own_answer() {
+        let told = "%begin 18 2 1\n%end 18 3 1\n%end\n%error 17 2 1\n%begin 18 3 1\nlast\n%end 18 2 1";
+        let News::Answer(Ok(lines)) = &read(told)[0] else { panic!("no answer") };
+        assert_eq!(lines.len(), 5);
+    }
+
+    #[test]
+    fn an_answer_without_a_question_is_noticed() {
+        assert_eq!(read("%begin 18 2 1\n%end 18 2 1\nrest\n%end 18 2 1"), [News::Answer(Ok(Vec::new())), News::Confused]);
+    }
+
+    proptest! {
+        #[test]
+        fn junk_is_survived(lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..40)) {
+            let mut protocol = Protocol::default();
+            for line in lines {
+                let _ = protocol.line(&line);
+            }
+        }
+
+        #[test]
+        fn almost_sense_is_survived(lines in prop::collection::vec("%(begin|end|error|output|exit|window-close)?( %?[0-9]{0,3}){0,4}", 0..40)) {
+            let mut protocol = Protocol::default();
+            for line in lines {
+                let _ = protocol.line(line.as_bytes());
+            }
+        }
+    }
+}

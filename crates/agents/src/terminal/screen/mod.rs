@@ -1,0 +1,119 @@
+//! What a program's screen says, by program. Pure: a captured screen in, a judgement out.
+//!
+//! Screens are drawn for people and change from version to version, so a reader looks for little: the composer, the mark of
+//! working, the shape of a question. What it does not recognise is [`PaneState::Starting`], and nothing is typed into that.
+
+mod cells;
+mod claude;
+mod codex;
+mod gemini;
+
+use moothall_engine::sessions::{Dialog, PaneState, View};
+
+use super::program::Reads;
+use cells::Row;
+
+/// Programs that take what is typed as commands.
+const SHELLS: [&str; 14] = ["sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "csh", "tcsh", "ash", "busybox", "nu", "pwsh", "elvish"];
+
+/// A pane as it was captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Screen {
+    /// Its lines from the top, with their attributes.
+    pub lines: Vec<String>,
+    /// The program in its foreground.
+    pub command: String,
+}
+
+/// What a reader made out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Seen {
+    state: PaneState,
+    composer: Option<String>,
+    dialog: Option<Dialog>,
+}
+
+impl Seen {
+    fn only(state: PaneState) -> Self {
+        Self { state, composer: None, dialog: None }
+    }
+
+    fn asking(dialog: Dialog) -> Self {
+        Self { state: PaneState::Asking, composer: None, dialog: Some(dialog) }
+    }
+
+    fn composing(busy: bool, composer: String) -> Self {
+        Self { state: if busy { PaneState::Busy } else { PaneState::Idle }, composer: Some(composer), dialog: None }
+    }
+}
+
+impl Screen {
+    /// What it shows, to a reader of this kind.
+    pub fn read(&self, reads: Reads) -> View {
+        let rows = cells::rows(self.lines.iter().map(String::as_str));
+        let seen = if is_shell(&self.command) { Seen::only(PaneState::Shell) } else { seen(&rows, reads) };
+        View { state: seen.state, composer: seen.composer, dialog: seen.dialog, text: text(&rows) }
+    }
+}
+
+fn seen(rows: &[Row], reads: Reads) -> Seen {
+    match reads {
+        Reads::Claude => claude::read(rows),
+        Reads::Codex => codex::read(rows),
+        Reads::Gemini => gemini::read(rows),
+        Reads::Other if rows.iter().all(|row| row.text().is_empty()) => Seen::only(PaneState::Starting),
+        Reads::Other => Seen::only(PaneState::Idle),
+    }
+}
+
+/// A login shell has a hyphen before its name.
+fn is_shell(command: &str) -> bool {
+    SHELLS.contains(&command.strip_prefix('-').unwrap_or(command))
+}
+
+fn text(rows: &[Row]) -> String {
+    let lines: Vec<String> = rows.iter().map(Row::text).collect();
+    lines.join("\n").trim_end().to_owned()
+}
+
+/// The rows from `first` on as one text: the mark before the first row and the indentation of the others are no part of it.
+fn composed<'a>(rows: impl IntoIterator<Item = &'a Row>, mark: usize) -> String {
+    let lines: Vec<String> = rows.into_iter().map(|row| row.typed(mark).trim_end().to_owned()).collect();
+    lines.join("\n").trim().to_owned()
+}
+
+fn without_empty_end(rows: &[Row]) -> &[Row] {
+    let end = rows.iter().rposition(|row| !row.text().is_empty()).map_or(0, |last| last + 1);
+    &rows[..end]
+}
+
+/// Where the empty rows begin that part a footer, at the very end, from what is above it.
+fn above_footer(rows: &[Row]) -> Option<usize> {
+    let gap = without_empty_end(rows).iter().rposition(|row| row.text().is_empty())?;
+    Some(without_empty_end(&rows[..gap]).len())
+}
+
+/// The options of a question: rows such as `❯ 1. Yes`, numbered from 1 without a gap; and the row where they begin.
+fn options(rows: &[Row], frame: &[char]) -> Option<(usize, Vec<String>)> {
+    let inner = |row: &Row| row.text().trim_matches(|c| c == ' ' || frame.contains(&c)).to_owned();
+    let numbered = |row: &Row, number: usize| {
+        let text = inner(row);
+        let text = text.trim_start_matches(['❯', '›', '●', '>', ' ']);
+        text.strip_prefix(&format!("{number}. ")).map(|option| option.trim().to_owned())
+    };
+    let first = rows.iter().rposition(|row| numbered(row, 1).is_some())?;
+    let mut options: Vec<String> = Vec::new();
+    for row in &rows[first..] {
+        match numbered(row, options.len() + 1) {
+            Some(option) => options.push(option),
+            // A long option goes on in the next row; an empty row ends them.
+            None if inner(row).is_empty() => break,
+            None => {
+                if let Some(last) = options.last_mut() {
+                    *last = format!("{last} {}", inner(row));
+                }
+            }
+        }
+    }
+    (options.len() > 1).then_some((first, options))
+}

@@ -1,0 +1,141 @@
+//! How a program gets a terminal, and loses it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use moothall_engine::sessions::{HostFault, Launch, Pane};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use super::control::link;
+use super::program::{Parts, Program, bare};
+use super::words::{Words, literal_format};
+use super::{Environment, TmuxHost, is_program, run_of};
+
+/// A program that goes on for so long after its terminal is gone is killed.
+const LAST_WORDS: Duration = Duration::from_secs(3);
+
+const NAME_CHARS_MAX: usize = 40;
+
+impl TmuxHost {
+    pub(super) async fn start_program(&self, launch: &Launch) -> Result<Pane, HostFault> {
+        let program = self.programs.get(&launch.client).ok_or_else(|| unknown(self, &launch.client))?;
+        if !launch.cwd.is_absolute() || !launch.cwd.is_dir() {
+            return Err(HostFault::Refused(format!("The folder {} does not exist.", launch.cwd.display())));
+        }
+        let parts = self.dress.launch_parts(program, launch, bare(program, launch))?;
+        let command = new_session(launch, &parts, &find(program, &parts, &launch.cwd)?)?;
+        let control = self.control(&self.own);
+        let told = control.run(&command).await?;
+        let mut words = told.first().map(String::as_str).unwrap_or_default().split(' ');
+        let (Some(id), Some(pid), Some(window)) = (words.next(), words.next().and_then(|pid| pid.parse().ok()), words.next()) else {
+            return Err(HostFault::Failed(format!("tmux did not say where it started {}.", launch.client)));
+        };
+        control.run(&link(window)).await?;
+        let pane = Pane { socket: String::new(), id: id.to_owned(), pid };
+        // From here on it is known what its screen is, for keys that are pressed without saying so.
+        drop(control.panes.drawn(&run_of(&pane), Some(&launch.client)));
+        Ok(pane)
+    }
+
+    pub(super) async fn end_program(&self, pane: &Pane) -> Result<(), HostFault> {
+        if !pane.socket.is_empty() {
+            // Whoever started it ends it; here it is only let go.
+            let place = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(pane);
+            if let Some(place) = place {
+                self.control(&place).panes.forget(&run_of(pane));
+            }
+            return Ok(());
+        }
+        let control = match self.same(pane).await {
+            Err(HostFault::Gone(_)) => return Ok(()),
+            same => same?,
+        };
+        let dead = Words::of("display-message -p -t").words([pane.id.as_str(), "#{pane_dead}"]);
+        match control.run_both(&dead, &Words::of("kill-pane -t").word(&pane.id)).await {
+            // Its number may belong to another process by now.
+            Ok((dead, _)) if dead.first().is_some_and(|dead| dead == "1") => {}
+            Ok(_) => drop(tokio::spawn(kill_later(pane.pid))),
+            Err(HostFault::Failed(_)) => {}
+            Err(fault) => return Err(fault),
+        }
+        Ok(())
+    }
+}
+
+/// A program that does not care that its terminal is gone would go on unseen.
+async fn kill_later(pid: u32) {
+    tokio::time::sleep(LAST_WORDS).await;
+    if let Ok(group) = i32::try_from(pid) {
+        // It is gone, as it should be.
+        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+    }
+}
+
+fn unknown(host: &TmuxHost, client: &str) -> HostFault {
+    let known: Vec<&str> = host.programs.keys().map(String::as_str).collect();
+    HostFault::UnknownProgram(format!("No program {client} is known to run in a terminal; there are: {}.", known.join(", ")))
+}
+
+/// The file that is started.
+fn find(program: &Program, parts: &Parts, cwd: &Path) -> Result<String, HostFault> {
+    let name = parts.argv.first().map(String::as_str).unwrap_or_default();
+    let environment = Environment::of(&program.env);
+    let file = environment.find(name, cwd).filter(|file| is_program(file));
+    let file = file.and_then(|file| file.into_os_string().into_string().ok());
+    match file {
+        // `env` would take it for a variable.
+        Some(file) if !file.contains('=') => Ok(file),
+        Some(file) => Err(HostFault::UnknownProgram(format!("{file} has an equals sign in its path; start it by another one."))),
+        None => Err(HostFault::UnknownProgram(format!("The program {name:?} is not installed: it is in none of {}.", environment.path()))),
+    }
+}
+
+/// The command that starts it. Several words are executed as they are; a single one would go through a shell.
+fn new_session(launch: &Launch, parts: &Parts, file: &str) -> Result<Words, HostFault> {
+    let cwd = launch.cwd.to_str().ok_or_else(|| HostFault::Refused("The folder's name is no text.".to_owned()))?;
+    let mut words = Words::of("new-session -d -P -F '#{pane_id} #{pane_pid} #{window_id}' -x 200 -y 50");
+    words = words.words(["-s", &session_name(launch), "-n", &title(&launch.name), "-c", &literal_format(cwd)]);
+    for variable in variables(parts)? {
+        words = words.words(["-e", &variable]);
+    }
+    // It is not told that it is in tmux: what it started there could end all others by accident.
+    words = words.words(["--", "env", "-u", "TMUX", "-u", "TMUX_PANE", "--", file]);
+    Ok(words.words(parts.argv.iter().skip(1).map(String::as_str)))
+}
+
+/// What it inherits, and what is given to it: the server's own variables only where they are meant for it.
+fn variables(parts: &Parts) -> Result<Vec<String>, HostFault> {
+    let mut all = Vec::new();
+    for (name, value) in Environment::of(&std::collections::BTreeMap::new()).pairs() {
+        if let (Some(name), Some(value)) = (name.to_str(), value.to_str())
+            && !parts.env.contains_key(name)
+            && name != "TERM"
+        {
+            all.push(format!("{name}={value}"));
+        }
+    }
+    all.push("COLORTERM=truecolor".to_owned());
+    for (name, value) in &parts.env {
+        if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+            return Err(HostFault::Refused(format!("The variable {name:?} cannot be set.")));
+        }
+        all.push(format!("{name}={value}"));
+    }
+    Ok(all)
+}
+
+/// tmux's name of the session: letters, digits and hyphens, whatever the id is.
+fn session_name(launch: &Launch) -> String {
+    format!("moothall-{}", plain(&launch.session.to_string()))
+}
+
+fn title(name: &str) -> String {
+    let title = plain(name);
+    if title.is_empty() { "agent".to_owned() } else { title }
+}
+
+fn plain(text: &str) -> String {
+    let kept = text.chars().map(|c| c.to_ascii_lowercase()).filter(|c| c.is_ascii_alphanumeric() || *c == '-');
+    kept.skip_while(|c| *c == '-').take(NAME_CHARS_MAX).collect()
+}

@@ -1,0 +1,208 @@
+//! How text and keys get into a program: looked at before, and looked at after.
+//!
+//! Between two looks nothing is waited for but the pane's own drawing, with a bound.
+
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use moothall_engine::sessions::{HostFault, Key, Pane, PaneState, View};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
+
+use super::control::Control;
+use super::hygiene::for_composer;
+use super::program::Reads;
+use super::words::Words;
+use super::{TmuxHost, run_of};
+
+/// More than the longest message that is taken anywhere, so that no message fails here.
+const PASTE_BYTES_MAX: usize = 1 << 20;
+
+/// A program that shows nothing of a paste for so long has not taken it.
+const TAKES_PASTE: Duration = Duration::from_secs(10);
+
+/// An Enter that changes nothing for so long was lost.
+const TAKES_ENTER: Duration = Duration::from_secs(2);
+
+/// Enters that are pressed again when they were lost.
+const ENTERS_AGAIN: usize = 2;
+
+/// A program that was interrupted is done for after so long.
+const TAKES_ESCAPE: Duration = Duration::from_secs(5);
+
+/// Makes each paste's buffer and file another one.
+static PASTES: AtomicU64 = AtomicU64::new(0);
+
+/// A pane that is being typed into.
+struct Typing<'a> {
+    host: &'a TmuxHost,
+    control: &'a Control,
+    pane: &'a Pane,
+    reads: Reads,
+    drawn: watch::Receiver<u64>,
+}
+
+impl TmuxHost {
+    fn typing<'a>(&'a self, control: &'a Control, pane: &'a Pane, client: Option<&str>) -> Typing<'a> {
+        let run = run_of(pane);
+        let drawn = control.panes.drawn(&run, client);
+        let client = control.panes.client(&run);
+        Typing { host: self, control, pane, reads: client.map_or(Reads::Other, |client| self.reads(&client)), drawn }
+    }
+
+    pub(super) async fn paste_text(&self, pane: &Pane, client: &str, text: &str) -> Result<(), HostFault> {
+        let text = for_composer(text);
+        if text.trim().is_empty() {
+            return Err(HostFault::Refused("There is nothing to paste.".to_owned()));
+        }
+        if text.len() > PASTE_BYTES_MAX {
+            return Err(HostFault::Refused(format!("{} bytes are too many for a paste; {PASTE_BYTES_MAX} are the most.", text.len())));
+        }
+        let control = self.same(pane).await?;
+        let mut typing = self.typing(&control, pane, Some(client));
+        refuse_unless_free(&typing.look().await?)?;
+        typing.put(&text).await?;
+        let shown = |view: &View| view.composer.as_ref().is_none_or(|composer| !composer.is_empty());
+        match typing.until(TAKES_PASTE, shown).await? {
+            Some(_) => Ok(()),
+            None => Err(HostFault::Failed("The program shows nothing of what was pasted.".to_owned())),
+        }
+    }
+
+    pub(super) async fn press_key(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {
+        let control = self.same(pane).await?;
+        let mut typing = self.typing(&control, pane, None);
+        match key {
+            Key::Enter => typing.enter().await,
+            Key::Escape => typing.escape().await,
+            Key::Option(position) => typing.choose(position).await,
+        }
+    }
+
+    /// A file that only this user may read, for tmux to load.
+    fn keep(&self, number: u64, text: &str) -> std::io::Result<std::path::PathBuf> {
+        let path = self.folder.join(format!("paste-{}-{number}", std::process::id()));
+        let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+        file.write_all(text.as_bytes())?;
+        Ok(path)
+    }
+}
+
+/// Only into an idle program with an empty composer may anything be pasted.
+fn refuse_unless_free(view: &View) -> Result<(), HostFault> {
+    let refused = |why: &str| Err(HostFault::Refused(why.to_owned()));
+    match (view.state, view.composer.as_deref()) {
+        (PaneState::Idle, None | Some("")) => Ok(()),
+        (PaneState::Idle, Some(_)) => refused("Somebody is typing there: the composer is not empty."),
+        (PaneState::Starting, _) => refused("The program does not take input yet."),
+        (PaneState::Busy, _) => refused("The program is busy."),
+        (PaneState::Asking, _) => refused("The program waits for an answer to a question of its own."),
+        (PaneState::Shell, _) => refused("A shell shows there; the program is gone, and nothing is typed into a shell."),
+        (PaneState::Gone, _) => Err(HostFault::Gone("The program is gone.".to_owned())),
+    }
+}
+
+impl Typing<'_> {
+    async fn look(&mut self) -> Result<View, HostFault> {
+        self.drawn.mark_unchanged();
+        self.host.look(self.control, self.pane, self.reads).await
+    }
+
+    /// Looks whenever something was drawn until it shows what is awaited; nothing when it does not in time.
+    async fn until(&mut self, bound: Duration, shows: impl Fn(&View) -> bool) -> Result<Option<View>, HostFault> {
+        let until = Instant::now() + bound;
+        loop {
+            let view = self.look().await?;
+            if shows(&view) {
+                return Ok(Some(view));
+            }
+            match timeout_at(until, self.drawn.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => return Err(HostFault::Gone("The program ended.".to_owned())),
+                Err(_) => return Ok(None),
+            }
+        }
+    }
+
+    /// Through a buffer of tmux's, which puts the marks of a paste around it: nothing in the text ends the paste.
+    async fn put(&mut self, text: &str) -> Result<(), HostFault> {
+        let number = PASTES.fetch_add(1, Ordering::Relaxed);
+        let buffer = format!("moothall-{}-{number}", std::process::id());
+        let path = self.host.keep(number, text).map_err(|error| HostFault::Failed(format!("The paste could not be kept: {error}.")))?;
+        let load = Words::of("load-buffer").words(["-b", &buffer, &path.to_string_lossy()]);
+        let paste = Words::of("paste-buffer -p -d").words(["-b", &buffer, "-t", &self.pane.id]);
+        let drew = *self.drawn.borrow();
+        let pasted = self.control.run_both(&load, &paste).await;
+        // tmux has read it. What cannot be removed is overwritten by the next one of that number.
+        let _ = std::fs::remove_file(&path);
+        pasted?;
+        if self.reads == Reads::Other {
+            // Its composer cannot be read, so that it draws something has to do.
+            self.drawing_since(drew).await?;
+        }
+        Ok(())
+    }
+
+    async fn drawing_since(&mut self, drew: u64) -> Result<(), HostFault> {
+        let waiting = timeout_at(Instant::now() + TAKES_PASTE, self.drawn.wait_for(|count| *count != drew)).await;
+        match waiting {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(_)) => Err(HostFault::Gone("The program ended.".to_owned())),
+            Err(_) => Err(HostFault::Failed("The program shows nothing of what was pasted.".to_owned())),
+        }
+    }
+
+    async fn send(&self, key: &str) -> Result<(), HostFault> {
+        self.control.run(&Words::of("send-keys -t").words([self.pane.id.as_str(), key])).await.map(|_| ())
+    }
+
+    /// Presses Enter, and again when the program shows that it was lost.
+    async fn enter(&mut self) -> Result<(), HostFault> {
+        let before = self.look().await?;
+        let waiting = before.composer.as_ref().is_some_and(|composer| !composer.is_empty());
+        self.send("Enter").await?;
+        if !waiting {
+            return Ok(());
+        }
+        for again in 0..=ENTERS_AGAIN {
+            let taken = |view: &View| view.state != PaneState::Idle || view.composer.as_ref().is_none_or(String::is_empty);
+            match self.until(TAKES_ENTER, taken).await {
+                Ok(Some(_)) | Err(HostFault::Gone(_)) => return Ok(()),
+                Ok(None) if again < ENTERS_AGAIN => self.send("Enter").await?,
+                Ok(None) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        Err(HostFault::Failed("The program does not take what stands in its composer.".to_owned()))
+    }
+
+    /// Interrupts. A program may put the words of the turn back into its composer; they are taken out, as nobody typed them.
+    async fn escape(&mut self) -> Result<(), HostFault> {
+        let before = self.look().await?;
+        self.send("Escape").await?;
+        if before.state != PaneState::Busy {
+            return Ok(());
+        }
+        let idle = |view: &View| view.state != PaneState::Busy;
+        let after = self.until(TAKES_ESCAPE, idle).await?;
+        let was_empty = before.composer.as_ref().is_some_and(String::is_empty);
+        let holds = after.and_then(|view| view.composer).is_some_and(|composer| !composer.is_empty());
+        if was_empty && holds {
+            self.send("C-c").await?;
+            self.until(TAKES_ESCAPE, |view| view.composer.as_ref().is_none_or(String::is_empty)).await?;
+        }
+        Ok(())
+    }
+
+    /// Chooses an option by its digit, as all of the known programs take it.
+    async fn choose(&mut self, position: usize) -> Result<(), HostFault> {
+        let view = self.look().await?;
+        let offered = view.dialog.as_ref().map_or(0, |dialog| dialog.options.len());
+        if position >= offered.min(9) {
+            return Err(HostFault::Refused("The program does not offer that now.".to_owned()));
+        }
+        self.send(&(position + 1).to_string()).await
+    }
+}

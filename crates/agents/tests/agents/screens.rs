@@ -1,0 +1,140 @@
+//! Screens of the real programs, as tmux captured them: Claude Code 2.1.197, Codex 0.169.0, Gemini CLI 0.61.0.
+
+use std::path::Path;
+
+use moothall_agents::terminal::Reads;
+use moothall_agents::terminal::screen::Screen;
+use moothall_engine::sessions::{PaneState, View};
+
+const PROGRAMS: [(&str, Reads); 3] = [("claude", Reads::Claude), ("codex", Reads::Codex), ("gemini", Reads::Gemini)];
+
+fn view(program: &str, reads: Reads, name: &str) -> View {
+    screen(program, name).read(reads)
+}
+
+fn screen(program: &str, name: &str) -> Screen {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/agents/screens/{program}-{name}.txt"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    Screen { lines: text.lines().map(str::to_owned).collect(), command: "node".to_owned() }
+}
+
+#[test]
+fn every_program_is_read() {
+    let numbers: String = (1..=14).map(|number| format!("{number}\n")).collect();
+    for (program, reads) in PROGRAMS {
+        let pasted = match reads {
+            Reads::Claude => "[Pasted text #1 +14 lines]".to_owned(),
+            Reads::Gemini => "[Pasted Text: 15 lines]".to_owned(),
+            Reads::Codex | Reads::Other => numbers.trim_end().to_owned(),
+        };
+        for (name, state, composer) in [
+            ("idle", PaneState::Idle, ""),
+            ("typed", PaneState::Idle, "hello there"),
+            ("short-paste", PaneState::Idle, "one\ntwo\nthree"),
+            ("long-paste", PaneState::Idle, pasted.as_str()),
+            ("busy", PaneState::Busy, ""),
+            ("busy-typed", PaneState::Busy, "queued words"),
+        ] {
+            let view = view(program, reads, name);
+            assert_eq!(
+                (view.state, view.composer.as_deref(), view.dialog),
+                (state, Some(composer), None),
+                "{program} {name}\n{}",
+                view.text
+            );
+        }
+    }
+}
+
+#[test]
+fn questions_are_read() {
+    for (program, reads, action, options) in [
+        (
+            "claude",
+            Reads::Claude,
+            "Bash command\ntouch made.txt\nMakes a file",
+            ["Yes", "Yes, and always allow access to project/ from this project", "No"],
+        ),
+        (
+            "codex",
+            Reads::Codex,
+            "Environment: local\n\nReason: May I make a file?\n\n$ touch /etc/made.txt",
+            [
+                "Yes, proceed (y)",
+                "Yes, and don't ask again for commands that start with `touch /etc/made.txt` (p)",
+                "No, and tell Codex what to do differently (esc)",
+            ],
+        ),
+        (
+            "gemini",
+            Reads::Gemini,
+            "Shell  touch made.txt\ntouch made.txt",
+            ["Allow once", "Allow for this session", "No, suggest changes (esc)"],
+        ),
+    ] {
+        let view = view(program, reads, "asking");
+        assert_eq!(view.state, PaneState::Asking, "{program}\n{}", view.text);
+        let dialog = view.dialog.unwrap();
+        assert_eq!((dialog.action.as_str(), dialog.options), (action, options.map(str::to_owned).to_vec()), "{program}");
+    }
+}
+
+#[test]
+fn what_follows_a_turn_is_idle() {
+    // Claude Code puts the words of an interrupted turn back.
+    for ((program, reads), composer) in PROGRAMS.into_iter().zip(["slowly again", "", ""]) {
+        let view = view(program, reads, "interrupted");
+        assert_eq!((view.state, view.composer.as_deref()), (PaneState::Idle, Some(composer)), "{program}\n{}", view.text);
+    }
+}
+
+#[test]
+fn what_waits_for_a_turn_is_no_content() {
+    for (program, reads) in [PROGRAMS[0], PROGRAMS[2]] {
+        let view = view(program, reads, "queued");
+        assert_eq!((view.state, view.composer.as_deref()), (PaneState::Busy, Some("")), "{program}\n{}", view.text);
+    }
+}
+
+#[test]
+fn a_screen_that_is_not_known_takes_nothing() {
+    assert_eq!(view("claude", Reads::Claude, "starting").state, PaneState::Starting);
+    for (_, reads) in PROGRAMS {
+        for lines in
+            [vec![], vec![String::new(); 50], vec!["$ ".to_owned()], vec!["─".repeat(80); 3], vec!["1. a".to_owned(), "2. b".to_owned()]]
+        {
+            assert_eq!(
+                Screen { lines: lines.clone(), command: "node".into() }.read(reads).state,
+                PaneState::Starting,
+                "{reads:?} {lines:?}"
+            );
+        }
+    }
+    let other = Screen { lines: vec!["ready".to_owned()], command: "repl".into() }.read(Reads::Other);
+    assert_eq!((other.state, other.composer), (PaneState::Idle, None));
+}
+
+#[test]
+fn a_shell_is_a_shell_whatever_it_shows() {
+    for command in ["bash", "-zsh", "sh", "fish"] {
+        for (program, reads) in PROGRAMS {
+            let shell = Screen { command: command.into(), ..screen(program, "idle") }.read(reads);
+            assert_eq!((shell.state, shell.composer), (PaneState::Shell, None), "{program} {command}");
+        }
+    }
+}
+
+#[test]
+fn what_was_said_is_not_taken_for_a_question() {
+    // A message that looks like one, in the composer and above it.
+    for (program, reads) in PROGRAMS {
+        let mut screen = screen(program, "typed");
+        for line in &mut screen.lines {
+            *line = line.replace("hello there", "1. Yes");
+        }
+        let row = screen.lines.iter().position(|line| line.contains("1. Yes")).unwrap();
+        screen.lines.insert(row + 1, "  2. No".to_owned());
+        let view = screen.read(reads);
+        assert_eq!((view.state, view.dialog), (PaneState::Idle, None), "{program}\n{}", view.text);
+    }
+}

@@ -1,0 +1,34 @@
+//! Sessions and listeners in memory.
+
+use async_trait::async_trait;
+
+use super::MemoryLog;
+use crate::ports::{LogError, SessionBook};
+use crate::sessions::{Session, SessionId};
+
+#[async_trait]
+impl SessionBook for MemoryLog {
+    async fn keep(&self, session: &Session) -> Result<(), LogError> {
+        self.shelf().sessions.insert(session.id.clone(), session.clone());
+        Ok(())
+    }
+
+    async fn all(&self) -> Result<Vec<Session>, LogError> {
+        Ok(self.shelf().sessions.values().cloned().collect())
+    }
+
+    async fn listen(&self, target: &SessionId, caller: &SessionId) -> Result<(), LogError> {
+        self.shelf().listeners.insert((target.clone(), caller.clone()));
+        Ok(())
+    }
+
+    async fn listeners(&self, target: &SessionId) -> Result<Vec<SessionId>, LogError> {
+        let shelf = self.shelf();
+        Ok(shelf.listeners.iter().filter(|(listened, _)| listened == target).map(|(_, caller)| caller.clone()).collect())
+    }
+
+    async fn unlisten(&self, target: &SessionId, caller: &SessionId) -> Result<(), LogError> {
+        self.shelf().listeners.remove(&(target.clone(), caller.clone()));
+        Ok(())
+    }
+}

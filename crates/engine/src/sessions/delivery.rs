@@ -1,0 +1,135 @@
+//! How a turn gets into a terminal: every step is kept before the next, so that after a crash it is known what may be done again.
+
+use super::directory::target;
+use super::host::{HostFault, Key, PaneState};
+use super::runner::{Current, Runner, Stage};
+use super::tags::{tag_of, tagged};
+use crate::agent::TurnKey;
+use crate::crash;
+use crate::ports::{Deliveries, Delivery, DeliveryState};
+
+/// Lines of a terminal that are searched for a tag.
+const SEARCHED_LINES: usize = 2000;
+
+impl Runner {
+    /// Types the turn that has the session, and sends it off.
+    pub(super) async fn deliver(&mut self) {
+        let Some(mut current) = self.current.take() else { return };
+        match self.type_in(&mut current).await {
+            Ok(()) => {
+                current.stage = Stage::Sent;
+                self.current = Some(current);
+            }
+            Err(HostFault::Refused(why)) => {
+                tracing::debug!(session = %self.session.id, why, "not now");
+                self.mark(&current, &[DeliveryState::Sending], DeliveryState::Pending, &why).await;
+                self.current = Some(current);
+            }
+            Err(fault) => {
+                let message = fault.to_string();
+                self.mark(&current, &[DeliveryState::Pending, DeliveryState::Sending], DeliveryState::Failed, &message).await;
+                self.fail(&current.key, "terminal_failed", &message);
+            }
+        }
+    }
+
+    async fn type_in(&self, current: &mut Current) -> Result<(), HostFault> {
+        let (Some(pane), Some(job)) = (&self.session.pane, &current.job) else { return Ok(()) };
+        if current.delivery.is_none() {
+            current.delivery = self.row_of(&current.key).await.map(|row| row.id);
+        }
+        self.mark(current, &[DeliveryState::Pending], DeliveryState::Sending, "").await;
+        crash::point("delivery_sending");
+        self.host.paste(pane, &self.session.client, &tagged(&job.prompt.text, &current.tag)).await?;
+        crash::point("paste_done");
+        self.host.press(pane, Key::Enter).await?;
+        crash::point("enter_pressed");
+        self.mark(current, &[DeliveryState::Sending], DeliveryState::Sent, "").await;
+        Ok(())
+    }
+
+    async fn row_of(&self, key: &TurnKey) -> Option<Delivery> {
+        let hall = self.hall()?;
+        let rows = hall.log.deliveries()?.of_target(&target(&self.session.id), 16).await.ok()?;
+        rows.into_iter().find(|row| row.stream == key.stream && row.turn == Some(key.turn) && row.attempt == key.attempt)
+    }
+
+    /// Moves the row of a delivery on, from whichever of these states it is in.
+    pub(super) async fn mark(&self, current: &Current, from: &[DeliveryState], to: DeliveryState, evidence: &str) {
+        let (Some(id), Some(hall)) = (current.delivery, self.hall()) else { return };
+        let Some(deliveries) = hall.log.deliveries() else { return };
+        if let Err(error) = advance(deliveries, id, from, to, evidence).await {
+            tracing::error!(session = %self.session.id, %error, "the state of a delivery could not be kept");
+        }
+    }
+
+    /// The program took the prompt.
+    pub(super) async fn accept(&mut self) {
+        let Some(current) = &mut self.current else { return };
+        current.stage = Stage::Accepted;
+        let Some(current) = &self.current else { return };
+        self.mark(current, &[DeliveryState::Sending, DeliveryState::Sent], DeliveryState::Accepted, "").await;
+        crash::point("delivery_accepted");
+    }
+
+    /// After a restart: what became of the delivery that was on its way.
+    pub(super) async fn recover(&mut self) {
+        let Some(hall) = self.hall() else { return };
+        let Some(deliveries) = hall.log.deliveries() else { return };
+        let own = target(&self.session.id);
+        let heads = deliveries.heads().await.unwrap_or_default();
+        let Some(row) = heads.into_iter().find(|row| row.target == own) else { return };
+        let Some(turn) = row.turn else { return };
+        let key = TurnKey { stream: row.stream.clone(), turn, attempt: row.attempt };
+        let mut current = Current { tag: tag_of(&key), key, stage: Stage::Begun, delivery: Some(row.id), job: None };
+        match row.state {
+            DeliveryState::Pending => {}
+            DeliveryState::Sending => return self.recover_sending(current).await,
+            DeliveryState::Sent => current.stage = Stage::Sent,
+            DeliveryState::Accepted => current.stage = Stage::Accepted,
+            DeliveryState::Done | DeliveryState::Failed | DeliveryState::Unknown => return,
+        }
+        self.current = Some(current);
+    }
+
+    /// The server died between typing and sending off: the screen says how far it had come.
+    async fn recover_sending(&mut self, mut current: Current) {
+        let Some(pane) = self.session.pane.clone() else { return };
+        let view = self.view().await;
+        let composer = view.as_ref().and_then(|view| view.composer.clone()).unwrap_or_default();
+        let idle = view.is_some_and(|view| view.state == PaneState::Idle);
+        let seen = self.host.tail(&pane, SEARCHED_LINES).await.is_ok_and(|text| text.contains(&current.tag));
+        let typed = composer.contains(&current.tag) || (seen && !composer.trim().is_empty());
+        let pressed = idle && typed && self.press(Key::Enter).await.is_ok();
+        current.stage = match (pressed, seen, idle && composer.trim().is_empty()) {
+            (true, _, _) | (false, true, _) => Stage::Sent,
+            (false, false, true) => Stage::Begun,
+            (false, false, false) => return self.give_up(current).await,
+        };
+        let state = if current.stage == Stage::Sent { DeliveryState::Sent } else { DeliveryState::Pending };
+        self.mark(&current, &[DeliveryState::Sending], state, "found again after a restart").await;
+        self.current = Some(current);
+    }
+
+    /// Nobody can say whether it arrived: it is shown, and never blindly repeated.
+    async fn give_up(&mut self, current: Current) {
+        let message = "The server stopped while this was being typed; look at the terminal, and ask again if it is not there.";
+        self.mark(&current, &[DeliveryState::Sending], DeliveryState::Unknown, message).await;
+        self.fail(&current.key, "delivery_unknown", message);
+    }
+}
+
+async fn advance(
+    deliveries: &dyn Deliveries,
+    id: u64,
+    from: &[DeliveryState],
+    to: DeliveryState,
+    evidence: &str,
+) -> Result<(), crate::ports::LogError> {
+    for from in from {
+        if deliveries.advance(id, *from, to, evidence).await? {
+            return Ok(());
+        }
+    }
+    Ok(())
+}

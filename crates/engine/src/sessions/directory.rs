@@ -1,0 +1,493 @@
+//! Which sessions there are, and how to reach the task of each.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use moothall_kernel::command::{Actor, Command, Control, Invite};
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::names;
+use moothall_kernel::participant::{Address, AgentFacts, OnLost, Participant, Profile, Runtime};
+use moothall_kernel::policy::{Policy, PolicyName};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use uuid::Uuid;
+
+use super::agent::Terminals;
+use super::hooks::{Heard, Hook, HookNews, Permit};
+use super::host::{HostFault, Launch, Pane, PaneNews, SessionHost, View};
+use super::runner::{Mail, Runner};
+use super::{Doing, NewObserved, NewSession, Origin, Session, SessionError, SessionId, Status};
+use crate::agent::Agent;
+use crate::crash;
+use crate::hall::HallError;
+use crate::inner::Inner;
+use crate::ports::LogError;
+
+/// The address kind of a participant that is a session.
+const ADDRESS: &str = "session";
+/// What sessions may say to each other in one home before a person has to look.
+const HOME_EXCHANGES_MAX: u32 = 200;
+/// Shortest beginning of an id that finds a session.
+const PREFIX_CHARS_MIN: usize = 6;
+
+/// The sessions of a hall. Cheap to clone.
+#[derive(Clone)]
+pub struct Sessions {
+    pub(super) shared: Arc<Shared>,
+}
+
+pub(super) struct Shared {
+    pub(super) hall: Weak<Inner>,
+    host: Option<Arc<dyn SessionHost>>,
+    seats: Mutex<BTreeMap<SessionId, Arc<Seat>>>,
+    /// Conversations that were links when last looked at.
+    pub(super) links: Mutex<BTreeSet<StreamId>>,
+    /// Names are given and links are made one at a time.
+    pub(super) making: tokio::sync::Mutex<()>,
+    /// Participants for whom a session is being started.
+    pub(super) housing: Mutex<BTreeSet<(StreamId, ParticipantId)>>,
+}
+
+/// A session's place: what is known of it, and the way to its task.
+pub(super) struct Seat {
+    known: Mutex<Known>,
+    mail: mpsc::UnboundedSender<Mail>,
+    /// Turns true when it is over.
+    over: watch::Sender<bool>,
+}
+
+struct Known {
+    session: Session,
+    doing: Doing,
+    waiting: usize,
+}
+
+impl Seat {
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn session(&self) -> Session {
+        self.lock().session.clone()
+    }
+
+    pub(super) fn update(&self, session: &Session, doing: Doing, waiting: usize) {
+        *self.lock() = Known { session: session.clone(), doing, waiting };
+        self.over.send_replace(session.ended.is_some());
+    }
+
+    fn status(&self) -> Status {
+        let known = self.lock();
+        Status { session: known.session.clone(), doing: known.doing, waiting: known.waiting }
+    }
+
+    /// Whether the task took it; a session that is over has none.
+    pub(super) fn send(&self, mail: Mail) -> bool {
+        self.mail.send(mail).is_ok()
+    }
+}
+
+/// The delivery target of a participant that lives in a terminal.
+pub(crate) fn target_of(participant: &Participant) -> Option<String> {
+    session_of(participant).map(|session| target(&session))
+}
+
+pub(super) fn target(session: &SessionId) -> String {
+    format!("{ADDRESS}:{session}")
+}
+
+/// The session that a participant is.
+pub(super) fn session_of(participant: &Participant) -> Option<SessionId> {
+    let address = participant.address.as_ref().filter(|address| address.kind == ADDRESS)?;
+    Some(SessionId::new(&address.local_id))
+}
+
+impl Sessions {
+    pub(crate) fn new(hall: Weak<Inner>, host: Option<Arc<dyn SessionHost>>) -> Self {
+        let (seats, links, making, housing) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default(), Mutex::default());
+        Self { shared: Arc::new(Shared { hall, host, seats, links, making, housing }) }
+    }
+
+    /// Takes up the sessions that lived when the server went away.
+    pub(crate) async fn open(&self) -> Result<(), HallError> {
+        if self.shared.host.is_none() {
+            return Ok(());
+        }
+        let Some(hall) = self.shared.hall.upgrade() else { return Ok(()) };
+        let Some(book) = hall.log.sessions() else { return Ok(()) };
+        let mut living = false;
+        for session in book.all().await? {
+            living |= session.ended.is_none();
+            self.seat(session);
+        }
+        if living {
+            self.find_links(&hall).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn host(&self) -> Result<Arc<dyn SessionHost>, SessionError> {
+        self.shared.host.clone().ok_or_else(|| SessionError::Unavailable("this server was started without terminals".into()))
+    }
+
+    pub(super) fn hall(&self) -> Result<Arc<Inner>, SessionError> {
+        self.shared.hall.upgrade().ok_or(SessionError::Hall(HallError::ShuttingDown))
+    }
+
+    /// What takes the turns of sessions.
+    pub(crate) fn agent(&self) -> Arc<dyn Agent> {
+        Arc::new(Terminals(self.clone()))
+    }
+
+    /// The programs that can be started, with one sentence each.
+    pub fn programs(&self) -> Vec<(String, String)> {
+        self.shared.host.as_ref().map(|host| host.programs()).unwrap_or_default()
+    }
+
+    fn seats(&self) -> MutexGuard<'_, BTreeMap<SessionId, Arc<Seat>>> {
+        self.shared.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn seat_of(&self, id: &SessionId) -> Option<Arc<Seat>> {
+        self.seats().get(id).cloned()
+    }
+
+    /// Gives a session a place, and a task unless it is over.
+    fn seat(&self, session: Session) -> Arc<Seat> {
+        let (mail, inbox) = mpsc::unbounded_channel();
+        let doing = if session.ended.is_some() { Doing::Ended } else { Doing::Starting };
+        let known = Mutex::new(Known { session: session.clone(), doing, waiting: 0 });
+        let over = watch::Sender::new(session.ended.is_some());
+        let seat = Arc::new(Seat { known, mail, over });
+        self.seats().insert(session.id.clone(), seat.clone());
+        if session.ended.is_none()
+            && let (Some(host), Some(hall)) = (self.shared.host.clone(), self.shared.hall.upgrade())
+        {
+            hall.spawn(Runner::new(self.clone(), host, session, seat.clone(), inbox).run());
+        }
+        seat
+    }
+
+    /// All sessions that live, and those that ended too if wanted, oldest first.
+    pub fn list(&self, include_ended: bool) -> Vec<Status> {
+        let all = self.seats().values().map(|seat| seat.status()).collect::<Vec<_>>();
+        all.into_iter().filter(|status| include_ended || status.doing != Doing::Ended).collect()
+    }
+
+    /// A session by its id, the beginning of it, or its name. Of several with a name, the one that lives, or lived last.
+    ///
+    /// # Errors
+    /// [`SessionError::NotFound`], or [`SessionError::Invalid`] when more than one is meant.
+    pub fn find(&self, word: &str) -> Result<Status, SessionError> {
+        let word = word.trim();
+        let all = self.list(true);
+        let exact = all.iter().find(|status| status.session.id.as_str() == word);
+        let named = || all.iter().filter(|status| status.session.name.as_str() == word);
+        let living = || named().find(|status| status.doing != Doing::Ended);
+        if let Some(found) = exact.or_else(living).or_else(|| named().next_back()) {
+            return Ok(found.clone());
+        }
+        let begins = |status: &&Status| word.len() >= PREFIX_CHARS_MIN && status.session.id.as_str().starts_with(word);
+        match all.iter().filter(begins).collect::<Vec<_>>()[..] {
+            [found] => Ok(found.clone()),
+            [] => Err(SessionError::NotFound(word.to_owned())),
+            _ => Err(SessionError::Invalid(format!("{word} begins the ids of several sessions; give more of it."))),
+        }
+    }
+
+    /// A session that lives.
+    pub(super) fn living(&self, id: &SessionId) -> Result<Arc<Seat>, SessionError> {
+        let seat = self.seat_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
+        match seat.session() {
+            Session { ended: Some((_, why)), name, .. } => Err(SessionError::Ended { name, why }),
+            Session { .. } => Ok(seat),
+        }
+    }
+
+    /// Resolves when a session is over; at once where there is none.
+    pub(crate) async fn over(&self, id: &SessionId) {
+        let Some(mut over) = self.seat_of(id).map(|seat| seat.over.subscribe()) else { return };
+        // A seat is never given up, so the sender does not go away.
+        let _ = over.wait_for(|over| *over).await;
+    }
+
+    /// The living session whose environment holds this secret.
+    pub fn by_token(&self, token: &str) -> Option<SessionId> {
+        let hash = hash_of(token);
+        let seats = self.seats();
+        let own = |seat: &&Arc<Seat>| {
+            let known = seat.lock();
+            known.session.ended.is_none() && known.session.token_hash == hash
+        };
+        seats.values().find(own).map(|seat| seat.session().id)
+    }
+
+    /// Starts a program in a terminal of its own, with a home to talk to it in.
+    ///
+    /// # Errors
+    /// [`SessionError`]; nothing runs then.
+    pub async fn start(&self, new: NewSession) -> Result<Status, SessionError> {
+        let host = self.host()?;
+        let cwd = if new.cwd.as_os_str().is_empty() { host.home(&new.client) } else { new.cwd.clone() };
+        if !cwd.is_absolute() || !cwd.is_dir() {
+            return Err(SessionError::Invalid(format!("{} is no folder here; give an absolute path of one.", cwd.display())));
+        }
+        if !host.programs().iter().any(|(client, _)| *client == new.client) {
+            let known: Vec<_> = host.programs().into_iter().map(|(client, _)| client).collect();
+            return Err(SessionError::Invalid(format!("There is no program {:?}; there are: {}.", new.client, known.join(", "))));
+        }
+        let token = fresh_token();
+        let mut session = self.found(&new.client, new.name.as_deref(), cwd.clone(), Origin::Started, &token, &new.by).await?;
+        crash::point("session_kept");
+        let env = [("MOOTHALL_SESSION", session.id.to_string()), ("MOOTHALL_SESSION_TOKEN", token)];
+        let launch = Launch {
+            session: session.id.clone(),
+            name: session.name.to_string(),
+            client: new.client,
+            args: new.args,
+            cwd,
+            env: env.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+        };
+        match host.start(&launch).await {
+            Ok(pane) => self.settle_in(&mut session, pane).await,
+            Err(fault) => self.never_began(session, fault).await,
+        }
+    }
+
+    /// Makes a session of a program that runs already.
+    ///
+    /// # Errors
+    /// [`SessionError`]; the program is left alone then.
+    pub async fn observe(&self, new: NewObserved) -> Result<Status, SessionError> {
+        let host = self.host()?;
+        let pane = host.adopt(&new.adopt).await.map_err(host_error)?;
+        let taken = |status: &Status| status.session.pane.as_ref() == Some(&pane);
+        if let Some(other) = self.list(false).iter().find(|status| taken(status)) {
+            return Err(SessionError::Conflict(format!("{} is in this terminal already.", other.session.name)));
+        }
+        let mut session = self.found(&new.adopt.client, new.name.as_deref(), "/".into(), Origin::Observed, &fresh_token(), &new.by).await?;
+        self.settle_in(&mut session, pane).await
+    }
+
+    /// Makes the home and keeps the session, before anything runs.
+    async fn found(
+        &self,
+        client: &str,
+        name: Option<&str>,
+        cwd: std::path::PathBuf,
+        origin: Origin,
+        token: &str,
+        by: &Actor,
+    ) -> Result<Session, SessionError> {
+        let hall = self.hall()?;
+        let _making = self.shared.making.lock().await;
+        let name = self.free_name(client, name)?;
+        let policy = Policy { name: PolicyName::Open, max_exchanges_without_human: HOME_EXCHANGES_MAX, ..hall.defaults.clone() };
+        let title = match cwd.file_name() {
+            Some(folder) if origin == Origin::Started => format!("{name} in {}", folder.to_string_lossy()),
+            _ => name.to_string(),
+        };
+        let id = hall.create(title, policy, by.clone(), None).await?.stream;
+        let session = Session {
+            id,
+            name,
+            client: client.to_owned(),
+            computer: String::new(),
+            cwd,
+            pane: None,
+            native: None,
+            origin,
+            token_hash: hash_of(token),
+            started_at: hall.now(),
+            ended: None,
+        };
+        let invite = Control::Invite(invite_of(&session));
+        hall.submit(&session.id, Command::Control { by: by.clone(), controls: vec![invite] }, None).await?;
+        self.keep(&session).await?;
+        Ok(session)
+    }
+
+    async fn settle_in(&self, session: &mut Session, pane: Pane) -> Result<Status, SessionError> {
+        session.pane = Some(pane);
+        self.keep(session).await?;
+        crash::point("session_started");
+        Ok(self.seat(session.clone()).status())
+    }
+
+    async fn never_began(&self, mut session: Session, fault: HostFault) -> Result<Status, SessionError> {
+        let hall = self.hall()?;
+        session.ended = Some((hall.now(), fault.to_string()));
+        self.keep(&session).await?;
+        let by = Actor { id: ParticipantId::moothall(), human: true };
+        let _ = hall.submit(&session.id, Command::Archive { on: true, by }, None).await;
+        Err(host_error(fault))
+    }
+
+    pub(super) async fn keep(&self, session: &Session) -> Result<(), SessionError> {
+        let hall = self.hall()?;
+        match hall.log.sessions() {
+            Some(book) => book.keep(session).await.map_err(log_error),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes that a session is being started for a participant; `false` when one is already.
+    pub(super) fn begin_housing(&self, of: (StreamId, ParticipantId)) -> bool {
+        self.shared.housing.lock().unwrap_or_else(PoisonError::into_inner).insert(of)
+    }
+
+    pub(super) fn end_housing(&self, of: &(StreamId, ParticipantId)) {
+        self.shared.housing.lock().unwrap_or_else(PoisonError::into_inner).remove(of);
+    }
+
+    /// Whether no living session is called so, and one could be.
+    pub(super) fn is_free(&self, name: &str) -> bool {
+        self.free_name("", Some(name)).is_ok()
+    }
+
+    /// The given name, or the client's with the first number that is free.
+    fn free_name(&self, client: &str, name: Option<&str>) -> Result<ParticipantId, SessionError> {
+        let living = self.list(false);
+        let taken = |name: &str| {
+            let skeleton = names::skeleton(name);
+            living.iter().any(|status| names::skeleton(status.session.name.as_str()) == skeleton)
+        };
+        if let Some(name) = name {
+            names::check_id(name).map_err(|fault| SessionError::Invalid(format!("The name {name:?} {}.", fault.explain())))?;
+            if taken(name) {
+                return Err(SessionError::Conflict(format!("A session called {name} lives already; choose another name.")));
+            }
+            return Ok(ParticipantId::new(name));
+        }
+        let stem = if names::check_id(client).is_ok() { client } else { "session" };
+        let numbered = (2..).map(|number: u32| format!("{stem}-{number}"));
+        let free = std::iter::once(stem.to_owned()).chain(numbered).find(|name| !taken(name));
+        Ok(ParticipantId::new(free.unwrap_or_default()))
+    }
+
+    /// How a session takes part in a conversation, under its own name.
+    ///
+    /// # Errors
+    /// [`SessionError`] when it does not live.
+    pub fn invite(&self, id: &SessionId) -> Result<Invite, SessionError> {
+        Ok(invite_of(&self.living(id)?.session()))
+    }
+
+    /// What its terminal shows.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn screen(&self, id: &SessionId) -> Result<View, SessionError> {
+        let (host, pane, client) = self.pane(id)?;
+        host.view(&pane, &client).await.map_err(host_error)
+    }
+
+    /// Listens to its terminal.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn watch(&self, id: &SessionId) -> Result<broadcast::Receiver<PaneNews>, SessionError> {
+        let (host, pane, client) = self.pane(id)?;
+        host.watch(&pane, &client).await.map_err(host_error)
+    }
+
+    /// The command with which a person on this computer looks at it and types into it.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn attach(&self, id: &SessionId) -> Result<Vec<String>, SessionError> {
+        let (host, pane, _) = self.pane(id)?;
+        host.attach(&pane).await.map_err(host_error)
+    }
+
+    fn pane(&self, id: &SessionId) -> Result<(Arc<dyn SessionHost>, Pane, String), SessionError> {
+        let session = self.living(id)?.session();
+        let pane = session.pane.ok_or_else(|| SessionError::Conflict("Its program has not begun yet.".into()))?;
+        Ok((self.host()?, pane, session.client))
+    }
+
+    /// Interrupts what it is doing.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn interrupt(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
+        tracing::info!(session = %id, by = %by.id, "interrupted");
+        self.ask_runner(id, Mail::Interrupt).await?
+    }
+
+    /// Ends it: its program, its turns, its place in links.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn end(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
+        let why = format!("{} ended it", by.id);
+        self.ask_runner(id, |reply| Mail::End(why, reply)).await?
+    }
+
+    async fn ask_runner<T>(&self, id: &SessionId, mail: impl FnOnce(oneshot::Sender<T>) -> Mail) -> Result<T, SessionError> {
+        let seat = self.living(id)?;
+        let (reply, answer) = oneshot::channel();
+        seat.send(mail(reply));
+        answer.await.map_err(|_| SessionError::Conflict("The session ended just now.".into()))
+    }
+
+    /// Takes a report of a program. What followed from it is kept when this returns.
+    ///
+    /// # Errors
+    /// [`SessionError`] when it could not be kept; bring it again.
+    pub async fn heard(&self, hook: Hook) -> Result<Heard, SessionError> {
+        match self.check(&hook) {
+            Ok(()) => self.ask_runner(&hook.session.clone(), |reply| Mail::Hook(hook, reply)).await?,
+            Err(heard) => Ok(heard),
+        }
+    }
+
+    /// Whether a report may count at all.
+    fn check(&self, hook: &Hook) -> Result<(), Heard> {
+        let seat = self.seat_of(&hook.session).ok_or(Heard::Unknown)?;
+        let session = seat.session();
+        if session.token_hash != hash_of(&hook.token) {
+            tracing::warn!(session = %hook.session, "a report did not hold the session's secret");
+            return Err(Heard::Forged);
+        }
+        if session.ended.is_some() { Err(Heard::Unknown) } else { Ok(()) }
+    }
+
+    /// Waits for a person's answer to what a program asks. Dropping the future takes the question back.
+    pub async fn ask(&self, hook: Hook) -> Permit {
+        let HookNews::Asks { action } = hook.news.clone() else { return Permit::Undecided };
+        if self.check(&hook).is_err() {
+            return Permit::Undecided;
+        }
+        self.ask_runner(&hook.session, |reply| Mail::Ask(action, reply)).await.unwrap_or(Permit::Undecided)
+    }
+}
+
+pub(super) fn invite_of(session: &Session) -> Invite {
+    let profile = Profile { client: Some(session.client.clone()), model: Some(session.client.clone()), ..Profile::default() };
+    let facts = AgentFacts { runtime: Runtime::Terminal, known: true, timeout: None, on_lost: OnLost::Fail };
+    let address = Address { computer: session.computer.clone(), kind: ADDRESS.into(), local_id: session.id.to_string() };
+    Invite { address: Some(address), ..Invite::new(session.name.as_str(), profile, facts) }
+}
+
+pub(super) fn host_error(fault: HostFault) -> SessionError {
+    match fault {
+        HostFault::Unavailable(why) => SessionError::Unavailable(why),
+        HostFault::UnknownProgram(why) => SessionError::Invalid(why),
+        HostFault::Refused(why) => SessionError::Conflict(why),
+        HostFault::Gone(why) | HostFault::Failed(why) => SessionError::Host(why),
+    }
+}
+
+pub(super) fn log_error(error: LogError) -> SessionError {
+    SessionError::Hall(error.into())
+}
+
+fn hash_of(token: &str) -> String {
+    blake3::hash(token.as_bytes()).to_hex().to_string()
+}
+
+/// A secret that cannot be guessed: the hash of more than 256 random bits.
+fn fresh_token() -> String {
+    let random = [Uuid::new_v4(), Uuid::new_v4(), Uuid::new_v4()].map(Uuid::into_bytes).concat();
+    format!("ses_{}", blake3::hash(&random).to_hex())
+}

@@ -1,0 +1,267 @@
+//! What is known of sessions and links, and what can be asked about them.
+
+use std::path::PathBuf;
+
+use moothall_kernel::command::Actor;
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::time::Timestamp;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Adopt, Pane, SessionId};
+use crate::hall::HallError;
+
+/// Who started a session's program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// This server, with hooks of its own.
+    Started,
+    /// Somebody else; it has no hooks, and only its screen tells what it says.
+    Observed,
+}
+
+/// A session as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// Its id, and its home's.
+    pub id: SessionId,
+    /// What it is called everywhere; unique among those that live. Good as a participant's id.
+    pub name: ParticipantId,
+    /// Which program.
+    pub client: String,
+    /// The computer it is on; empty for this one.
+    pub computer: String,
+    /// The folder it works in.
+    pub cwd: PathBuf,
+    /// Its terminal, once it has one.
+    pub pane: Option<Pane>,
+    /// The program's own id for it, once it is known.
+    pub native: Option<String>,
+    /// Who started it.
+    pub origin: Origin,
+    /// Hash of the secret that its environment holds, in hexadecimal.
+    pub token_hash: String,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended, and why in one sentence.
+    pub ended: Option<(Timestamp, String)>,
+}
+
+/// What a session is doing now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// Its program draws its first screen.
+    Starting,
+    /// It waits for work.
+    Idle,
+    /// It works on a turn.
+    Busy,
+    /// It waits for a person's permission.
+    Asking,
+    /// It is over.
+    Ended,
+}
+
+/// A session, and how it is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// The session.
+    pub session: Session,
+    /// What it is doing.
+    pub doing: Doing,
+    /// Turns that wait for it.
+    pub waiting: usize,
+}
+
+/// A session to be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewSession {
+    /// Which program.
+    pub client: String,
+    /// The folder it shall work in; the program's own when it is empty.
+    pub cwd: PathBuf,
+    /// More arguments for it.
+    pub args: Vec<String>,
+    /// What it shall be called; made from the client's name where unset.
+    pub name: Option<String>,
+    /// Who asks.
+    pub by: Actor,
+}
+
+/// A program that runs already, to become a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewObserved {
+    /// Where it runs.
+    pub adopt: Adopt,
+    /// What it shall be called; made from the client's name where unset.
+    pub name: Option<String>,
+    /// Who asks.
+    pub by: Actor,
+}
+
+/// Who asks for something: a person, or the program of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asker {
+    /// Somebody at a surface.
+    Actor(Actor),
+    /// A session, known by the secret of its environment.
+    Session(SessionId),
+}
+
+/// A message to a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Who sends it.
+    pub from: Asker,
+    /// To which session.
+    pub to: SessionId,
+    /// The words; may be empty when a link is only to be closed.
+    pub text: String,
+    /// Talk over a link of the two: what either says at the end of a turn reaches the other.
+    pub direct: bool,
+    /// End the link of the two instead, after the words, if there are any.
+    pub close_link: bool,
+}
+
+/// What became of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkState {
+    /// It is new.
+    Created,
+    /// There was one between just these members.
+    Reused,
+    /// It is over.
+    Closed,
+    /// There is none.
+    None,
+}
+
+/// What became of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// Where it was said.
+    pub stream: StreamId,
+    /// The event, when something was said.
+    pub seq: Option<Seq>,
+    /// The link, when there is one.
+    pub link: Option<StreamId>,
+    /// What became of the link.
+    pub state: LinkState,
+    /// The sessions it goes to.
+    pub delivered_to: Vec<SessionId>,
+}
+
+/// A member of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Which session.
+    pub session: SessionId,
+    /// The computer it is on; empty for this one.
+    pub computer: String,
+    /// Its name in the link; the session's own where unset.
+    pub name: Option<String>,
+    /// Its number.
+    pub number: Option<u32>,
+    /// What it is there for.
+    pub role: Option<String>,
+}
+
+/// A link to be made between sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewLink {
+    /// Its members, two or more.
+    pub members: Vec<Member>,
+    /// Its title; made from the members' names where unset.
+    pub title: Option<String>,
+    /// Who asks.
+    pub by: Asker,
+}
+
+/// A link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its id: that of its conversation.
+    pub id: StreamId,
+    /// Its title.
+    pub title: String,
+    /// Who is in it. Those of a closed link are those it had at last.
+    pub members: Vec<Member>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Whether it still carries words.
+    pub active: bool,
+}
+
+/// How much of what a session was asked and said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Excerpt {
+    /// Only what came at or after this.
+    pub since: Option<Timestamp>,
+    /// Only what came at or before this.
+    pub until: Option<Timestamp>,
+    /// At most so many characters, the newest; 0 asks for the most there can be.
+    pub tail_chars: Option<usize>,
+}
+
+/// Something a session was asked, or said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// When.
+    pub ts: Timestamp,
+    /// In which conversation.
+    pub stream: StreamId,
+    /// Whose words.
+    pub from: ParticipantId,
+    /// The words.
+    pub text: String,
+}
+
+/// What a session was asked and said, oldest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionData {
+    /// The session, and how it is.
+    pub status: Status,
+    /// The words.
+    pub lines: Vec<Line>,
+    /// The same as text, cut to what was asked for.
+    pub text: String,
+    /// Whether something was cut off.
+    pub truncated: bool,
+    /// The cut that was made, in characters.
+    pub tail_chars: usize,
+}
+
+/// Why something about sessions could not be done.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SessionError {
+    /// This server has no terminals.
+    #[error("there are no terminals here: {0}")]
+    Unavailable(String),
+    /// No such session.
+    #[error("there is no session {0}")]
+    NotFound(String),
+    /// It is over.
+    #[error("session {name} has ended: {why}")]
+    Ended {
+        /// Its name.
+        name: ParticipantId,
+        /// Why it ended.
+        why: String,
+    },
+    /// No such link, or it is closed.
+    #[error("there is no active link here")]
+    NoLink,
+    /// The request makes no sense.
+    #[error("{0}")]
+    Invalid(String),
+    /// Not now.
+    #[error("{0}")]
+    Conflict(String),
+    /// The terminal could not do it.
+    #[error("{0}")]
+    Host(String),
+    /// The conversation could not.
+    #[error(transparent)]
+    Hall(#[from] HallError),
+}

@@ -1,0 +1,163 @@
+//! The port to the terminals in which command-line agents live.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use tokio::sync::broadcast;
+
+use super::SessionId;
+
+/// Where a session's program lives. All of it together names one run of one program: a pane that was given another one
+/// has another `pid`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Pane {
+    /// The multiplexer's own name for its socket; empty for the private one of this server.
+    pub socket: String,
+    /// The pane there, e.g. `%7`.
+    pub id: String,
+    /// The process the pane was started with.
+    pub pid: u32,
+}
+
+/// A program to be started in a terminal of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// For which session.
+    pub session: SessionId,
+    /// The session's name, for the window's title.
+    pub name: String,
+    /// Which program: an entry of the host's programs, e.g. `claude`.
+    pub client: String,
+    /// More arguments for it.
+    pub args: Vec<String>,
+    /// The folder it works in.
+    pub cwd: PathBuf,
+    /// Variables for it, beside the few that the host lets through.
+    pub env: BTreeMap<String, String>,
+}
+
+/// A program that runs already, in a terminal that somebody else started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Adopt {
+    /// The multiplexer's socket: a name or a path.
+    pub socket: String,
+    /// The pane there, e.g. `%7` or `work:0.1`.
+    pub target: String,
+    /// Which program it is taken for.
+    pub client: String,
+}
+
+/// What a pane shows, judged by what is known of its program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    /// Whether the program can be spoken to.
+    pub state: PaneState,
+    /// What stands in the program's composer, as far as it can be seen; `None` when it cannot be told.
+    pub composer: Option<String>,
+    /// The question the program asks, when it waits for permission.
+    pub dialog: Option<Dialog>,
+    /// The whole screen as text, without escape sequences.
+    pub text: String,
+}
+
+/// What a program in a pane is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PaneState {
+    /// It draws its first screen.
+    Starting,
+    /// It waits for input.
+    Idle,
+    /// It works.
+    Busy,
+    /// It waits for an answer to a question of its own.
+    Asking,
+    /// The program is gone and a shell shows; nothing may be typed.
+    Shell,
+    /// The pane is gone, or belongs to another process now.
+    Gone,
+}
+
+/// A question of a program, recognised on its screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dialog {
+    /// What it wants to do.
+    pub action: String,
+    /// The answers it offers, in its own words.
+    pub options: Vec<String>,
+}
+
+/// A key that is not text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// Return.
+    Enter,
+    /// Escape: interrupts a running turn.
+    Escape,
+    /// Chooses the option at this position of a dialog, counted from 0.
+    Option(usize),
+}
+
+/// Something that happened in a pane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PaneNews {
+    /// It drew something and was quiet since, or goes on drawing for a while.
+    Drawn,
+    /// The program, or the pane, is gone.
+    Died,
+}
+
+/// Why a terminal could not be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HostFault {
+    /// The multiplexer is not installed, or not usable.
+    #[error("{0}")]
+    Unavailable(String),
+    /// No such program.
+    #[error("{0}")]
+    UnknownProgram(String),
+    /// No such pane, or it belongs to another process.
+    #[error("{0}")]
+    Gone(String),
+    /// The pane may not be typed into now: a shell shows, the composer is not empty, the program is busy.
+    #[error("{0}")]
+    Refused(String),
+    /// Anything else.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Terminals, and how to type into them. Every text goes in as data: nothing in it is a key, a command or the end of a paste.
+#[async_trait]
+pub trait SessionHost: Send + Sync + 'static {
+    /// The programs that can be started, by client name, with one sentence each.
+    fn programs(&self) -> Vec<(String, String)>;
+    /// Whether a program reports its turns by itself once it is started here.
+    fn has_hooks(&self, _client: &str) -> bool {
+        false
+    }
+    /// Where a program works when nobody says where.
+    fn home(&self, _client: &str) -> PathBuf {
+        std::env::current_dir().unwrap_or_default()
+    }
+    /// Starts a program. The answer comes when its process runs; [`View::state`] says when it takes input.
+    async fn start(&self, launch: &Launch) -> Result<Pane, HostFault>;
+    /// Takes over a program that runs already.
+    async fn adopt(&self, adopt: &Adopt) -> Result<Pane, HostFault>;
+    /// Listens to a pane, again after a restart too. `client` says how its screen is read.
+    async fn watch(&self, pane: &Pane, client: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault>;
+    /// What a pane shows.
+    async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault>;
+    /// Puts text into the composer of an idle program and reads it back; sends nothing off. Looks first that the pane still
+    /// runs the program and that its composer is empty.
+    async fn paste(&self, pane: &Pane, client: &str, text: &str) -> Result<(), HostFault>;
+    /// Presses a key.
+    async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault>;
+    /// The newest lines, with the history above the screen.
+    async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault>;
+    /// Ends the program and its pane; one that was adopted is only let go. One that is gone is ended already.
+    async fn end(&self, pane: &Pane) -> Result<(), HostFault>;
+    /// The command with which a person on this computer looks at the pane and types into it.
+    async fn attach(&self, pane: &Pane) -> Result<Vec<String>, HostFault>;
+}

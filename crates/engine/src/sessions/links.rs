@@ -1,0 +1,210 @@
+//! Links: conversations in which sessions hear each other at the end of every turn.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use moothall_kernel::Conversation;
+use moothall_kernel::command::{Actor, Command, Control, Invite};
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::state::LINK_KEY;
+
+use super::directory::{invite_of, log_error, session_of};
+use super::words::is_session;
+use super::{Asker, Link, LinkState, Member, NewLink, Session, SessionError, SessionId, Sessions};
+use crate::hall::HallError;
+use crate::inner::Inner;
+use crate::ports::ListFilter;
+
+/// Members of a link, at least.
+const MEMBERS_MIN: usize = 2;
+
+impl Sessions {
+    fn links_known(&self) -> MutexGuard<'_, BTreeSet<StreamId>> {
+        self.shared.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finds the links of a hall that was just opened: the key that each holds is what makes it one.
+    pub(super) async fn find_links(&self, hall: &Arc<Inner>) -> Result<(), HallError> {
+        let open = hall.log.list(ListFilter { archived: Some(false), ..ListFilter::default() }).await?;
+        for listed in open.streams.into_iter().filter(|listed| listed.catalog.policy == PolicyName::Open.as_str()) {
+            if hall.view(&listed.stream, Conversation::is_link).await? {
+                self.links_known().insert(listed.stream);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a link, or finds the one that has just these members.
+    ///
+    /// # Errors
+    /// [`SessionError`]; nothing was made then.
+    pub async fn link(&self, new: NewLink) -> Result<(Link, LinkState), SessionError> {
+        let _making = self.shared.making.lock().await;
+        let hall = self.hall()?;
+        let sessions = self.members_of(&new)?;
+        let key = key_of(&sessions);
+        let (namespace, set) = key.split_once(':').unwrap_or((&key, ""));
+        if let Some(claim) = hall.log.claim(namespace, set, hall.now()).await.map_err(log_error)? {
+            self.links_known().insert(claim.stream.clone());
+            return Ok((self.link_of(&claim.stream).await?, LinkState::Reused));
+        }
+        let by = self.actor(&new.by)?;
+        let title = new.title.clone().unwrap_or_else(|| title_of(&sessions));
+        let policy = Policy { name: PolicyName::Open, ..hall.defaults.clone() };
+        let stream = hall.create(title, policy, by.clone(), None).await?.stream;
+        let invites = new.members.iter().zip(&sessions).map(|(member, session)| Control::Invite(invite_as(session, member)));
+        let mut controls: Vec<Control> = invites.collect();
+        controls.push(Control::Bind(key));
+        // The server makes the link; on whose behalf is in the log with the conversation's creation.
+        let maker = Actor { id: by.id.clone(), human: true };
+        if let Err(error) = hall.submit(&stream, Command::Control { by: maker.clone(), controls }, None).await {
+            let _ = hall.submit(&stream, Command::Archive { on: true, by: maker }, None).await;
+            return Err(error.into());
+        }
+        self.links_known().insert(stream.clone());
+        Ok((self.link_of(&stream).await?, LinkState::Created))
+    }
+
+    fn members_of(&self, new: &NewLink) -> Result<Vec<Session>, SessionError> {
+        let sessions: Vec<Session> =
+            new.members.iter().map(|member| Ok(self.living(&member.session)?.session())).collect::<Result<_, SessionError>>()?;
+        let distinct: BTreeSet<&SessionId> = sessions.iter().map(|session| &session.id).collect();
+        if distinct.len() < MEMBERS_MIN || distinct.len() != sessions.len() {
+            return Err(SessionError::Invalid("A link needs two or more sessions, each once.".into()));
+        }
+        let numbers: Vec<u32> = new.members.iter().filter_map(|member| member.number).collect();
+        if numbers.iter().collect::<BTreeSet<_>>().len() != numbers.len() {
+            return Err(SessionError::Invalid("Two members of a link have the same number.".into()));
+        }
+        Ok(sessions)
+    }
+
+    /// Who asks, as the conversation knows them.
+    pub(super) fn actor(&self, asker: &Asker) -> Result<Actor, SessionError> {
+        match asker {
+            Asker::Actor(actor) => Ok(actor.clone()),
+            Asker::Session(id) => Ok(Actor { id: self.living(id)?.session().name, human: false }),
+        }
+    }
+
+    /// The links that carry words now, of one session or of all.
+    ///
+    /// # Errors
+    /// [`SessionError`] when one cannot be read.
+    pub async fn links(&self, of: Option<&SessionId>) -> Result<Vec<Link>, SessionError> {
+        let known: Vec<StreamId> = self.links_known().iter().cloned().collect();
+        let mut links = Vec::new();
+        for stream in known {
+            let link = self.link_of(&stream).await?;
+            if !link.active {
+                self.links_known().remove(&stream);
+            } else if of.is_none_or(|session| link.members.iter().any(|member| member.session == *session)) {
+                links.push(link);
+            }
+        }
+        Ok(links)
+    }
+
+    /// The conversations of a session's links.
+    pub(super) async fn links_with(&self, session: &SessionId) -> Result<Vec<StreamId>, SessionError> {
+        Ok(self.links(Some(session)).await?.into_iter().map(|link| link.id).collect())
+    }
+
+    /// A link, active or closed.
+    ///
+    /// # Errors
+    /// [`SessionError::NoLink`] when the conversation is none.
+    pub async fn link_of(&self, id: &StreamId) -> Result<Link, SessionError> {
+        let read = self.hall()?.view(id, |state| state.is_link().then(|| link_in(state))).await;
+        match read {
+            Ok(Some(link)) => Ok(link),
+            Ok(None) | Err(HallError::NotFound(_)) => Err(SessionError::NoLink),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Ends a link for all its members. A person may, and so may any member. (Ruling 27.)
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn close_link(&self, id: &StreamId, by: &Asker) -> Result<Link, SessionError> {
+        let link = self.link_of(id).await?;
+        if !link.active {
+            return Err(SessionError::NoLink);
+        }
+        let by = match by {
+            Asker::Actor(actor) => actor.clone(),
+            Asker::Session(session) => {
+                let own = self.member_id(id, session).await?;
+                Actor { id: own.ok_or_else(|| SessionError::Conflict("Only a member may close a link.".into()))?, human: false }
+            }
+        };
+        self.hall()?.submit(id, Command::Archive { on: true, by }, None).await?;
+        self.links_known().remove(id);
+        Ok(Link { active: false, ..link })
+    }
+
+    /// What a session is called in a conversation, while it is in it.
+    pub(super) async fn member_id(&self, stream: &StreamId, session: &SessionId) -> Result<Option<ParticipantId>, SessionError> {
+        let session = session.clone();
+        let own = move |state: &Conversation| {
+            state.participants().iter().find(|participant| is_session(participant, &session)).map(|participant| participant.id.clone())
+        };
+        Ok(self.hall()?.view(stream, own).await?)
+    }
+
+    /// A session that is over leaves its links, its home takes no more words, and nobody waits for it any more.
+    pub(super) async fn leave(&self, session: &Session) -> Result<(), SessionError> {
+        self.keep(session).await?;
+        let hall = self.hall()?;
+        for stream in self.links_with(&session.id).await? {
+            if let Some(own) = self.member_id(&stream, &session.id).await? {
+                let controls = vec![Control::Uninvite(own.to_string())];
+                hall.submit(&stream, Command::Control { by: Actor { id: own, human: false }, controls }, None).await?;
+            }
+        }
+        let by = Actor { id: ParticipantId::moothall(), human: true };
+        hall.submit(&session.id, Command::Archive { on: true, by }, None).await?;
+        self.forget_listeners(&session.id).await
+    }
+}
+
+/// The key of a set of members.
+fn key_of(sessions: &[Session]) -> String {
+    let ids: BTreeSet<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
+    let set = ids.into_iter().collect::<Vec<_>>().join(",");
+    // Many ids would make a longer key than a claim may have.
+    format!("{LINK_KEY}{}", blake3::hash(set.as_bytes()).to_hex())
+}
+
+fn title_of(sessions: &[Session]) -> String {
+    let names: Vec<&str> = sessions.iter().map(|session| session.name.as_str()).collect();
+    names.join(" ↔ ")
+}
+
+fn invite_as(session: &Session, member: &Member) -> Invite {
+    let mut invite = invite_of(session);
+    invite.profile.nickname = member.name.clone().filter(|name| name != session.name.as_str());
+    invite.profile.roles = member.role.clone().map(|role| vec![role]);
+    Invite { number: member.number, ..invite }
+}
+
+fn link_in(state: &Conversation) -> Link {
+    let members = state.participants().iter().filter_map(|participant| {
+        Some(Member {
+            session: session_of(participant)?,
+            computer: participant.address.as_ref()?.computer.clone(),
+            name: Some(participant.name().to_owned()),
+            number: participant.number,
+            role: participant.profile.roles().first().cloned(),
+        })
+    });
+    Link {
+        id: state.stream().clone(),
+        title: state.name().to_owned(),
+        members: members.collect(),
+        created_at: state.created_at(),
+        active: !state.is_archived(),
+    }
+}

@@ -1,0 +1,34 @@
+//! Sessions: command-line agents that live in terminals, and the links between them.
+//!
+//! A session is one live run of a program. It has a *home*, a conversation of its own whose id is the session's id: what people
+//! and other sessions send to it alone is said there, and what a person types in its terminal too. In every other conversation a
+//! session is a participant like any other, whose address names it. So there is one log, one floor and one set of guards for
+//! terminals as for everyone else; what is here is the queue that lets a session run one turn at a time, and the correlation that
+//! tells whose turn its words answer.
+
+mod facts;
+mod host;
+mod hooks;
+mod directory;
+mod agent;
+mod runner;
+mod delivery;
+mod words;
+mod tags;
+mod links;
+mod messages;
+
+use moothall_kernel::ids::StreamId;
+
+pub use agent::Housed;
+pub use directory::Sessions;
+pub(crate) use directory::target_of;
+pub use facts::{
+    Asker, Doing, Excerpt, Line, Link, LinkState, Member, Message, NewLink, NewObserved, NewSession, Origin, Sent, Session, SessionData,
+    SessionError, Status,
+};
+pub use hooks::{Heard, Hook, HookNews, Permit};
+pub use host::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, View};
+
+/// Names a session: the id of its home.
+pub type SessionId = StreamId;

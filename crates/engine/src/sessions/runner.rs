@@ -1,0 +1,409 @@
+//! The task of one session: one turn at a time goes into its terminal, and what it says goes to whoever asked.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use moothall_kernel::event::{Fault, Usage};
+use moothall_kernel::ids::PermissionId;
+use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+use super::directory::Seat;
+use super::hooks::{Heard, Hook, Permit};
+use super::host::{Key, PaneNews, PaneState, SessionHost, View};
+use super::tags::tag_of;
+use super::{Doing, Session, SessionError, Sessions};
+use crate::agent::{Job, Probe, Report, TurnKey};
+use crate::inner::{Inner, report_to};
+use crate::ports::DeliveryState;
+
+/// An idle screen without a report is an interrupted turn after so long: reports are written before the screen is drawn.
+const GRACE: Duration = Duration::from_secs(3);
+/// The same for a prompt of which nobody knows yet whether the program took it.
+const GRACE_UNSEEN: Duration = Duration::from_secs(15);
+
+/// What a session's task is sent.
+pub(super) enum Mail {
+    /// Take this turn when its time comes.
+    Ensure(Box<Job>),
+    /// The start of a turn is kept.
+    Begun(TurnKey),
+    /// End a turn.
+    Cancel(TurnKey),
+    /// What is known of a turn?
+    Probe(TurnKey, oneshot::Sender<Probe>),
+    /// The program reports.
+    Hook(Hook, oneshot::Sender<Result<Heard, SessionError>>),
+    /// The program wants to do this, and waits.
+    Ask(String, oneshot::Sender<Permit>),
+    /// A person answered, or nobody did.
+    Permit(PermissionId, Option<String>),
+    /// Interrupt what goes on.
+    Interrupt(oneshot::Sender<Result<(), SessionError>>),
+    /// End the session, for this reason.
+    End(String, oneshot::Sender<Result<(), SessionError>>),
+}
+
+/// The turn that has the session.
+pub(super) struct Current {
+    pub(super) key: TurnKey,
+    pub(super) tag: String,
+    pub(super) stage: Stage,
+    /// The delivery's row, once it is known.
+    pub(super) delivery: Option<u64>,
+    /// What to type; unknown after a restart until the conversation says it again.
+    pub(super) job: Option<Box<Job>>,
+}
+
+/// How far the turn has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stage {
+    /// Its start is on its way to the log.
+    Offered,
+    /// Its start is kept; it may be typed.
+    Begun,
+    /// It was typed and sent off.
+    Sent,
+    /// The program took it.
+    Accepted,
+}
+
+/// Whose prompt the program works on, when it is not a turn's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Typed {
+    /// Nobody typed anything.
+    Nothing,
+    /// A person's words.
+    Person,
+    /// A reminder of the program's own surroundings; the answer to it is nobody's business.
+    Checkpoint,
+}
+
+/// What woke the task.
+enum Woken {
+    Mail(Option<Mail>),
+    News(Result<PaneNews, broadcast::error::RecvError>),
+    Grace,
+}
+
+pub(super) struct Runner {
+    pub(super) sessions: Sessions,
+    pub(super) host: Arc<dyn SessionHost>,
+    pub(super) session: Session,
+    pub(super) seat: Arc<Seat>,
+    inbox: mpsc::UnboundedReceiver<Mail>,
+    pub(super) queue: VecDeque<Box<Job>>,
+    pub(super) current: Option<Current>,
+    /// A turn that was taken away while the program worked on it: what still comes of it is kept as late.
+    pub(super) late: Option<TurnKey>,
+    pub(super) typed: Typed,
+    /// Prompts the program has reported, for programs that report all of them each time.
+    pub(super) inputs_seen: Option<usize>,
+    pub(super) state: PaneState,
+    grace: Option<Instant>,
+    pub(super) asks: Vec<(PermissionId, Asked)>,
+    pub(super) over: bool,
+}
+
+/// Where the answer to a question goes.
+pub(super) enum Asked {
+    /// To the program's own hook, which waits.
+    Hook(oneshot::Sender<Permit>),
+    /// To the dialog on the screen.
+    Dialog,
+}
+
+impl Runner {
+    pub(super) fn new(
+        sessions: Sessions,
+        host: Arc<dyn SessionHost>,
+        session: Session,
+        seat: Arc<Seat>,
+        inbox: mpsc::UnboundedReceiver<Mail>,
+    ) -> Self {
+        Self {
+            sessions,
+            host,
+            session,
+            seat,
+            inbox,
+            queue: VecDeque::new(),
+            current: None,
+            late: None,
+            typed: Typed::Nothing,
+            inputs_seen: None,
+            state: PaneState::Starting,
+            grace: None,
+            asks: Vec::new(),
+            over: false,
+        }
+    }
+
+    pub(super) async fn run(mut self) {
+        let Some(pane) = self.session.pane.clone() else { return self.ended("it never began").await };
+        let mut news = match self.host.watch(&pane, &self.session.client).await {
+            Ok(news) => news,
+            Err(fault) => return self.ended(&fault.to_string()).await,
+        };
+        self.recover().await;
+        self.look().await;
+        while !self.over {
+            self.tell();
+            match self.next(&mut news).await {
+                Woken::Mail(Some(mail)) => self.open(mail).await,
+                Woken::Mail(None) => return,
+                Woken::News(Ok(PaneNews::Drawn) | Err(broadcast::error::RecvError::Lagged(_))) => self.look().await,
+                Woken::News(Ok(PaneNews::Died)) => self.ended("its program ended").await,
+                Woken::News(Err(broadcast::error::RecvError::Closed)) => match self.host.watch(&pane, &self.session.client).await {
+                    Ok(again) => news = again,
+                    Err(fault) => self.ended(&fault.to_string()).await,
+                },
+                Woken::Grace => self.grace_is_over().await,
+            }
+        }
+        self.refuse_the_rest();
+    }
+
+    async fn next(&mut self, news: &mut broadcast::Receiver<PaneNews>) -> Woken {
+        let grace = self.grace;
+        tokio::select! {
+            biased;
+            mail = self.inbox.recv() => Woken::Mail(mail),
+            news = news.recv() => Woken::News(news),
+            () = sleep_until(grace.unwrap_or_else(Instant::now)), if grace.is_some() => Woken::Grace,
+        }
+    }
+
+    async fn open(&mut self, mail: Mail) {
+        match mail {
+            Mail::Ensure(job) => self.ensure(job).await,
+            Mail::Begun(key) => self.begun(&key).await,
+            Mail::Cancel(key) => self.cancel(&key).await,
+            Mail::Probe(key, reply) => drop(reply.send(self.probe(&key))),
+            Mail::Hook(hook, reply) => {
+                let heard = self.hear(hook).await;
+                let _ = reply.send(heard);
+                self.advance().await;
+            }
+            Mail::Ask(action, reply) => self.asked(action, Asked::Hook(reply), vec!["allow".into(), "deny".into()]),
+            Mail::Permit(permission, option) => self.permit(&permission, option.as_deref()).await,
+            Mail::Interrupt(reply) => drop(reply.send(self.press(Key::Escape).await)),
+            Mail::End(why, reply) => {
+                let ended = self.end(&why).await;
+                let _ = reply.send(ended);
+            }
+        }
+    }
+
+    /// Everybody can read what the session is doing.
+    pub(super) fn tell(&self) {
+        let doing = match (self.over, self.asks.is_empty(), self.state) {
+            (true, _, _) => Doing::Ended,
+            (false, false, _) | (false, _, PaneState::Asking) => Doing::Asking,
+            (false, _, PaneState::Starting) => Doing::Starting,
+            (false, _, PaneState::Idle) if self.current.is_none() && self.typed == Typed::Nothing => Doing::Idle,
+            (false, _, PaneState::Idle | PaneState::Busy | PaneState::Shell | PaneState::Gone) => Doing::Busy,
+        };
+        self.seat.update(&self.session, doing, self.queue.len());
+    }
+
+    async fn ensure(&mut self, job: Box<Job>) {
+        if let Some(current) = self.current.as_mut().filter(|current| current.key == job.key) {
+            // One that was offered already keeps the words whose range is on its way to the log.
+            if current.job.is_none() {
+                current.job = Some(job);
+            }
+        } else if let Some(waiting) = self.queue.iter_mut().find(|waiting| waiting.key == job.key) {
+            *waiting = job;
+        } else {
+            self.queue.push_back(job);
+        }
+        self.advance().await;
+    }
+
+    async fn begun(&mut self, key: &TurnKey) {
+        if let Some(current) = self.current.as_mut().filter(|current| current.key == *key && current.stage == Stage::Offered) {
+            current.stage = Stage::Begun;
+            self.advance().await;
+        }
+    }
+
+    fn probe(&self, key: &TurnKey) -> Probe {
+        match self.current.as_ref().filter(|current| current.key == *key) {
+            Some(current) if current.stage >= Stage::Sent => Probe::Running,
+            Some(_) => Probe::Waiting,
+            None => Probe::Unknown,
+        }
+    }
+
+    async fn cancel(&mut self, key: &TurnKey) {
+        self.queue.retain(|job| job.key != *key);
+        let Some(current) = self.current.take_if(|current| current.key == *key) else { return };
+        self.asks.clear();
+        if current.stage >= Stage::Sent {
+            self.late = Some(current.key.clone());
+            let _ = self.press(Key::Escape).await;
+        }
+        self.mark(
+            &current,
+            &[DeliveryState::Pending, DeliveryState::Sending, DeliveryState::Sent, DeliveryState::Accepted],
+            DeliveryState::Failed,
+            "the turn was taken away",
+        )
+        .await;
+        self.look().await;
+    }
+
+    /// Gives the terminal to the next turn as far as it can be.
+    pub(super) async fn advance(&mut self) {
+        if self.over {
+            return;
+        }
+        let ready = match &self.current {
+            None => !self.queue.is_empty(),
+            Some(current) => current.stage == Stage::Begun && current.job.is_some(),
+        };
+        if !ready || !self.is_free().await {
+            return;
+        }
+        match &self.current {
+            None => self.offer(),
+            Some(_) => self.deliver().await,
+        }
+    }
+
+    fn offer(&mut self) {
+        let Some(job) = self.queue.pop_front() else { return };
+        self.report(&job.key, Report::Started { through: job.through });
+        let (key, tag) = (job.key.clone(), tag_of(&job.key));
+        self.current = Some(Current { key, tag, stage: Stage::Offered, delivery: None, job: Some(job) });
+    }
+
+    /// Whether something may be typed: the program waits, nobody has begun to type, and nothing is owed to anybody.
+    async fn is_free(&mut self) -> bool {
+        if self.typed != Typed::Nothing || self.late.is_some() {
+            return false;
+        }
+        let Some(view) = self.view().await else { return false };
+        view.state == PaneState::Idle && view.composer.is_none_or(|text| text.trim().is_empty())
+    }
+
+    pub(super) async fn view(&mut self) -> Option<View> {
+        let pane = self.session.pane.clone()?;
+        match self.host.view(&pane, &self.session.client).await {
+            Ok(view) => {
+                self.state = view.state;
+                Some(view)
+            }
+            Err(fault) => {
+                tracing::warn!(session = %self.session.id, %fault, "its terminal cannot be seen");
+                None
+            }
+        }
+    }
+
+    /// Something was drawn: see what the program is doing now.
+    async fn look(&mut self) {
+        let Some(view) = self.view().await else { return };
+        match view.state {
+            PaneState::Gone | PaneState::Shell => return self.ended("its program ended").await,
+            PaneState::Busy | PaneState::Starting => {
+                self.grace = None;
+                self.seen_working().await;
+            }
+            PaneState::Asking => self.seen_asking(view),
+            PaneState::Idle => self.seen_idle().await,
+        }
+        self.advance().await;
+    }
+
+    /// A program without reports shows by working that it took its prompt.
+    async fn seen_working(&mut self) {
+        if !self.has_hooks() && self.current.as_ref().is_some_and(|current| current.stage == Stage::Sent) {
+            self.accept().await;
+        }
+    }
+
+    fn seen_asking(&mut self, view: View) {
+        self.grace = None;
+        if let Some(dialog) = view.dialog
+            && self.asks.is_empty()
+            && !(self.has_hooks() && self.session.client == "claude")
+        {
+            self.asked(dialog.action, Asked::Dialog, dialog.options);
+        }
+    }
+
+    async fn seen_idle(&mut self) {
+        self.asks.retain(|(_, asked)| matches!(asked, Asked::Hook(_)));
+        let stage = self.current.as_ref().map(|current| current.stage).filter(|stage| *stage >= Stage::Sent);
+        if stage.is_none() && self.typed == Typed::Nothing && self.late.is_none() {
+            self.grace = None;
+            return;
+        }
+        if !self.has_hooks() && stage == Some(Stage::Accepted) {
+            return self.finish_by_screen().await;
+        }
+        let patience = if stage == Some(Stage::Sent) { GRACE_UNSEEN } else { GRACE };
+        self.grace.get_or_insert_with(|| Instant::now() + patience);
+    }
+
+    /// The program sits idle and has reported nothing: somebody interrupted it, or its prompt never arrived.
+    async fn grace_is_over(&mut self) {
+        self.grace = None;
+        if self.view().await.is_none_or(|view| view.state != PaneState::Idle) {
+            return;
+        }
+        self.late = None;
+        self.typed = Typed::Nothing;
+        if let Some(current) = self.current.take_if(|current| current.stage >= Stage::Sent) {
+            let seen = current.stage == Stage::Accepted || !self.has_hooks();
+            let (code, message) = if seen {
+                ("interrupted", "It was interrupted at its terminal.")
+            } else {
+                ("delivery_unknown", "Its program did not say that it took the prompt; look at its terminal.")
+            };
+            let end = if seen { DeliveryState::Failed } else { DeliveryState::Unknown };
+            self.mark(&current, &[DeliveryState::Sent, DeliveryState::Accepted], end, message).await;
+            self.fail(&current.key, code, message);
+        }
+        self.advance().await;
+    }
+
+    pub(super) fn has_hooks(&self) -> bool {
+        self.session.origin == super::Origin::Started && self.host.has_hooks(&self.session.client)
+    }
+
+    pub(super) async fn press(&self, key: Key) -> Result<(), SessionError> {
+        match &self.session.pane {
+            Some(pane) => self.host.press(pane, key).await.map_err(super::directory::host_error),
+            None => Err(SessionError::Conflict("Its program has not begun yet.".into())),
+        }
+    }
+
+    /// A turn ends without an answer.
+    pub(super) fn fail(&self, key: &TurnKey, code: &str, message: &str) {
+        self.report(key, Report::Finished { result: Err(Fault::new(code, message)), usage: Usage::default() });
+    }
+
+    pub(super) fn report(&self, key: &TurnKey, report: Report) {
+        if let Some(hall) = self.hall() {
+            report_to(&hall.weak(), key, report);
+        }
+    }
+
+    pub(super) fn hall(&self) -> Option<Arc<Inner>> {
+        self.sessions.hall().ok()
+    }
+
+    /// Whoever still waits for an answer hears that there is none.
+    fn refuse_the_rest(&mut self) {
+        self.inbox.close();
+        while let Ok(mail) = self.inbox.try_recv() {
+            if let Mail::Ensure(job) = mail {
+                self.fail(&job.key, "session_ended", "its session has ended");
+            }
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Whose words they are: what a program reports goes to the conversation that asked, to the links of the session, or to its home.
+//! (Rulings 24 and 25.)
+
+use moothall_kernel::command::{Actor, Command, Post};
+use moothall_kernel::event::Usage;
+use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
+use moothall_kernel::time::Millis;
+use uuid::Uuid;
+
+use super::directory::session_of;
+use super::hooks::{Heard, Hook, HookNews, Permit};
+use super::host::Key;
+use super::runner::{Asked, Runner, Stage, Typed};
+use super::tags::tag_in;
+use super::{SessionError, SessionId};
+use crate::agent::{Report, TurnKey};
+use crate::crash;
+use crate::hall::{HallError, Idempotency};
+use crate::ports::DeliveryState;
+
+/// How long a person has to answer a permission.
+const ASK_MAX: Millis = Millis::from_secs(600);
+/// Who reports are brought by, for keys that make them count once.
+const BRINGER: &str = "moothall:hook";
+/// What prompts begin with that a program's surroundings give it at checkpoints.
+const CHECKPOINTS: [&str; 2] = ["[Checkpoint]", "[TeleClaude Checkpoint]"];
+
+impl Runner {
+    /// Takes a report in. Everything that follows from it is kept before this returns, each under the report's own id.
+    pub(super) async fn hear(&mut self, hook: Hook) -> Result<Heard, SessionError> {
+        if !self.is_own(&hook).await? {
+            return Ok(Heard::Nothing);
+        }
+        crash::point("hook_heard");
+        match hook.news {
+            HookNews::Began | HookNews::Ended | HookNews::Asks { .. } => Ok(Heard::Yes),
+            HookNews::Prompt { text } => self.prompted(&hook.id, &text).await,
+            HookNews::Stopped { text, inputs, interrupted } => {
+                if let Some(inputs) = inputs {
+                    self.take_inputs(&hook.id, inputs).await?;
+                }
+                self.stopped(&hook.id, text.filter(|text| !text.trim().is_empty()), interrupted).await
+            }
+        }
+    }
+
+    /// Whether a report is of the program's own conversation with its user. Programs have others in the background.
+    async fn is_own(&mut self, hook: &Hook) -> Result<bool, SessionError> {
+        let Some(native) = &hook.native else { return Ok(true) };
+        let known = self.session.native.as_ref();
+        let rebinds = match &hook.news {
+            HookNews::Began | HookNews::Prompt { .. } => known != Some(native),
+            HookNews::Stopped { .. } => known.is_none(),
+            HookNews::Asks { .. } | HookNews::Ended => false,
+        };
+        if rebinds {
+            self.session.native = Some(native.clone());
+            self.sessions.keep(&self.session).await?;
+        }
+        Ok(self.session.native.as_ref() == Some(native))
+    }
+
+    /// The program took a prompt: a turn's, or a person's.
+    async fn prompted(&mut self, id: &str, text: &str) -> Result<Heard, SessionError> {
+        match tag_in(text) {
+            Some(tag) if self.current.as_ref().is_some_and(|current| current.tag == tag && current.stage >= Stage::Begun) => {
+                self.accept().await;
+                Ok(Heard::Yes)
+            }
+            Some(_) => Ok(Heard::Nothing),
+            None if CHECKPOINTS.iter().any(|mark| text.trim_start().starts_with(mark)) => {
+                self.typed = Typed::Checkpoint;
+                Ok(Heard::Yes)
+            }
+            None => {
+                self.cross(id, text, None, true).await?;
+                self.typed = Typed::Person;
+                Ok(Heard::Yes)
+            }
+        }
+    }
+
+    /// Programs that report their prompts only with the answer report all of them each time.
+    async fn take_inputs(&mut self, id: &str, inputs: Vec<String>) -> Result<(), SessionError> {
+        let own = |input: &String| self.current.as_ref().is_some_and(|current| tag_in(input) == Some(&current.tag));
+        // After a restart nobody knows what was reported before: the turn's own prompt, or the last one, is what is new.
+        let last = inputs.len().saturating_sub(1);
+        let seen = self.inputs_seen.filter(|seen| *seen <= inputs.len());
+        let seen = seen.unwrap_or_else(|| inputs.iter().position(own).unwrap_or(last));
+        for (at, input) in inputs.iter().enumerate().skip(seen) {
+            self.prompted(&format!("{id}/{at}"), input).await?;
+        }
+        self.inputs_seen = Some(inputs.len());
+        Ok(())
+    }
+
+    /// The program is done.
+    async fn stopped(&mut self, id: &str, text: Option<String>, interrupted: bool) -> Result<Heard, SessionError> {
+        let taken = self.current.as_ref().filter(|current| current.stage == Stage::Accepted).map(|current| current.key.clone());
+        if let Some(key) = &taken {
+            self.answer(id, key, text.clone(), interrupted).await?;
+            crash::point("turn_answered");
+        }
+        match (&text, self.typed) {
+            (Some(text), Typed::Person) => self.cross(id, text, taken.as_ref().map(|key| &key.stream), false).await?,
+            (Some(text), Typed::Nothing) if taken.is_none() => self.said_late(id, text).await?,
+            (Some(_) | None, Typed::Person | Typed::Nothing | Typed::Checkpoint) => {}
+        }
+        if self.typed != Typed::Checkpoint {
+            self.sessions.tell_listeners(&self.session, id).await?;
+        }
+        if taken.is_some()
+            && let Some(current) = self.current.take()
+        {
+            self.mark(&current, &[DeliveryState::Sent, DeliveryState::Accepted], DeliveryState::Done, "").await;
+        }
+        (self.late, self.typed) = (None, Typed::Nothing);
+        self.asks.clear();
+        Ok(Heard::Yes)
+    }
+
+    /// The words that answer a turn.
+    async fn answer(&self, id: &str, key: &TurnKey, text: Option<String>, interrupted: bool) -> Result<(), SessionError> {
+        let result = match text {
+            None if interrupted => Err(moothall_kernel::event::Fault::new("interrupted", "It was interrupted at its terminal.")),
+            text => Ok(text.unwrap_or_default()),
+        };
+        let command = Command::Finished { turn: key.turn, attempt: key.attempt, result, usage: self.usage(key).await };
+        self.submit(&key.stream, command, id).await
+    }
+
+    async fn usage(&self, key: &TurnKey) -> Usage {
+        let Some(hall) = self.hall() else { return Usage::default() };
+        let (turn, now) = (key.turn, hall.now());
+        let started = hall.view(&key.stream, move |state| state.turn(turn).and_then(|turn| turn.running).map(|running| running.started_at));
+        let started = started.await.ok().flatten();
+        Usage { ms: started.map_or(0, |at| now.since(at).0), ..Usage::default() }
+    }
+
+    /// Words that answer nothing any more: those of a turn that was taken away are kept with it, others only at home.
+    async fn said_late(&self, id: &str, text: &str) -> Result<(), SessionError> {
+        let Some(key) = &self.late else { return self.post(&self.session.id, id, text, false).await };
+        let command = Command::Finished { turn: key.turn, attempt: key.attempt, result: Ok(text.to_owned()), usage: Usage::default() };
+        self.submit(&key.stream, command, id).await
+    }
+
+    /// Words that belong to nobody's turn go home and to every link of the session, once each.
+    async fn cross(&self, id: &str, text: &str, except: Option<&StreamId>, typed: bool) -> Result<(), SessionError> {
+        let links = self.sessions.links_with(&self.session.id).await?;
+        for stream in std::iter::once(&self.session.id).chain(&links).filter(|stream| Some(*stream) != except) {
+            self.post(stream, id, text, typed).await?;
+        }
+        Ok(())
+    }
+
+    async fn post(&self, stream: &StreamId, id: &str, text: &str, typed: bool) -> Result<(), SessionError> {
+        let Some(own) = self.own_id(stream).await? else { return Ok(()) };
+        let post = if typed {
+            Post { typed_at: Some(own), ..Post::new(Actor::human(ParticipantId::USER), text) }
+        } else {
+            Post::new(Actor { id: own, human: false }, text)
+        };
+        self.submit(stream, Command::Post(post), id).await
+    }
+
+    /// What the session is called in a conversation, while it is in it.
+    async fn own_id(&self, stream: &StreamId) -> Result<Option<ParticipantId>, SessionError> {
+        self.sessions.member_id(stream, &self.session.id).await
+    }
+
+    /// What the rules refuse is settled too: they keep the words in the trace.
+    async fn submit(&self, stream: &StreamId, command: Command, id: &str) -> Result<(), SessionError> {
+        let hall = self.sessions.hall()?;
+        match hall.submit(stream, command, Some(once(id, stream))).await {
+            Ok(_) | Err(HallError::Rejected(_) | HallError::KeyReused | HallError::NotFound(_)) => Ok(()),
+            Err(error) => Err(SessionError::Hall(error)),
+        }
+    }
+
+    /// The screen of a program without reports shows that it is done: what stands below its prompt is what it said.
+    pub(super) async fn finish_by_screen(&mut self) {
+        let (Some(pane), Some(current)) = (self.session.pane.clone(), &self.current) else { return };
+        let tag = current.tag.clone();
+        let screen = self.host.tail(&pane, 4000).await.unwrap_or_default();
+        let text = below(&screen, &tag);
+        let id = format!("screen:{tag}");
+        if let Err(error) = self.stopped(&id, text, false).await {
+            tracing::warn!(session = %self.session.id, %error, "what a screen shows could not be kept");
+        }
+    }
+
+    /// The program wants to do something and waits for a person.
+    pub(super) fn asked(&mut self, action: String, asked: Asked, options: Vec<String>) {
+        let running = self.current.as_ref().filter(|current| current.stage >= Stage::Sent);
+        let Some(key) = running.map(|current| current.key.clone()) else { return refuse(asked) };
+        let permission = PermissionId::new(Uuid::new_v4().to_string());
+        self.asks.push((permission.clone(), asked));
+        self.report(&key, Report::Permission { permission, action, options, within: ASK_MAX });
+    }
+
+    /// A person answered; without an answer in time it counts as refused.
+    pub(super) async fn permit(&mut self, permission: &PermissionId, option: Option<&str>) {
+        let Some(at) = self.asks.iter().position(|(asked, _)| asked == permission) else { return };
+        let (_, asked) = self.asks.remove(at);
+        crash::point("permission_answered");
+        match asked {
+            Asked::Hook(reply) => drop(reply.send(if option == Some("allow") { Permit::Allow } else { Permit::Deny })),
+            Asked::Dialog => self.choose(option).await,
+        }
+    }
+
+    async fn choose(&mut self, option: Option<&str>) {
+        let Some(view) = self.view().await else { return };
+        let options = view.dialog.map(|dialog| dialog.options).unwrap_or_default();
+        let at = option.and_then(|option| options.iter().position(|offered| offered == option));
+        let key = at.map_or(Key::Escape, Key::Option);
+        if let Err(error) = self.press(key).await {
+            tracing::warn!(session = %self.session.id, %error, "an answer could not be typed");
+        }
+    }
+
+    /// Ends the program and the session.
+    pub(super) async fn end(&mut self, why: &str) -> Result<(), SessionError> {
+        if let Some(pane) = self.session.pane.clone().filter(|_| self.session.origin == super::Origin::Started) {
+            self.host.end(&pane).await.map_err(super::directory::host_error)?;
+        }
+        self.ended(why).await;
+        Ok(())
+    }
+
+    /// The session is over: its turns end, it leaves its links, and its home takes no more words.
+    pub(super) async fn ended(&mut self, why: &str) {
+        self.over = true;
+        let Some(hall) = self.hall() else { return };
+        self.session.ended = Some((hall.now(), why.to_owned()));
+        crash::point("session_ending");
+        if let Some(current) = &self.current.take() {
+            let state = if current.stage >= Stage::Sent { DeliveryState::Unknown } else { DeliveryState::Failed };
+            let open = [DeliveryState::Pending, DeliveryState::Sending, DeliveryState::Sent, DeliveryState::Accepted];
+            self.mark(current, &open, state, why).await;
+            self.fail(&current.key, "session_ended", &format!("its session has ended: {why}"));
+        }
+        for job in std::mem::take(&mut self.queue) {
+            self.fail(&job.key, "session_ended", &format!("its session has ended: {why}"));
+        }
+        self.asks.clear();
+        if let Err(error) = self.sessions.leave(&self.session).await {
+            tracing::warn!(session = %self.session.id, %error, "a session that ended could not leave its links");
+        }
+        // Whoever waits for the end, or shows its token, has to find it over from here on.
+        self.tell();
+    }
+}
+
+/// Nobody can be asked: the person at the terminal decides.
+fn refuse(asked: Asked) {
+    match asked {
+        Asked::Hook(reply) => drop(reply.send(Permit::Undecided)),
+        Asked::Dialog => {}
+    }
+}
+
+/// A report counts once in each conversation, however often it is brought.
+fn once(id: &str, stream: &StreamId) -> Idempotency {
+    let key = blake3::hash(format!("{id}/{stream}").as_bytes()).to_hex().to_string();
+    Idempotency { principal: BRINGER.into(), key, fingerprint: String::new() }
+}
+
+/// Whether a participant is this session.
+pub(super) fn is_session(participant: &moothall_kernel::participant::Participant, session: &SessionId) -> bool {
+    session_of(participant).as_ref() == Some(session)
+}
+
+/// What stands below the line with a tag, without the composer at the end.
+fn below(screen: &str, tag: &str) -> Option<String> {
+    let at = screen.rfind(tag)? + tag.len();
+    let lines: Vec<&str> = screen[at..].lines().skip(1).map(str::trim_end).collect();
+    let prompt = lines.iter().rposition(|line| is_composer(line)).unwrap_or(lines.len());
+    let text = lines[..prompt].join("\n");
+    let text = text.trim_matches('\n').trim_end();
+    (!text.trim().is_empty()).then(|| text.to_owned())
+}
+
+/// A line that only invites input.
+fn is_composer(line: &str) -> bool {
+    matches!(line.trim(), "›" | ">" | "$" | "❯" | "%" | "#")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_below_the_tag_is_the_answer() {
+        let screen = "› hello\n[moothall:0a1b2c3d]\n\nfirst line\n\n  second\n›\n";
+        assert_eq!(below(screen, "[moothall:0a1b2c3d]").as_deref(), Some("first line\n\n  second"));
+        assert_eq!(below("[moothall:0a1b2c3d]\n›", "[moothall:0a1b2c3d]"), None);
+        assert_eq!(below("nothing here", "[moothall:0a1b2c3d]"), None);
+    }
+}

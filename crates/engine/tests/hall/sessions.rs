@@ -1,0 +1,382 @@
+//! Sessions: what is typed into a terminal, when, and where the words that come back go. The terminals are made of memory here; with
+//! real ones the same is tried end to end.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use moothall_engine::MemoryLog;
+use moothall_engine::hall::{Hall, HallParts};
+use moothall_engine::ports::{DeliveryState, EventLog};
+use moothall_engine::sessions::{
+    Adopt, Asker, Heard, Hook, HookNews, HostFault, Key, Launch, LinkState, Member, Message, NewLink, NewSession, Pane, PaneNews,
+    PaneState, Permit, Sent, SessionError, SessionHost, SessionId, Sessions, View,
+};
+use moothall_kernel::command::Actor;
+use moothall_kernel::event::{Event, Outcome};
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::policy::Policy;
+use tokio::sync::broadcast;
+
+use crate::common::{TestClock, eventually, has, post, words};
+
+/// Terminals made of memory, with a program in each that takes what is typed and waits to be told what to say.
+#[derive(Default)]
+struct Desk {
+    screens: Mutex<BTreeMap<String, Screen>>,
+}
+
+struct Screen {
+    state: PaneState,
+    composer: String,
+    taken: Vec<String>,
+    escapes: usize,
+    token: String,
+    news: broadcast::Sender<PaneNews>,
+}
+
+impl Desk {
+    fn with<T>(&self, pane: &str, change: impl FnOnce(&mut Screen) -> T) -> T {
+        change(self.screens.lock().unwrap().get_mut(pane).unwrap())
+    }
+
+    fn show(&self, pane: &str, state: PaneState) {
+        self.with(pane, |screen| {
+            screen.state = state;
+            let _ = screen.news.send(PaneNews::Drawn);
+        });
+    }
+}
+
+#[async_trait]
+impl SessionHost for Desk {
+    fn programs(&self) -> Vec<(String, String)> {
+        vec![("claude".into(), "A program.".into())]
+    }
+    fn has_hooks(&self, _client: &str) -> bool {
+        true
+    }
+    async fn start(&self, launch: &Launch) -> Result<Pane, HostFault> {
+        let id = launch.session.to_string();
+        let token = launch.env["MOOTHALL_SESSION_TOKEN"].clone();
+        let news = broadcast::channel(64).0;
+        let screen = Screen { state: PaneState::Idle, composer: String::new(), taken: Vec::new(), escapes: 0, token, news };
+        self.screens.lock().unwrap().insert(id.clone(), screen);
+        Ok(Pane { socket: String::new(), id, pid: 1 })
+    }
+    async fn adopt(&self, _adopt: &Adopt) -> Result<Pane, HostFault> {
+        Err(HostFault::Gone("there is none".into()))
+    }
+    async fn watch(&self, pane: &Pane, _client: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
+        Ok(self.with(&pane.id, |screen| screen.news.subscribe()))
+    }
+    async fn view(&self, pane: &Pane, _client: &str) -> Result<View, HostFault> {
+        Ok(self.with(&pane.id, |screen| View {
+            state: screen.state,
+            composer: Some(screen.composer.clone()),
+            dialog: None,
+            text: screen.composer.clone(),
+        }))
+    }
+    async fn paste(&self, pane: &Pane, _client: &str, text: &str) -> Result<(), HostFault> {
+        self.with(&pane.id, |screen| screen.composer.push_str(text));
+        Ok(())
+    }
+    async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {
+        self.with(&pane.id, |screen| match key {
+            Key::Enter => {
+                let text = std::mem::take(&mut screen.composer);
+                screen.taken.push(text);
+                screen.state = PaneState::Busy;
+            }
+            Key::Escape => screen.escapes += 1,
+            Key::Option(_) => {}
+        });
+        Ok(())
+    }
+    async fn tail(&self, pane: &Pane, _lines: usize) -> Result<String, HostFault> {
+        Ok(self.with(&pane.id, |screen| screen.taken.join("\n") + &screen.composer))
+    }
+    async fn end(&self, pane: &Pane) -> Result<(), HostFault> {
+        self.show(&pane.id, PaneState::Gone);
+        Ok(())
+    }
+    async fn attach(&self, _pane: &Pane) -> Result<Vec<String>, HostFault> {
+        Ok(vec!["true".into()])
+    }
+}
+
+struct Room {
+    log: Arc<MemoryLog>,
+    desk: Arc<Desk>,
+    hall: Hall,
+    hooks: Mutex<u32>,
+}
+
+impl Room {
+    async fn new() -> Self {
+        let (log, desk) = (Arc::new(MemoryLog::new()), Arc::new(Desk::default()));
+        let hall = open(&log, &desk).await;
+        Self { log, desk, hall, hooks: Mutex::new(0) }
+    }
+
+    /// The server dies, and another takes over the same log and terminals.
+    async fn restart(&mut self) {
+        self.hall = open(&self.log, &self.desk).await;
+    }
+
+    fn sessions(&self) -> &Sessions {
+        self.hall.sessions().unwrap()
+    }
+
+    async fn start(&self) -> SessionId {
+        let new = NewSession { client: "claude".into(), cwd: "/".into(), args: Vec::new(), name: None, by: Actor::human("user") };
+        self.sessions().start(new).await.unwrap().session.id
+    }
+
+    async fn hook(&self, session: &SessionId, news: HookNews) -> Heard {
+        let token = self.desk.with(session.as_str(), |screen| screen.token.clone());
+        let id = {
+            let mut hooks = self.hooks.lock().unwrap();
+            *hooks += 1;
+            format!("hook-{hooks}")
+        };
+        self.sessions().heard(Hook { id, session: session.clone(), token, native: Some(format!("native-{session}")), news }).await.unwrap()
+    }
+
+    fn taken(&self, session: &SessionId) -> Vec<String> {
+        self.desk.with(session.as_str(), |screen| screen.taken.clone())
+    }
+
+    /// Waits until so many prompts were sent off, and lets the program say that it took the last one.
+    async fn takes(&self, session: &SessionId, count: usize) -> String {
+        let taken = eventually(async || Some(self.taken(session)).filter(|taken| taken.len() >= count)).await;
+        assert_eq!(taken.len(), count, "{taken:?}");
+        let prompt = taken[count - 1].clone();
+        self.hook(session, HookNews::Prompt { text: prompt.clone() }).await;
+        prompt
+    }
+
+    async fn types(&self, session: &SessionId, text: &str) {
+        self.hook(session, HookNews::Prompt { text: text.into() }).await;
+    }
+
+    async fn says(&self, session: &SessionId, text: &str) {
+        let text = Some(text.to_owned()).filter(|text| !text.is_empty());
+        self.desk.show(session.as_str(), PaneState::Idle);
+        self.hook(session, HookNews::Stopped { text, inputs: None, interrupted: false }).await;
+    }
+
+    async fn send(&self, from: &SessionId, to: &SessionId, text: &str, direct: bool) -> Sent {
+        let message = Message { from: Asker::Session(from.clone()), to: to.clone(), text: text.into(), direct, close_link: false };
+        self.sessions().send(message).await.unwrap()
+    }
+
+    async fn said(&self, stream: &StreamId) -> Vec<(String, String)> {
+        self.hall.read(stream, moothall_kernel::ids::Seq(0), None).await.unwrap().events.iter().filter_map(words).collect()
+    }
+}
+
+async fn open(log: &Arc<MemoryLog>, desk: &Arc<Desk>) -> Hall {
+    let (registry, defaults) = (moothall_engine::registry::Registry::default(), Policy::default());
+    let parts = HallParts { log: log.clone(), clock: TestClock::new(), registry, defaults, owner: "test".into() };
+    Hall::open_with(parts, Some(desk.clone())).await.unwrap()
+}
+
+fn pair(from: &str, text: &str) -> (String, String) {
+    (from.to_owned(), text.to_owned())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_at_home_is_typed_and_its_answer_comes_back() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello there"), None).await.unwrap();
+    let prompt = room.takes(&a, 1).await;
+    assert!(prompt.starts_with("User:\n\nhello there\n\n[moothall:"), "{prompt}");
+    room.says(&a, "hello back").await;
+    assert_eq!(room.said(&a).await, [pair("user", "hello there"), pair("claude", "hello back")]);
+    let rows = room.log.deliveries().unwrap().of_stream(&a).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.state).collect::<Vec<_>>(), [DeliveryState::Done]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_runs_one_turn_at_a_time_and_each_answer_goes_where_it_was_asked() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    let other =
+        room.hall.create("other".into(), Policy::named(moothall_kernel::policy::PolicyName::MentionOnly), Actor::human("user"), None);
+    let other = other.await.unwrap().stream;
+    let invite = moothall_kernel::command::Control::Invite(room.sessions().invite(&a).unwrap());
+    let control = moothall_kernel::command::Command::Control { by: Actor::human("user"), controls: vec![invite] };
+    room.hall.submit(&other, control, None).await.unwrap();
+    room.hall.submit(&a, post("first"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    room.hall.submit(&other, post("@claude second"), None).await.unwrap();
+    room.desk.show(a.as_str(), PaneState::Busy);
+    assert_eq!(room.taken(&a).len(), 1, "nothing is typed while it works");
+    room.says(&a, "one").await;
+    room.takes(&a, 2).await;
+    room.says(&a, "two").await;
+    assert_eq!(room.said(&a).await, [pair("user", "first"), pair("claude", "one")]);
+    assert_eq!(room.said(&other).await, [pair("user", "@claude second"), pair("claude", "two")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_brought_twice_counts_once_and_a_forged_one_never() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    let token = room.desk.with(a.as_str(), |screen| screen.token.clone());
+    let news = HookNews::Stopped { text: Some("answer".into()), inputs: None, interrupted: false };
+    let hook = Hook { id: "h".into(), session: a.clone(), token, native: None, news };
+    let forged = Hook { token: "ses_other".into(), ..hook.clone() };
+    let unknown = Hook { session: "nobody".into(), ..hook.clone() };
+    assert_eq!(room.sessions().heard(forged).await.unwrap(), Heard::Forged);
+    assert_eq!(room.sessions().heard(unknown).await.unwrap(), Heard::Unknown);
+    for _ in 0..2 {
+        room.sessions().heard(hook.clone()).await.unwrap();
+    }
+    assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "answer")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_persons_words_and_the_answer_cross_the_link_once_and_checkpoints_do_not() {
+    let room = Room::new().await;
+    let (a, b) = (room.start().await, room.start().await);
+    let sent = room.send(&a, &b, "shall we?", true).await;
+    assert_eq!(sent.state, LinkState::Created);
+    let link = sent.link.unwrap();
+    assert_eq!(room.takes(&b, 1).await.lines().next(), Some("claude (1):"));
+    room.says(&b, "yes").await;
+    room.takes(&a, 1).await;
+    room.says(&a, "").await;
+    room.types(&a, "look at main.rs").await;
+    room.says(&a, "looked").await;
+    room.types(&a, "[Checkpoint] go on if needed").await;
+    room.says(&a, "nothing to do").await;
+    assert_eq!(
+        room.said(&link).await,
+        [pair("claude", "shall we?"), pair("claude-2", "yes"), pair("user", "look at main.rs"), pair("claude", "looked")]
+    );
+    assert!(room.takes(&b, 2).await.starts_with("User:\n\nlook at main.rs\n\n[moothall:"));
+    room.says(&b, "").await;
+    assert!(room.takes(&b, 3).await.starts_with("claude (1):\n\nlooked\n\n[moothall:"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_restart_nothing_is_typed_twice_and_the_answer_still_arrives() {
+    let mut room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    room.restart().await;
+    room.says(&a, "after the restart").await;
+    eventually(async || Some(room.said(&a).await).filter(|said| said.len() == 2)).await;
+    assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "after the restart")]);
+    assert_eq!(room.taken(&a).len(), 1);
+    room.hall.submit(&a, post("again"), None).await.unwrap();
+    room.takes(&a, 2).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupt_at_the_terminal_ends_the_turn_without_a_report() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    room.desk.show(a.as_str(), PaneState::Idle);
+    let ended = |event: &Event| matches!(event, Event::TurnEnded { outcome: Outcome::Failed, fault: Some(fault), .. } if fault.code == "interrupted");
+    eventually(async || {
+        let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+        has(&events, ended).then_some(())
+    })
+    .await;
+    room.hall.submit(&a, post("once more"), None).await.unwrap();
+    room.takes(&a, 2).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_tells_its_caller_once_and_not_over_a_link() {
+    let room = Room::new().await;
+    let (a, b) = (room.start().await, room.start().await);
+    assert_eq!(room.send(&a, &b, "please do it", false).await.state, LinkState::None);
+    room.takes(&b, 1).await;
+    room.says(&b, "done").await;
+    let notice = room.takes(&a, 1).await;
+    assert!(notice.contains("\"claude-2\" finished its turn. Use get_session_data(session_id="), "{notice}");
+    room.says(&a, "").await;
+    room.send(&a, &b, "and more", false).await;
+    room.takes(&b, 2).await;
+    assert_eq!(room.send(&a, &b, "talk to me", true).await.state, LinkState::Created);
+    room.says(&b, "more is done").await;
+    room.takes(&b, 3).await;
+    room.says(&b, "hello").await;
+    let heard = room.takes(&a, 2).await;
+    assert!(heard.starts_with("claude-2 (2):\n\nhello\n"), "{heard}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_permission_is_answered_by_a_person_and_reaches_the_program() {
+    let room = Arc::new(Room::new().await);
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    let token = room.desk.with(a.as_str(), |screen| screen.token.clone());
+    let news = HookNews::Asks { action: "Bash: rm -rf build".into() };
+    let hook = Hook { id: "p".into(), session: a.clone(), token, native: None, news };
+    let asking = tokio::spawn({
+        let room = room.clone();
+        async move { room.sessions().ask(hook).await }
+    });
+    let asked = eventually(async || {
+        let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+        events.iter().find_map(|recorded| match &recorded.event {
+            Event::PermissionRequested { permission, action, .. } if action == "Bash: rm -rf build" => Some(permission.clone()),
+            _ => None,
+        })
+    })
+    .await;
+    let answer = |by: Actor| moothall_kernel::command::Command::AnswerPermission { permission: asked.clone(), option: "allow".into(), by };
+    let own = Actor { id: ParticipantId::new("claude"), human: false };
+    assert!(room.hall.submit(&a, answer(own), None).await.is_err(), "an agent never answers");
+    room.hall.submit(&a, answer(Actor::human("user")), None).await.unwrap();
+    assert_eq!(asking.await.unwrap(), Permit::Allow);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_ends_leaves_its_links_and_its_turns_end() {
+    let room = Room::new().await;
+    let (a, b) = (room.start().await, room.start().await);
+    let link = room.send(&a, &b, "hello", true).await.link.unwrap();
+    room.takes(&b, 1).await;
+    room.sessions().end(&b, &Actor::human("user")).await.unwrap();
+    eventually(async || (!room.sessions().link_of(&link).await.unwrap().active).then_some(())).await;
+    assert_eq!(room.sessions().links(Some(&a)).await.unwrap(), []);
+    let again = Message { from: Asker::Session(a.clone()), to: b.clone(), text: "still there?".into(), direct: true, close_link: false };
+    assert!(matches!(room.sessions().send(again).await, Err(SessionError::Ended { .. })));
+    assert_eq!(room.taken(&a), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_link_of_three_has_names_numbers_and_roles_and_loses_one_member_at_a_time() {
+    let room = Room::new().await;
+    let all = [room.start().await, room.start().await, room.start().await];
+    let member = |(at, session): (usize, &SessionId)| Member {
+        session: session.clone(),
+        computer: String::new(),
+        name: Some(["Ada", "Bob", "Cy"][at].to_owned()),
+        number: Some(at as u32 + 1),
+        role: Some("peer".into()),
+    };
+    let members: Vec<Member> = all.iter().enumerate().map(member).collect();
+    let new = NewLink { members: members.clone(), title: None, by: Asker::Actor(Actor::human("user")) };
+    let (link, state) = room.sessions().link(new.clone()).await.unwrap();
+    assert_eq!((state, &link.members), (LinkState::Created, &members));
+    let backwards = NewLink { members: members.iter().rev().cloned().collect(), ..new };
+    assert_eq!(room.sessions().link(backwards).await.unwrap(), (link.clone(), LinkState::Reused));
+    room.sessions().end(&all[2], &Actor::human("user")).await.unwrap();
+    let left = eventually(async || Some(room.sessions().link_of(&link.id).await.unwrap()).filter(|link| link.members.len() == 2)).await;
+    assert!(left.active);
+}

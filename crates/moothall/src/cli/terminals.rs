@@ -1,0 +1,148 @@
+//! What can be typed about sessions, links and permissions, and about clients that reach them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{Thread, examples};
+
+/// Which session.
+#[derive(Clone, Debug, Args)]
+pub struct Session {
+    /// The session: its id, at least six characters of its beginning, or its name
+    pub session: String,
+}
+
+/// `run`.
+#[derive(Clone, Debug, Args)]
+pub struct Run {
+    /// Which program; `moothall sessions` lists them
+    pub client: String,
+    /// The folder it works in [default: this one]
+    #[arg(long = "in", value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// What it shall be called [default: the program's name and a number]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Leave it alone in its terminal instead of looking at it
+    #[arg(long, short)]
+    pub detach: bool,
+    /// More arguments for the program
+    #[arg(last = true, value_name = "ARGS")]
+    pub args: Vec<String>,
+}
+
+/// `sessions`.
+#[derive(Clone, Debug, Args)]
+pub struct Sessions {
+    /// Those that are over too
+    #[arg(long)]
+    pub ended: bool,
+}
+
+/// `send`.
+#[derive(Clone, Debug, Args)]
+pub struct Send {
+    /// To which.
+    #[command(flatten)]
+    pub session: Session,
+    /// The words; - reads them from standard input
+    #[arg(value_name = "TEXT", required_unless_present = "close_link")]
+    pub text: Vec<String>,
+    /// Talk over a link from now on; only inside a session
+    #[arg(long)]
+    pub direct: bool,
+    /// End the link with it, after the words, if there are any; only inside a session
+    #[arg(long, conflicts_with = "direct")]
+    pub close_link: bool,
+    /// Who speaks [default: user, or the session in which this runs]
+    #[arg(long = "as", value_name = "ID")]
+    pub speaker: Option<String>,
+}
+
+/// `link`.
+#[derive(Clone, Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Link {
+    /// Something else than making one.
+    #[command(subcommand)]
+    pub action: Option<LinkAction>,
+    /// Two sessions or more
+    #[arg(required = true, num_args = 2.., value_name = "SESSION")]
+    pub members: Vec<String>,
+    /// Its title [default: the names of its members]
+    #[arg(long, value_name = "TITLE")]
+    pub title: Option<String>,
+}
+
+/// What can be done with links that are there.
+#[derive(Clone, Debug, Subcommand)]
+pub enum LinkAction {
+    /// List the links that carry words
+    #[command(after_help = examples(&[("moothall link list", ""), ("moothall link list --session planner", "those of one session")]))]
+    List {
+        /// Only those of this session
+        #[arg(long, value_name = "SESSION")]
+        session: Option<String>,
+    },
+    /// End a link for all its members
+    #[command(after_help = examples(&[("moothall link close 0198c0de", "ids may be shortened")]))]
+    Close {
+        /// The link: its id, or the beginning of its id
+        link: String,
+    },
+}
+
+/// `permit`.
+#[derive(Clone, Debug, Args)]
+pub struct Permit {
+    /// Where it was asked.
+    #[command(flatten)]
+    pub thread: Thread,
+    /// The answer, one of those it offers; without one, what is asked is listed
+    #[arg(value_name = "OPTION")]
+    pub option: Option<String>,
+    /// Which permission, by the number of its event; needed where several are open
+    #[arg(long, value_name = "NUMBER")]
+    pub number: Option<u64>,
+    /// Who answers: a person [default: whoever the credential is for, otherwise user]
+    #[arg(long = "as", value_name = "ID")]
+    pub speaker: Option<String>,
+}
+
+/// `mcp`.
+#[derive(Clone, Debug, Args)]
+pub struct Mcp {
+    /// Something else than serving.
+    #[command(subcommand)]
+    pub action: Option<McpAction>,
+}
+
+/// What can be done about clients.
+#[derive(Clone, Debug, Subcommand)]
+pub enum McpAction {
+    /// Show what a client's configuration needs, or write it
+    #[command(after_help = examples(&[
+        ("moothall mcp install codex", "show it"),
+        ("moothall mcp install gemini --write", "put it into the client's configuration, which keeps everything else"),
+    ]))]
+    Install {
+        /// Which client: claude, codex or gemini
+        #[arg(value_enum, hide_possible_values = true)]
+        client: McpClient,
+        /// Write it into the client's configuration
+        #[arg(long)]
+        write: bool,
+    },
+}
+
+/// A client whose configuration is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum McpClient {
+    /// Claude Code
+    Claude,
+    /// Codex
+    Codex,
+    /// Gemini
+    Gemini,
+}

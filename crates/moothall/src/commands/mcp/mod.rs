@@ -1,0 +1,121 @@
+//! `mcp`: an MCP server on standard input and output, which passes everything on to the running server.
+
+mod install;
+
+use std::io::BufRead;
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use super::Desk;
+use crate::cli::{Mcp, McpAction};
+use crate::client::Client;
+use crate::config::environment;
+use crate::fault::Fault;
+
+/// Messages that may wait to be passed on. A client that has more to say waits.
+const WAITING_MAX: usize = 64;
+/// Where a message says which revision of the protocol it speaks.
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+/// What a client is told when the server cannot answer: an error of the implementation's own.
+const NOT_ANSWERED: i64 = -32000;
+/// What was said is not JSON.
+const NOT_JSON: i64 = -32700;
+
+pub async fn run(desk: &Desk, args: &Mcp) -> Result<(), Fault> {
+    match &args.action {
+        Some(McpAction::Install { client, write }) => install::run(&desk.paper, *client, *write, &environment()),
+        None => serve(desk).await,
+    }
+}
+
+/// Passes on each line, several at a time, until there are no more and all are answered.
+async fn serve(desk: &Desk) -> Result<(), Fault> {
+    let (mut lines, mut calls) = (lines(), JoinSet::new());
+    loop {
+        tokio::select! {
+            line = lines.recv() => match line {
+                Some(line) => {
+                    let client = desk.client.clone();
+                    calls.spawn(async move { answer(&client, &line).await });
+                }
+                None => break,
+            },
+            Some(answered) = calls.join_next() => say(desk, answered.ok().flatten())?,
+        }
+    }
+    while let Some(answered) = calls.join_next().await {
+        say(desk, answered.ok().flatten())?;
+    }
+    Ok(())
+}
+
+fn say(desk: &Desk, answer: Option<Value>) -> Result<(), Fault> {
+    answer.map_or(Ok(()), |answer| desk.paper.object(&answer))
+}
+
+/// Lines of standard input.
+fn lines() -> mpsc::Receiver<String> {
+    let (sender, lines) = mpsc::channel(WAITING_MAX);
+    std::thread::spawn(move || {
+        let read = std::io::stdin().lock().lines().map_while(Result::ok).filter(|line| !line.trim().is_empty());
+        read.map(|line| sender.blocking_send(line)).take_while(Result::is_ok).for_each(drop);
+    });
+    lines
+}
+
+/// What is said to one message; nothing to one that wants no answer.
+async fn answer(client: &Client, line: &str) -> Option<Value> {
+    let Ok(message) = serde_json::from_str::<Value>(line) else {
+        return Some(refused(&Value::Null, NOT_JSON, "This line is not JSON."));
+    };
+    let id = message.get("id").filter(|_| message.get("method").is_some());
+    match client.pass_on("/mcp", &headers(&message), line.to_owned()).await {
+        Ok((status, text)) => match serde_json::from_str::<Value>(&text) {
+            Ok(said) if said.get("jsonrpc").is_some() => Some(said),
+            _ if status.is_success() => None,
+            said => id.map(|id| refused(id, NOT_ANSWERED, &reason(said.ok(), status.as_u16()))),
+        },
+        Err(fault) => id.map(|id| refused(id, NOT_ANSWERED, &fault.to_string())),
+    }
+}
+
+/// What the protocol repeats of a message in headers, for whoever routes it without reading it.
+fn headers(message: &Value) -> Vec<(&'static str, String)> {
+    let params = &message["params"];
+    let text = |value: &Value| value.as_str().filter(|text| text.bytes().all(|b| b.is_ascii_graphic())).map(str::to_owned);
+    let method = text(&message["method"]);
+    let named = match method.as_deref() {
+        Some("tools/call" | "prompts/get") => text(&params["name"]),
+        Some("resources/read" | "resources/subscribe" | "resources/unsubscribe") => text(&params["uri"]),
+        _ => None,
+    };
+    let version = text(&params["_meta"][VERSION]);
+    let all = [("Mcp-Method", method), ("Mcp-Name", named), ("MCP-Protocol-Version", version)];
+    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+fn reason(said: Option<Value>, status: u16) -> String {
+    let message = said.as_ref().and_then(|said| said["error"]["message"].as_str()).map(str::to_owned);
+    message.unwrap_or_else(|| format!("the server answered {status}"))
+}
+
+fn refused(id: &Value, code: i64, message: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_repeat_what_a_message_says() {
+        let call =
+            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", "_meta": {VERSION: "2026-07-28"}}});
+        let expected = [("Mcp-Method", "tools/call"), ("Mcp-Name", "search"), ("MCP-Protocol-Version", "2026-07-28")];
+        assert_eq!(headers(&call), expected.map(|(name, value)| (name, value.to_owned())));
+        assert_eq!(headers(&json!({"id": 1, "result": {}})), []);
+        assert_eq!(headers(&json!({"method": "evil\r\nX: y"})), [], "nothing that would end a header");
+    }
+}

@@ -1,0 +1,217 @@
+//! `permit`: what agents ask permission for, and a person's answer.
+
+use moothall_surfaces::wire::{Envelope, NewAnswer, PermissionAnswered, ThreadStateAnswer};
+use serde::{Deserialize, Serialize};
+
+use super::Desk;
+use super::events::{Wanted, after};
+use crate::cli::Permit;
+use crate::client::{Client, segment};
+use crate::fault::{Exit, Fault};
+use crate::paint::{Style, note};
+use crate::threads;
+
+/// A permission that waits for a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Asked {
+    /// Its id.
+    pub permission: String,
+    /// The number of the event that asks.
+    pub number: u64,
+    /// Who asks.
+    pub participant: String,
+    /// The exact action.
+    pub action: String,
+    /// The answers it offers.
+    pub options: Vec<String>,
+}
+
+/// What an event says about permissions.
+#[derive(Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum News {
+    /// One is asked for.
+    Requested {
+        /// Its id.
+        permission: String,
+        /// Who asks.
+        participant: String,
+        /// The exact action.
+        action: String,
+        /// The answers it offers.
+        options: Vec<String>,
+    },
+    /// A person answered.
+    Answered {
+        /// Which.
+        permission: String,
+        /// Who.
+        by: String,
+        /// How.
+        option: String,
+    },
+    /// Its time is over.
+    Expired {
+        /// Which.
+        permission: String,
+    },
+}
+
+impl News {
+    /// Whether it is about this permission.
+    pub fn is_about(&self, asked: &Asked) -> bool {
+        match self {
+            News::Requested { permission, .. } | News::Answered { permission, .. } | News::Expired { permission } => {
+                *permission == asked.permission
+            }
+        }
+    }
+}
+
+/// What an event says about permissions, if it is about one.
+pub fn news(envelope: &Envelope) -> Option<News> {
+    (envelope.kind == "permission").then(|| News::deserialize(&envelope.content).ok()).flatten()
+}
+
+/// The events about permissions that may still be open.
+///
+/// # Errors
+/// No server, or its refusal.
+pub async fn heard(client: &Client, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
+    let Some(oldest) = state.state.turns.iter().map(|turn| turn.cause.seq).min() else { return Ok(Vec::new()) };
+    let mut page = after(client, &state.thread, oldest.saturating_sub(1), Wanted::Trace).await?;
+    page.events.retain(|envelope| envelope.kind == "permission" && envelope.seq <= state.head);
+    Ok(page.events)
+}
+
+/// Those of them that are open.
+#[derive(Clone, Debug, Default)]
+pub struct Open(Vec<Asked>);
+
+impl Open {
+    /// Takes what an event says.
+    pub fn take(&mut self, number: u64, news: &News) {
+        match news {
+            News::Requested { permission, participant, action, options } => self.0.push(Asked {
+                permission: permission.clone(),
+                number,
+                participant: participant.clone(),
+                action: action.clone(),
+                options: options.clone(),
+            }),
+            News::Answered { permission, .. } | News::Expired { permission } => self.0.retain(|asked| asked.permission != *permission),
+        }
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[Asked] {
+        &self.0
+    }
+
+    /// What a turn that is over had asked for is of no interest any more.
+    pub fn forget(&mut self, participant: &str) {
+        self.0.retain(|asked| asked.participant != participant);
+    }
+
+    /// The one of this number, or the only one; otherwise what to say about it.
+    pub fn one(&self, number: Option<u64>) -> Result<&Asked, String> {
+        let numbers = || self.0.iter().map(|asked| asked.number.to_string()).collect::<Vec<_>>().join(", ");
+        match (number, self.0.as_slice()) {
+            (_, []) => Err("nobody asks for permission here".into()),
+            (None, [one]) => Ok(one),
+            (None, _) => Err(format!("several permissions are asked for; say which by its number: {}", numbers())),
+            (Some(number), all) => {
+                let found = all.iter().find(|asked| asked.number == number);
+                found.ok_or_else(|| format!("no permission {number} is asked for; there are {}", numbers()))
+            }
+        }
+    }
+}
+
+pub async fn run(desk: &Desk, args: &Permit) -> Result<(), Fault> {
+    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
+    let state = threads::state(&desk.client, &thread).await?;
+    let mut open = Open::default();
+    for envelope in &heard(&desk.client, &state).await? {
+        if let Some(news) = news(envelope) {
+            open.take(envelope.seq, &news);
+        }
+    }
+    let Some(option) = &args.option else { return list(desk, &open) };
+    let forward = "see what is asked: moothall permit and the conversation alone";
+    let asked = open.one(args.number).map_err(|what| Fault::new(Exit::Failure, what).try_this(forward))?;
+    let by = args.speaker.as_deref().unwrap_or(desk.client.name());
+    let answered = answer(&desk.client, &thread, by, &asked.permission, option, None).await?;
+    if desk.paper.json {
+        return desk.paper.object(&answered);
+    }
+    note(&format!("{} was told: {option}.", asked.participant));
+    Ok(())
+}
+
+/// Tells the server a person's answer; under a key of the caller's where it has one.
+///
+/// # Errors
+/// No server, or its refusal.
+pub async fn answer(
+    client: &Client,
+    thread: &str,
+    by: &str,
+    permission: &str,
+    option: &str,
+    key: Option<&str>,
+) -> Result<PermissionAnswered, Fault> {
+    let body = NewAnswer { thread: thread.to_owned(), option: option.to_owned(), from: Some(by.to_owned()) };
+    let path = format!("/permissions/{}/answer", segment(permission));
+    match key {
+        Some(key) => client.post_keyed(&path, &body, key).await,
+        None => client.post(&path, &body).await,
+    }
+}
+
+fn list(desk: &Desk, open: &Open) -> Result<(), Fault> {
+    if open.all().is_empty() && !desk.paper.json {
+        note("Nobody asks for permission here.");
+    }
+    for asked in open.all() {
+        if desk.paper.json {
+            desk.paper.object(asked)?;
+            continue;
+        }
+        let who = desk.paper.paint(Style::Bold, &asked.participant);
+        let place = desk.paper.paint(Style::Dim, &format!("{:>4}", asked.number));
+        let action = asked.action.replace('\n', "\n      ");
+        desk.paper.line(&format!("{place}  {who}  {}", desk.paper.paint(Style::Warn, &action)))?;
+        desk.paper.line(&format!("      {}", desk.paper.paint(Style::Dim, &asked.options.join(" · "))))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn requested(permission: &str) -> News {
+        News::Requested {
+            permission: permission.into(),
+            participant: "claude-1".into(),
+            action: "rm -r build".into(),
+            options: vec!["allow".into(), "deny".into()],
+        }
+    }
+
+    #[test]
+    fn a_permission_is_meant_by_its_number_or_alone() {
+        let mut open = Open::default();
+        assert!(open.one(None).is_err_and(|what| what.contains("nobody")));
+        open.take(7, &requested("p1"));
+        assert_eq!(open.one(None).map(|asked| asked.permission.as_str()), Ok("p1"));
+        open.take(9, &requested("p2"));
+        assert!(open.one(None).is_err_and(|what| what.ends_with("7, 9")));
+        assert_eq!(open.one(Some(9)).map(|asked| asked.permission.as_str()), Ok("p2"));
+        assert!(open.one(Some(8)).is_err());
+        open.take(10, &News::Answered { permission: "p1".into(), by: "user".into(), option: "deny".into() });
+        open.take(11, &News::Expired { permission: "p2".into() });
+        assert!(open.all().is_empty());
+    }
+}

@@ -1,0 +1,140 @@
+//! `run`, `sessions`, `attach`, `send`, `interrupt` and `end`: agents that live in terminals.
+
+use std::io::IsTerminal;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+
+use moothall_kernel::text::for_terminal;
+use moothall_surfaces::wire::{Actor, AttachAnswer, MessageSent, NewMessage, NewSession, SessionActed, SessionEntry, SessionList};
+
+use super::{Desk, say, width};
+use crate::cli::{Run, Send, Session, Sessions};
+use crate::client::segment;
+use crate::fault::{Exit, Fault};
+use crate::paint::{Style, note};
+
+/// The path of what belongs to a session.
+fn path(session: &str, rest: &str) -> String {
+    format!("/sessions/{}/{rest}", segment(session))
+}
+
+pub async fn run(desk: &Desk, args: &Run) -> Result<(), Fault> {
+    let new = NewSession {
+        client: args.client.clone(),
+        cwd: Some(folder(args.folder.as_deref())?),
+        args: args.args.clone(),
+        name: args.name.clone(),
+        ..NewSession::default()
+    };
+    let session: SessionEntry = desk.client.post_once("/sessions", &new).await?;
+    if desk.paper.json {
+        return desk.paper.object(&session);
+    }
+    let (id, name) = (for_terminal(&session.id), for_terminal(&session.name));
+    let look = !args.detach && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if look {
+        note(&format!("{name} runs as {id}. It goes on when you leave; to come back: moothall attach {name}"));
+        return go_to(desk, &session.id).await;
+    }
+    note(&format!("{name} runs. Look at it: moothall attach {name}   Say something: moothall send {name} \"…\""));
+    desk.paper.line(&id)
+}
+
+/// The whole path of the folder to work in.
+fn folder(given: Option<&Path>) -> Result<String, Fault> {
+    let found = std::fs::canonicalize(given.unwrap_or(Path::new(".")));
+    let path = found.map_err(|error| Fault::new(Exit::Failure, "there is no such folder to work in").because(error))?;
+    path.into_os_string().into_string().map_err(|_| Fault::new(Exit::Failure, "the folder's name is not UTF-8 text"))
+}
+
+pub async fn attach(desk: &Desk, args: &Session) -> Result<(), Fault> {
+    if desk.paper.json {
+        let answer: AttachAnswer = desk.client.get(&path(&args.session, "attach")).await?;
+        return desk.paper.object(&answer);
+    }
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        let fault = Fault::new(Exit::Failure, "a session can be looked at in a terminal only");
+        return Err(fault.try_this("with --json, the command that does it is printed; `moothall send` says something to it"));
+    }
+    go_to(desk, &args.session).await
+}
+
+/// Becomes the program that shows the session's terminal.
+async fn go_to(desk: &Desk, session: &str) -> Result<(), Fault> {
+    let answer: AttachAnswer = desk.client.get(&path(session, "attach")).await?;
+    let [program, args @ ..] = answer.argv.as_slice() else {
+        return Err(Fault::new(Exit::Failure, "the server does not know how to look at this session"));
+    };
+    // Only a failure comes back.
+    let error = std::process::Command::new(program).args(args).exec();
+    Err(Fault::new(Exit::Failure, format!("cannot run {program}")).because(error).try_this("it has to be on the computer of the server"))
+}
+
+pub async fn list(desk: &Desk, args: &Sessions) -> Result<(), Fault> {
+    let query = if args.ended { "?ended=true" } else { "" };
+    let list: SessionList = desk.client.get(&format!("/sessions{query}")).await?;
+    if desk.paper.json {
+        return desk.paper.object(&list);
+    }
+    let columns = list.sessions.iter().map(|session| width(&session.name)).max().unwrap_or_default();
+    for session in &list.sessions {
+        desk.paper.line(&row(desk, session, columns))?;
+    }
+    if list.sessions.is_empty() {
+        note("No agent lives in a terminal.");
+    }
+    let programs: Vec<_> = list.programs.iter().map(|program| program.client.as_str()).collect();
+    note(&match programs.as_slice() {
+        [] => "There is no program that could be started: moothall doctor".to_owned(),
+        [first, ..] => format!("Programs: {}. Start one: moothall run {first}", programs.join(", ")),
+    });
+    Ok(())
+}
+
+fn row(desk: &Desk, session: &SessionEntry, columns: usize) -> String {
+    let paper = &desk.paper;
+    let style = match session.state.as_str() {
+        "asking" => Style::Warn,
+        "busy" => Style::Good,
+        _ => Style::Plain,
+    };
+    let fill = " ".repeat(columns.saturating_sub(width(&session.name)));
+    let name = paper.paint(Style::Bold, &session.name);
+    let state = paper.paint(style, &format!("{:<8}", session.state));
+    let waits = if session.waiting > 0 { format!("  {} wait", session.waiting) } else { String::new() };
+    let end = session.ended.as_ref().map_or_else(String::new, |end| format!("  {}", end.why));
+    let facts = format!("{:<10} {:.8}  {}{waits}{end}", session.client, session.id, session.cwd);
+    format!("{name}{fill}  {state}  {}", paper.paint(Style::Dim, &facts))
+}
+
+pub async fn send(desk: &Desk, args: &Send) -> Result<(), Fault> {
+    let message = if args.text.is_empty() { None } else { Some(say::words(&args.text)?) };
+    let body = NewMessage { message, direct: args.direct, close_link: args.close_link, from: args.speaker.clone() };
+    let sent: MessageSent = desk.client.post_once(&path(&args.session.session, "messages"), &body).await?;
+    if desk.paper.json {
+        return desk.paper.object(&sent);
+    }
+    note(&match (sent.link_state.as_str(), &sent.link_id) {
+        ("closed", _) => "The link is closed.".to_owned(),
+        (state, Some(link)) => format!("Said over a link ({state}). To end it: moothall link close {link}"),
+        (_, None) => format!("Said. Read on: moothall tail {}", sent.thread),
+    });
+    Ok(())
+}
+
+pub async fn interrupt(desk: &Desk, args: &Session) -> Result<(), Fault> {
+    act(desk, args, "interrupt", "was told to stop what it does.").await
+}
+
+pub async fn end(desk: &Desk, args: &Session) -> Result<(), Fault> {
+    act(desk, args, "end", "is over. What it said is kept: moothall sessions --ended").await
+}
+
+async fn act(desk: &Desk, args: &Session, what: &str, done: &str) -> Result<(), Fault> {
+    let acted: SessionActed = desk.client.post_once(&path(&args.session, what), &Actor::default()).await?;
+    if desk.paper.json {
+        return desk.paper.object(&acted);
+    }
+    note(&format!("{} {done}", acted.session.name));
+    Ok(())
+}

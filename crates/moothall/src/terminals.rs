@@ -1,0 +1,90 @@
+//! What `serve` needs so that agents can live in terminals: the terminals themselves, and the spool in which their programs' reports
+//! wait.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use moothall_agents::terminal::hooks::{HookDress, HookSink, Spool, SpoolFolder};
+use moothall_agents::terminal::{Program, TmuxHost};
+use moothall_engine::hall::Hall;
+use moothall_engine::sessions::{Heard, Hook, Permit, SessionError, SessionHost};
+use tokio::task::JoinHandle;
+
+use crate::config::Config;
+use crate::fault::{Exit, Fault};
+
+/// The folder of reports within the data folder.
+const SPOOL: &str = "spool";
+/// The folder of tmux's socket within the data folder.
+const TMUX: &str = "tmux";
+
+/// Terminals that are ready, before the hall that uses them is open.
+pub struct Terminals {
+    host: Arc<TmuxHost>,
+    spool: Spool,
+}
+
+impl Terminals {
+    /// Terminals for a data folder; nothing where tmux is not installed.
+    ///
+    /// # Errors
+    /// [`Fault`] when a configured program makes no sense, or a folder cannot be made.
+    pub fn open(data: &Path, url: &str, config: &Config) -> Result<Option<Self>, Fault> {
+        let data = std::path::absolute(data).map_err(|error| Fault::io("cannot find the data folder", &error))?;
+        let spool = SpoolFolder::new(data.join(SPOOL));
+        let moothall = std::env::current_exe().map_err(|error| Fault::io("cannot find this program", &error))?;
+        let dress = Arc::new(HookDress { moothall, url: url.to_owned(), spool: spool.clone() });
+        let host = TmuxHost::new(&data.join(TMUX), programs(config)?, dress);
+        let host = Arc::new(host.map_err(|error| Fault::io("cannot make the folder for terminals", &error))?);
+        if let Err(why) = host.check() {
+            tracing::info!(%why, "no agents in terminals");
+            return Ok(None);
+        }
+        let spool = Spool::open(spool).map_err(|error| Fault::io("cannot open the spool of reports", &error))?;
+        Ok(Some(Self { host, spool }))
+    }
+
+    /// The terminals, for the hall.
+    pub fn host(&self) -> Arc<dyn SessionHost> {
+        self.host.clone()
+    }
+
+    /// Brings reports to the hall until the task is ended. What was reported while no server ran comes first.
+    pub fn listen(self, hall: Hall) -> JoinHandle<()> {
+        let sink: Arc<dyn HookSink> = Arc::new(Ears(hall));
+        tokio::spawn(async move {
+            self.spool.catch_up(&sink).await;
+            self.spool.run(sink).await;
+        })
+    }
+}
+
+/// The known programs, and the configured ones in their place where the names are the same.
+fn programs(config: &Config) -> Result<BTreeMap<String, Program>, Fault> {
+    let mut programs = Program::known();
+    for (client, agent) in &config.agents {
+        let program = agent.terminal_program(client);
+        let program = program.map_err(|fault| Fault::new(Exit::Config, format!("[agents.{client}]: {fault}")))?;
+        programs.extend(program.map(|program| (client.clone(), program)));
+    }
+    Ok(programs)
+}
+
+/// The hall, as whoever brings reports knows it.
+struct Ears(Hall);
+
+#[async_trait]
+impl HookSink for Ears {
+    async fn heard(&self, hook: Hook) -> Result<Heard, SessionError> {
+        self.0.sessions()?.heard(hook).await
+    }
+
+    async fn ask(&self, hook: Hook) -> Permit {
+        match self.0.sessions() {
+            Ok(sessions) => sessions.ask(hook).await,
+            Err(_) => Permit::Undecided,
+        }
+    }
+}

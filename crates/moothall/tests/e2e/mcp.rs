@@ -1,0 +1,105 @@
+//! The Model Context Protocol with the real program: a client of the protocol's own library over HTTP, and over standard input and output.
+
+use rmcp::RoleClient;
+use rmcp::ServiceExt;
+use rmcp::model::{CallToolRequestParams, CallToolResult};
+use rmcp::service::RunningService;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
+use serde_json::{Value, json};
+
+use crate::harness::{Home, PATIENCE, Server};
+
+type Client = RunningService<RoleClient, ()>;
+
+async fn soon<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, future).await.expect("it never came")
+}
+
+async fn over_http(server: &Server<'_>) -> Client {
+    let config = StreamableHttpClientTransportConfig::with_uri(format!("{}/mcp", server.url));
+    soon(().serve(StreamableHttpClientTransport::with_client(server.http().clone(), config))).await.unwrap()
+}
+
+async fn over_stdio(server: &Server<'_>, variables: &[(&str, &str)]) -> Client {
+    let mut command = server.command(&["mcp"]);
+    command.envs(variables.iter().copied());
+    soon(().serve(TokioChildProcess::new(tokio::process::Command::from(command)).unwrap())).await.unwrap()
+}
+
+async fn call(client: &Client, tool: &'static str, arguments: Value) -> CallToolResult {
+    let arguments = arguments.as_object().unwrap().clone();
+    soon(client.call_tool(CallToolRequestParams::new(tool).with_arguments(arguments))).await.unwrap()
+}
+
+async fn done(client: &Client, tool: &'static str, arguments: Value) -> Value {
+    let result = call(client, tool, arguments).await;
+    assert_ne!(result.is_error, Some(true), "{result:?}");
+    result.structured_content.unwrap()
+}
+
+#[tokio::test]
+async fn a_client_talks_in_a_thread_over_both_ways() {
+    let home = Home::new();
+    let server = home.serve();
+    let thread = server.thread().await;
+    server.say(&thread, "Who is there?").await;
+    let clients = [over_http(&server).await, over_stdio(&server, &[]).await];
+    for (place, client) in clients.iter().enumerate() {
+        let tools = soon(client.list_all_tools()).await.unwrap();
+        assert!(tools.iter().any(|tool| tool.name == "send_message"), "{tools:?}");
+        let me = format!("desk-{place}");
+        let sent = done(client, "send_message", json!({"thread": thread, "message": "I am.", "from": me})).await;
+        assert_eq!((&sent["link_state"], &sent["thread"]), (&json!("none"), &json!(thread)));
+        let page = done(client, "read_thread", json!({"thread": "Test"})).await;
+        assert_eq!((&page["messages"][0]["text"], &page["messages"][place + 1]["from"]), (&json!("Who is there?"), &json!(me)));
+        let refused = call(client, "send_message", json!({"thread": thread, "message": "x", "from": "user"})).await;
+        assert_eq!(refused.structured_content.unwrap()["error"]["code"], "wrong_speaker");
+        assert!(soon(client.call_tool(CallToolRequestParams::new("nothing"))).await.is_err());
+    }
+    for client in clients {
+        soon(client.cancel()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn the_server_that_a_sessions_environment_names_is_the_one_that_is_meant() {
+    let home = Home::new();
+    let server = home.serve();
+    let client = over_stdio(&server, &[("MOOTHALL_SERVER", "http://127.0.0.1:5111"), ("MOOTHALL_URL", &server.url)]).await;
+    assert!(done(&client, "list_threads", json!({})).await["threads"].is_array());
+    soon(client.cancel()).await.unwrap();
+    // A token that no session has is refused, not ignored.
+    let variables = [("MOOTHALL_URL", server.url.as_str()), ("MOOTHALL_SESSION_TOKEN", "ses_forged")];
+    let client = over_stdio(&server, &variables).await;
+    let refused = soon(client.call_tool(CallToolRequestParams::new("list_threads"))).await.unwrap_err();
+    assert!(refused.to_string().contains("no credential"), "{refused}");
+    soon(client.cancel()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_client_whose_server_is_gone_is_told_so() {
+    let home = Home::new();
+    let server = home.serve();
+    let client = over_stdio(&server, &[]).await;
+    server.kill();
+    let error = soon(client.call_tool(CallToolRequestParams::new("list_threads"))).await.unwrap_err();
+    assert!(error.to_string().contains("moothall serve"), "{error}");
+    soon(client.cancel()).await.unwrap();
+}
+
+#[test]
+fn a_clients_configuration_is_shown_or_written() {
+    let home = Home::new();
+    let shown = home.run(&["mcp", "install", "codex"]);
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("[mcp_servers.moothall]"), "{shown:?}");
+    assert!(!home.path().join(".codex").exists(), "it was only shown");
+    for (client, file) in [("codex", ".codex/config.toml"), ("gemini", ".gemini/settings.json"), ("claude", ".mcp.json")] {
+        for _ in 0..2 {
+            let written = home.run(&["mcp", "install", client, "--write"]);
+            assert!(written.status.success(), "{written:?}");
+        }
+        let text = std::fs::read_to_string(home.path().join(file)).unwrap();
+        assert_eq!(text.matches("MOOTHALL_URL").count(), if client == "codex" { 1 } else { 2 }, "{text}");
+    }
+}

@@ -1,0 +1,164 @@
+//! Sessions, links and permissions from the command line, on terminals made of memory: what real ones do is tried where they are made.
+
+use std::process::Output;
+use std::sync::Arc;
+
+use moothall_engine::MemoryLog;
+use moothall_engine::access::{Secret, TokenKind};
+use moothall_engine::hall::{Hall, HallParts, Update};
+use moothall_engine::ports::SystemClock;
+use moothall_engine::sessions::{Hook, HookNews, Permit, SessionId};
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::policy::Policy;
+use moothall_surfaces::{HttpOptions, serve};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::harness::{Home, PATIENCE, stderr};
+use crate::stage::Stage;
+
+/// A server in this process, and the command line that talks to it.
+struct House {
+    home: Home,
+    url: String,
+    /// The start-up credential.
+    key: String,
+    hall: Hall,
+    stage: Arc<Stage>,
+}
+
+impl House {
+    async fn open() -> Self {
+        let stage = Arc::<Stage>::default();
+        let parts = HallParts {
+            log: Arc::new(MemoryLog::new()),
+            clock: Arc::new(SystemClock),
+            registry: Default::default(),
+            defaults: Policy::default(),
+            owner: "test".into(),
+        };
+        let hall = Hall::open_with(parts, Some(stage.clone())).await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let secret = Secret::fresh(TokenKind::Startup).unwrap();
+        let key = secret.reveal().to_owned();
+        let options = HttpOptions { startup: Some(secret), ..HttpOptions::new(address) };
+        tokio::spawn(serve(listener, hall.clone(), options, std::future::pending()));
+        Self { home: Home::new(), url: format!("http://{address}"), key, hall, stage }
+    }
+
+    /// Runs a command, inside a session where a token is given; otherwise as whoever started the server.
+    fn run(&self, token: Option<&str>, args: &[&str]) -> Output {
+        let mut command = self.home.command(args);
+        match token {
+            Some(token) => command.env("MOOTHALL_URL", &self.url).env("MOOTHALL_SESSION_TOKEN", token),
+            None => command.env("MOOTHALL_SERVER", &self.url).env("MOOTHALL_TOKEN", &self.key),
+        };
+        tokio::task::block_in_place(|| command.output().unwrap())
+    }
+
+    fn ok(&self, args: &[&str]) -> String {
+        let output = self.run(None, args);
+        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        serde_json::from_str(&self.ok(&[args, &["--json"]].concat())).unwrap()
+    }
+
+    /// Starts a session; gives its id.
+    fn session(&self, name: &str) -> String {
+        self.json(&["run", "demo", "--name", name])["id"].as_str().unwrap().to_owned()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_is_run_told_something_and_ended() {
+    let house = House::open().await;
+    let id = house.ok(&["run", "demo", "--name", "planner", "--detach", "--", "--quick"]).trim().to_owned();
+    let launched = house.stage.launched();
+    assert_eq!((launched.args, launched.cwd), (vec!["--quick".to_owned()], house.home.path().canonicalize().unwrap()));
+    assert!(house.ok(&["sessions"]).contains("planner"));
+    assert_eq!(house.json(&["sessions"])["sessions"][0]["id"], json!(id));
+    house.ok(&["send", "planner", "Make", "a plan."]);
+    let prompt = tokio::time::timeout(PATIENCE, house.stage.taken(0)).await.unwrap();
+    assert!(prompt.contains("Make a plan."), "{prompt}");
+    assert!(house.ok(&["tail", "planner", "--no-follow"]).contains("Make a plan."), "its home is found by its name");
+    assert_eq!(house.json(&["attach", "planner"])["argv"], json!(["look-at", "%0"]));
+    let blind = house.run(None, &["attach", "planner"]);
+    assert!(blind.status.code() == Some(1) && stderr(&blind).contains("--json"), "{}", stderr(&blind));
+    house.ok(&["interrupt", "planner"]);
+    assert_eq!(house.json(&["end", "planner"])["session"]["state"], "ended");
+    assert_eq!(house.json(&["sessions"])["sessions"], json!([]));
+    assert_eq!(house.json(&["sessions", "--ended"])["sessions"][0]["id"], json!(id));
+    let over = house.run(None, &["send", &id, "Hello?"]);
+    assert!(over.status.code() == Some(1) && stderr(&over).contains("session_ended"), "{}", stderr(&over));
+    let unknown = house.run(None, &["run", "nothing"]);
+    assert!(unknown.status.code() == Some(1) && stderr(&unknown).contains("demo"), "{}", stderr(&unknown));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_are_linked_and_talk_from_inside() {
+    let house = House::open().await;
+    house.session("ann");
+    house.session("ben");
+    house.session("cal");
+    let made = house.json(&["link", "ann", "ben", "cal", "--title", "All"]);
+    assert_eq!((&made["link_state"], &made["link"]["title"]), (&json!("created"), &json!("All")));
+    let token = house.stage.token("ann");
+    let sent = house.run(Some(&token), &["send", "ben", "Shall we?", "--direct", "--json"]);
+    let sent: Value = serde_json::from_slice(&sent.stdout).unwrap();
+    assert_eq!(sent["link_state"], "created");
+    assert!(house.ok(&["link", "list", "--session", "ben"]).contains("ann"));
+    assert_eq!(house.json(&["link", "list"])["links"].as_array().unwrap().len(), 2);
+    let closed = house.run(Some(&token), &["send", "ben", "--close-link", "--json"]);
+    assert_eq!(serde_json::from_slice::<Value>(&closed.stdout).unwrap()["link_state"], "closed");
+    assert_eq!(house.json(&["link", "close", made["link"]["id"].as_str().unwrap()])["link_state"], "closed");
+    assert_eq!(house.json(&["link", "list"])["links"], json!([]));
+    let outside = house.run(None, &["send", "ben", "x", "--direct"]);
+    assert!(outside.status.code() == Some(77) && stderr(&outside).contains("moothall link"), "{}", stderr(&outside));
+    let forged = house.run(Some("ses_forged"), &["send", "ben", "x"]);
+    assert!(forged.status.code() == Some(77) && stderr(&forged).contains("unauthenticated"), "{}", stderr(&forged));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_answers_what_a_program_asks() {
+    let house = House::open().await;
+    let id = house.session("planner");
+    assert!(house.ok(&["permit", "planner"]).is_empty());
+    house.ok(&["send", "planner", "Clean up."]);
+    let prompt = tokio::time::timeout(PATIENCE, house.stage.taken(0)).await.unwrap();
+    let token = house.stage.token("planner");
+    let session = SessionId::new(&id);
+    let hook = |id: &str, news: HookNews| Hook { id: id.into(), session: session.clone(), token: token.clone(), native: None, news };
+    house.hall.sessions().unwrap().heard(hook("1", HookNews::Prompt { text: prompt })).await.unwrap();
+    let mut heard = house.hall.subscribe(&session).await.unwrap().updates;
+    let (hall, asks) = (house.hall.clone(), hook("2", HookNews::Asks { action: "rm -r build".into() }));
+    let asked = tokio::spawn(async move { hall.sessions().unwrap().ask(asks).await });
+    let is_question = |event: &Recorded| matches!(event.event, Event::PermissionRequested { .. });
+    let question = async {
+        loop {
+            if let Update::Events(batch) = heard.recv().await.unwrap()
+                && batch.iter().any(is_question)
+            {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, question).await.unwrap();
+    let listed = house.json(&["permit", "planner"]);
+    assert_eq!((&listed["action"], &listed["options"]), (&json!("rm -r build"), &json!(["allow", "deny"])));
+    for (args, word) in [
+        (["permit", "planner", "maybe", "--as", "user"], "unknown_option"),
+        (["permit", "planner", "allow", "--as", "planner"], "humans_only"),
+        (["permit", "planner", "allow", "--number", "9999"], "no permission 9999"),
+    ] {
+        let refused = house.run(None, &args);
+        assert!(!refused.status.success() && stderr(&refused).contains(word), "{}", stderr(&refused));
+    }
+    let by_program = house.run(Some(&token), &["permit", "planner", "allow"]);
+    assert!(by_program.status.code() == Some(77) && stderr(&by_program).contains("forbidden"), "{}", stderr(&by_program));
+    house.ok(&["permit", "planner", "deny"]);
+    assert_eq!(tokio::time::timeout(PATIENCE, asked).await.unwrap().unwrap(), Permit::Deny);
+}

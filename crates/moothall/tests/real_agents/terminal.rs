@@ -1,0 +1,94 @@
+//! A terminal of one program, on a tmux server of its own: plain commands, so that what programs do is seen without the host.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::harness::PATIENCE;
+
+const LOOK_EVERY: Duration = Duration::from_millis(150);
+/// A screen that did not change for so long is drawn.
+const QUIET: Duration = Duration::from_millis(1200);
+/// Words that stand there for so long have been taken: what comes at once after a paste would count as a part of it.
+const TAKEN: Duration = Duration::from_millis(700);
+
+/// Ends with everything in it when it is dropped.
+pub struct Terminal {
+    socket: String,
+}
+
+impl Terminal {
+    /// Starts a program with exactly these variables.
+    pub fn start(argv: &[String], env: &BTreeMap<String, String>, cwd: &Path) -> Self {
+        static STARTED: AtomicUsize = AtomicUsize::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let terminal = Self { socket: format!("moothall-real-{}-{number}", std::process::id()) };
+        let mut words = vec!["-f", "/dev/null", "-u", "new-session", "-d", "-x", "160", "-y", "50", "-c", cwd.to_str().unwrap()];
+        let variables: Vec<String> = env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        variables.iter().for_each(|variable| words.extend(["-e", variable]));
+        words.push("--");
+        words.extend(argv.iter().map(String::as_str));
+        terminal.tmux(&words, "");
+        terminal
+    }
+
+    fn tmux(&self, words: &[&str], input: &str) -> String {
+        let mut command = Command::new("tmux");
+        command.args(["-L", &self.socket]).args(words).env_remove("TMUX").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("tmux");
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        String::from_utf8_lossy(&child.wait_with_output().unwrap().stdout).into_owned()
+    }
+
+    /// What the screen shows.
+    pub fn screen(&self) -> String {
+        self.tmux(&["capture-pane", "-p"], "")
+    }
+
+    /// Waits until the screen shows one of these words and is quiet.
+    pub fn drawn(&self, words: &[&str]) {
+        self.watch(words, QUIET, |before, now| before == now);
+    }
+
+    /// Waits until the screen shows one of these words for a while, whatever else moves on it.
+    pub fn shows(&self, words: &[&str]) {
+        self.watch(words, TAKEN, |_, _| true);
+    }
+
+    fn watch(&self, words: &[&str], length: Duration, same: impl Fn(&str, &str) -> bool) {
+        let (began, mut since, mut shown) = (Instant::now(), Instant::now(), String::new());
+        loop {
+            let screen = self.screen();
+            if !words.iter().any(|word| screen.contains(word)) || !same(&shown, &screen) {
+                since = Instant::now();
+            }
+            if since.elapsed() > length {
+                return;
+            }
+            assert!(began.elapsed() < PATIENCE, "none of {words:?} showed:\n{screen}");
+            shown = screen;
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Pastes a prompt and sends it off.
+    pub fn prompt(&self, text: &str) {
+        self.tmux(&["load-buffer", "-b", "prompt", "-"], text);
+        self.tmux(&["paste-buffer", "-p", "-d", "-b", "prompt"], "");
+        self.shows(&[text.lines().last().unwrap()]);
+        self.key("Enter");
+    }
+
+    pub fn key(&self, key: &str) {
+        self.tmux(&["send-keys", key], "");
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"], "");
+    }
+}

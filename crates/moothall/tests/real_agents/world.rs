@@ -1,0 +1,134 @@
+//! One real program in a terminal, dressed for a session, and everything it reports.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use moothall_agents::terminal::hooks::{HookDress, HookSink, Spool, SpoolFolder, Vendor};
+use moothall_engine::sessions::{Heard, Hook, HookNews, Permit, SessionError, SessionId};
+use moothall_testkit::model_server::ModelServer;
+use tempfile::TempDir;
+use tokio::sync::mpsc;
+
+use crate::harness::{Home, PATIENCE};
+use crate::programs;
+use crate::terminal::Terminal;
+
+pub const SESSION: &str = "01980000-0000-7000-8000-000000000001";
+pub const TOKEN: &str = "CANARY-0123456789abcdef";
+
+/// Something that reached the server.
+#[derive(Debug)]
+pub enum Came {
+    Report(Hook),
+    Question(Hook),
+}
+
+struct Ear {
+    came: mpsc::UnboundedSender<Came>,
+    permit: Permit,
+}
+
+#[async_trait]
+impl HookSink for Ear {
+    async fn heard(&self, hook: Hook) -> Result<Heard, SessionError> {
+        self.came.send(Came::Report(hook)).unwrap();
+        Ok(Heard::Yes)
+    }
+
+    async fn ask(&self, hook: Hook) -> Permit {
+        self.came.send(Came::Question(hook)).unwrap();
+        self.permit
+    }
+}
+
+/// A server's ear at the spool of one session.
+pub struct Listening {
+    pub dress: HookDress,
+    came: mpsc::UnboundedReceiver<Came>,
+    reader: tokio::task::JoinHandle<()>,
+    _kept: TempDir,
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+impl Listening {
+    /// Listens, and answers every question for permission like this.
+    pub fn new(permit: Permit) -> Self {
+        // Gemini CLI believes no file below a folder that others may write to, such as the system's for temporary files.
+        let kept = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let spool = SpoolFolder::new(kept.path().join("spool"));
+        let opened = Spool::open(spool.clone()).expect("a spool");
+        let (sender, came) = mpsc::unbounded_channel();
+        let ear: Arc<dyn HookSink> = Arc::new(Ear { came: sender, permit });
+        let reader = tokio::spawn(async move { opened.run(ear).await });
+        let dress = HookDress { moothall: env!("CARGO_BIN_EXE_moothall").into(), url: "http://127.0.0.1:9".into(), spool };
+        Self { dress, came, reader, _kept: kept }
+    }
+
+    pub async fn next(&mut self) -> Came {
+        let came = tokio::time::timeout(PATIENCE, self.came.recv()).await;
+        came.expect("a report, and none came").unwrap()
+    }
+
+    /// The next report.
+    pub async fn news(&mut self) -> HookNews {
+        match self.next().await {
+            Came::Report(hook) => {
+                assert_eq!((hook.session.as_str(), hook.token.as_str()), (SESSION, TOKEN));
+                hook.news
+            }
+            question @ Came::Question(_) => panic!("{question:?}"),
+        }
+    }
+
+    /// The next report, which must be a prompt with these words.
+    pub async fn prompted(&mut self, words: &str) {
+        let news = self.news().await;
+        assert!(matches!(&news, HookNews::Prompt { text } if text.contains(words)), "{words}: {news:?}");
+    }
+
+    /// The next report, which must be the end of a turn; its words.
+    pub async fn stopped(&mut self) -> Option<String> {
+        match self.news().await {
+            HookNews::Stopped { text, .. } => text,
+            news => panic!("{news:?}"),
+        }
+    }
+}
+
+/// A program in a terminal, and what is heard of it.
+pub struct World {
+    pub models: ModelServer,
+    pub terminal: Terminal,
+    pub home: Home,
+    pub ears: Listening,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the screen shows:\n{}", self.terminal.screen());
+        }
+    }
+}
+
+impl World {
+    /// Starts a program and waits until it can be spoken to.
+    pub async fn of(client: &str, args: &[&str], ready: &[&str], permit: Permit) -> Self {
+        let (home, models) = (Home::new(), ModelServer::start().await.unwrap());
+        let work = programs::settle(&home, &models.url());
+        let ears = Listening::new(permit);
+        let dressed = ears.dress.of(Vendor::of(client), &SessionId::new(SESSION), TOKEN).unwrap();
+        let mut argv = vec![programs::file(client)];
+        argv.extend(args.iter().map(|arg| (*arg).to_owned()).chain(dressed.args));
+        let mut env = programs::variables(&home);
+        env.extend(dressed.env);
+        let terminal = Terminal::start(&argv, &env, &work);
+        terminal.drawn(ready);
+        Self { models, terminal, home, ears }
+    }
+}

@@ -1,0 +1,41 @@
+//! Sessions: a row for each that ever was, as it was kept last, and a row for each that waits for another.
+
+use moothall_engine::sessions::{Session, SessionId};
+use rusqlite::types::Type;
+use rusqlite::{Connection, Row, params};
+
+use crate::trouble::Refusal;
+
+/// Keeps a session, in place of what was kept of it before.
+pub(crate) fn keep(conn: &Connection, id: &SessionId, row: &str) -> Result<(), Refusal> {
+    let sql = "INSERT INTO sessions (id, row) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET row = excluded.row";
+    conn.prepare_cached(sql)?.execute(params![id.as_str(), row])?;
+    Ok(())
+}
+
+pub(crate) fn all(conn: &Connection) -> rusqlite::Result<Vec<Session>> {
+    conn.prepare_cached("SELECT row FROM sessions ORDER BY id")?.query_map([], session)?.collect()
+}
+
+fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
+    let text: String = row.get(0)?;
+    serde_json::from_str(&text).map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error)))
+}
+
+pub(crate) fn listen(conn: &Connection, target: &SessionId, caller: &SessionId) -> Result<(), Refusal> {
+    let sql = "INSERT INTO session_listeners (target, caller) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    conn.prepare_cached(sql)?.execute([target.as_str(), caller.as_str()])?;
+    Ok(())
+}
+
+pub(crate) fn unlisten(conn: &Connection, target: &SessionId, caller: &SessionId) -> Result<(), Refusal> {
+    let sql = "DELETE FROM session_listeners WHERE target = ?1 AND caller = ?2";
+    conn.prepare_cached(sql)?.execute([target.as_str(), caller.as_str()])?;
+    Ok(())
+}
+
+pub(crate) fn listeners(conn: &Connection, target: &SessionId) -> rusqlite::Result<Vec<SessionId>> {
+    let sql = "SELECT caller FROM session_listeners WHERE target = ?1 ORDER BY caller";
+    let caller = |row: &Row<'_>| Ok(SessionId::new(row.get::<_, String>(0)?));
+    conn.prepare_cached(sql)?.query_map([target.as_str()], caller)?.collect()
+}

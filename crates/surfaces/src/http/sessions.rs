@@ -1,0 +1,131 @@
+//! Sessions: what runs in terminals.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use moothall_engine::sessions::{Excerpt, Status};
+
+use super::App;
+use crate::ask;
+use crate::caller::asker;
+use crate::error::ApiResult;
+use crate::request::{Body, Params, SessionWord};
+use crate::sse;
+use crate::wire::{
+    Actor, AttachAnswer, ErrorBody, MessageSent, NewMessage, NewSession, ScreenAnswer, SessionActed, SessionDataAnswer, SessionEntry,
+    SessionList,
+};
+
+fn find(app: &App, SessionWord(word): &SessionWord) -> ApiResult<Status> {
+    ask::session(&app.hall, word)
+}
+
+/// Lists the sessions that live, and the programs that can be started.
+#[utoipa::path(get, path = "/sessions", operation_id = "list_sessions", tag = "sessions",
+    params(("ended" = Option<bool>, Query, description = "Also those that are over.")),
+    responses((status = 200, body = SessionList), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<SessionList>> {
+    Ok(Json(ask::list(&app.hall, params.flag("ended")?.unwrap_or_default())?))
+}
+
+/// Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal already.
+#[utoipa::path(post, path = "/sessions", operation_id = "start_session", tag = "sessions", request_body = NewSession,
+    responses((status = 200, body = SessionEntry), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Json<SessionEntry>> {
+    body.only(&["client", "cwd", "args", "name", "adopt", "from"])?;
+    Ok(Json((&ask::start(&app.hall, body.caller(), &body.fields).await?).into()))
+}
+
+/// One session, also when it is over.
+#[utoipa::path(get, path = "/sessions/{id}", operation_id = "read_session", tag = "sessions",
+    params(("id" = String, Path, description = "The session: its id, at least six characters of its beginning, or its name.")),
+    responses((status = 200, body = SessionEntry), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn read(State(app): State<App>, word: SessionWord) -> ApiResult<Json<SessionEntry>> {
+    Ok(Json((&find(&app, &word)?).into()))
+}
+
+/// What its terminal shows now.
+#[utoipa::path(get, path = "/sessions/{id}/screen", operation_id = "read_screen", tag = "sessions",
+    params(("id" = String, Path, description = "The session.")),
+    responses((status = 200, body = ScreenAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn screen(State(app): State<App>, word: SessionWord) -> ApiResult<Json<ScreenAnswer>> {
+    let id = find(&app, &word)?.session.id;
+    let view = app.hall.sessions()?.screen(&id).await?;
+    Ok(Json(ScreenAnswer::of(&id, view)))
+}
+
+/// Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a second, with the whole screen each
+/// time; `ended` when the program is gone, and `going-away` when the server goes down.
+#[utoipa::path(get, path = "/sessions/{id}/screen/stream", operation_id = "stream_screen", tag = "sessions",
+    params(("id" = String, Path, description = "The session.")),
+    responses((status = 200, body = String, content_type = "text/event-stream"), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn screens(State(app): State<App>, word: SessionWord) -> ApiResult<Response> {
+    let id = find(&app, &word)?.session.id;
+    let news = app.hall.sessions()?.watch(&id).await?;
+    Ok(sse::answer(sse::screens(app, id, news)))
+}
+
+/// What it was asked and said, as text. Its end: 2,000 characters where nothing else is asked for, 48,000 at most.
+#[utoipa::path(get, path = "/sessions/{id}/data", operation_id = "read_session_data", tag = "sessions",
+    params(
+        ("id" = String, Path, description = "The session."),
+        ("tail_chars" = Option<u64>, Query, description = "So many characters from the end; 0 asks for as many as there can be."),
+        ("since" = Option<String>, Query, description = "Only what came at this time or later."),
+        ("until" = Option<String>, Query, description = "Only what came at this time or earlier."),
+    ),
+    responses((status = 200, body = SessionDataAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn data(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Json<SessionDataAnswer>> {
+    let tail_chars = params.number("tail_chars")?.map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+    let excerpt = Excerpt { since: params.since()?, until: params.time("until")?, tail_chars };
+    Ok(Json(ask::data(&app.hall, &word, excerpt).await?))
+}
+
+/// Says something to it. With a session's token, `direct` talks over a link of the two and `close_link` ends it.
+#[utoipa::path(post, path = "/sessions/{id}/messages", operation_id = "send_message", tag = "sessions", request_body = NewMessage,
+    params(("id" = String, Path, description = "The session.")),
+    responses((status = 200, body = MessageSent), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn send(State(app): State<App>, word: SessionWord, body: Body) -> ApiResult<Json<MessageSent>> {
+    body.only(&["message", "direct", "close_link", "from"])?;
+    let from = asker(body.caller(), body.asker()?);
+    let (direct, close_link) = (ask::flag(&body.fields, "direct")?, ask::flag(&body.fields, "close_link")?);
+    let to = find(&app, &word)?;
+    Ok(Json(ask::send(&app.hall, from, &to, body.text("message")?.unwrap_or_default(), direct, close_link).await?))
+}
+
+/// Interrupts what it does now.
+#[utoipa::path(post, path = "/sessions/{id}/interrupt", operation_id = "interrupt_session", tag = "sessions", request_body = Option<Actor>,
+    params(("id" = String, Path, description = "The session.")),
+    responses((status = 200, body = SessionActed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn interrupt(State(app): State<App>, word: SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
+    body.only(&["from"])?;
+    let by = body.asker()?;
+    app.hall.sessions()?.interrupt(&find(&app, &word)?.session.id, &by).await?;
+    acted(&app, &word)
+}
+
+/// Ends its program.
+#[utoipa::path(post, path = "/sessions/{id}/end", operation_id = "end_session", tag = "sessions", request_body = Option<Actor>,
+    params(("id" = String, Path, description = "The session.")),
+    responses((status = 200, body = SessionActed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn end(State(app): State<App>, word: SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
+    body.only(&["from"])?;
+    let by = body.asker()?;
+    // Its name is free again once it is over, so it is looked up by its id.
+    let id = find(&app, &word)?.session.id;
+    app.hall.sessions()?.end(&id, &by).await?;
+    acted(&app, &SessionWord(id.to_string()))
+}
+
+fn acted(app: &App, word: &SessionWord) -> ApiResult<Json<SessionActed>> {
+    Ok(Json(SessionActed { done: true, session: (&find(app, word)?).into() }))
+}
+
+/// How a person on the server's computer looks at its terminal and types into it.
+#[utoipa::path(get, path = "/sessions/{id}/attach", operation_id = "attach_session", tag = "sessions",
+    params(("id" = String, Path, description = "The session.")),
+    responses((status = 200, body = AttachAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn attach(State(app): State<App>, word: SessionWord) -> ApiResult<Json<AttachAnswer>> {
+    let status = find(&app, &word)?;
+    let argv = app.hall.sessions()?.attach(&status.session.id).await?;
+    Ok(Json(AttachAnswer { session: (&status).into(), argv }))
+}

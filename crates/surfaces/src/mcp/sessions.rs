@@ -1,0 +1,101 @@
+//! Calls about sessions.
+
+use moothall_engine::access::{Caller, Scope};
+use moothall_engine::hall::Hall;
+use moothall_engine::sessions::{Asker, Excerpt};
+use moothall_kernel::command::Actor;
+use moothall_kernel::ids::ParticipantId;
+use serde_json::{Value, json};
+
+use super::arguments::Arguments;
+use super::{threads, value};
+use crate::error::{ApiError, ApiResult, Code};
+use crate::request::not_a_person;
+use crate::wire::{MessageSent, SessionActed, SessionDataAnswer, SessionEntry, SessionList};
+use crate::{ask, caller, request};
+
+/// Who calls, under the name of its credential or the one it gives itself. It is never a person.
+pub fn actor(caller: &Caller, asked: &Arguments) -> ApiResult<Actor> {
+    let by = request::actor(caller, asked.text("from")?)?.ok_or_else(|| {
+        let message = "Say who you are with 'from', e.g. \"planner\"; or send the token of a session, which speaks for itself.";
+        ApiError::new(Code::MissingFrom, message)
+    })?;
+    if by.human || by.id.as_str() == ParticipantId::USER {
+        return Err(not_a_person());
+    }
+    Ok(by)
+}
+
+/// The same, as sessions know it.
+fn asker(caller: &Caller, asked: &Arguments) -> ApiResult<Asker> {
+    Ok(caller::asker(caller, actor(caller, asked)?))
+}
+
+/// Says something to a session, or in a thread.
+pub async fn send(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<MessageSent> {
+    let (direct, close_link) = (asked.flag("direct")?, asked.flag("close_link")?);
+    let text = asked.text("message")?.unwrap_or_default();
+    match (asked.text("session_id")?, asked.text("thread")?) {
+        (Some(word), None) => {
+            caller.must(Scope::SessionsDrive)?;
+            caller.must_reach_all()?;
+            let from = asker(caller, asked)?;
+            ask::send(hall, from, &ask::session(hall, word)?, text, direct, close_link).await
+        }
+        (None, Some(_)) if direct || close_link => {
+            let message = "'direct' and 'close_link' are about a link of two sessions: give 'session_id' with them, not 'thread'.";
+            Err(ApiError::new(Code::InvalidField, message))
+        }
+        (None, Some(word)) => threads::say(hall, caller, asked, word, text).await,
+        (Some(_), Some(_)) | (None, None) => {
+            Err(ApiError::new(Code::InvalidField, "Give 'session_id' for a session or 'thread' for a thread, one of them."))
+        }
+    }
+}
+
+/// What a session was asked and said.
+pub async fn data(hall: &Hall, asked: &Arguments) -> ApiResult<SessionDataAnswer> {
+    let tail_chars = asked.number("tail_chars")?.map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+    let excerpt = Excerpt { since: asked.time("since")?, until: asked.time("until")?, tail_chars };
+    ask::data(hall, asked.required("session_id")?, excerpt).await
+}
+
+/// The sessions there are.
+pub fn list(hall: &Hall, asked: &Arguments) -> ApiResult<SessionList> {
+    ask::list(hall, asked.flag("ended")?)
+}
+
+/// Starts one, and says something to it.
+pub async fn start(hall: &Hall, caller: &Caller, mut asked: Arguments) -> ApiResult<Value> {
+    let from = asker(caller, &asked)?;
+    let (message, direct) = (asked.text("message")?.map(str::to_owned), asked.flag("direct")?);
+    if direct && message.is_none() {
+        return Err(ApiError::new(Code::MissingContent, "'direct' needs a 'message' to begin with."));
+    }
+    if direct && caller.session().is_none() {
+        return Err(ApiError::plain(Code::SessionRequired));
+    }
+    if !asked.0.contains_key("cwd")
+        && let Some(status) = caller::session(hall, caller)?
+    {
+        asked.0.insert("cwd".into(), json!(status.session.cwd));
+    }
+    let status = ask::start(hall, caller, &asked.0).await?;
+    let mut answer = json!({ "session": SessionEntry::from(&status) });
+    if let Some(message) = message {
+        // The session runs whatever becomes of the message, so its failure is told beside it.
+        match ask::send(hall, from, &status, &message, direct, false).await {
+            Ok(sent) => answer["message"] = value(sent)?,
+            Err(error) => answer["message_error"] = value(error.detail())?,
+        }
+    }
+    Ok(answer)
+}
+
+/// Ends one.
+pub async fn end(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<SessionActed> {
+    let by = actor(caller, asked)?;
+    let id = ask::session(hall, asked.required("session_id")?)?.session.id;
+    hall.sessions()?.end(&id, &by).await?;
+    Ok(SessionActed { done: true, session: (&ask::session(hall, id.as_str())?).into() })
+}

@@ -1,0 +1,234 @@
+//! Calls about threads.
+
+use moothall_engine::access::Caller;
+use moothall_engine::hall::{Answer, Hall};
+use moothall_engine::ports::ListFilter;
+use moothall_kernel::command::{Actor, Command, Post};
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::view::{Viewer, visible};
+use serde_json::{Map, Value, json};
+
+use super::arguments::Arguments;
+use super::sessions::actor;
+use crate::error::{ApiError, ApiResult, Code};
+use crate::http::{find_messages, strangers};
+use crate::request::{not_a_person, stream_id};
+use crate::wire::{MessageSent, SearchAnswer};
+use crate::{ask, caller, control};
+
+/// Entries of a page where nothing is said, and at most.
+const LIMIT: usize = 50;
+const LIMIT_MAX: usize = 200;
+/// The same for hits of a search.
+const HITS: usize = 20;
+const HITS_MAX: usize = 100;
+/// Most characters of a page of messages: what a model can be expected to read at once.
+const CHARS_MAX: usize = 48_000;
+/// Events read from the log at once.
+const PAGE: u64 = 256;
+
+/// The thread that a word means: its id or its title.
+async fn thread(hall: &Hall, caller: &Caller, word: &str) -> ApiResult<StreamId> {
+    if let Some(id) = stream_id(word).filter(|id| caller.reach.includes(id))
+        && hall.find(&id).await.is_ok()
+    {
+        return Ok(id);
+    }
+    let all = hall.list(ListFilter::default()).await?.streams;
+    let named: Vec<_> = all.into_iter().filter(|listed| listed.catalog.title == word && caller.reach.includes(&listed.stream)).collect();
+    match named.as_slice() {
+        [one] => Ok(one.stream.clone()),
+        [] => Err(ApiError::no_thread(word)),
+        several => {
+            let ids: Vec<_> = several.iter().map(|listed| listed.stream.to_string()).collect();
+            let message = format!("{} threads have this title; give the id of one: {}.", several.len(), ids.join(", "));
+            Err(ApiError::new(Code::ThreadNotFound, message))
+        }
+    }
+}
+
+/// Who says something in a thread: a session as whom it was invited, anybody else under its own name, which is not a person's.
+async fn speaker(hall: &Hall, caller: &Caller, asked: &Arguments, stream: &StreamId) -> ApiResult<Actor> {
+    let by = actor(caller, asked)?;
+    if let Some(status) = caller::session(hall, caller)? {
+        return Ok(Actor::named(ask::speaker_in(hall, stream, &status).await?.as_str()));
+    }
+    let id = by.id.clone();
+    let human = hall.view(stream, move |state| state.is_human(&id)).await.map_err(|error| ApiError::of_hall(error, Some(stream)))?;
+    if human {
+        return Err(not_a_person());
+    }
+    Ok(by)
+}
+
+async fn submit(hall: &Hall, caller: &Caller, stream: &StreamId, command: Command) -> ApiResult<Answer> {
+    let command = hall.permit(caller, stream, command).await?;
+    hall.submit(stream, command, None).await.map_err(|error| ApiError::of_hall(error, Some(stream)))
+}
+
+/// Says something in a thread.
+pub async fn say(hall: &Hall, caller: &Caller, asked: &Arguments, word: &str, text: &str) -> ApiResult<MessageSent> {
+    let stream = thread(hall, caller, word).await?;
+    let by = speaker(hall, caller, asked, &stream).await?;
+    let me = by.id.clone();
+    let answer = submit(hall, caller, &stream, Command::Post(Post::new(by, text))).await?;
+    let others = hall.view(&stream, move |state| {
+        let others = state.participants().iter().filter(|one| one.id != me);
+        others.map(|one| one.id.to_string()).collect()
+    });
+    let delivered_to = others.await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+    Ok(MessageSent {
+        link_id: None,
+        link_state: "none".into(),
+        delivered_to,
+        event: answer.event.as_ref().map(|recorded| recorded.id(&stream).to_string()),
+        seq: answer.event.as_ref().map(|recorded| recorded.seq.0),
+        thread: stream.to_string(),
+    })
+}
+
+/// Invites a session, or an agent of the registry.
+pub async fn invite(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<Value> {
+    let stream = thread(hall, caller, asked.required("thread")?).await?;
+    let by = speaker(hall, caller, asked, &stream).await?;
+    let profile: Map<String, Value> = ["session", "client", "model", "nickname", "roles"]
+        .into_iter()
+        .filter_map(|key| asked.0.get(key).map(|value| (key.to_owned(), value.clone())))
+        .collect();
+    let named = match (asked.text("participant")?, asked.text("session")?, asked.text("client")?) {
+        (_, None, None) => return Err(ApiError::new(Code::InvalidField, "Say whom with 'session' or 'client'.")),
+        (Some(id), ..) => Some(id),
+        (None, Some(_), _) => None,
+        (None, None, Some(client)) => Some(client),
+    };
+    let mut wish = json!({ "profile": profile });
+    if let Some(id) = named {
+        wish["participant_id"] = json!(id);
+    }
+    if profile_needs_a_model(&wish["profile"]) {
+        wish["profile"]["model"] = json!(model_of(hall, asked.text("client")?));
+    }
+    let command = control::command(hall, &stream, by, &json!({ "invite": wish })).await?;
+    let answer = submit(hall, caller, &stream, command).await?;
+    let warnings: Vec<String> = answer.event.iter().flat_map(strangers).collect();
+    Ok(json!({ "thread": stream, "event": answer.event.as_ref().map(|recorded| recorded.id(&stream).to_string()), "warnings": warnings }))
+}
+
+fn profile_needs_a_model(profile: &Value) -> bool {
+    profile.get("session").is_none() && profile.get("model").is_none()
+}
+
+/// The model that the registry knows for a client.
+fn model_of(hall: &Hall, client: Option<&str>) -> String {
+    let known = client.and_then(|client| hall.registry().get(client)).and_then(|spec| spec.profile.model.clone());
+    known.unwrap_or_else(|| "default".into())
+}
+
+/// Threads, the one used last first.
+pub async fn list(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<Value> {
+    let limit = asked.limit(LIMIT, LIMIT_MAX)?;
+    let filter = ListFilter { archived: Some(asked.flag("archived")?), ..ListFilter::default() };
+    let mut threads = hall.list(filter).await?.streams;
+    threads.retain(|listed| caller.reach.includes(&listed.stream));
+    let count = threads.len();
+    threads.sort_by_key(|listed| std::cmp::Reverse(listed.last_ts));
+    threads.truncate(limit);
+    let entry = |listed: &moothall_engine::ports::Listed| {
+        json!({
+            "id": listed.stream, "name": listed.catalog.title, "updated_at": listed.last_ts.to_string(), "head": listed.head.0,
+            "archived": listed.catalog.archived, "policy": listed.catalog.policy,
+        })
+    };
+    Ok(json!({ "threads": threads.iter().map(entry).collect::<Vec<_>>(), "count": count }))
+}
+
+/// A page of messages as it grows.
+#[derive(Default)]
+struct Page {
+    messages: Vec<Value>,
+    chars: usize,
+    /// It takes no more.
+    full: bool,
+}
+
+impl Page {
+    /// Takes a message, if there is room. The first one is taken in any case, cut where it has to be.
+    fn take(&mut self, stream: &StreamId, recorded: &Recorded, limit: usize) {
+        let Event::Posted(posted) = &recorded.event else { return };
+        let chars = posted.body.chars().count();
+        if self.messages.len() >= limit || (!self.messages.is_empty() && self.chars + chars > CHARS_MAX) {
+            self.full = true;
+            return;
+        }
+        let text: String = posted.body.chars().take(CHARS_MAX).collect();
+        let mut message = json!({
+            "seq": recorded.seq.0, "id": recorded.id(stream).to_string(), "ts": recorded.ts.to_string(), "from": posted.from, "text": text,
+        });
+        if chars > CHARS_MAX {
+            message["truncated"] = json!(true);
+        }
+        self.chars += chars.min(CHARS_MAX);
+        self.messages.push(message);
+    }
+}
+
+/// What a caller sees; somebody who is not known, what everybody may.
+fn viewer(caller: &Caller) -> ApiResult<Viewer> {
+    Ok(if caller.is_proven() { caller.viewer(None)? } else { Viewer::Guest })
+}
+
+/// Messages of a thread that the caller may see.
+pub async fn read(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<Value> {
+    let stream = thread(hall, caller, asked.required("thread")?).await?;
+    let limit = asked.limit(LIMIT, LIMIT_MAX)?;
+    let viewer = match caller::session(hall, caller)? {
+        Some(status) => Viewer::Participant(ask::speaker_in(hall, &stream, &status).await?),
+        None => viewer(caller)?,
+    };
+    let listed = hall.find(&stream).await?;
+    let page = match asked.number("after")? {
+        Some(after) => forward(hall, &stream, &viewer, Seq(after), limit).await?,
+        None => newest(hall, &stream, &viewer, listed.head, limit).await?,
+    };
+    Ok(json!({ "thread": stream, "name": listed.catalog.title, "head": listed.head.0, "more": page.full, "messages": page.messages }))
+}
+
+/// The messages after a position, the oldest first.
+async fn forward(hall: &Hall, stream: &StreamId, viewer: &Viewer, after: Seq, limit: usize) -> ApiResult<Page> {
+    let (mut page, mut after) = (Page::default(), after);
+    loop {
+        let read = hall.read(stream, after, usize::try_from(PAGE).ok()).await?;
+        for recorded in read.events.iter().filter(|recorded| visible(&recorded.event, viewer)) {
+            page.take(stream, recorded, limit);
+            if page.full {
+                return Ok(page);
+            }
+        }
+        if read.through <= after {
+            return Ok(page);
+        }
+        after = read.through;
+    }
+}
+
+/// The newest messages, the oldest of them first.
+async fn newest(hall: &Hall, stream: &StreamId, viewer: &Viewer, head: Seq, limit: usize) -> ApiResult<Page> {
+    let (mut page, mut before) = (Page::default(), head.0);
+    while before > 0 && !page.full {
+        let after = before.saturating_sub(PAGE);
+        let span = usize::try_from(before - after).ok();
+        let read = hall.read(stream, Seq(after), span).await?;
+        for recorded in read.events.iter().rev().filter(|recorded| recorded.seq.0 <= before && visible(&recorded.event, viewer)) {
+            page.take(stream, recorded, limit);
+        }
+        before = after;
+    }
+    page.messages.reverse();
+    Ok(page)
+}
+
+/// Finds messages in all threads.
+pub async fn search(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<SearchAnswer> {
+    find_messages(hall, caller, asked.required("query")?, &viewer(caller)?, asked.limit(HITS, HITS_MAX)?, None).await
+}

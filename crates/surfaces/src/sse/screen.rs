@@ -1,0 +1,123 @@
+//! The stream of what a session's terminal shows.
+//!
+//! Each event has the whole screen, so there is nothing to catch up with: whatever happened while the reader was slow is one event.
+
+use std::time::Duration;
+
+use axum::body::Bytes;
+use futures_util::{Stream, stream};
+use moothall_engine::sessions::{PaneNews, SessionError, SessionId};
+use serde_json::json;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+
+use super::{KEEP_ALIVE, closed, going_away, signal};
+use crate::http::App;
+use crate::meters::Reading;
+use crate::wire::ScreenAnswer;
+
+/// The shortest time between two screens.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What a session's terminal shows, now and whenever that changes.
+pub(crate) fn screens(app: App, session: SessionId, news: broadcast::Receiver<PaneNews>) -> impl Stream<Item = Bytes> {
+    let _reading = app.meters.reader();
+    let reader = Reader { app, session, news, shown: None, state: State::Begins, _reading };
+    stream::unfold(reader, |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Begins,
+    Listens,
+    /// The program is gone: its last screen was sent, that it ended was not.
+    Ends,
+    Over,
+}
+
+struct Reader {
+    app: App,
+    session: SessionId,
+    news: broadcast::Receiver<PaneNews>,
+    shown: Option<ScreenAnswer>,
+    state: State,
+    _reading: Reading,
+}
+
+impl Reader {
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            match self.state {
+                State::Over => return None,
+                State::Ends => {
+                    self.state = State::Over;
+                    return Some(signal("ended", &json!({ "session": self.session })));
+                }
+                State::Begins => self.state = State::Listens,
+                State::Listens => {
+                    if let Some(piece) = self.wait().await {
+                        return Some(piece);
+                    }
+                }
+            }
+            if let Some(piece) = self.look().await {
+                return Some(piece);
+            }
+        }
+    }
+
+    /// Waits until the pane drew, and takes everything that happened until then together. A piece is what is to be sent instead.
+    async fn wait(&mut self) -> Option<Bytes> {
+        let first = tokio::select! {
+            news = self.news.recv() => news,
+            () = closed(&mut self.app.closing) => {
+                self.state = State::Over;
+                return Some(going_away());
+            }
+            () = tokio::time::sleep(KEEP_ALIVE) => return Some(Bytes::from_static(b": keep-alive\n\n")),
+        };
+        match first {
+            Ok(PaneNews::Drawn) | Err(RecvError::Lagged(_)) => {
+                tokio::time::sleep(PAUSE).await;
+                self.take_waiting();
+            }
+            Ok(PaneNews::Died) | Err(RecvError::Closed) => self.state = State::Ends,
+        }
+        None
+    }
+
+    fn take_waiting(&mut self) {
+        loop {
+            match self.news.try_recv() {
+                Ok(PaneNews::Drawn) | Err(TryRecvError::Lagged(_)) => {}
+                Ok(PaneNews::Died) | Err(TryRecvError::Closed) => return self.state = State::Ends,
+                Err(TryRecvError::Empty) => return,
+            }
+        }
+    }
+
+    /// The screen, if it is not the one that was sent last.
+    async fn look(&mut self) -> Option<Bytes> {
+        match self.view().await {
+            Ok(screen) if self.shown.as_ref() == Some(&screen) => None,
+            Ok(screen) => {
+                let piece = signal("screen", &screen);
+                self.shown = Some(screen);
+                Some(piece)
+            }
+            // A terminal that cannot be looked at any more is over for whoever looks at it.
+            Err(error) => {
+                tracing::debug!(session = %self.session, %error, "a screen cannot be read");
+                if self.state != State::Over {
+                    self.state = State::Ends;
+                }
+                None
+            }
+        }
+    }
+
+    async fn view(&self) -> Result<ScreenAnswer, SessionError> {
+        let view = self.app.hall.sessions()?.screen(&self.session).await?;
+        Ok(ScreenAnswer::of(&self.session, view))
+    }
+}

@@ -1,0 +1,112 @@
+//! Links on the wire.
+
+use moothall_engine::sessions::{Link, LinkState, Member};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::words::link_state_word;
+
+/// Body of `POST /links`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NewLink {
+    /// Two or more.
+    pub members: Vec<NewLinkMember>,
+    /// Its title; made from the members' names where it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Who asks; `user` where it is missing, and the session itself where its token says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+/// Somebody who shall be in a link.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NewLinkMember {
+    /// The session: its id, the beginning of its id, or its name. Required.
+    pub session: String,
+    /// Its name in the link; the session's own where it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its number, which stands beside its name before what it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u32>,
+    /// What it is there for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+}
+
+/// A member of a link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LinkMember {
+    /// The session's id.
+    pub session: String,
+    /// Its name in the link.
+    pub name: String,
+    /// Its number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u32>,
+    /// What it is there for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// The computer it is on; missing for this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computer: Option<String>,
+}
+
+/// A link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LinkEntry {
+    /// Its id, which is that of its thread.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Whether it still carries words.
+    pub active: bool,
+    /// When it was made.
+    pub created_at: String,
+    /// Who is in it; for a link that is over, who was in it last.
+    pub members: Vec<LinkMember>,
+}
+
+/// Answer of `GET /links`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LinkList {
+    /// Those that carry words.
+    pub links: Vec<LinkEntry>,
+}
+
+/// Answer of `POST /links` and `POST /links/{id}/close`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LinkAnswer {
+    /// `created`; `reused`, when there was one between just these members; or `closed`.
+    pub link_state: String,
+    /// The link.
+    pub link: LinkEntry,
+}
+
+impl LinkEntry {
+    /// A link as it travels; `name_of` knows the sessions' own names.
+    pub fn of(link: &Link, name_of: impl Fn(&Member) -> String) -> Self {
+        let member = |member: &Member| LinkMember {
+            session: member.session.to_string(),
+            name: member.name.clone().unwrap_or_else(|| name_of(member)),
+            number: member.number,
+            role: member.role.clone(),
+            computer: Some(member.computer.clone()).filter(|computer| !computer.is_empty()),
+        };
+        Self {
+            id: link.id.to_string(),
+            title: link.title.clone(),
+            active: link.active,
+            created_at: link.created_at.to_string(),
+            members: link.members.iter().map(member).collect(),
+        }
+    }
+}
+
+impl LinkAnswer {
+    /// What became of a link.
+    pub fn of(link: LinkEntry, state: LinkState) -> Self {
+        Self { link_state: link_state_word(state).into(), link }
+    }
+}

@@ -1,0 +1,286 @@
+//! Sessions on the wire: what runs in terminals, what it shows, and what is said to it.
+
+use moothall_engine::sessions::{Sent, SessionData, Status, View};
+use moothall_kernel::ids::{EventId, StreamId};
+use moothall_kernel::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::envelope::Envelope;
+use super::words::{doing_word, link_state_word, origin_word, pane_state_word};
+
+/// Body of `POST /sessions`: a program to start, or with `adopt` one that runs already.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NewSession {
+    /// Which program: one of `programs` in `GET /sessions`. Required.
+    pub client: String,
+    /// The folder it works in, as a whole path; where it is missing, the one that the program is configured with, or else the server's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// More arguments for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    /// What it shall be called; unique among those that live, and a valid id of a participant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The terminal of a program that somebody else started; without `cwd` and `args` then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adopt: Option<Adoption>,
+    /// Who asks; `user` where it is missing, and the session itself where its token says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+/// Where a program runs that somebody else started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Adoption {
+    /// The multiplexer's socket: a name or a path.
+    pub socket: String,
+    /// The pane there, e.g. `%7` or `work:0.1`.
+    pub pane: String,
+}
+
+/// A session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SessionEntry {
+    /// Its id, and that of its home: the thread in which everything is said that goes to it alone.
+    pub id: String,
+    /// What it is called.
+    pub name: String,
+    /// Which program.
+    pub client: String,
+    /// `starting`, `idle`, `busy`, `asking` or `ended`.
+    pub state: String,
+    /// Turns that wait for it.
+    pub waiting: usize,
+    /// The folder it works in.
+    pub cwd: String,
+    /// `started` by this server, or `observed`: without hooks, so only its screen tells what it says.
+    pub origin: String,
+    /// The computer it is on; missing for this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computer: Option<String>,
+    /// The program's own id for it, once it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native: Option<String>,
+    /// When it began.
+    pub started_at: String,
+    /// When and why it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<SessionEnd>,
+}
+
+/// The end of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SessionEnd {
+    /// When.
+    pub at: String,
+    /// Why, in one sentence.
+    pub why: String,
+}
+
+impl From<&Status> for SessionEntry {
+    fn from(status: &Status) -> Self {
+        let session = &status.session;
+        Self {
+            id: session.id.to_string(),
+            name: session.name.to_string(),
+            client: session.client.clone(),
+            state: doing_word(status.doing).into(),
+            waiting: status.waiting,
+            cwd: session.cwd.display().to_string(),
+            origin: origin_word(session.origin).into(),
+            computer: Some(session.computer.clone()).filter(|computer| !computer.is_empty()),
+            native: session.native.clone(),
+            started_at: session.started_at.to_string(),
+            ended: session.ended.as_ref().map(|(at, why)| SessionEnd { at: at.to_string(), why: why.clone() }),
+        }
+    }
+}
+
+/// A program that can be started in a terminal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ProgramEntry {
+    /// What `client` says.
+    pub client: String,
+    /// One sentence about it.
+    pub summary: String,
+}
+
+/// Answer of `GET /sessions`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SessionList {
+    /// In the order in which they began.
+    pub sessions: Vec<SessionEntry>,
+    /// What can be started.
+    pub programs: Vec<ProgramEntry>,
+}
+
+/// What a session's terminal shows: the answer of `GET /sessions/{id}/screen`, and the `screen` event of its stream.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ScreenAnswer {
+    /// The session's id.
+    pub session: String,
+    /// What the screen says that the program does: `starting`, `idle`, `busy`, `asking`, `shell` or `gone`.
+    pub state: String,
+    /// The whole screen. Text, not markup, without escape sequences.
+    pub text: String,
+    /// What stands in the program's composer, where that can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub composer: Option<String>,
+    /// The question that the program asks, when it waits for permission.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialog: Option<DialogEntry>,
+}
+
+/// A question of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DialogEntry {
+    /// What it wants to do.
+    pub action: String,
+    /// The answers it offers.
+    pub options: Vec<String>,
+}
+
+impl ScreenAnswer {
+    /// A view as it travels.
+    pub fn of(session: &StreamId, view: View) -> Self {
+        Self {
+            session: session.to_string(),
+            state: pane_state_word(view.state).into(),
+            text: view.text,
+            composer: view.composer,
+            dialog: view.dialog.map(|dialog| DialogEntry { action: dialog.action, options: dialog.options }),
+        }
+    }
+}
+
+/// Answer of `GET /sessions/{id}/data`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SessionDataAnswer {
+    /// The session, and how it is now.
+    pub session: SessionEntry,
+    /// What it was asked and said, oldest first, cut to its end.
+    pub text: String,
+    /// Whether something was cut off.
+    pub truncated: bool,
+    /// The cut that was made, in characters.
+    pub tail_chars: usize,
+    /// How to get what was cut off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}
+
+impl From<SessionData> for SessionDataAnswer {
+    fn from(data: SessionData) -> Self {
+        let notice = data.truncated.then(|| {
+            let oldest = oldest_shown(&data).map_or_else(String::new, |ts| format!(" = {ts}"));
+            format!(
+                "Only the last {} characters are here; tail_chars = 0 gives the most there can be, 48000. For what was before, ask again \
+                 with until{oldest}.",
+                data.tail_chars
+            )
+        });
+        Self { session: (&data.status).into(), text: data.text, truncated: data.truncated, tail_chars: data.tail_chars, notice }
+    }
+}
+
+/// When the first words came that are, perhaps in part, within the cut.
+fn oldest_shown(data: &SessionData) -> Option<Timestamp> {
+    let mut left = data.tail_chars;
+    let within = data.lines.iter().rev().take_while(|line| {
+        let room = left > 0;
+        left = left.saturating_sub(line.text.chars().count());
+        room
+    });
+    within.last().map(|line| line.ts)
+}
+
+/// Body of `POST /sessions/{id}/messages`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NewMessage {
+    /// The words. Required, unless a link is only to be closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Talk over a link of the two: what either says at the end of a turn reaches the other. Only a session can ask for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub direct: bool,
+    /// End the link of the two, after the words, if there are any. Only a session can ask for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub close_link: bool,
+    /// Who says it; `user` where it is missing, and the session itself where its token says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+/// Answer of `POST /sessions/{id}/messages`, and of the tool `send_message`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct MessageSent {
+    /// The link, when there is one.
+    pub link_id: Option<String>,
+    /// `created`, `reused`, `closed` or `none`.
+    pub link_state: String,
+    /// Whom it goes to: sessions, or the participants of a thread.
+    pub delivered_to: Vec<String>,
+    /// The thread in which it was said.
+    pub thread: String,
+    /// The event; missing when nothing was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+    /// Its position.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+}
+
+impl MessageSent {
+    /// What became of a message, with the event that it is when it is known.
+    pub fn of(sent: &Sent, event: Option<EventId>) -> Self {
+        Self {
+            link_id: sent.link.as_ref().map(ToString::to_string),
+            link_state: link_state_word(sent.state).into(),
+            delivered_to: sent.delivered_to.iter().map(ToString::to_string).collect(),
+            thread: sent.stream.to_string(),
+            event: event.map(|event| event.to_string()),
+            seq: sent.seq.map(|seq| seq.0),
+        }
+    }
+}
+
+/// Answer of `POST /sessions/{id}/interrupt` and `…/end`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SessionActed {
+    /// Always `true`.
+    pub done: bool,
+    /// The session as it is now.
+    pub session: SessionEntry,
+}
+
+/// Answer of `GET /sessions/{id}/attach`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AttachAnswer {
+    /// The session.
+    pub session: SessionEntry,
+    /// The command with which a person on the server's computer looks at the terminal and types into it.
+    pub argv: Vec<String>,
+}
+
+/// Body of `POST /permissions/{id}/answer`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NewAnswer {
+    /// The thread in which it was asked. Required.
+    pub thread: String,
+    /// One of its options. Required.
+    pub option: String,
+    /// Who answers: a person; `user` where it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+/// Answer of `POST /permissions/{id}/answer`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PermissionAnswered {
+    /// Always `true`.
+    pub answered: bool,
+    /// The event that says so.
+    pub event: Option<Envelope>,
+}

@@ -1,0 +1,44 @@
+//! Permissions, and who may answer them.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::server::Server;
+
+#[tokio::test]
+async fn only_a_person_answers_and_only_what_is_offered() {
+    let (server, stage) = Server::with_terminals().await;
+    server.session("planner").await;
+    let thread = server.thread("mention_only").await;
+    server.invite(&thread, "careful", "careful").await;
+    let mut frames = server.stream(&format!("/threads/{thread}/events/stream?after=0")).await;
+    server.say(&thread, "user", "@careful clean up").await;
+    let asked = frames.until(|event| event["type"] == "permission").await;
+    assert_eq!((&asked["content"]["action"], &asked["content"]["options"]), (&json!("rm -r build"), &json!(["allow", "deny"])));
+    let path = "/permissions/p-1/answer";
+
+    let refusals = [
+        (json!({"option": "allow"}), 422, "invalid_field"),
+        (json!({"thread": thread}), 422, "invalid_field"),
+        (json!({"thread": thread, "option": "allow", "always": true}), 422, "unknown_field"),
+        (json!({"thread": thread, "option": "alow"}), 422, "unknown_option"),
+        (json!({"thread": thread, "option": "allow", "from": "careful"}), 403, "humans_only"),
+        (json!({"thread": "nowhere", "option": "allow"}), 404, "thread_not_found"),
+    ];
+    let code = |(status, answer): (u16, Value)| (status, answer["error"]["code"].as_str().unwrap_or_default().to_owned());
+    for (body, status, word) in refusals {
+        assert_eq!(code(server.as_operator(Method::POST, path, body.clone()).await), (status, word.to_owned()), "{body}");
+    }
+    let body = json!({"thread": thread, "option": "allow"});
+    for from in ["planner", "user"] {
+        let by_program = json!({"thread": thread, "option": "allow", "from": from});
+        assert_eq!(code(server.post_as(&stage.token("planner"), path, by_program).await), (403, "forbidden".into()));
+    }
+    assert_eq!(code(server.post(path, body.clone()).await), (403, "forbidden".into()), "nobody knows who this is");
+    assert_eq!(code(server.as_operator(Method::POST, "/permissions/p-2/answer", body.clone()).await), (409, "permission_closed".into()));
+
+    let (status, answered) = server.as_operator(Method::POST, path, body.clone()).await;
+    assert_eq!((status, &answered["event"]["content"]["option"]), (200, &json!("allow")), "{answered}");
+    frames.until(|event| event["content"] == "You said allow.").await;
+    assert_eq!(code(server.as_operator(Method::POST, path, body).await), (409, "permission_closed".into()));
+}

@@ -1,0 +1,206 @@
+//! Sessions over HTTP.
+
+use serde_json::{Value, json};
+
+use crate::server::{Server, answer, soon};
+
+fn code(answer: &(u16, Value)) -> (u16, &str) {
+    (answer.0, answer.1["error"]["code"].as_str().unwrap_or_default())
+}
+
+#[tokio::test]
+async fn a_session_is_started_listed_looked_at_and_ended() {
+    let (server, stage) = Server::with_terminals().await;
+    let body = json!({"client": "demo", "name": "planner", "cwd": std::env::temp_dir(), "args": ["--quick"]});
+    let (status, session) = server.post("/sessions", body).await;
+    assert_eq!(status, 200, "{session}");
+    assert_eq!((&session["name"], &session["client"], &session["origin"]), (&json!("planner"), &json!("demo"), &json!("started")));
+    let launched = stage.launched();
+    assert_eq!((launched.args, launched.cwd), (vec!["--quick".to_owned()], std::env::temp_dir()));
+
+    let (_, list) = server.get("/sessions").await;
+    assert_eq!(list["sessions"][0]["id"], session["id"]);
+    assert_eq!(list["programs"], json!([{"client": "demo", "summary": "A program for tests"}]));
+    let id = session["id"].as_str().unwrap();
+    for word in [id, &id[..13], "planner"] {
+        assert_eq!(server.get(&format!("/sessions/{word}")).await.1["id"], session["id"], "{word}");
+    }
+    let (_, screen) = server.get("/sessions/planner/screen").await;
+    assert_eq!((&screen["session"], &screen["state"], &screen["text"]), (&session["id"], &json!("idle"), &json!("Ready.")));
+    assert_eq!(server.get("/sessions/planner/attach").await.1["argv"], json!(["look-at", "%0"]));
+    assert_eq!(server.post("/sessions/planner/interrupt", json!({})).await.0, 200);
+
+    let (status, ended) = server.post("/sessions/planner/end", json!({})).await;
+    assert_eq!((status, &ended["session"]["state"]), (200, &json!("ended")), "{ended}");
+    assert_eq!(server.get("/sessions").await.1["sessions"], json!([]));
+    assert_eq!(server.get("/sessions?ended=true").await.1["sessions"][0]["id"], session["id"]);
+    assert_eq!(server.get(&format!("/sessions/{id}")).await.0, 200);
+    let refused = server.post(&format!("/sessions/{id}/messages"), json!({"message": "hello"})).await;
+    assert_eq!(code(&refused), (409, "session_ended"));
+    let thread = server.thread("hybrid").await;
+    let (status, refused) =
+        server.refuse(&thread, json!({"type": "control", "from": "user", "content": {"invite": {"profile": {"session": id}}}})).await;
+    assert_eq!((status, &refused["code"]), (409, &json!("session_ended")));
+}
+
+#[tokio::test]
+async fn requests_that_make_no_sense_start_nothing() {
+    let (server, _stage) = Server::with_terminals().await;
+    let cases = [
+        (json!({}), "invalid_field"),
+        (json!({"client": 3}), "invalid_field"),
+        (json!({"client": "demo", "cwd": "relative"}), "invalid_field"),
+        (json!({"client": "demo", "cwd": "/nowhere/at/all"}), "invalid_field"),
+        (json!({"client": "demo", "args": "x"}), "invalid_field"),
+        (json!({"client": "demo", "args": ["a\u{0}b"]}), "invalid_field"),
+        (json!({"client": "demo", "args": vec!["x"; 65]}), "invalid_field"),
+        (json!({"client": "demo", "command": ["sh"]}), "unknown_field"),
+        (json!({"client": "demo", "adopt": "%7"}), "invalid_field"),
+        (json!({"client": "demo", "adopt": {"socket": "default", "pane": "%7", "pid": 1}}), "unknown_field"),
+        (json!({"client": "demo", "adopt": {"socket": "default", "pane": "%7"}, "args": ["x"]}), "invalid_field"),
+    ];
+    for (body, expected) in cases {
+        let refused = server.post("/sessions", body.clone()).await;
+        assert_eq!(code(&refused), (422, expected), "{body}");
+    }
+    let unknown = server.post("/sessions", json!({"client": "nothing"})).await;
+    assert!((400..500).contains(&unknown.0), "{unknown:?}");
+    assert_eq!(server.get("/sessions").await.1["sessions"], json!([]));
+    let (status, adopted) = server.post("/sessions", json!({"client": "demo", "adopt": {"socket": "default", "pane": "%7"}})).await;
+    assert_eq!((status, &adopted["origin"]), (200, &json!("observed")), "{adopted}");
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_not_found() {
+    let (server, _stage) = Server::with_terminals().await;
+    for path in ["/sessions/nobody", "/sessions/nobody/screen", "/sessions/nobody/screen/stream", "/sessions/%00/data"] {
+        assert_eq!(code(&server.get(path).await), (404, "session_not_found"), "{path}");
+    }
+    let refused = server.post("/sessions/nobody/messages", json!({"message": "x"})).await;
+    assert_eq!(code(&refused), (404, "session_not_found"));
+    let server = Server::start().await;
+    assert_eq!(code(&server.get("/sessions").await), (501, "no_terminals"));
+    assert_eq!(code(&server.post("/sessions", json!({"client": "demo"})).await), (501, "no_terminals"));
+}
+
+#[tokio::test]
+async fn words_reach_a_session_and_can_be_read_again() {
+    let (server, _stage) = Server::with_terminals().await;
+    let session = server.session("planner").await;
+    let (status, sent) = server.post("/sessions/planner/messages", json!({"message": "Make a plan."})).await;
+    assert_eq!(status, 200, "{sent}");
+    assert_eq!((&sent["link_id"], &sent["link_state"]), (&Value::Null, &json!("none")));
+    assert_eq!((&sent["delivered_to"], &sent["thread"]), (&json!([session["id"]]), &session["id"]));
+    let (status, data) = server.get("/sessions/planner/data").await;
+    assert_eq!(status, 200, "{data}");
+    assert!(data["text"].as_str().unwrap().contains("Make a plan."), "{data}");
+    assert_eq!((&data["truncated"], &data["tail_chars"]), (&json!(false), &json!(2000)));
+    let (_, cut) = server.get("/sessions/planner/data?tail_chars=5").await;
+    assert_eq!((&cut["truncated"], cut["text"].as_str().unwrap().chars().count() <= 5), (&json!(true), true), "{cut}");
+    assert!(cut["notice"].as_str().unwrap().contains("until"));
+    assert_eq!(server.get("/sessions/planner/data?tail_chars=0").await.1["tail_chars"], 48_000);
+    for query in ["tail_chars=-1", "since=yesterday", "until=x"] {
+        assert_eq!(code(&server.get(&format!("/sessions/planner/data?{query}")).await), (422, "invalid_parameter"), "{query}");
+    }
+    let big = "x".repeat(300 * 1024);
+    let cases = [
+        (json!({"message": big}), 413, "too_large"),
+        (json!({"message": "  "}), 400, "missing_content"),
+        (json!({"message": 3}), 422, "invalid_field"),
+        (json!({"message": "x", "direct": "yes"}), 422, "invalid_field"),
+        (json!({"message": "x", "to": "y"}), 422, "unknown_field"),
+        (json!({"message": "x", "from": "moothall"}), 403, "reserved_sender"),
+        (json!({"message": "x", "direct": true}), 403, "session_required"),
+        (json!({"close_link": true}), 403, "session_required"),
+    ];
+    for (body, status, word) in cases {
+        let refused = server.post("/sessions/planner/messages", body).await;
+        assert_eq!(code(&refused), (status, word));
+    }
+}
+
+#[tokio::test]
+async fn a_token_says_which_session_asks() {
+    let (server, stage) = Server::with_terminals().await;
+    let (planner, reviewer) = (server.session("planner").await, server.session("reviewer").await);
+    let token = stage.token("planner");
+    let say = |body: Value| server.post_as(&token, "/sessions/reviewer/messages", body);
+    let (status, first) = say(json!({"message": "Shall we?", "direct": true})).await;
+    assert_eq!((status, &first["link_state"]), (200, &json!("created")), "{first}");
+    let (_, again) = say(json!({"message": "Well?", "direct": true})).await;
+    assert_eq!((&again["link_state"], &again["link_id"]), (&json!("reused"), &first["link_id"]));
+    let (_, link) = server.get(&format!("/links/{}", first["link_id"].as_str().unwrap())).await;
+    let members: Vec<_> = link["members"].as_array().unwrap().iter().map(|member| member["session"].clone()).collect();
+    assert_eq!(members, [planner["id"].clone(), reviewer["id"].clone()]);
+    let (_, closed) = say(json!({"close_link": true})).await;
+    assert_eq!((&closed["link_state"], &closed["link_id"]), (&json!("closed"), &first["link_id"]), "{closed}");
+    let (_, gone) = say(json!({"close_link": true})).await;
+    assert_eq!((&gone["link_state"], &gone["link_id"]), (&json!("none"), &Value::Null));
+
+    assert_eq!(code(&say(json!({"message": "x", "from": "user"})).await), (403, "forbidden"));
+    assert_eq!(say(json!({"message": "x", "from": "planner"})).await.0, 200);
+    assert_eq!(code(&say(json!({"message": "x", "direct": true, "close_link": true})).await), (422, "invalid_field"));
+    for forged in ["ses_", "ses_forged", &token[..token.len() - 1], &format!("{token}x")] {
+        let refused = server.post_as(forged, "/sessions/reviewer/messages", json!({"message": "x"})).await;
+        assert_eq!(code(&refused), (401, "unauthenticated"), "{forged}");
+    }
+    server.post("/sessions/planner/end", json!({})).await;
+    assert_eq!(code(&say(json!({"message": "x"})).await), (401, "unauthenticated"), "the token ends with its session");
+}
+
+#[tokio::test]
+async fn the_screen_is_streamed_as_it_changes() {
+    let (server, stage) = Server::with_terminals().await;
+    server.session("planner").await;
+    let mut frames = server.stream("/sessions/planner/screen/stream").await;
+    let first = frames.next().await.unwrap();
+    assert_eq!((first.name.as_deref(), &first.data["text"]), (Some("screen"), &json!("Ready.")));
+    stage.show("Working…");
+    stage.show("Done.");
+    // What happened meanwhile is one event: the screen as it is now.
+    let mut latest = frames.next().await.unwrap();
+    while latest.data["text"] != "Done." {
+        latest = frames.next().await.unwrap();
+    }
+    stage.ask("rm -r build");
+    let asking = frames.next().await.unwrap();
+    assert_eq!((&asking.data["state"], &asking.data["dialog"]["action"]), (&json!("asking"), &json!("rm -r build")));
+    stage.die();
+    let ended = frames.next().await.unwrap();
+    assert_eq!(ended.name.as_deref(), Some("ended"));
+    assert!(frames.next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_session_takes_part_in_a_thread() {
+    let (server, _stage) = Server::with_terminals().await;
+    let session = server.session("planner").await;
+    let thread = server.thread("mention_only").await;
+    let accepted = server.control(&thread, json!({"invite": {"profile": {"session": "planner", "nickname": "Plan"}}})).await;
+    assert!(accepted.get("warnings").is_none() && accepted.get("join").is_none(), "{accepted}");
+    let invited = &server.state(&thread).await["participants"]["invited"][0];
+    assert_eq!((&invited["id"], &invited["runtime"], &invited["known"]), (&json!("planner"), &json!("terminal"), &json!(true)));
+    assert_eq!(invited["profile"], json!({"client": "demo", "model": "demo", "nickname": "Plan", "session": session["id"]}));
+    assert_eq!(accepted["event"]["content"]["invite"]["profile"]["session"], session["id"]);
+    let (status, refused) =
+        server.refuse(&thread, json!({"type": "control", "from": "user", "content": {"invite": {"profile": {"session": "nobody"}}}})).await;
+    assert_eq!((status, &refused["code"]), (404, &json!("session_not_found")));
+}
+
+#[tokio::test]
+async fn a_server_that_goes_down_says_so_to_those_who_look_at_a_screen() {
+    let (mut server, _stage) = Server::with_terminals().await;
+    server.session("planner").await;
+    let response = soon(server.client.get(server.url("/sessions/planner/screen/stream")).send()).await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let mut frames = server.stream("/sessions/planner/screen/stream").await;
+    frames.next().await.unwrap();
+    server.shut_down();
+    assert_eq!(frames.next().await.unwrap().name.as_deref(), Some("going-away"));
+    drop(response);
+    let wrong = soon(server.client.get(server.url("/sessions/nobody")).send()).await;
+    // Whether it still answers is a matter of time; if it does, it does so properly.
+    if let Ok(response) = wrong {
+        assert_eq!(answer(response).await.0, 404);
+    }
+}

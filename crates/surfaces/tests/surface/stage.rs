@@ -1,0 +1,167 @@
+//! Terminals without a terminal: programs that show what they are told to show, and remember with what they were started.
+
+use std::sync::{Mutex, MutexGuard};
+
+use async_trait::async_trait;
+use moothall_engine::sessions::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, View};
+use tokio::sync::{broadcast, watch};
+
+/// One pane.
+struct Seen {
+    launch: Option<Launch>,
+    text: String,
+    composer: String,
+    dialog: Option<Dialog>,
+    taken: Vec<String>,
+    gone: bool,
+    news: broadcast::Sender<PaneNews>,
+}
+
+/// All panes, in the order in which they came.
+#[derive(Default)]
+pub struct Stage {
+    panes: Mutex<Vec<Seen>>,
+    /// How many prompts were sent off.
+    sent: watch::Sender<usize>,
+}
+
+impl Stage {
+    fn panes(&self) -> MutexGuard<'_, Vec<Seen>> {
+        self.panes.lock().unwrap()
+    }
+
+    fn open(&self, launch: Option<Launch>) -> Pane {
+        let mut panes = self.panes();
+        panes.push(Seen {
+            launch,
+            text: "Ready.".into(),
+            composer: String::new(),
+            dialog: None,
+            taken: Vec::new(),
+            gone: false,
+            news: broadcast::channel(16).0,
+        });
+        Pane { socket: String::new(), id: format!("%{}", panes.len() - 1), pid: u32::try_from(panes.len()).unwrap() }
+    }
+
+    fn with<T>(&self, pane: &Pane, act: impl FnOnce(&mut Seen) -> T) -> Result<T, HostFault> {
+        let place: usize = pane.id.trim_start_matches('%').parse().unwrap();
+        let mut panes = self.panes();
+        let seen = panes.get_mut(place).filter(|seen| !seen.gone).ok_or_else(|| HostFault::Gone("the pane is gone".into()))?;
+        Ok(act(seen))
+    }
+
+    /// The secret in the environment of the program that was started with this name.
+    pub fn token(&self, name: &str) -> String {
+        let panes = self.panes();
+        let launch = panes.iter().filter_map(|seen| seen.launch.as_ref()).find(|launch| launch.name == name).unwrap();
+        launch.env["MOOTHALL_SESSION_TOKEN"].clone()
+    }
+
+    /// The next prompt that any program took, after so many.
+    pub async fn taken(&self, before: usize) -> String {
+        self.sent.subscribe().wait_for(|sent| *sent > before).await.unwrap();
+        let panes = self.panes();
+        panes.iter().flat_map(|seen| seen.taken.iter()).nth(before).unwrap().clone()
+    }
+
+    /// With what the newest program was started.
+    pub fn launched(&self) -> Launch {
+        self.panes().iter().filter_map(|seen| seen.launch.clone()).next_back().unwrap()
+    }
+
+    /// Lets the newest program show something.
+    pub fn show(&self, text: &str) {
+        let mut panes = self.panes();
+        let seen = panes.last_mut().unwrap();
+        seen.text = text.into();
+        let _ = seen.news.send(PaneNews::Drawn);
+    }
+
+    /// Lets the newest program ask something.
+    pub fn ask(&self, action: &str) {
+        self.panes().last_mut().unwrap().dialog = Some(Dialog { action: action.into(), options: vec!["Yes".into(), "No".into()] });
+        self.show("May I?");
+    }
+
+    /// Lets the newest program end.
+    pub fn die(&self) {
+        let mut panes = self.panes();
+        let seen = panes.last_mut().unwrap();
+        seen.gone = true;
+        let _ = seen.news.send(PaneNews::Died);
+    }
+}
+
+#[async_trait]
+impl SessionHost for Stage {
+    fn programs(&self) -> Vec<(String, String)> {
+        vec![("demo".into(), "A program for tests".into())]
+    }
+
+    fn has_hooks(&self, _: &str) -> bool {
+        true
+    }
+
+    async fn start(&self, launch: &Launch) -> Result<Pane, HostFault> {
+        if launch.client != "demo" {
+            return Err(HostFault::UnknownProgram(format!("there is no program {:?}", launch.client)));
+        }
+        Ok(self.open(Some(launch.clone())))
+    }
+
+    async fn adopt(&self, adopt: &Adopt) -> Result<Pane, HostFault> {
+        let there = adopt.target == "%7";
+        there.then(|| self.open(None)).ok_or_else(|| HostFault::Gone("there is no such pane".into()))
+    }
+
+    async fn watch(&self, pane: &Pane, _: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
+        self.with(pane, |seen| seen.news.subscribe())
+    }
+
+    async fn view(&self, pane: &Pane, _: &str) -> Result<View, HostFault> {
+        self.with(pane, |seen| View {
+            state: if seen.dialog.is_some() { PaneState::Asking } else { PaneState::Idle },
+            composer: Some(seen.composer.clone()),
+            dialog: seen.dialog.clone(),
+            text: seen.text.clone(),
+        })
+    }
+
+    async fn paste(&self, pane: &Pane, _: &str, text: &str) -> Result<(), HostFault> {
+        self.with(pane, |seen| seen.composer = text.into())
+    }
+
+    async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {
+        let sent = self.with(pane, |seen| match key {
+            Key::Enter => {
+                let text = std::mem::take(&mut seen.composer);
+                seen.taken.push(text);
+                true
+            }
+            Key::Escape | Key::Option(_) => {
+                seen.dialog = None;
+                false
+            }
+        })?;
+        self.sent.send_modify(|count| *count += usize::from(sent));
+        Ok(())
+    }
+
+    async fn tail(&self, pane: &Pane, _: usize) -> Result<String, HostFault> {
+        self.with(pane, |seen| seen.text.clone())
+    }
+
+    async fn end(&self, pane: &Pane) -> Result<(), HostFault> {
+        // One that is gone is ended already.
+        let _ = self.with(pane, |seen| {
+            seen.gone = true;
+            let _ = seen.news.send(PaneNews::Died);
+        });
+        Ok(())
+    }
+
+    async fn attach(&self, pane: &Pane) -> Result<Vec<String>, HostFault> {
+        Ok(vec!["look-at".into(), pane.id.clone()])
+    }
+}

@@ -1,0 +1,61 @@
+//! Sessions: one row for each, and who waits for whom.
+
+use moothall_engine::ports::EventLog;
+use moothall_engine::sessions::{Origin, Pane, Session};
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::time::Timestamp;
+
+use super::Subject;
+
+fn session(id: &str) -> Session {
+    Session {
+        id: id.into(),
+        name: ParticipantId::new("claude"),
+        client: "claude".into(),
+        computer: String::new(),
+        cwd: "/work".into(),
+        pane: None,
+        native: None,
+        origin: Origin::Started,
+        token_hash: "00".into(),
+        started_at: Timestamp::from_millis(5),
+        ended: None,
+    }
+}
+
+/// What was kept last counts, and every field comes back.
+pub async fn a_session_is_kept_as_it_was_last<S: Subject>(subject: S) {
+    let book = subject.log().sessions().unwrap();
+    book.keep(&session("b")).await.unwrap();
+    book.keep(&session("a")).await.unwrap();
+    let pane = Some(Pane { socket: "work".into(), id: "%3".into(), pid: 77 });
+    let ended = Some((Timestamp::from_millis(9), "it was over".to_owned()));
+    let last = Session { pane, ended, native: Some("n".into()), origin: Origin::Observed, ..session("b") };
+    book.keep(&last).await.unwrap();
+    assert_eq!(book.all().await.unwrap(), [session("a"), last]);
+}
+
+/// Noted once, however often, and forgotten alone.
+pub async fn who_waits_for_whom_is_noted_once<S: Subject>(subject: S) {
+    let book = subject.log().sessions().unwrap();
+    for caller in ["y", "x", "x"] {
+        book.listen(&"a".into(), &caller.into()).await.unwrap();
+    }
+    book.listen(&"b".into(), &"x".into()).await.unwrap();
+    assert_eq!(book.listeners(&"a".into()).await.unwrap(), ["x".into(), "y".into()]);
+    book.unlisten(&"a".into(), &"x".into()).await.unwrap();
+    book.unlisten(&"a".into(), &"nobody".into()).await.unwrap();
+    assert_eq!(book.listeners(&"a".into()).await.unwrap(), ["y".into()]);
+    assert_eq!(book.listeners(&"b".into()).await.unwrap(), ["x".into()]);
+}
+
+/// Where data outlives the log's value, so do sessions and those who wait.
+pub async fn sessions_last<S: Subject>(subject: S) {
+    let book = subject.log().sessions().unwrap();
+    book.keep(&session("a")).await.unwrap();
+    book.listen(&"a".into(), &"x".into()).await.unwrap();
+    let Some(again) = subject.reopen().await else { return };
+    let book = again.log().sessions().unwrap();
+    assert_eq!(book.all().await.unwrap(), [session("a")]);
+    assert_eq!(book.listeners(&"a".into()).await.unwrap(), ["x".into()]);
+}

@@ -1,0 +1,154 @@
+//! A turn of the stand-in: what its prompt asks of it, and how it ends.
+
+use std::io::Write;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{Next, Tui, Wake, hooks};
+
+/// A turn under way.
+pub(super) struct Turn {
+    prompt: String,
+    /// When its work is done; never, when it is to be interrupted.
+    pub(super) until: Option<Instant>,
+    denied: Option<String>,
+}
+
+impl Tui {
+    /// Begins a turn with everything that waits.
+    pub(super) fn begin(&mut self) -> Next {
+        let prompts = std::mem::take(&mut self.waiting);
+        for prompt in &prompts {
+            self.screen.say('❯', prompt);
+            self.log(prompt);
+            self.hook("UserPromptSubmit", "prompt", prompt);
+        }
+        let prompt = prompts.join("\n");
+        if prompt.contains("[shell]") {
+            return Next::Shell;
+        }
+        if prompt.contains("[die]") {
+            return Next::Exit(0);
+        }
+        if let Some(code) = directive(&prompt, "die") {
+            return Next::Exit(code.parse().unwrap_or(1));
+        }
+        let until = match directive(&prompt, "work") {
+            Some("hold") => None,
+            Some(millis) => Some(Instant::now() + Duration::from_millis(millis.parse().unwrap_or_default())),
+            None => Some(Instant::now() + self.options.work),
+        };
+        if let Some(action) = directive(&prompt, "ask") {
+            self.ask(action.to_owned());
+        }
+        self.turn = Some(Turn { prompt, until, denied: None });
+        Next::On
+    }
+
+    fn ask(&mut self, action: String) {
+        self.questions += 1;
+        let payload = self.payload("PermissionRequest", json!({"tool_name": "Bash", "tool_input": {"command": action}}));
+        for command in self.options.hooks("PermissionRequest") {
+            let (question, wakes, payload) = (self.questions, self.wakes.clone(), payload.clone());
+            thread::spawn(move || {
+                if let Some(allowed) = hooks::decision(&hooks::call(&command, &payload)) {
+                    // Nobody takes it once the program ends, which is fine.
+                    let _ = wakes.send(Wake::Decided(question, allowed));
+                }
+            });
+        }
+        self.screen.asking = Some(action);
+    }
+
+    /// A question was answered, by whoever was first.
+    pub(super) fn decided(&mut self, allowed: bool) -> Next {
+        let Some(action) = self.screen.asking.take() else { return Next::On };
+        self.questions += 1;
+        if let Some(turn) = self.turn.as_mut().filter(|_| !allowed) {
+            turn.denied = Some(action);
+            turn.until = Some(Instant::now());
+        }
+        Next::On
+    }
+
+    /// The turn's work is done.
+    pub(super) fn finish(&mut self) -> Next {
+        let Some(turn) = self.turn.take() else { return Next::On };
+        let answer = match turn.denied {
+            Some(action) => format!("Not allowed: {action}"),
+            None => self.reply(&turn.prompt),
+        };
+        if !answer.is_empty() {
+            self.screen.say('●', &answer);
+        }
+        self.hook("Stop", "last_assistant_message", &answer);
+        if self.waiting.is_empty() { Next::On } else { self.begin() }
+    }
+
+    fn reply(&mut self, prompt: &str) -> String {
+        if prompt.contains("[silent]") {
+            return String::new();
+        }
+        match directive(prompt, "say") {
+            Some(text) => text.to_owned(),
+            None => self.answers.pop_front().unwrap_or_else(|| format!("I was told: {}", prompt.trim())),
+        }
+    }
+
+    /// Calls all hooks of an event, and waits for them.
+    pub(super) fn hook(&self, event: &str, key: &str, value: &str) {
+        let commands = self.options.hooks(event);
+        if commands.is_empty() {
+            return;
+        }
+        let payload = self.payload(event, json!({ key: value }));
+        for command in commands {
+            hooks::call(&command, &payload);
+        }
+    }
+
+    fn payload(&self, event: &str, more: Value) -> Value {
+        let cwd = std::env::current_dir().unwrap_or_default();
+        let mut payload = json!({
+            "session_id": self.options.session_id,
+            "transcript_path": "",
+            "cwd": cwd,
+            "hook_event_name": event,
+        });
+        if let (Some(payload), Value::Object(more)) = (payload.as_object_mut(), more) {
+            payload.extend(more);
+        }
+        if let (Some(payload), "Stop") = (payload.as_object_mut(), event) {
+            payload.insert("stop_hook_active".to_owned(), false.into());
+        }
+        payload
+    }
+
+    fn log(&self, prompt: &str) {
+        let Some(path) = &self.options.log else { return };
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+        let written = file.and_then(|mut file| writeln!(file, "{}", json!({ "prompt": prompt })));
+        if let Err(why) = written {
+            eprintln!("{}: {why}", path.display());
+        }
+    }
+}
+
+/// The value of `[name:value]`.
+fn directive<'a>(prompt: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = prompt.split_once(&format!("[{name}:"))?;
+    rest.split_once(']').map(|(value, _)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::directive;
+
+    #[test]
+    fn directives_stand_anywhere() {
+        assert_eq!(directive("Ann:\n\nhello [work:20] [say:yes, I do] ", "say"), Some("yes, I do"));
+        assert_eq!(directive("[work:", "work"), None);
+    }
+}
