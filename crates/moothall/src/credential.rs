@@ -148,11 +148,12 @@ pub struct Posted {
 }
 
 impl Posted {
-    /// Writes the start-up credential for the command line of this user, and where to find it.
+    /// Writes the start-up credential for the command line of this user. Where the port is known, this comes before listening on it, so
+    /// that a client that waits for a server to come back never shows it the credential of the run before.
     ///
     /// # Errors
     /// The data folder cannot be written to.
-    pub fn new(data: &Path, address: SocketAddr, key: &str, variables: &Variables) -> Result<Self, Fault> {
+    pub fn new(data: &Path, address: SocketAddr, key: &str) -> Result<Self, Fault> {
         let file = data.join(KEY_FILE);
         let loopback = if address.ip().is_unspecified() { IpAddr::from([127, 0, 0, 1]) } else { address.ip() };
         let server = format!("http://{}", SocketAddr::new(loopback, address.port()));
@@ -160,7 +161,12 @@ impl Posted {
         write_private(&file, &serde_json::to_vec(&kept).unwrap_or_default()).map_err(|error| {
             Fault::new(Exit::Io, format!("cannot write {}", file.display())).because(error).try_this("see `moothall doctor`")
         })?;
-        Ok(Self { key: file, place: note_place(data, address.port(), variables) })
+        Ok(Self { key: file, place: None })
+    }
+
+    /// Notes which data folder goes with a port that is this server's now.
+    pub fn note(&mut self, data: &Path, port: u16, variables: &Variables) {
+        self.place = note_place(data, port, variables);
     }
 }
 
@@ -202,11 +208,17 @@ mod tests {
         Variables::from([("XDG_STATE_HOME".to_owned(), folder.join("state").display().to_string())])
     }
 
+    fn post(data: &Path, address: SocketAddr, key: &str, variables: &Variables) -> Posted {
+        let mut posted = Posted::new(data, address, key).unwrap();
+        posted.note(data, address.port(), variables);
+        posted
+    }
+
     #[test]
     fn the_start_up_credential_is_found_by_its_port_and_is_the_owners_alone() {
         let folder = tempfile::tempdir().unwrap();
         let (variables, address) = (home(folder.path()), "127.0.0.1:4711".parse().unwrap());
-        let posted = Posted::new(folder.path(), address, "boot_1", &variables).unwrap();
+        let posted = post(folder.path(), address, "boot_1", &variables);
         let mode = fs::metadata(folder.path().join(KEY_FILE)).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o600);
         for server in ["http://127.0.0.1:4711", "http://localhost:4711/", "http://[::1]:4711"] {
@@ -216,7 +228,7 @@ mod tests {
             assert_eq!(Credential::find(None, server, &variables).unwrap().read(), None, "{server}");
         }
         let found = Credential::find(None, "http://127.0.0.1:4711", &variables).unwrap();
-        let again = Posted::new(folder.path(), address, "boot_2", &variables).unwrap();
+        let again = post(folder.path(), address, "boot_2", &variables);
         assert_eq!(found.read().as_deref(), Some("boot_2"));
         drop((posted, again));
         assert_eq!(found.read(), None);
@@ -226,8 +238,8 @@ mod tests {
     fn a_key_is_shown_to_its_own_server_alone() {
         let folder = tempfile::tempdir().unwrap();
         let variables = home(folder.path());
-        let _old = Posted::new(folder.path(), "127.0.0.1:4711".parse().unwrap(), "boot_1", &variables).unwrap();
-        let _new = Posted::new(folder.path(), "127.0.0.1:4712".parse().unwrap(), "boot_2", &variables).unwrap();
+        let _old = post(folder.path(), "127.0.0.1:4711".parse().unwrap(), "boot_1", &variables);
+        let _new = post(folder.path(), "127.0.0.1:4712".parse().unwrap(), "boot_2", &variables);
         let shown = |server: &str| Credential::find(None, server, &variables).unwrap().read();
         assert_eq!((shown("http://127.0.0.1:4711"), shown("http://127.0.0.1:4712").as_deref()), (None, Some("boot_2")));
     }
@@ -235,7 +247,7 @@ mod tests {
     #[test]
     fn a_sessions_token_goes_to_its_own_server_only() {
         let folder = tempfile::tempdir().unwrap();
-        let _posted = Posted::new(folder.path(), "127.0.0.1:7000".parse().unwrap(), "boot_1", &home(folder.path())).unwrap();
+        let _posted = post(folder.path(), "127.0.0.1:7000".parse().unwrap(), "boot_1", &home(folder.path()));
         let ask = |server: &str, own: &str, token: &str| {
             let mut variables = home(folder.path());
             variables.extend([(HOME_VARIABLE.to_owned(), own.to_owned()), (SESSION_VARIABLE.to_owned(), token.to_owned())]);

@@ -35,14 +35,13 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
     settled.config.warnings.iter().for_each(|warning| tell(args.log, &format!("warning: {warning}")));
     let mut stops = Stops::listen()?;
     let log = Arc::new(open_log(&settled.data)?);
-    let (listener, address) = listen(settled.bind).await?;
+    let key = Secret::fresh(TokenKind::Startup).map_err(|error| Fault::new(Exit::Failure, "cannot make a credential").because(error))?;
+    let (listener, address, _posted) = listen_with(&settled, &key).await?;
     let registry = registry(&settled.config, address)?;
     let agents: Vec<String> = registry.iter().map(|spec| spec.client.clone()).collect();
     let terminals = Terminals::open(&settled.data, &format!("http://{address}"), &settled.config)?;
     let hall = open_hall(log.clone(), registry, &settled.config, terminals.as_ref()).await?;
     let ears = terminals.map(|terminals| terminals.listen(hall.clone()));
-    let key = Secret::fresh(TokenKind::Startup).map_err(|error| Fault::new(Exit::Failure, "cannot make a credential").because(error))?;
-    let _posted = Posted::new(&settled.data, address, key.reveal(), &config::environment())?;
     announce(paper, &settled, &Doors { address, agents: &agents, key: &key })?;
 
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -144,6 +143,17 @@ fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
             Fault::new(Exit::Io, error.to_string()).try_this("see `moothall doctor`")
         }
     })
+}
+
+/// Listens, with the start-up credential in its place before anybody can ask for it.
+async fn listen_with(settled: &Settled, key: &Secret) -> Result<(TcpListener, SocketAddr, Posted), Fault> {
+    let post = |address: SocketAddr| Posted::new(&settled.data, address, key.reveal());
+    // Nobody knows a port yet that the system is to choose.
+    let early = if settled.bind.port() == 0 { None } else { Some(post(settled.bind)?) };
+    let (listener, address) = listen(settled.bind).await?;
+    let mut posted = early.map_or_else(|| post(address), Ok)?;
+    posted.note(&settled.data, address.port(), &config::environment());
+    Ok((listener, address, posted))
 }
 
 async fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr), Fault> {

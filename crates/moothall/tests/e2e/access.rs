@@ -71,5 +71,5 @@ async fn no_agent_gets_a_credential_in_its_environment() {
     let asked = server.say(&thread, "@teller what do you see?").await;
     let told = server.reply(&thread, &asked, "teller").await["content"].as_str().unwrap().to_owned();
     assert!(told.contains("PATH="), "{told}");
-    assert!(!told.contains("boot_") && !told.contains("MOOTHALL_") && !told.contains("canary"), "{told}");
+    assert!(!told.contains("boot_") && !told.contains("MOOTHALL_TOKEN") && !told.contains("canary"), "{told}");
 }
