@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use moothall_engine::access::Caller;
 use moothall_engine::hall::Hall;
 use moothall_engine::sessions::{self, Adopt, Asker, Excerpt, Link, LinkState, Member, Message, NewObserved, Sessions, Status};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use serde_json::{Map, Value};
 
-use crate::caller::Caller;
+use crate::caller;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, text_of};
 use crate::wire::{LinkAnswer, LinkEntry, LinkList, MessageSent, ProgramEntry, SessionDataAnswer, SessionEntry, SessionList, session_at};
@@ -56,8 +57,8 @@ pub fn list(hall: &Hall, ended: bool) -> ApiResult<SessionList> {
 }
 
 /// Starts a program, or takes over one that runs.
-pub async fn start(hall: &Hall, caller: &Caller, fields: &Map<String, Value>) -> ApiResult<Status> {
-    let by = caller.actor(text_of(fields, "from")?)?;
+pub async fn start(hall: &Hall, asks: &Caller, fields: &Map<String, Value>) -> ApiResult<Status> {
+    let by = caller::actor(asks, text_of(fields, "from")?)?;
     let client = required(fields, "client")?.to_owned();
     let name = owned(fields, "name")?;
     let sessions = hall.sessions()?;

@@ -2,7 +2,7 @@
 
 import { ApiError, sentence } from '../lib/client';
 
-export type Dialog = 'switcher' | 'shortcuts' | 'new' | 'invite' | 'rules' | 'rename' | 'search' | null;
+export type Dialog = 'switcher' | 'shortcuts' | 'new' | 'invite' | 'rules' | 'rename' | 'search' | 'sign-in' | null;
 export type Drawer = 'list' | 'panel' | null;
 
 export interface Toast {

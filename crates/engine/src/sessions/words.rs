@@ -252,6 +252,7 @@ impl Runner {
         if let Err(error) = self.sessions.leave(&self.session).await {
             tracing::warn!(session = %self.session.id, %error, "a session that ended could not leave its links");
         }
+        // Whoever waits for the end, or shows its token, has to find it over from here on.
         self.tell();
     }
 }

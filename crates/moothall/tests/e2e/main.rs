@@ -10,6 +10,7 @@ mod doors;
 mod chat;
 mod chat_plain;
 mod crash;
+mod access;
 mod archive;
 mod upkeep;
 mod trouble;
@@ -17,6 +18,7 @@ mod hook;
 mod links;
 mod mcp;
 mod sessions;
+#[expect(dead_code, reason = "the tests of the surfaces do more with it")]
 #[path = "../../../surfaces/tests/surface/stage.rs"]
 mod stage;
 #[cfg(feature = "crash-points")]

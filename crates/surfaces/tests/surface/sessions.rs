@@ -137,15 +137,15 @@ async fn a_token_says_which_session_asks() {
     let (_, gone) = say(json!({"close_link": true})).await;
     assert_eq!((&gone["link_state"], &gone["link_id"]), (&json!("none"), &Value::Null));
 
-    assert_eq!(code(&say(json!({"message": "x", "from": "user"})).await), (403, "wrong_speaker"));
+    assert_eq!(code(&say(json!({"message": "x", "from": "user"})).await), (403, "forbidden"));
     assert_eq!(say(json!({"message": "x", "from": "planner"})).await.0, 200);
     assert_eq!(code(&say(json!({"message": "x", "direct": true, "close_link": true})).await), (422, "invalid_field"));
     for forged in ["ses_", "ses_forged", &token[..token.len() - 1], &format!("{token}x")] {
         let refused = server.post_as(forged, "/sessions/reviewer/messages", json!({"message": "x"})).await;
-        assert_eq!(code(&refused), (401, "unknown_token"), "{forged}");
+        assert_eq!(code(&refused), (401, "unauthenticated"), "{forged}");
     }
     server.post("/sessions/planner/end", json!({})).await;
-    assert_eq!(code(&say(json!({"message": "x"})).await), (401, "unknown_token"), "the token ends with its session");
+    assert_eq!(code(&say(json!({"message": "x"})).await), (401, "unauthenticated"), "the token ends with its session");
 }
 
 #[tokio::test]
