@@ -46,6 +46,8 @@ struct Going {
     kind: TurnKind,
     /// The newest event its prompt covers.
     through: Seq,
+    /// The newest event when its prompt was made.
+    read_at: Seq,
     partial: Partial,
     permissions: Vec<PermissionId>,
     phase: Phase,
@@ -168,6 +170,7 @@ impl Live {
             agent,
             kind: turn.kind,
             through: turn.running.map_or(self.committed.head(), |running| running.through_seq),
+            read_at: self.committed.head(),
             partial: Partial::default(),
             permissions: Vec::new(),
             phase,
@@ -251,6 +254,10 @@ impl Live {
         let going = self.runs.current(key);
         match report {
             Report::Delta(_) | Report::Progress(_) => None,
+            Report::Summarised { through, text, usage } => {
+                let read_at = going?.read_at;
+                Some(Command::Summarise { turn, attempt, through, read_at, text, usage })
+            }
             Report::Started => Some(Command::Started { turn, attempt, through: going?.through }),
             Report::Permission { permission, action, options, within } => {
                 going?.permissions.push(permission.clone());
@@ -278,7 +285,12 @@ impl Live {
                 Some(Signal::Delta { turn, attempt: key.attempt, participant, offset, text })
             }
             Report::Progress(text) if shown => Some(Signal::Progress { turn, participant, text }),
-            Report::Delta(_) | Report::Progress(_) | Report::Started | Report::Permission { .. } | Report::Finished { .. } => None,
+            Report::Delta(_)
+            | Report::Progress(_)
+            | Report::Started
+            | Report::Summarised { .. }
+            | Report::Permission { .. }
+            | Report::Finished { .. } => None,
         }
     }
 

@@ -11,3 +11,4 @@ mod story;
 mod discover;
 mod llm;
 mod llm_faults;
+mod llm_memory;

@@ -12,6 +12,7 @@ mod chat_plain;
 mod crash;
 mod archive;
 mod upkeep;
+mod models;
 mod trouble;
 #[cfg(feature = "crash-points")]
 mod crash_points;

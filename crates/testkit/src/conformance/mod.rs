@@ -59,7 +59,7 @@ macro_rules! log_conformance {
                 what_is_over_does_not_block_its_target, a_delivery_advances_only_from_where_it_is, deliveries_are_counted_by_state;
             marks: a_mark_only_moves_forward, what_others_said_since_is_unread, marks_belong_to_one_reader_and_stream, marks_last;
             erasing: erased_words_are_not_read_again, words_are_erased_in_the_append_that_says_so, an_append_that_fails_erases_nothing,
-                what_has_no_words_can_be_named, what_is_erased_stays_erased;
+                what_has_no_words_can_be_named, what_is_erased_stays_erased, summaries_are_erased_with_what_they_sum_up;
             lasting: all_of_it_lasts, fences_last, delivery_ids_go_on_rising;
             search: words_and_phrases_are_found, snippets_show_the_matches, filters_narrow, only_what_was_said_to_all_is_found,
                 hits_are_paged, hostile_queries_find_nothing_and_break_nothing, what_is_forgotten_is_found_no_more, the_index_lasts;

@@ -227,6 +227,7 @@ impl Room {
             | TurnEvent::RoundOpened { .. }
             | TurnEvent::ReactionOpened { .. }
             | TurnEvent::RoundClosed
+            | TurnEvent::Summarised { .. }
             | TurnEvent::Facts { .. } => None,
         }
     }
