@@ -13,6 +13,7 @@ mod crash;
 mod archive;
 mod upkeep;
 mod models;
+mod hostile;
 mod trouble;
 #[cfg(feature = "crash-points")]
 mod crash_points;
