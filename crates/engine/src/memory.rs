@@ -200,7 +200,7 @@ impl Shelf {
         }
         self.appended.extend(batch.events.iter().map(|recorded| (batch.stream.clone(), recorded.seq)));
         for recorded in batch.events {
-            let erased = recorded.event.erases();
+            let erased: Vec<Seq> = recorded.event.erases().collect();
             stream.entries.push(Entry::Known(recorded));
             erased.into_iter().for_each(|seq| stream.erase(seq));
         }

@@ -27,6 +27,7 @@ fn needs(command: &Command) -> Vec<Need> {
         Command::Started { .. }
         | Command::Finished { .. }
         | Command::Lost { .. }
+        | Command::Summarise { .. }
         | Command::AskPermission { .. }
         | Command::Tick
         | Command::Resume { .. }

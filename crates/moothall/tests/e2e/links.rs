@@ -20,7 +20,6 @@ struct Hall {
 
 impl Hall {
     fn new() -> Self {
-        let home = Home::new();
         let log = home.path().join("prompts").to_string_lossy().into_owned();
         let log = home.path().join("prompts").to_string_lossy().into_owned();
         let (argv, env) = fake_tui::within("links::stands_in", &["--name", "fake", "--quiet", "--log", &log]);

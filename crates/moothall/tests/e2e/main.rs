@@ -13,6 +13,8 @@ mod crash;
 mod access;
 mod archive;
 mod upkeep;
+mod models;
+mod hostile;
 mod trouble;
 mod hook;
 mod links;

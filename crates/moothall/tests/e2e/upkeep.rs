@@ -11,7 +11,7 @@ const CANARY: &str = "CanaryWord7731";
 const SECRET: &str = "CanarySecret9917";
 
 /// Files of a folder that hold these bytes in any spelling.
-fn holding(dir: &Path, word: &str) -> Vec<String> {
+pub fn holding(dir: &Path, word: &str) -> Vec<String> {
     let word = word.to_lowercase();
     let holds = |path: &Path| {
         let bytes = fs::read(path).unwrap().to_ascii_lowercase();
