@@ -97,7 +97,8 @@ async fn no_flipped_bit_is_served_as_good() {
     const FLIPS: u64 = 120;
     let disk = Disk::fresh();
     let long = "a message of some length, ".repeat(30);
-    for head in 0..100 {
+    // Enough that most of the file is of messages, however many tables stand beside them.
+    for head in 0..150 {
         disk.log.append(vec![batch("a", head).says(&long), batch("b", head).says(&long)]).await.unwrap();
     }
     let good = [disk.log.read(&"a".into(), Seq(0), 1000).await, disk.log.read(&"b".into(), Seq(0), 1000).await];
