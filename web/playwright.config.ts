@@ -6,8 +6,12 @@ export default defineConfig({
   outputDir: '../target/web-tests',
   fullyParallel: true,
   workers: 2,
-  timeout: 30_000,
-  expect: { timeout: 8_000 },
+  retries: 0,
+  forbidOnly: process.env['CI'] === 'true',
+  // Bounds that only something broken reaches, also where two cores do much else.
+  timeout: 120_000,
+  expect: { timeout: 30_000 },
   reporter: [['list']],
-  use: { ...chromium, trace: 'retain-on-failure' },
+  // A trace takes time on a busy machine, so it is recorded where somebody asks for it.
+  use: { ...chromium, trace: process.env['TRACE'] ? 'retain-on-failure' : 'off' },
 });

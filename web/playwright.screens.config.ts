@@ -4,7 +4,7 @@ import { chromium } from './tests/chromium';
 /** Renders every main state to `target/screens/`, to be looked at. */
 export default defineConfig({
   testDir: 'tests/screens',
-  outputDir: '../target/web-tests',
+  outputDir: '../target/web-screens',
   fullyParallel: true,
   workers: 2,
   timeout: 60_000,

@@ -63,6 +63,11 @@ export function post<T>(path: string, body: unknown, key: string = newKey()): Pr
   return request<T>(path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
+export function put<T>(path: string, body: unknown): Promise<T> {
+  const headers = { 'content-type': 'application/json' };
+  return request<T>(path, { method: 'PUT', headers, body: JSON.stringify(body) });
+}
+
 /** A fresh word for `Idempotency-Key`. `randomUUID` exists only in secure contexts, so it is not relied on. */
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

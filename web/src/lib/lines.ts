@@ -8,8 +8,6 @@ export interface Line {
   tone: 'plain' | 'warn' | 'bad';
   /** More, for those who want it. */
   detail: string | null;
-  /** A guard holds the floor and waits for a person. */
-  guard: boolean;
   /** The detail is words that a person may show to all. */
   kept: boolean;
 }
@@ -17,8 +15,8 @@ export interface Line {
 type Names = (id: string) => string;
 type Content = Record<string, unknown>;
 
-function line(text: string, tone: Line['tone'] = 'plain', detail: string | null = null, guard = false): Line {
-  return { text, tone, detail, guard, kept: false };
+function line(text: string, tone: Line['tone'] = 'plain', detail: string | null = null): Line {
+  return { text, tone, detail, kept: false };
 }
 
 function object(value: unknown): Content {
@@ -92,10 +90,15 @@ function joined(deeds: readonly string[]): string {
   return said.join(' · ');
 }
 
+/** Whether a guard holds the floor from here on. */
+export function isHold(event: Envelope): boolean {
+  return event.type === 'notice' && object(event.content)['code'] === 'held';
+}
+
 function noticeLine(event: Envelope): Line {
   const content = object(event.content);
   const text = String(content['text'] ?? content['code'] ?? '');
-  if (content['code'] === 'held') return line(text, 'warn', null, true);
+  if (isHold(event)) return line(text, 'warn');
   if (content['code'] === 'resumed') {
     const away = Math.round(Number(content['seconds'] ?? 0));
     return line(`The server was away for ${count(away, 'second')}.`);

@@ -96,6 +96,8 @@ describe('a timeline', () => {
       event('from-the-future', 'x', { a: 1 }),
       event('turn', 'moothall', null),
       event('notice', 'moothall', null),
+      event('permission', 'moothall', null),
+      event('permission', 'moothall', { event: 'answered', permission: 'not-loaded', by: 'user', option: 'x' }),
       event('control', 'user', 'text'),
     ]);
     const lines = timeline.rows.filter((row) => row.kind === 'line').map((row) => line(row.events, (id) => id).text);

@@ -5,7 +5,8 @@
  */
 
 import { dayKey } from './time';
-import type { CauseRef, Envelope, Fault, TurnEvent, Usage } from './types';
+import { Permissions, type Permission } from './permissions';
+import type { CauseRef, Envelope, Fault, PermissionEvent, TurnEvent, Usage } from './types';
 import { SERVER } from './words';
 
 /** What is known about a turn from the events that were loaded. */
@@ -38,6 +39,7 @@ export type Row =
       verdicts: Verdict[];
       root: string | null;
     }
+  | { kind: 'permission'; key: string; event: Envelope; permission: Permission }
   /** `event` is the first of `events`, which one author brought about one after the other. */
   | { kind: 'line'; key: string; event: Envelope; events: Envelope[] };
 
@@ -84,6 +86,8 @@ export class Timeline {
   #rootOfTurn = new Map<string, number>();
   #verdicts = new Map<number, Map<string, string>>();
   #ids = new Map<string, Envelope>();
+  #permissions = new Permissions();
+  #rowOfPermission = new Map<string, number>();
   #keys: (event: Envelope) => string;
   #last: Envelope | null = null;
 
@@ -98,6 +102,11 @@ export class Timeline {
 
   turn(id: string): TurnInfo | undefined {
     return this.#turns.get(id);
+  }
+
+  /** What agents wait for a person's answer to, oldest first. */
+  waiting(): Permission[] {
+    return this.#permissions.waiting((turn) => this.#turns.get(turn)?.outcome != null);
   }
 
   /** The place of the first row at or after a position; -1 where there is none. */
@@ -117,6 +126,7 @@ export class Timeline {
       if (content && typeof content === 'object') this.#turn(content, event);
       if (content && QUIET_TURN_EVENTS.has(content.event)) return;
     }
+    if (event.type === 'permission' && this.#permission(event)) return;
     if (isHidden(event)) return;
     this.#day(event);
     if (event.type === 'message') this.#message(event);
@@ -140,6 +150,23 @@ export class Timeline {
     } else {
       this.rows.push({ kind: 'line', key: this.#keys(event), event, events: [event] });
     }
+  }
+
+  /** Whether the event is shown in the row of a request, its own or an earlier one. */
+  #permission(event: Envelope): boolean {
+    const permission = this.#permissions.take(event.content as PermissionEvent | null);
+    if (!permission) return false;
+    const index = this.#rowOfPermission.get(permission.id);
+    const row = index === undefined ? undefined : this.rows[index];
+    if (index !== undefined && row?.kind === 'permission') {
+      this.rows[index] = { ...row, permission };
+    } else {
+      this.#day(event);
+      this.#rowOfPermission.set(permission.id, this.rows.length);
+      this.rows.push({ kind: 'permission', key: this.#keys(event), event, permission });
+      this.#last = event;
+    }
+    return true;
   }
 
   #message(event: Envelope): void {

@@ -66,6 +66,20 @@ export type TurnEvent =
   | { event: 'round_closed' }
   | { event: 'facts'; participant: string; runtime: string; known: boolean };
 
+/** The content of events of type `permission`. */
+export type PermissionEvent =
+  | {
+      event: 'requested';
+      permission: string;
+      turn: string;
+      participant: string;
+      action: string;
+      options: string[];
+      expires: string;
+    }
+  | { event: 'answered'; permission: string; by: string; option: string }
+  | { event: 'expired'; permission: string };
+
 export interface Profile {
   client?: string;
   model?: string;
@@ -134,6 +148,15 @@ export interface ThreadEntry {
   head: number;
   archived: boolean;
   policy: string;
+  /** How far whoever asked has read it, and how many messages of others came after that; 100 stands for more. */
+  read?: number | null;
+  unread?: number | null;
+}
+
+/** Answer of `PUT /threads/{id}/read`. */
+export interface ReadMark {
+  read: number;
+  unread: number;
 }
 
 export interface EventPage {

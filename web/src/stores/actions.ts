@@ -34,10 +34,21 @@ export const setDiscussion = (room: Room, on: boolean) =>
 export const archive = (room: Room, on: boolean) =>
   run(room, on ? 'Archiving' : 'Opening again', { [on ? 'archive' : 'unarchive']: {} });
 
-export function rename(thread: string, name: string): Promise<boolean> {
-  return ui.attempt('Renaming', () =>
-    post(`/threads/${thread}/events`, { type: 'thread.renamed', from: ME, content: name }),
-  );
+/** Gives a conversation another name. Throws where that fails, for the dialog to say. */
+export async function rename(thread: string, name: string): Promise<void> {
+  await post(`/threads/${thread}/events`, { type: 'thread.renamed', from: ME, content: name });
+}
+
+/** Answers a permission. The first answer counts, whoever gave it, so a later one is no fault. */
+export function answerPermission(room: Room, id: string, option: string): Promise<boolean> {
+  return ui.attempt('Answering', async () => {
+    try {
+      await post(`/permissions/${id}/answer`, { thread: room.id, from: ME, option });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'permission_closed') throw error;
+      ui.tell(error.message);
+    }
+  });
 }
 
 /** Makes words that were kept visible to all. */

@@ -1,6 +1,7 @@
 /** Search across conversations, where the server has it. */
 
 import { ApiError, get, sentence } from '../lib/client';
+import { ME } from '../lib/words';
 import { ui } from './ui.svelte';
 
 /** A stretch of a found message; the matched ones are words that were searched for. */
@@ -11,11 +12,20 @@ export interface Piece {
 
 export interface Hit {
   thread: string;
+  thread_name: string;
   seq: number;
   ts: string;
   from: string;
   snippet: Piece[];
 }
+
+export interface Found {
+  hits: Hit[];
+  next: number | null;
+  fault: string | null;
+}
+
+const PAGE = 50;
 
 class Finder {
   /** Whether the server can search; found out when it is first of interest. */
@@ -39,12 +49,16 @@ class Finder {
     ui.open('search');
   }
 
-  async find(query: string): Promise<{ hits: Hit[]; fault: string | null }> {
+  /** A page of what was found, the newest first; `cursor` is `next` of the page before. */
+  async find(query: string, cursor: number | null = null): Promise<Found> {
     try {
-      const answer = await get<{ hits: Hit[] }>(`/search?q=${encodeURIComponent(query)}&limit=50`);
-      return { hits: answer.hits, fault: null };
+      const page = cursor === null ? '' : `&cursor=${cursor}`;
+      const answer = await get<{ hits: Hit[]; next?: number | null }>(
+        `/search?as=${ME}&q=${encodeURIComponent(query)}&limit=${PAGE}${page}`,
+      );
+      return { hits: answer.hits, next: answer.next ?? null, fault: null };
     } catch (error) {
-      return { hits: [], fault: sentence(error) };
+      return { hits: [], next: null, fault: sentence(error) };
     }
   }
 }

@@ -14,9 +14,9 @@ export interface Thread extends ThreadEntry {
   from: string | null;
   line: string;
   unread: number;
-  /** Written to you. */
+  /** Something unread is written to you, or names you. */
   direct: boolean;
-  /** The position up to which the three above are known. */
+  /** The position up to which the newest message is known. */
   known: number;
 }
 
@@ -25,6 +25,7 @@ const PAGE = 1_000;
 const LOOK_BACK = 80;
 const LOOKS_AT_ONCE = 2;
 const BUSY_MS = 120_000;
+const NAMES_ME = new RegExp(`(?:^|[\\s(])@${ME}(?![\\w:-])`, 'i');
 
 class Hall {
   threads = new SvelteMap<string, Thread>();
@@ -53,6 +54,8 @@ class Hall {
     });
     void this.list();
     addEventListener('online', () => this.retry());
+    // Meanwhile something may have been read elsewhere, which no doorbell tells.
+    document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && void this.list());
   }
 
   retry(): void {
@@ -73,7 +76,7 @@ class Hall {
     this.retryAt = retryAt;
     // Doorbells have no place to go on from, so everything is listed once they ring again.
     if (link !== 'live') return;
-    void this.list();
+    void reads.tell().then(() => this.list());
     if (this.commands.length === 0) void this.loadHelp();
   }
 
@@ -91,7 +94,9 @@ class Hall {
     try {
       let after: number | undefined = 0;
       while (after !== undefined) {
-        const page: { threads: ThreadEntry[]; next?: number } = await get(`/threads?limit=${PAGE}&after=${after}`);
+        const page: { threads: ThreadEntry[]; next?: number } = await get(
+          `/threads?as=${ME}&limit=${PAGE}&after=${after}`,
+        );
         page.threads.forEach((entry) => this.#listed(entry));
         after = page.next;
       }
@@ -103,10 +108,13 @@ class Hall {
 
   #listed(entry: ThreadEntry): void {
     const before = this.threads.get(entry.id);
-    // A conversation this browser meets for the first time counts as read; what comes later is news.
-    if (reads.mark(entry.id) === undefined) reads.set(entry.id, this.phase === 'loading' ? entry.head : 0);
-    const unknown = { from: null, line: '', unread: 0, direct: false, known: 0 };
-    this.threads.set(entry.id, { ...unknown, ...before, ...entry });
+    reads.learn(entry.id, entry.read ?? 0);
+    const unknown = { from: null, line: '', direct: false, known: 0 };
+    // The server counts from its own mark; where this browser knows another one, it goes by that.
+    const agrees = reads.mark(entry.id) === (entry.read ?? 0);
+    const unread = (agrees ? entry.unread : before?.unread) ?? 0;
+    const direct = unread > 0 && (before?.direct ?? false);
+    this.threads.set(entry.id, { ...unknown, ...before, ...entry, unread, direct });
   }
 
   #frame(frame: Frame): void {
@@ -159,14 +167,14 @@ class Hall {
     const after = Math.max(0, Math.min(thread.head - LOOK_BACK, thread.head));
     try {
       const page = await get<EventPage>(`/threads/${id}/events?after=${after}&limit=${LOOK_BACK * 2}`);
-      this.learn(id, page.events, page.through);
+      this.learn(id, page.events, after, page.through);
     } catch {
       // The next doorbell asks again.
     }
   }
 
-  /** Takes what was read of a conversation, here or in the open room. */
-  learn(id: string, events: readonly Envelope[], through: number): void {
+  /** Takes what was loaded of a conversation between two positions, here or in the open room. */
+  learn(id: string, events: readonly Envelope[], after: number, through: number): void {
     const thread = this.threads.get(id);
     if (!thread) return;
     const mark = reads.mark(id) ?? 0;
@@ -185,8 +193,9 @@ class Hall {
       archived: archiving ? archiving.type === 'thread.archived' : thread.archived,
       from: last?.from ?? thread.from,
       line: last ? summary(String(last.content), 80) : thread.line,
-      unread: fresh.length,
-      direct: fresh.some((event) => event.to === ME),
+      // Of what lies further back, the server's count is all that is known.
+      unread: after <= mark ? fresh.length : Math.max(fresh.length, thread.unread),
+      direct: fresh.some(isToMe) || (after > mark && thread.direct),
     });
   }
 
@@ -209,6 +218,11 @@ class Hall {
     await this.list();
     return created.id;
   }
+}
+
+/** Whether somebody wrote to you, or named you. */
+function isToMe(event: Envelope): boolean {
+  return event.to === ME || (event.meta?.mentions ?? []).includes(ME) || NAMES_ME.test(String(event.content));
 }
 
 export const hall = new Hall();

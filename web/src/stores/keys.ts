@@ -1,14 +1,13 @@
 /** Keys that work anywhere on the page. */
 
 import { stop } from './actions';
+import { finder } from './finder.svelte';
 import { hall } from './hall.svelte';
 import { rooms } from './rooms.svelte';
 import { router } from './router.svelte';
 import { settings } from './settings.svelte';
 import { ui } from './ui.svelte';
 
-/** A second Esc within this stops everything. */
-const TWICE_MS = 700;
 const WIDE = '(min-width: 70rem)';
 
 function isTyping(target: EventTarget | null): boolean {
@@ -20,13 +19,16 @@ function isInMenu(target: EventTarget | null): boolean {
 }
 
 export class Keys {
-  #escaped = 0;
+  /** What says that a second Esc stops everything: it does while that is to be read. */
+  #warning = 0;
   #write: () => void;
   #read: () => void;
+  #needs: () => boolean;
 
-  constructor(write: () => void, read: () => void) {
+  constructor(write: () => void, read: () => void, needs: () => boolean) {
     this.#write = write;
     this.#read = read;
+    this.#needs = needs;
   }
 
   press(event: KeyboardEvent): void {
@@ -35,6 +37,10 @@ export class Keys {
     if (command && !event.shiftKey && !event.altKey && event.key.toLowerCase() === 'k') {
       event.preventDefault();
       return ui.dialog === 'switcher' ? ui.close() : ui.open('switcher');
+    }
+    if (command && event.shiftKey && !event.altKey && event.key.toLowerCase() === 'f') {
+      event.preventDefault();
+      return finder.start('');
     }
     if (event.key === 'Escape') return this.#escape();
     if (event.altKey && (event.key === 'ArrowDown' || event.key === 'ArrowUp')) {
@@ -63,6 +69,8 @@ export class Keys {
       case 'm':
         this.#write();
         return true;
+      case 'a':
+        return this.#needs();
       case 'j':
       case 'k':
         this.#read();
@@ -83,14 +91,12 @@ export class Keys {
       return;
     }
     const room = rooms.current;
-    const now = Date.now();
     if (ui.dialog || !room || !isBusy(room.state)) return;
-    if (now - this.#escaped > TWICE_MS) {
-      this.#escaped = now;
-      ui.tell('Press Esc again to stop everything.');
+    if (!ui.toasts.some((toast) => toast.id === this.#warning)) {
+      this.#warning = ui.tell('Press Esc again to stop everything.');
       return;
     }
-    this.#escaped = 0;
+    ui.dismiss(this.#warning);
     void stop(room);
   }
 

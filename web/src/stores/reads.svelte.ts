@@ -1,34 +1,93 @@
-/** How far this browser's person has read each conversation. */
+/**
+ * How far you have read each conversation. The server keeps it, for every browser of yours; what it could not be told yet waits here.
+ * “Unread again” is this browser's own note, because the server's marks never go back.
+ */
 
 import { SvelteMap } from 'svelte/reactivity';
+import { put } from '../lib/client';
 import { load, save, watch } from '../lib/storage';
+import type { ReadMark } from '../lib/types';
+import { ME } from '../lib/words';
+
+const UNTOLD = 'read';
+const AGAIN = 'unread';
+/** Reading along tells the server now and then, not with every message. */
+const TELL_MS = 300;
+
+function saved(name: string): Map<string, number> {
+  return new Map(Object.entries(load<Record<string, number>>(name, {})));
+}
 
 class Reads {
-  #marks = new SvelteMap<string, number>(Object.entries(load<Record<string, number>>('read', {})));
-  #saving: ReturnType<typeof setTimeout> | undefined;
+  #marks = new SvelteMap<string, number>();
+  #again = new SvelteMap<string, number>(saved(AGAIN));
+  /** Positions that the server does not know yet. */
+  #untold = saved(UNTOLD);
+  #waiting = new Map<string, (mark: number) => void>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
-    watch('read', () => {
-      for (const [thread, seq] of Object.entries(load<Record<string, number>>('read', {}))) {
-        if (seq > (this.#marks.get(thread) ?? -1)) this.#marks.set(thread, seq);
-      }
-    });
+    this.#untold.forEach((seq, thread) => this.#marks.set(thread, seq));
+    watch(UNTOLD, () => saved(UNTOLD).forEach((seq, thread) => this.#raise(thread, seq)));
   }
 
   mark(thread: string): number | undefined {
-    return this.#marks.get(thread);
+    return this.#again.get(thread) ?? this.#marks.get(thread);
   }
 
+  /** The mark as it was before this visit, once the server has said it. */
+  before(thread: string): Promise<number> {
+    const known = this.mark(thread);
+    return known === undefined ? new Promise((resolve) => this.#waiting.set(thread, resolve)) : Promise.resolve(known);
+  }
+
+  /** What the server keeps. */
+  learn(thread: string, seq: number): void {
+    this.#waiting.get(thread)?.(this.#again.get(thread) ?? seq);
+    this.#waiting.delete(thread);
+    this.#raise(thread, seq);
+  }
+
+  /** You have read up to here. */
   advance(thread: string, seq: number): void {
+    if (this.#again.delete(thread)) this.#saveAgain();
     if (seq <= (this.#marks.get(thread) ?? -1)) return;
-    this.set(thread, seq);
+    this.#marks.set(thread, seq);
+    this.#untold.set(thread, seq);
+    this.#saveUntold();
+    this.#timer ??= setTimeout(() => void this.tell(), TELL_MS);
   }
 
-  /** Also backwards, for “mark as unread”. */
-  set(thread: string, seq: number): void {
-    this.#marks.set(thread, seq);
-    clearTimeout(this.#saving);
-    this.#saving = setTimeout(() => save('read', Object.fromEntries(this.#marks)), 200);
+  /** Counts as unread after this position until it is read again. */
+  again(thread: string, seq: number): void {
+    this.#again.set(thread, seq);
+    this.#saveAgain();
+  }
+
+  /** Tells the server what it does not know. What cannot be told now is told when it is back. */
+  async tell(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await Promise.allSettled([...this.#untold].map(([thread, seq]) => this.#tellOne(thread, seq)));
+  }
+
+  async #tellOne(thread: string, seq: number): Promise<void> {
+    await put<ReadMark>(`/threads/${thread}/read`, { from: ME, seq });
+    if (this.#untold.get(thread) !== seq) return;
+    this.#untold.delete(thread);
+    this.#saveUntold();
+  }
+
+  #raise(thread: string, seq: number): void {
+    if (seq > (this.#marks.get(thread) ?? -1)) this.#marks.set(thread, seq);
+  }
+
+  #saveUntold(): void {
+    save(UNTOLD, this.#untold.size > 0 ? Object.fromEntries(this.#untold) : null);
+  }
+
+  #saveAgain(): void {
+    save(AGAIN, this.#again.size > 0 ? Object.fromEntries(this.#again) : null);
   }
 }
 

@@ -3,6 +3,8 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { ApiError, get } from '../lib/client';
 import { grow, type Partial } from '../lib/partial';
+import { isHold } from '../lib/lines';
+import type { Permission } from '../lib/permissions';
 import { EventStream, type Frame, type Link } from '../lib/sse';
 import { Timeline, type Row } from '../lib/timeline';
 import type {
@@ -10,6 +12,7 @@ import type {
   Envelope,
   EventPage,
   Invited,
+  PermissionEvent,
   PresenceEntry,
   PresenceUpdate,
   Progress,
@@ -80,6 +83,13 @@ export class Room {
   }
 
   invited = $derived(this.state?.participants.invited ?? []);
+  /** What agents wait for a person's answer to. */
+  waiting = $derived.by<Permission[]>(() => (void this.rows, this.#timeline.waiting()));
+  /** The guard that holds the floor now is the last one that was told. */
+  heldSince = $derived.by(() => {
+    if (!this.state?.held) return null;
+    return this.rows.findLast((row) => row.kind === 'line' && isHold(row.event))?.key ?? null;
+  });
   #byId = $derived(new Map(this.invited.map((entry) => [entry.id, entry])));
 
   #newTimeline(): Timeline {
@@ -123,9 +133,9 @@ export class Room {
   async open(seq: number | null): Promise<void> {
     try {
       await this.#askState();
-      // Of a conversation that was never read, everything is new and nothing needs a mark.
-      this.newAfter = reads.mark(this.id) || null;
       this.newUntil = this.head;
+      // Of a conversation that was never read, everything is new and nothing needs a mark.
+      void reads.before(this.id).then((mark) => (this.newAfter = mark || null));
       if (!this.#holds(seq)) await this.#loadAround(seq);
       this.phase = 'ready';
       this.connect();
@@ -294,12 +304,17 @@ export class Room {
 
   #announce(event: Envelope): void {
     if (event.type === 'turn') this.#turnEnded(event);
+    if (event.type === 'permission') this.#asked(event.content as PermissionEvent);
     if (event.type === 'thread.renamed') this.name = String(event.content);
     if (event.type === 'message') {
       if (event.meta?.turn) this.#end(event.meta.turn);
       if (event.from !== ME) ui.say(`${this.nameOf(event.from)}: ${summary(String(event.content), 400)}`);
     }
     this.askStateSoon();
+  }
+
+  #asked(content: PermissionEvent): void {
+    if (content.event === 'requested') ui.say(`${this.nameOf(content.participant)} asks for a permission`);
   }
 
   #turnEnded(event: Envelope): void {
@@ -315,7 +330,9 @@ export class Room {
   }
 
   #teach(): void {
-    if (this.atHead) hall.learn(this.id, this.#events.slice(-PAGE), this.last);
+    if (!this.atHead) return;
+    const after = this.#events.length > PAGE ? (this.#events.at(-PAGE)?.seq ?? 1) - 1 : this.first;
+    hall.learn(this.id, this.#events.slice(-PAGE), after, this.last);
   }
 
   #noteHead(head: number): void {

@@ -37,7 +37,8 @@ class Ui {
     this.spoken = text;
   }
 
-  tell(text: string, options: { bad?: boolean; detail?: string; action?: Toast['action'] } = {}): void {
+  /** Answers the number of what it shows. */
+  tell(text: string, options: { bad?: boolean; detail?: string; action?: Toast['action'] } = {}): number {
     const toast: Toast = {
       id: this.#next++,
       text,
@@ -47,6 +48,7 @@ class Ui {
     };
     this.toasts = [...this.toasts.slice(-3), toast];
     if (!toast.bad) setTimeout(() => this.dismiss(toast.id), TOAST_MS);
+    return toast.id;
   }
 
   dismiss(id: number): void {

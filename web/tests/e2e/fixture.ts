@@ -1,7 +1,7 @@
 /** A server of its own for each test, and a page that must not complain. */
 
 import { test as base, expect, type Locator, type Page } from '@playwright/test';
-import { CONFIG } from '../screens/stage';
+import { CONFIG, settled } from '../screens/stage';
 import { Server } from '../server';
 
 export { expect };
@@ -27,6 +27,17 @@ export const test = base.extend<{ server: Server; config: string }>({
     expect(complaints).toEqual([]);
   },
 });
+
+/** A conversation in which two agents talk until a guard holds the floor. */
+export async function held(page: Page, server: Server): Promise<string> {
+  const policy = { name: 'open', max_exchanges_without_human: 3 };
+  const thread = await server.begin('Loop', ['one:terse', 'two:terse'], policy);
+  await page.goto(`${server.url}/t/${thread}`);
+  await say(page, 'Discuss.');
+  await expect(page.getByRole('alert').getByRole('button', { name: 'Continue' })).toBeVisible();
+  await settled(server, thread);
+  return thread;
+}
 
 export function box(page: Page): Locator {
   return page.getByRole('textbox', { name: 'Message' });

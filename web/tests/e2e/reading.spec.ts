@@ -33,26 +33,6 @@ test('the server dies and comes back; nothing is lost or doubled', async ({ page
   await expect(page.getByText(/thinks ·/)).toBeVisible();
 });
 
-test('unread messages are counted, marked, and read', async ({ page, server }) => {
-  const one = await server.begin('Here');
-  const two = await server.begin('There');
-  await server.invite(two, 'ann', { client: 'human', nickname: 'Ann' });
-  await server.say(two, 'old news', 'ann');
-  await page.goto(`${server.url}/t/${two}`);
-  await expect(shown(page, 'old news')).toBeVisible();
-  await page.getByRole('link', { name: 'Here', exact: true }).click();
-  await expect(page).toHaveURL(new RegExp(one));
-  await server.say(two, 'fresh news', 'ann');
-  await server.say(two, 'fresher news', 'ann');
-  await expect(page.getByRole('link', { name: 'There, 2 unread' })).toBeVisible();
-  await expect(page).toHaveTitle(/^\(1\)/);
-  await page.getByRole('link', { name: 'There, 2 unread' }).click();
-  await expect(page.getByText('New', { exact: true })).toBeVisible();
-  await expect(shown(page, 'fresher news')).toBeInViewport();
-  await page.getByRole('link', { name: 'Here', exact: true }).click();
-  await expect(page.getByRole('link', { name: 'There', exact: true })).toBeVisible();
-});
-
 test('reading further up is left alone; a pill says what came', async ({ page, server }) => {
   const thread = await server.begin('Library');
   await server.invite(thread, 'ann', { client: 'human' });

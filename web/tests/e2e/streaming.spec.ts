@@ -1,5 +1,6 @@
 /** Replies while they are written, and what that costs the page. */
 
+import { gzipSync } from 'node:zlib';
 import { Model } from '../model';
 import { settled } from '../screens/stage';
 import { Server } from '../server';
@@ -116,8 +117,18 @@ test('five agents at once: measured, printed', async ({ page, server, model }) =
   await expect(page.getByRole('article', { name: /is writing/ })).toHaveCount(0);
   await settled(server, thread);
   const long = await page.evaluate(() => (window as unknown as { long: number[] }).long);
-  console.log(`five agents: ${long.length} long tasks, the longest ${Math.max(0, ...long).toFixed(0)} ms`);
+  console.log(
+    `measured: five agents stream with ${long.length} long tasks, the longest ${Math.max(0, ...long).toFixed(0)} ms`,
+  );
 });
+
+/** The bytes of the page and of what it names, compressed. */
+async function firstVisit(url: string): Promise<number> {
+  const page = await (await fetch(url)).text();
+  const files = [...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map((match) => match[1]!);
+  const bodies = await Promise.all(files.map(async (file) => (await fetch(url + file)).arrayBuffer()));
+  return [Buffer.from(page), ...bodies].reduce((sum, body) => sum + gzipSync(body).length, 0);
+}
 
 test('first paint and own echo: measured, printed', async ({ page, server }) => {
   const thread = await server.begin('Echo');
@@ -145,5 +156,9 @@ test('first paint and own echo: measured, printed', async ({ page, server }) => 
     await expect(messagesOf(page, 'You')).toHaveCount(n + 1);
   }
   const echoes = await page.evaluate(() => (window as unknown as { echoes: number[] }).echoes);
-  console.log(`first paint ${paint.toFixed(0)} ms, own echo ${echoes.map((echo) => echo.toFixed(0)).join(' ')} ms`);
+  const middle = echoes.toSorted((a, b) => a - b)[echoes.length >> 1] ?? 0;
+  const kilobytes = ((await firstVisit(server.url)) / 1000).toFixed(0);
+  console.log(
+    `measured: first visit ${kilobytes} kB (gzip), first paint ${paint.toFixed(0)} ms, own echo ${middle.toFixed(0)} ms (median of ${echoes.length})`,
+  );
 });

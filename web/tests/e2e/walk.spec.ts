@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { settled } from '../screens/stage';
-import { box, expect, messagesOf, participant, say, shown, test } from './fixture';
+import { box, expect, held, messagesOf, participant, say, shown, test } from './fixture';
 
 test('an example answers at one click, and says why', async ({ page, server }) => {
   await page.goto(server.url);
@@ -144,15 +144,11 @@ test('rules change, and a forced reply comes', async ({ page, server }) => {
   await expect(messagesOf(page, 'coder')).toHaveCount(2);
 });
 
-test('a guard holds, and Continue lets go', async ({ page, server }) => {
-  const thread = await server.begin('Loop', ['one:coder', 'two:planner'], {
-    name: 'open',
-    max_exchanges_without_human: 3,
-  });
-  await page.goto(`${server.url}/t/${thread}`);
-  await say(page, 'Discuss.');
-  await expect(page.getByText('Agents have said as much as they may')).toBeVisible();
-  await page.getByRole('alert').getByRole('button', { name: 'Continue' }).click();
+test('a guard holds, is told once, and Continue lets go', async ({ page, server }) => {
+  await held(page, server);
+  await expect(page.getByText('Agents have said as much as they may')).toHaveCount(1);
+  await expect(page.getByRole('button', { name: 'Continue' })).toHaveCount(1);
+  await page.getByRole('region', { name: 'Needs you' }).getByRole('button', { name: 'Continue' }).click();
   await expect(shown(page, 'let the agents continue')).toBeVisible();
 });
 

@@ -29,6 +29,12 @@ summary = "Passes unless addressed."
 profile = { model = "haiku-5" }
 replies = ["[PASS]"]
 
+[agents.terse]
+runtime = "script"
+summary = "Says one word at a time."
+profile = { model = "haiku-5" }
+replies = ["Yes.", "No.", "Maybe.", "Perhaps.", "Hardly.", "Certainly."]
+
 [agents.broken]
 summary = "Always fails."
 profile = { model = "none" }

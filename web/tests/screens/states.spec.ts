@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { Server } from '../server';
-import { CONFIG, running, settled, shoot, SIZES } from './stage';
+import { CONFIG, running, settled, shoot, SIZES, wait } from './stage';
 
 const wide = SIZES.slice(0, 2);
 const both = [SIZES[0]!, SIZES[2]!];
@@ -66,7 +66,7 @@ test('an agent fails', async ({ page }) => {
 });
 
 test('a guard holds', async ({ page }) => {
-  const thread = await server.begin('Loop', ['one:coder', 'two:planner'], {
+  const thread = await server.begin('Loop', ['one:terse', 'two:terse'], {
     name: 'open',
     max_exchanges_without_human: 4,
   });
@@ -112,6 +112,34 @@ test('dialogs', async ({ page }) => {
   await page.keyboard.press('Escape');
   await page.keyboard.press('n');
   await shoot(page, 'new', both);
+});
+
+test('search', async ({ page }) => {
+  const thread = await server.begin('Launch plan');
+  await server.say(thread, 'The launch needs a budget before Friday, and the budget needs somebody who signs it.');
+  await server.say(thread, 'What would be a budget that nobody regrets?');
+  await wait(async () => (await server.get<{ lag_events: number }>('/search?q=budget')).lag_events === 0);
+  await page.goto(`${server.url}/t/${thread}`);
+  await page.keyboard.press('Control+Shift+f');
+  await page.keyboard.type('budget from:user');
+  await expect(page.locator('mark').first()).toBeVisible();
+  await shoot(page, 'search', [SIZES[0]!, SIZES[1]!, SIZES[2]!]);
+});
+
+test('unread, and written to you', async ({ page }) => {
+  const here = await server.begin('Here');
+  for (const [name, line] of [
+    ['Release 2.4 review', 'tests pass on main'],
+    ['Design links', '@user, is this yours?'],
+  ] as const) {
+    const thread = await server.begin(name);
+    await server.invite(thread, 'ann', { client: 'human', nickname: 'Ann' });
+    await server.say(thread, line, 'ann');
+    await server.say(thread, 'And more of it.', 'ann');
+  }
+  await page.goto(`${server.url}/t/${here}`);
+  await expect(page.getByRole('link', { name: /for you/ })).toBeVisible();
+  await shoot(page, 'unread', wide);
 });
 
 test('writing: names, commands, replies', async ({ page }) => {

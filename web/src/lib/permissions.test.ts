@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { optionTitle } from './permissions';
+import { Timeline } from './timeline';
+import type { Envelope } from './types';
+
+let seq = 0;
+function event(type: string, content: unknown): Envelope {
+  seq += 1;
+  const ts = new Date(Date.UTC(2026, 4, 4, 12, 0, 0, seq)).toISOString();
+  return { id: `e${seq}`, seq, ts, thread: 't', type, from: 'moothall', to: 'all', content };
+}
+const request = {
+  event: 'requested',
+  permission: 'p1',
+  turn: '1',
+  participant: 'codex',
+  action: 'cargo publish',
+  options: ['allow_once', 'reject_once'],
+  expires: '2026-05-04T12:01:00.000Z',
+};
+const granted = { event: 'granted', turn: '1', participant: 'codex', why: 'forced', cause: { id: 'x', seq: 0 } };
+
+function asked(...more: Envelope[]): Timeline {
+  const timeline = new Timeline();
+  timeline.append([event('turn', granted), event('permission', request), ...more]);
+  return timeline;
+}
+function rows(timeline: Timeline) {
+  return timeline.rows.filter((row) => row.kind === 'permission').map((row) => row.permission);
+}
+
+describe('a permission', () => {
+  it('waits from its request on, with the action and the options as they came', () => {
+    const { event: _, permission: id, ...asIs } = request;
+    expect(asked().waiting()).toEqual([{ ...asIs, id, end: null }]);
+  });
+
+  it('is one row, which says who answered', () => {
+    const timeline = asked(
+      event('permission', { event: 'answered', permission: 'p1', by: 'user', option: 'reject_once' }),
+    );
+    expect(rows(timeline).map(({ end }) => end)).toEqual([{ kind: 'answered', by: 'user', option: 'reject_once' }]);
+    expect(timeline.waiting()).toEqual([]);
+  });
+
+  it('says when nobody answered in time', () => {
+    const timeline = asked(event('permission', { event: 'expired', permission: 'p1' }));
+    expect(rows(timeline).map(({ end }) => end)).toEqual([{ kind: 'expired' }]);
+    expect(timeline.waiting()).toEqual([]);
+  });
+
+  it('waits no longer when its turn is over', () => {
+    const timeline = asked(event('turn', { event: 'ended', turn: '1', participant: 'codex', outcome: 'cancelled' }));
+    expect(timeline.waiting()).toEqual([]);
+    expect(rows(timeline)[0]?.end).toBeNull();
+  });
+
+  it('is never made by what somebody says', () => {
+    const timeline = new Timeline();
+    timeline.append([{ ...event('message', request), from: 'codex' }]);
+    expect(timeline.waiting()).toEqual([]);
+    expect(rows(timeline)).toEqual([]);
+  });
+});
+
+describe('an option', () => {
+  it('has words where it is known, and stays as it is elsewhere', () => {
+    expect(optionTitle('allow_once')).toBe('Allow once');
+    expect(optionTitle('toString')).toBe('toString');
+    expect(optionTitle('Yes, and don’t ask again')).toBe('Yes, and don’t ask again');
+  });
+});
