@@ -2,7 +2,8 @@
 
 import { ApiError, sentence } from '../lib/client';
 
-export type Dialog = 'switcher' | 'shortcuts' | 'new' | 'invite' | 'rules' | 'rename' | 'search' | null;
+export type Dialog =
+  'switcher' | 'shortcuts' | 'new' | 'invite' | 'rules' | 'rename' | 'search' | 'start' | 'link' | 'confirm' | null;
 export type Drawer = 'list' | 'panel' | null;
 
 export interface Toast {
