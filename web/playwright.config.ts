@@ -9,8 +9,8 @@ export default defineConfig({
   retries: 0,
   forbidOnly: process.env['CI'] === 'true',
   // Bounds that only something broken reaches, also where two cores do much else.
-  timeout: 120_000,
-  expect: { timeout: 30_000 },
+  timeout: 300_000,
+  expect: { timeout: 60_000 },
   reporter: [['list']],
   // A trace takes time on a busy machine, so it is recorded where somebody asks for it.
   use: { ...chromium, trace: process.env['TRACE'] ? 'retain-on-failure' : 'off' },

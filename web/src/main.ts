@@ -1,6 +1,7 @@
 import { mount } from 'svelte';
 import './app.css';
 import App from './App.svelte';
+import { session } from './stores/session.svelte';
 
 const target = document.getElementById('root');
-if (target) mount(App, { target });
+if (target) void session.begin().then(() => mount(App, { target }));

@@ -11,10 +11,15 @@ const BINARY = process.env['MOOTHALL_BIN'] ?? join(import.meta.dirname, '../../t
 export class Server {
   readonly folder = mkdtempSync(join(tmpdir(), 'moothall-web-'));
   url = '';
+  /** Its page, with the start-up credential in the fragment. */
+  page = '';
   #child: ChildProcess | null = null;
 
-  /** `config` is what stands in its `moothall.toml`. */
-  constructor(config = '') {
+  /** `config` is what stands in its `moothall.toml`, `more` what is added to the command line. */
+  constructor(
+    config = '',
+    private readonly more: string[] = [],
+  ) {
     writeFileSync(join(this.folder, 'moothall.toml'), config);
   }
 
@@ -31,17 +36,25 @@ export class Server {
       join(this.folder, 'data'),
       '--config',
       config,
+      ...this.more,
     ];
     const child = spawn(BINARY, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#child = child;
-    this.url = await new Promise<string>((resolve, reject) => {
+    const first = await new Promise<{ listening: string; page: string }>((resolve, reject) => {
       createInterface({ input: child.stdout }).once('line', (line) =>
-        resolve((JSON.parse(line) as { listening: string }).listening),
+        resolve(JSON.parse(line) as { listening: string; page: string }),
       );
       child.once('error', reject);
       child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
     });
+    this.url = first.listening;
+    this.page = first.page;
     return this;
+  }
+
+  /** The start-up credential. */
+  get key(): string {
+    return this.page.split('#key=')[1] ?? '';
   }
 
   /** Ends it at once, as a crash would. */
@@ -70,7 +83,7 @@ export class Server {
   async post<T = Record<string, unknown>>(path: string, body: unknown): Promise<T> {
     const response = await fetch(this.url + path, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${this.key}` },
       body: JSON.stringify(body),
     });
     if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
@@ -78,7 +91,7 @@ export class Server {
   }
 
   async get<T = Record<string, unknown>>(path: string): Promise<T> {
-    const response = await fetch(this.url + path);
+    const response = await fetch(this.url + path, { headers: { authorization: `Bearer ${this.key}` } });
     if (!response.ok) throw new Error(`GET ${path}: ${response.status}`);
     return (await response.json()) as T;
   }

@@ -76,6 +76,15 @@ pub enum Report {
     Delta(String),
     /// A word about what it is doing, for people.
     Progress(String),
+    /// It summed up what no longer fits into its memory, for the turns to come.
+    Summarised {
+        /// What took effect up to and with this.
+        through: Seq,
+        /// The summary.
+        text: String,
+        /// What it used.
+        usage: Usage,
+    },
     /// It waits for a person's permission.
     Permission {
         /// The permission.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::compose::{compose, said};
+use moothall_kernel::compose::{HISTORY_SEQS_MAX, compose, said};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::{Participant, Runtime};
@@ -20,7 +20,7 @@ const WINDOW_LEN: usize = 25;
 /// Events looked at before the range of a turn, so that the transcript reaches behind it.
 const WINDOW_SEQS: u64 = 128;
 /// Most events one turn covers. Who was silent for longer gets the newest of them.
-const RANGE_SEQS_MAX: u64 = 1000;
+const RANGE_SEQS_MAX: u64 = HISTORY_SEQS_MAX;
 /// Newest events of a live stream kept in memory.
 const TAIL_LEN: usize = 256;
 
@@ -36,7 +36,7 @@ impl Tail {
             self.events.clear();
         }
         for recorded in events {
-            if let Some(seq) = recorded.event.erases() {
+            for seq in recorded.event.erases() {
                 self.events.iter_mut().filter(|kept| kept.seq == seq).for_each(|kept| kept.event.erase());
             }
             self.events.push_back(recorded.clone());
@@ -119,24 +119,25 @@ impl Range {
             Some(running) => (running.from_seq, running.through_seq),
             None => (of.participant.cursor, of.state.head()),
         };
-        // A model's memory is rebuilt from these events, and its own budget decides how far back it reaches.
-        let reach = match of.participant.facts.runtime {
-            Runtime::Llm => RANGE_SEQS_MAX,
-            Runtime::Script | Runtime::Command | Runtime::Terminal | Runtime::Remote => WINDOW_SEQS,
+        let window = through.0.saturating_sub(WINDOW_SEQS);
+        // A model's memory is rebuilt from these events, as far back as its own summary has not covered them.
+        let oldest = match of.participant.facts.runtime {
+            Runtime::Llm => window.min(of.state.summary_of(&of.participant.id).map_or(0, |summary| summary.through.0)),
+            Runtime::Script | Runtime::Command | Runtime::Terminal | Runtime::Remote => window.min(from.0),
         };
-        let oldest = from.0.min(through.0.saturating_sub(reach));
         Self { after: Seq(oldest.max(through.0.saturating_sub(RANGE_SEQS_MAX))), from, through }
     }
 }
 
-/// Adds the events that they and the turn refer to.
+/// Adds the events that they and the turn refer to, and what the participant remembers.
 async fn with_causes<'t>(of: &Brief<'_>, events: &'t [Recorded]) -> Result<Cow<'t, [Recorded]>, LogError> {
     let taken = |recorded: &Recorded| match &recorded.event {
         Event::Taken { cause } => Some(cause.seq),
         _ => None,
     };
     let known = |seq: &Seq| find(events, *seq).is_some();
-    let causes = events.iter().filter_map(taken).chain([of.turn.cause.seq]);
+    let summary = of.state.summary_of(&of.participant.id).map(|summary| summary.seq);
+    let causes = events.iter().filter_map(taken).chain([of.turn.cause.seq]).chain(summary);
     let causes: BTreeSet<Seq> = causes.filter(|seq| !known(seq)).collect();
     if causes.is_empty() {
         return Ok(Cow::Borrowed(events));

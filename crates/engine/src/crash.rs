@@ -39,6 +39,14 @@ pub const POINTS: &[&str] = &[
     "program_started",
     "agent_started",
     "presence",
+    "summary_asked",
+    "summary_answered",
+    "before_summary_append",
+    "after_summary_append",
+    "model_asked",
+    "model_first_word",
+    "model_mid_stream",
+    "model_answered",
     "program_ended",
     "agent_finished",
     "stream_loaded",
@@ -47,6 +55,19 @@ pub const POINTS: &[&str] = &[
     "drain",
     "before_checkpoint",
     "after_checkpoint",
+];
+
+/// The points of sessions in terminals, which only their own test comes past. It dies at each.
+pub const TERMINAL_POINTS: &[&str] = &[
+    "session_kept",
+    "session_started",
+    "delivery_sending",
+    "paste_done",
+    "enter_pressed",
+    "delivery_accepted",
+    "hook_heard",
+    "turn_answered",
+    "session_ending",
 ];
 
 /// Aborts the process when `MOOTHALL_CRASH_AT` is `name:count` and this is the `count`-th time, from 1, that the point is passed.
@@ -58,7 +79,7 @@ pub fn point(name: &str) {
     static WANTED: OnceLock<Option<(String, u64)>> = OnceLock::new();
     static PASSED: AtomicU64 = AtomicU64::new(0);
 
-    assert!(POINTS.contains(&name), "{name} is missing in the list of crash points");
+    assert!(POINTS.contains(&name) || TERMINAL_POINTS.contains(&name), "{name} is missing in the list of crash points");
     let wanted = WANTED.get_or_init(|| parse(&std::env::var("MOOTHALL_CRASH_AT").ok()?));
     let Some((at, count)) = wanted else { return };
     if at == name && PASSED.fetch_add(1, Ordering::Relaxed) + 1 == *count {
@@ -103,6 +124,7 @@ fn around(event: &moothall_kernel::event::Event) -> Option<(&'static str, &'stat
         Event::Posted(posted) if posted.turn.is_some() => Some(("before_reply_append", "after_reply_append")),
         Event::TurnEnded { outcome: Outcome::Passed, .. } => Some(("before_pass_append", "after_pass_append")),
         Event::TurnLost { .. } => Some(("before_lost_append", "after_lost_append")),
+        Event::Summarised { .. } => Some(("before_summary_append", "after_summary_append")),
         Event::Stopped { .. } => Some(("before_stop_append", "after_stop_append")),
         Event::Controlled { changes, .. } => changes.iter().find_map(|change| match change {
             Change::Muted { .. } => Some(("before_mute_append", "after_mute_append")),

@@ -69,7 +69,7 @@ fn refused(refusal: Refusal, code: &'static str, message: &str) -> HallError {
 
 /// Erases what later events of the same batch erase, so that nobody is told words that the log has no more.
 pub(crate) fn within(events: &mut [Recorded]) {
-    let erased: Vec<Seq> = events.iter().filter_map(|recorded| recorded.event.erases()).collect();
+    let erased: Vec<Seq> = events.iter().flat_map(|recorded| recorded.event.erases()).collect();
     for recorded in events.iter_mut().filter(|recorded| erased.contains(&recorded.seq)) {
         recorded.event.erase();
     }

@@ -36,6 +36,7 @@ pub mod hall;
 pub mod slash;
 pub mod search;
 pub mod marks;
+pub mod access;
 pub mod meters;
 pub mod run_once;
 pub mod sessions;

@@ -8,14 +8,15 @@ use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
 
+use crate::access::Principals;
 use crate::ports::{
     AppendError, Catalog, Claim, ClaimChange, Deliveries, Delivery, DeliveryState, Epoch, EventLog, ListFilter, ListPage, Listed, LogError,
     NewDelivery, Page, ReadMarks, Search, SessionBook, StreamBatch,
 };
-
 use crate::sessions::{Session, SessionId};
 
 mod marks;
+mod principals;
 mod search;
 mod sessions;
 
@@ -54,6 +55,7 @@ struct Shelf {
     marks: BTreeMap<(ParticipantId, StreamId), Seq>,
     claims: BTreeMap<(String, String), Claim>,
     deliveries: Vec<Delivery>,
+    keys: principals::Keys,
     sessions: BTreeMap<SessionId, Session>,
     listeners: BTreeSet<(SessionId, SessionId)>,
 }
@@ -198,7 +200,7 @@ impl Shelf {
         }
         self.appended.extend(batch.events.iter().map(|recorded| (batch.stream.clone(), recorded.seq)));
         for recorded in batch.events {
-            let erased = recorded.event.erases();
+            let erased: Vec<Seq> = recorded.event.erases().collect();
             stream.entries.push(Entry::Known(recorded));
             erased.into_iter().for_each(|seq| stream.erase(seq));
         }
@@ -308,9 +310,14 @@ impl EventLog for MemoryLog {
         Some(self)
     }
 
+    fn principals(&self) -> Option<&dyn Principals> {
+        Some(self)
+    }
+
     fn sessions(&self) -> Option<&dyn SessionBook> {
         Some(self)
     }
+
     fn deliveries(&self) -> Option<&dyn Deliveries> {
         Some(self)
     }

@@ -9,6 +9,7 @@ use moothall_kernel::search::{Piece, Query};
 use moothall_kernel::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 
+pub use crate::access::Principals;
 use crate::sessions::{Session, SessionId};
 
 /// Reads the time. The engine has no other clock.
@@ -283,6 +284,10 @@ pub trait EventLog: Send + Sync + 'static {
     }
     /// How far readers have read, where the log notes it.
     fn read_marks(&self) -> Option<&dyn ReadMarks> {
+        None
+    }
+    /// Principals, their credentials and the audit record, where the log keeps any.
+    fn principals(&self) -> Option<&dyn Principals> {
         None
     }
     /// The deliveries that appends have inserted, where the log keeps any.

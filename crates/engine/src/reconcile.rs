@@ -46,6 +46,8 @@ struct Going {
     kind: TurnKind,
     /// The newest event its prompt covers.
     through: Seq,
+    /// The newest event when its prompt was made.
+    read_at: Seq,
     partial: Partial,
     permissions: Vec<PermissionId>,
     phase: Phase,
@@ -193,6 +195,7 @@ impl Live {
             agent,
             kind: turn.kind,
             through: turn.running.map_or(self.committed.head(), |running| running.through_seq),
+            read_at: self.committed.head(),
             partial: Partial::default(),
             permissions: Vec::new(),
             phase,
@@ -278,6 +281,10 @@ impl Live {
         match report {
             Report::Delta(_) | Report::Progress(_) => None,
             Report::Started { through } => going.map(|_| Command::Started { turn, attempt, through }),
+            Report::Summarised { through, text, usage } => {
+                let read_at = going?.read_at;
+                Some(Command::Summarise { turn, attempt, through, read_at, text, usage })
+            }
             Report::Permission { permission, action, options, within } => {
                 going?.permissions.push(permission.clone());
                 Some(Command::AskPermission { permission, turn, action, options, within })
@@ -304,7 +311,12 @@ impl Live {
                 Some(Signal::Delta { turn, attempt: key.attempt, participant, offset, text })
             }
             Report::Progress(text) if shown => Some(Signal::Progress { turn, participant, text }),
-            Report::Delta(_) | Report::Progress(_) | Report::Started { .. } | Report::Permission { .. } | Report::Finished { .. } => None,
+            Report::Delta(_)
+            | Report::Progress(_)
+            | Report::Started { .. }
+            | Report::Summarised { .. }
+            | Report::Permission { .. }
+            | Report::Finished { .. } => None,
         }
     }
 

@@ -5,6 +5,7 @@ use moothall_kernel::search::Query;
 use moothall_kernel::search::words::name_key;
 use moothall_kernel::view::{Viewer, visible};
 
+use crate::access::Reach;
 use crate::hall::{Hall, HallError};
 use crate::ports::{Hits, ListFilter, Wanted};
 
@@ -32,7 +33,25 @@ impl Hall {
     /// # Errors
     /// [`SearchError`]: the query names a conversation that does not exist, or the log cannot be read.
     pub async fn search(&self, query: Query, viewer: &Viewer, limit: usize, cursor: Option<u64>) -> Result<Hits, SearchError> {
-        let streams = if query.within.is_empty() { None } else { Some(self.meant(&query.within).await?) };
+        self.search_within(&Reach::All, query, viewer, limit, cursor).await
+    }
+
+    /// The same within reach: what is beyond it does not exist.
+    ///
+    /// # Errors
+    /// As for [`Hall::search`].
+    pub async fn search_within(
+        &self,
+        reach: &Reach,
+        query: Query,
+        viewer: &Viewer,
+        limit: usize,
+        cursor: Option<u64>,
+    ) -> Result<Hits, SearchError> {
+        let streams = match (query.within.is_empty(), reach.only()) {
+            (true, reachable) => reachable.map(|streams| streams.iter().cloned().collect()),
+            (false, _) => Some(self.meant(&query.within, reach).await?),
+        };
         let index = self.inner.log.index().ok_or_else(|| HallError::Failed("this log keeps no index".into()))?;
         let mut page = index.search(&Wanted { query, streams }, limit, cursor).await.map_err(HallError::from)?;
         page.hits.retain(|hit| visible(&hit.recorded.event, viewer));
@@ -40,14 +59,14 @@ impl Hall {
     }
 
     /// The conversations that ids and names mean, all of the same name.
-    async fn meant(&self, words: &[String]) -> Result<Vec<StreamId>, SearchError> {
+    async fn meant(&self, words: &[String], reach: &Reach) -> Result<Vec<StreamId>, SearchError> {
         let mut meant = Vec::new();
         let mut names = Vec::new();
         for word in words {
             let id = StreamId::new(word);
             match self.find(&id).await {
-                Ok(_) => meant.push(id),
-                Err(HallError::NotFound(_)) => names.push((name_key(word), word)),
+                Ok(_) if reach.includes(&id) => meant.push(id),
+                Ok(_) | Err(HallError::NotFound(_)) => names.push((name_key(word), word)),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -55,7 +74,8 @@ impl Hall {
             let all = self.list(ListFilter::default()).await?.streams;
             for (key, word) in names {
                 let before = meant.len();
-                meant.extend(all.iter().filter(|listed| name_key(&listed.catalog.title) == key).map(|listed| listed.stream.clone()));
+                let named = all.iter().filter(|listed| name_key(&listed.catalog.title) == key && reach.includes(&listed.stream));
+                meant.extend(named.map(|listed| listed.stream.clone()));
                 if meant.len() == before {
                     return Err(SearchError::NoConversation(word.chars().take(80).collect()));
                 }

@@ -27,9 +27,13 @@ pub enum Ran {
 }
 
 /// What a command asks for.
-enum Step {
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// To be told this.
     Tell(String),
+    /// To be shown who was asked about the latest message.
     Why,
+    /// To have this done, and then to be told that it was.
     Do(Box<Command>, String),
 }
 
@@ -39,8 +43,25 @@ impl Hall {
     /// # Errors
     /// [`HallError::Rejected`] with code `bad_command` and one useful line when it cannot be understood; otherwise as for [`Hall::submit`].
     pub async fn run_slash(&self, stream: &StreamId, by: Actor, text: &str, idempotency: Option<Idempotency>) -> Result<Ran, HallError> {
+        let step = self.read_slash(stream, by, text).await?;
+        self.run_step(stream, step, idempotency).await
+    }
+
+    /// Reads a slash command and does nothing yet, so that it can be asked first whether it may be done.
+    ///
+    /// # Errors
+    /// As for [`Hall::run_slash`].
+    pub async fn read_slash(&self, stream: &StreamId, by: Actor, text: &str) -> Result<Step, HallError> {
         let slash = slash::parse(text).map_err(|line| bad_command(&line))?;
-        match self.step(stream, by, slash).await? {
+        self.step(stream, by, slash).await
+    }
+
+    /// Carries out what was read.
+    ///
+    /// # Errors
+    /// As for [`Hall::submit`].
+    pub async fn run_step(&self, stream: &StreamId, step: Step, idempotency: Option<Idempotency>) -> Result<Ran, HallError> {
+        match step {
             Step::Tell(text) => Ok(Ran::Told(text)),
             Step::Why => Ok(Ran::Why),
             Step::Do(command, text) => Ok(Ran::Changed { answer: Box::new(self.submit(stream, *command, idempotency).await?), text }),

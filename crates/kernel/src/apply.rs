@@ -7,6 +7,7 @@ use crate::participant::{Kind, Participant};
 use crate::state::{
     Contribution, Conversation, Discussion, ENDED_MAX, Guards, PAIR_MAX, REPEAT_WINDOW, Reply, Round, Running, Spoken, Turn,
 };
+use crate::summary::Summary;
 use crate::time::{Millis, Timestamp};
 use crate::turns::WAIT_MAX;
 use std::collections::BTreeMap;
@@ -97,7 +98,12 @@ impl Conversation {
                 }
             }
             Event::Gathering(step) => self.gathering = Gathering::applied(self.gathering.take(), step, ts),
-            Event::Foreign { .. } | Event::Noticed { .. } | Event::Kept { .. } | Event::Redacted { .. } => {}
+            Event::Redacted { seq, summaries, .. } => self.summaries.apply_redacted(recorded.seq, *seq, summaries),
+            Event::Summarised { participant, through_seq, replaces, .. } => {
+                let summary = Summary { seq: recorded.seq, through: *through_seq };
+                self.summaries.apply_summarised(participant, summary, *replaces);
+            }
+            Event::Foreign { .. } | Event::Noticed { .. } | Event::Kept { .. } => {}
         }
     }
 

@@ -156,6 +156,21 @@ pub enum Command {
         /// What it used.
         usage: Usage,
     },
+    /// A runtime summed up what no longer fits into a participant's memory.
+    Summarise {
+        /// For which turn.
+        turn: TurnNo,
+        /// Which try.
+        attempt: u32,
+        /// It covers what took effect up to and with this.
+        through: Seq,
+        /// The newest event when the words that it sums up were read.
+        read_at: Seq,
+        /// The words.
+        text: String,
+        /// What it used.
+        usage: Usage,
+    },
     /// A restart lost a running turn.
     Lost {
         /// Which.

@@ -25,15 +25,28 @@ pub struct Prompt {
     pub text: String,
     /// The same with a transcript of what came before: for runtimes without a memory.
     pub standalone: String,
-    /// What was said, oldest first: for runtimes that rebuild a memory of their own.
+    /// What was said, oldest first: for runtimes that rebuild a memory of their own. What its summary covers is left out.
     pub history: Vec<Told>,
+    /// What such a runtime wrote down about what came before.
+    pub summary: Option<Remembered>,
     /// What is asked: the closing part of both texts.
     pub request: String,
+}
+
+/// What a summary in the log says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remembered {
+    /// It covers what took effect up to and with this.
+    pub through: Seq,
+    /// Its words: made of what others said, and so no instructions either.
+    pub text: String,
 }
 
 /// A message as one participant reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
+    /// Where it took effect.
+    pub at: Seq,
     /// Whether the reader said it.
     pub own: bool,
     /// `[name] words` and a newline; later lines of the words are indented.
@@ -42,10 +55,10 @@ pub struct Told {
 }
 
 impl Told {
-    /// A message of `name`.
+    /// A message of `name`, at no place in particular.
     pub fn new(name: &str, words: &str, own: bool) -> Self {
         let line = format!("[{name}] {}\n", hang(words.trim_end()));
-        Self { own, line, words_at: name.len() + 3 }
+        Self { at: Seq(0), own, line, words_at: name.len() + 3 }
     }
 
     /// The words alone, as they were written.
@@ -59,14 +72,17 @@ pub const TRANSCRIPT_BYTES_MAX: usize = 48 * 1024;
 /// Longest account of what happened since the last turn, in bytes.
 const SINCE_BYTES_MAX: usize = 96 * 1024;
 
+/// Most events that a history is rebuilt from: what a runtime wants to know of anything older has to be in its summary.
+pub const HISTORY_SEQS_MAX: u64 = 1000;
+
 /// Composes the prompt of a turn that covers `(from, through]`.
 ///
-/// `events` are in order and hold at least that range, and what [`Event::Taken`] in it refers to; events before it make the
-/// transcript of [`Prompt::standalone`].
+/// `events` are in order and hold at least that range, what [`Event::Taken`] in it refers to, and the participant's newest
+/// summary, if it has one; events before the range make the transcript of [`Prompt::standalone`].
 pub fn compose(state: &Conversation, turn: &Turn, from: Seq, through: Seq, events: &[Recorded]) -> Prompt {
     let viewer = Viewer::Participant(turn.participant.clone());
     let story: Vec<_> = story(events, through).filter(|words| visible(&words.recorded.event, &viewer)).collect();
-    let history: Vec<_> = story.iter().map(|words| told(state, words.posted, &turn.participant)).collect();
+    let mut history: Vec<_> = story.iter().map(|words| told(state, words, &turn.participant)).collect();
     let since = story.iter().zip(&history).filter(|(words, told)| words.at > from && !told.own);
     let request = your_turn(state, turn, events);
     let account = tail_within(since.map(|(_, told)| &*told.line), SINCE_BYTES_MAX);
@@ -76,7 +92,17 @@ pub fn compose(state: &Conversation, turn: &Turn, from: Seq, through: Seq, event
     };
     let transcript = tail_within(history.iter().map(|told| &*told.line), TRANSCRIPT_BYTES_MAX);
     let standalone = format!("## Group Conversation Context\nWhat was said in this conversation so far:\n\n{transcript}\n{request}");
-    Prompt { system: system(state, turn), text, standalone, history, request }
+    let summary = remembered(state, &turn.participant, events);
+    if let Some(summary) = &summary {
+        history.retain(|told| told.at > summary.through);
+    }
+    Prompt { system: system(state, turn), text, standalone, history, summary, request }
+}
+
+fn remembered(state: &Conversation, participant: &ParticipantId, events: &[Recorded]) -> Option<Remembered> {
+    let summary = state.summary_of(participant)?;
+    let text = find(events, summary.seq)?.event.body().filter(|words| !words.is_empty())?;
+    Some(Remembered { through: summary.through, text: text.to_owned() })
 }
 
 /// Terminals that are linked hear each other's words and nothing else.
@@ -118,8 +144,9 @@ pub fn said<'a>(events: &'a [Recorded], through: Seq, viewer: &Viewer) -> impl I
 }
 
 /// `[User]` for `user`, otherwise nickname or id. Later lines are indented, so that none passes for a speaker.
-fn told(state: &Conversation, posted: &Posted, reader: &ParticipantId) -> Told {
-    Told::new(label(state, &posted.from), &posted.body, posted.author() == reader)
+fn told(state: &Conversation, words: &Words<'_>, reader: &ParticipantId) -> Told {
+    let Words { at, posted, .. } = words;
+    Told { at: *at, ..Told::new(label(state, &posted.from), &posted.body, posted.author() == reader) }
 }
 
 fn label<'a>(state: &'a Conversation, id: &'a ParticipantId) -> &'a str {
@@ -246,13 +273,18 @@ fn piece_request(state: &Conversation, turn: &Turn, events: &[Recorded]) -> Stri
         return "Your time with the piece is over. What would you like to say last?\n".into();
     }
     let beats = hold.map_or(0, |hold| hold.beats);
-    let pulse = events.iter().rev().filter(|recorded| recorded.event.body().is_some()).take(3).count();
+    let pulse = events.iter().rev().filter(|recorded| is_said(&recorded.event)).take(3).count();
     format!(
         "[Beat {beats}/{}] {}, round {}; {pulse} recent contributions. Is your thread still alive? Go on, turn, or pass.\n",
         gathering.plan.beats_per_turn,
         gathering.phase.as_str(),
         gathering.round
     )
+}
+
+/// Whether somebody said it, heard or not.
+fn is_said(event: &Event) -> bool {
+    matches!(event, Event::Posted(_) | Event::Kept { .. })
 }
 
 /// The announcement of a gathering's step, for people and for terminals.

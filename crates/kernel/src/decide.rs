@@ -98,6 +98,10 @@ impl Decider<'_> {
                 self.finished(turn, attempt, result, usage);
                 Ok(())
             }
+            Command::Summarise { turn, attempt, through, read_at, text, usage } => {
+                self.summarise(turn, attempt, through, read_at, &text, usage);
+                Ok(())
+            }
             Command::Lost { turn, attempt } => {
                 self.lost(turn, attempt);
                 Ok(())
@@ -197,7 +201,8 @@ impl Decider<'_> {
         if seq == Seq(0) || seq > self.state.head {
             return Err(Rejection::new(Refusal::NotFound, "unknown_event", "there is no such event here"));
         }
-        self.emit(Event::Redacted { seq, by: by.id.clone() });
+        let summaries = self.state.summaries.of_words_at(seq);
+        self.emit(Event::Redacted { seq, by: by.id.clone(), summaries });
         Ok(())
     }
 

@@ -577,6 +577,26 @@ pub enum Event {
         seq: Seq,
         /// Who erased it.
         by: ParticipantId,
+        /// Summaries that were made of it, and are erased with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        summaries: Vec<Seq>,
+    },
+    /// A participant that rebuilds its memory from the log summed up what no longer fits into it.
+    Summarised {
+        /// Whose memory it is.
+        participant: ParticipantId,
+        /// The turn for which it was made.
+        turn: TurnNo,
+        /// It covers what took effect up to and with this.
+        through_seq: Seq,
+        /// The oldest summary of the same participant, which this one erases.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replaces: Option<Seq>,
+        /// What it used; the turn's own figure includes it.
+        usage: Usage,
+        /// The words, kept beside the envelope.
+        #[serde(default, skip_serializing)]
+        body: String,
     },
     /// A gathering moved on.
     Gathering(GatheringEvent),
@@ -634,6 +654,7 @@ impl Event {
             Event::Resumed { .. } => "resumed",
             Event::FactsChanged { .. } => "facts_changed",
             Event::Redacted { .. } => "redacted",
+            Event::Summarised { .. } => "summarised",
             Event::Gathering(_) => "gathering",
         }
     }
@@ -667,7 +688,8 @@ impl Event {
             | Event::TurnLost { .. }
             | Event::Kept { .. }
             | Event::Resumed { .. }
-            | Event::FactsChanged { .. } => Audience::Operators,
+            | Event::FactsChanged { .. }
+            | Event::Summarised { .. } => Audience::Operators,
         }
     }
 
@@ -675,7 +697,7 @@ impl Event {
     pub fn body(&self) -> Option<&str> {
         match self {
             Event::Posted(posted) => Some(&posted.body),
-            Event::Kept { body, .. } => Some(body),
+            Event::Kept { body, .. } | Event::Summarised { body, .. } => Some(body),
             _ => None,
         }
     }
@@ -685,19 +707,21 @@ impl Event {
         self.body().is_some_and(str::is_empty)
     }
 
-    /// The event whose words this one erases.
-    pub fn erases(&self) -> Option<Seq> {
-        match self {
-            Event::Redacted { seq, .. } => Some(*seq),
-            _ => None,
-        }
+    /// The events whose words this one erases.
+    pub fn erases(&self) -> impl Iterator<Item = Seq> {
+        let (one, more): (Option<Seq>, &[Seq]) = match self {
+            Event::Redacted { seq, summaries, .. } => (Some(*seq), summaries),
+            Event::Summarised { replaces, .. } => (*replaces, &[]),
+            _ => (None, &[]),
+        };
+        one.into_iter().chain(more.iter().copied())
     }
 
     /// Forgets its words.
     pub fn erase(&mut self) {
         match self {
             Event::Posted(posted) => posted.body = String::new(),
-            Event::Kept { body, .. } => *body = String::new(),
+            Event::Kept { body, .. } | Event::Summarised { body, .. } => *body = String::new(),
             _ => {}
         }
     }
@@ -707,7 +731,7 @@ impl Event {
     pub fn with_body(mut self, text: String) -> Event {
         match &mut self {
             Event::Posted(posted) => posted.body = text,
-            Event::Kept { body, .. } => *body = text,
+            Event::Kept { body, .. } | Event::Summarised { body, .. } => *body = text,
             _ => {}
         }
         self

@@ -22,6 +22,7 @@ mod decide;
 mod floor;
 pub mod say;
 mod turns;
+pub mod summary;
 pub mod duties;
 pub mod view;
 pub mod search;

@@ -7,6 +7,7 @@ use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::participant::{Kind, Participant};
 use crate::policy::Policy;
+use crate::summary::{Summaries, Summary};
 use crate::time::{Millis, Timestamp};
 
 /// How far back the repeat detector looks, in contributions. (Ruling 18.)
@@ -41,6 +42,8 @@ pub struct Conversation {
     pub(crate) floor: Floor,
     pub(crate) guards: Guards,
     pub(crate) gathering: Option<Gathering>,
+    /// What participants that rebuild their memory keep of what no longer fits into it.
+    pub(crate) summaries: Summaries,
     /// The newest contribution.
     pub(crate) latest: Option<Contribution>,
     /// The newest contribution by somebody else than the author of `latest`.
@@ -227,6 +230,7 @@ impl Conversation {
             floor: Floor::default(),
             guards: Guards::default(),
             gathering: None,
+            summaries: Summaries::default(),
             latest: None,
             latest_other: None,
         }
@@ -314,6 +318,11 @@ impl Conversation {
     /// The gathering going on, if any.
     pub fn gathering(&self) -> Option<&Gathering> {
         self.gathering.as_ref()
+    }
+
+    /// The newest summary of a participant's memory that was not erased.
+    pub fn summary_of(&self, id: &ParticipantId) -> Option<Summary> {
+        self.summaries.newest(id)
     }
 
     /// Outside targets that what is said goes to, sorted.

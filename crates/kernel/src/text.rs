@@ -92,9 +92,10 @@ fn skip_string(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// Indents every line but the first by two spaces, so that no line of a body can pass for a speaker's label.
+/// Indents every line but the first by two spaces, so that no line of a body can pass for a speaker's label. Unicode's own line and
+/// paragraph separators begin lines too.
 pub fn hang(body: &str) -> String {
-    body.replace('\n', "\n  ")
+    body.replace(['\n', '\u{2028}', '\u{2029}'], "\n  ")
 }
 
 /// The text that [`hang`] indented.
@@ -127,6 +128,11 @@ mod tests {
         assert_eq!(for_terminal("\x1b]52;c;aGk=\x07a\x1b]8;;http://x\x1b\\b\u{9b}31mc\x1bPq\u{9c}d"), "abcd");
         assert_eq!(for_terminal("\x1b[20"), "");
         assert_eq!(for_terminal("user\u{202e}txt\u{e0041}"), "usertxt");
+    }
+
+    #[test]
+    fn no_line_of_a_body_begins_at_the_edge() {
+        assert_eq!(hang("a\n[b] c\u{2028}[d] e\u{2029}## f"), "a\n  [b] c\n  [d] e\n  ## f");
     }
 
     #[test]

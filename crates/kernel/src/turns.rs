@@ -205,7 +205,7 @@ impl Decider<'_> {
 }
 
 /// No provider's arithmetic may break a ledger: each figure is kept below what a single turn can reach.
-fn bounded(usage: Usage) -> Usage {
+pub(crate) fn bounded(usage: Usage) -> Usage {
     const TOKENS_MAX: u64 = 1_000_000_000;
     const MICROS_MAX: u64 = 1_000_000_000_000;
     Usage {

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use self::terminals::{Link, LinkAction, Mcp, McpAction, McpClient, Permit, Run, Send, Session, Sessions};
+use crate::config::Mode;
 use crate::fault::Exit;
 use crate::place::USUAL_SERVER;
 
@@ -47,6 +48,10 @@ pub struct Global {
         help_heading = "Global options"
     )]
     pub server: String,
+    /// A file with the token to show to the server [default: a session's own, MOOTHALL_TOKEN, then the start-up credential of a server
+    /// of your own]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
+    pub token_file: Option<PathBuf>,
     /// Print JSON: one object, or one object a line for what goes on
     #[arg(long, global = true, help_heading = "Global options")]
     pub json: bool,
@@ -78,6 +83,7 @@ pub enum Command {
         ("moothall serve", "with defaults: demo agents, 127.0.0.1:5111, data in the XDG data folder"),
         ("moothall serve --config team.toml", "with agents of your own"),
         ("moothall serve --data ./data --bind 127.0.0.1:0 --json", "on a free port, for scripts"),
+        ("moothall serve --mode token --bind 0.0.0.0:5111", "for others too; everybody needs a token"),
     ]))]
     Serve(Serve),
     /// Begin a conversation
@@ -180,6 +186,18 @@ pub enum Command {
         ("moothall backup /mnt/disk/moothall-1 --data ./data", "of another data folder"),
     ]))]
     Backup(Backup),
+    /// Make, list and revoke tokens
+    ///
+    /// A token says who somebody is and what they may do. Where the server runs in token mode, everybody needs one; in local mode programs
+    /// need one to answer permissions, to lift a guard, to erase and to administer.
+    #[command(subcommand, after_help = examples(&[
+        ("moothall token create ann", "for a person: reading, speaking, inviting, controls"),
+        ("moothall token create critic --agent --thread \"Launch plan\"", "for an agent, in one conversation"),
+        ("moothall token create ci --scope threads:read --days 30", "to read only, for a month"),
+        ("moothall token list", ""),
+        ("moothall token revoke 3f6c0f1e8a91b2c4", "by its id"),
+    ]))]
+    Token(Token),
     /// Start an agent in a terminal of its own, and look at it
     ///
     /// The agent goes on when you leave it or close the window. What it is told and says is in the conversation that has its name.
@@ -269,6 +287,50 @@ pub struct Place {
     /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:5111]
     #[arg(long, value_name = "ADDR")]
     pub bind: Option<String>,
+    /// Who may do what without a credential: local (converse, from this computer) or token (nothing) [default: local]
+    #[arg(long, value_name = "MODE", value_enum, hide_possible_values = true)]
+    pub mode: Option<Mode>,
+}
+
+/// `token`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Token {
+    /// Make a token; it is shown once
+    Create(NewToken),
+    /// List all tokens, browsers that are signed in too
+    List,
+    /// Make a token worthless, at once
+    Revoke(TokenId),
+}
+
+/// `token create`.
+#[derive(Clone, Debug, Args)]
+pub struct NewToken {
+    /// The id under which its holder takes part
+    #[arg(value_name = "PRINCIPAL")]
+    pub principal: String,
+    /// It is for an agent
+    #[arg(long)]
+    pub agent: bool,
+    /// Allow this; may be given again [default: what is usual for a person or an agent]
+    #[arg(long, value_name = "SCOPE")]
+    pub scope: Vec<String>,
+    /// Only in this conversation; may be given again [default: all]
+    #[arg(long, value_name = "THREAD")]
+    pub thread: Vec<String>,
+    /// What to call it in lists
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+    /// Days until it is worth nothing [default: 90]
+    #[arg(long, value_name = "N")]
+    pub days: Option<u64>,
+}
+
+/// `token revoke`.
+#[derive(Clone, Debug, Args)]
+pub struct TokenId {
+    /// Its id, as `moothall token list` shows it
+    pub id: String,
 }
 
 /// How the server's own log is written.
@@ -332,9 +394,9 @@ pub struct Say {
     /// The words; - reads them from standard input
     #[arg(required = true, value_name = "TEXT")]
     pub text: Vec<String>,
-    /// Who speaks
-    #[arg(long = "as", value_name = "ID", default_value = "user")]
-    pub speaker: String,
+    /// Who speaks [default: user, or whose token it is]
+    #[arg(long = "as", value_name = "ID")]
+    pub speaker: Option<String>,
     /// Address one participant
     #[arg(long, value_name = "ID")]
     pub to: Option<String>,
@@ -369,9 +431,9 @@ pub struct Chat {
     /// Which conversation.
     #[command(flatten)]
     pub thread: Thread,
-    /// Who speaks
-    #[arg(long = "as", value_name = "ID", default_value = "user")]
-    pub speaker: String,
+    /// Who speaks [default: user, or whose token it is]
+    #[arg(long = "as", value_name = "ID")]
+    pub speaker: Option<String>,
     /// Plain text: one block for each message, no escapes
     #[arg(long)]
     pub plain: bool,

@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
+use moothall_kernel::ids::ParticipantId;
+use moothall_surfaces::wire::WhoAmI;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::credential::Credential;
 use crate::fault::{Exit, Fault};
 use crate::sse::{Frame, Parser};
 
@@ -23,8 +26,8 @@ pub const RETRY_MS: [u64; 7] = [100, 250, 500, 1000, 2000, 3000, 3000];
 pub struct Client {
     http: reqwest::Client,
     base: String,
-    /// What says who asks, in a session.
-    token: Option<String>,
+    credential: Credential,
+    name: String,
 }
 
 /// Only what an error answer must have.
@@ -56,24 +59,32 @@ impl Client {
         let http = http.connect_timeout(CONNECT_WITHIN).read_timeout(SILENCE_MAX);
         let http = http.user_agent(concat!("moothall/", env!("CARGO_PKG_VERSION"))).build();
         let http = http.map_err(|error| Fault::new(Exit::Failure, "cannot set up a client").because(innermost(&error)))?;
-        Ok(Self { http, base: server.trim_end_matches('/').to_owned(), token: None })
+        let (base, name) = (server.trim_end_matches('/').to_owned(), ParticipantId::USER.to_owned());
+        Ok(Self { http, base, credential: Credential::None, name })
     }
 
-    /// The same, as the session of this token.
+    /// The same client, showing a credential.
     #[must_use]
-    pub fn with_token(self, token: Option<String>) -> Self {
-        Self { token, ..self }
+    pub fn with(self, credential: Credential) -> Self {
+        Self { credential, ..self }
     }
 
-    /// Whether requests say who asks.
-    #[cfg(test)]
-    pub fn has_token(&self) -> bool {
-        self.token.is_some()
+    /// The same client, knowing whose its credential is where somebody else gave it: that has to be asked for.
+    ///
+    /// # Errors
+    /// No server, or its refusal.
+    pub async fn introduced(mut self) -> Result<Self, Fault> {
+        if matches!(self.credential, Credential::Given(_))
+            && let Some(principal) = self.get::<WhoAmI>("/session").await?.principal
+        {
+            self.name = principal.id;
+        }
+        Ok(self)
     }
 
-    /// Where the server is.
-    pub fn base(&self) -> &str {
-        &self.base
+    /// In whose name things are said and done where nobody is named.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Sends something that must not be repeated.
@@ -154,8 +165,8 @@ impl Client {
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.base));
-        match &self.token {
-            Some(token) => request.bearer_auth(token),
+        match self.credential.read() {
+            Some(credential) => request.bearer_auth(credential),
             None => request,
         }
     }

@@ -4,6 +4,7 @@ mod fault;
 mod cli;
 mod config;
 mod place;
+mod credential;
 mod gauges;
 mod paint;
 mod sse;

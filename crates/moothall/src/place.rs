@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use crate::cli::{DataFolder, Place};
-use crate::config::{Config, Variables, usual_data_folder};
+use crate::config::{Config, Mode, Variables, usual_data_folder};
 use crate::fault::{Exit, Fault};
 
 /// Where a server listens unless told otherwise.
@@ -22,6 +22,8 @@ pub struct Settled {
     pub data: PathBuf,
     /// Address and port.
     pub bind: SocketAddr,
+    /// Who may do what without a credential.
+    pub mode: Mode,
 }
 
 /// Settles where everything is.
@@ -31,11 +33,12 @@ pub struct Settled {
 pub fn settle(place: &Place, variables: &Variables) -> Result<Settled, Fault> {
     let config = Config::find(place.config.as_deref(), variables)?;
     let data = data_folder(place, &config, variables)?;
+    let mode = place.mode.unwrap_or(config.server.mode);
     let bind = match place.bind.as_ref().or(config.server.bind.as_ref()) {
-        Some(text) => bind_address(text)?,
+        Some(text) => bind_address(text, mode)?,
         None => USUAL_BIND,
     };
-    Ok(Settled { config, data, bind })
+    Ok(Settled { config, data, bind, mode })
 }
 
 /// The data folder alone. Where it is named, nothing else has to be in order.
@@ -59,15 +62,15 @@ fn data_folder(place: &Place, config: &Config, variables: &Variables) -> Result<
 }
 
 /// In local mode whoever reaches the server may use it, so only this computer may reach it.
-fn bind_address(text: &str) -> Result<SocketAddr, Fault> {
+fn bind_address(text: &str, mode: Mode) -> Result<SocketAddr, Fault> {
     let plain = text.strip_prefix("localhost:").map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
     let Ok(address) = plain.parse::<SocketAddr>() else {
         return Err(Fault::new(Exit::Config, format!("{text:?} is not an address and a port")).try_this("write it like 127.0.0.1:5111"));
     };
-    if !address.ip().is_loopback() {
+    if mode == Mode::Local && !address.ip().is_loopback() {
         return Err(Fault::new(Exit::Config, format!("will not listen on {address} in local mode"))
             .because("local mode asks nobody who they are, so other computers must not reach it")
-            .try_this(format!("bind 127.0.0.1:{}, and reach it from elsewhere through a tunnel such as ssh -L", address.port())));
+            .try_this(format!("bind 127.0.0.1:{} and reach it through a tunnel such as ssh -L, or use --mode token", address.port())));
     }
     Ok(address)
 }
@@ -80,10 +83,11 @@ mod tests {
     #[test]
     fn only_this_computer_is_listened_to() {
         for good in ["127.0.0.1:0", "127.1.2.3:80", "[::1]:5111", "localhost:5111"] {
-            assert!(bind_address(good).is_ok(), "{good}");
+            assert!(bind_address(good, Mode::Local).is_ok(), "{good}");
         }
+        assert!(bind_address("0.0.0.0:5111", Mode::Token).is_ok());
         for bad in ["0.0.0.0:5111", "[::]:5111", "192.168.1.4:5111", "example.org:80", "5111", ""] {
-            assert_eq!(bind_address(bad).unwrap_err().exit, Exit::Config, "{bad}");
+            assert_eq!(bind_address(bad, Mode::Local).unwrap_err().exit, Exit::Config, "{bad}");
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use moothall_agents::terminal::hooks::{HookDress, HookSink, Spool, SpoolFolder};
-use moothall_agents::terminal::{Program, Tailor, TmuxHost};
+use moothall_agents::terminal::{Program, TmuxHost};
 use moothall_engine::hall::Hall;
 use moothall_engine::sessions::{Heard, Hook, Permit, SessionError, SessionHost};
 use tokio::task::JoinHandle;
@@ -35,7 +35,7 @@ impl Terminals {
         let data = std::path::absolute(data).map_err(|error| Fault::io("cannot find the data folder", &error))?;
         let spool = SpoolFolder::new(data.join(SPOOL));
         let moothall = std::env::current_exe().map_err(|error| Fault::io("cannot find this program", &error))?;
-        let dress = Arc::new(Tailor(HookDress { moothall, url: url.to_owned(), spool: spool.clone() }));
+        let dress = Arc::new(HookDress { moothall, url: url.to_owned(), spool: spool.clone() });
         let host = TmuxHost::new(&data.join(TMUX), programs(config)?, dress);
         let host = Arc::new(host.map_err(|error| Fault::io("cannot make the folder for terminals", &error))?);
         if let Err(why) = host.check() {

@@ -29,7 +29,7 @@ pub(crate) fn append(conn: &Connection, batches: &[StreamBatch]) -> Result<Vec<S
 
 /// Whether any of it erases words.
 pub(crate) fn erases(batches: &[StreamBatch]) -> bool {
-    batches.iter().flat_map(|batch| &batch.events).any(|recorded| recorded.event.erases().is_some())
+    batches.iter().flat_map(|batch| &batch.events).any(|recorded| recorded.event.erases().next().is_some())
 }
 
 fn append_one(conn: &Connection, batch: &StreamBatch, newest: Option<Timestamp>) -> Result<Seq, Refusal> {
@@ -41,7 +41,7 @@ fn append_one(conn: &Connection, batch: &StreamBatch, newest: Option<Timestamp>)
     };
     for recorded in &batch.events {
         stored.link = insert_event(conn, &stored, recorded)?;
-        if let Some(seq) = recorded.event.erases() {
+        for seq in recorded.event.erases() {
             erase(conn, stored.key, seq)?;
         }
     }

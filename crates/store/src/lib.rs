@@ -25,6 +25,7 @@ mod append;
 mod writer;
 mod reader;
 mod marks;
+mod keys;
 mod sessions;
 mod trouble;
 mod verify;

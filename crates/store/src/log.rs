@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use async_trait::async_trait;
+use moothall_engine::access::Principals;
 use moothall_engine::ports::{
     AppendError, Claim, Clock, Deliveries, Delivery, DeliveryState, Epoch, EventLog, Hits, ListFilter, ListPage, Listed, LogError, Page,
     ReadMarks, Search, SessionBook, StreamBatch, SystemClock, Unread, Wanted,
@@ -116,7 +117,7 @@ impl SqliteLog {
         self.index.as_deref().ok_or_else(|| LogError::Failed("the search index could not be opened; the server's log says why".into()))
     }
 
-    async fn read_rows<T: Send + 'static>(
+    pub(crate) async fn read_rows<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, LogError> {
@@ -185,6 +186,10 @@ impl EventLog for SqliteLog {
     }
 
     fn read_marks(&self) -> Option<&dyn ReadMarks> {
+        Some(self)
+    }
+
+    fn principals(&self) -> Option<&dyn Principals> {
         Some(self)
     }
 

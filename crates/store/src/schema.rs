@@ -6,7 +6,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 /// The format this version writes; a log with a higher one is not opened.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = FIRST_FORMAT + STEPS.len() as u32;
+const FIRST_FORMAT: u32 = 1;
 
 /// `events` keeps its rowid: as a clustered key, `(stream, seq)` would put every longer body on pages of its own.
 /// A stream's row exists from its first writer on; it counts as begun when `head` is above 0.
@@ -68,6 +69,41 @@ CREATE INDEX deliveries_of_stream ON deliveries (stream, id);
 INSERT INTO meta (key, value) VALUES ('format', '1');
 ";
 
+/// What takes a log from one format to the next, beginning with the first. A version that does not know of it must not open the log.
+const STEPS: [&str; 1] = [KEYS];
+
+/// Format 2: who may do what. A version that does not know of it would ask nobody.
+const KEYS: &str = "
+CREATE TABLE principals (id TEXT PRIMARY KEY, kind TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT;
+CREATE TABLE tokens (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    hash BLOB NOT NULL UNIQUE,
+    principal TEXT NOT NULL REFERENCES principals (id),
+    scopes TEXT NOT NULL,
+    threads TEXT,
+    label TEXT NOT NULL,
+    parent TEXT,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    last_used_at INTEGER,
+    revoked_at INTEGER
+) STRICT;
+CREATE INDEX tokens_of_parent ON tokens (parent) WHERE parent IS NOT NULL;
+CREATE TABLE audit (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    deed TEXT NOT NULL,
+    principal TEXT,
+    token TEXT,
+    about TEXT,
+    detail TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the record is only added to'); END;
+CREATE TRIGGER audit_is_not_shortened BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the record is only added to'); END;
+";
+
 /// What came later. Versions that do not know it leave it alone, so the format stays.
 const LATER_TABLES: &str = "
 CREATE TABLE IF NOT EXISTS read_marks (
@@ -125,19 +161,32 @@ pub(crate) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
-/// Makes the tables of a new log, all or none. Gives the format of the log.
+/// Makes the tables of a new log, or takes an older one to this version's format: all of it or, whatever interrupts it, nothing. Gives
+/// the format of the log.
 pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     let transaction = conn.unchecked_transaction()?;
     let is_new = transaction.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))?;
     if is_new {
         transaction.execute_batch(TABLES)?;
     }
-    let format = format(&transaction)?;
-    if format <= FORMAT {
-        transaction.execute_batch(LATER_TABLES)?;
+    let found = format(&transaction)?;
+    if found > FORMAT {
+        return Ok(found);
+    }
+    let known = usize::try_from(found.saturating_sub(FIRST_FORMAT)).unwrap_or(STEPS.len());
+    STEPS.iter().skip(known).try_for_each(|step| transaction.execute_batch(step))?;
+    transaction.execute_batch(LATER_TABLES)?;
+    if found < FORMAT {
+        transaction.execute("UPDATE meta SET value = ?1 WHERE key = 'format'", [FORMAT.to_string()])?;
     }
     transaction.commit()?;
-    Ok(format)
+    Ok(FORMAT)
+}
+
+/// A log as the first version left it.
+#[cfg(test)]
+pub(crate) fn first_format(conn: &Connection) -> rusqlite::Result<()> {
+    conn.execute_batch(TABLES)
 }
 
 /// The format of a log.

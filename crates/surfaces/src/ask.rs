@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use moothall_engine::access::Caller;
 use moothall_engine::hall::Hall;
 use moothall_engine::sessions::{self, Adopt, Asker, Excerpt, Link, LinkState, Member, Message, NewObserved, Sessions, Status};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use serde_json::{Map, Value};
 
-use crate::caller::Caller;
+use crate::caller;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, text_of};
 use crate::wire::{LinkAnswer, LinkEntry, LinkList, MessageSent, ProgramEntry, SessionDataAnswer, SessionEntry, SessionList, session_at};
@@ -56,8 +57,8 @@ pub fn list(hall: &Hall, ended: bool) -> ApiResult<SessionList> {
 }
 
 /// Starts a program, or takes over one that runs.
-pub async fn start(hall: &Hall, caller: &Caller, fields: &Map<String, Value>) -> ApiResult<Status> {
-    let by = caller.actor(text_of(fields, "from")?)?;
+pub async fn start(hall: &Hall, asks: &Caller, fields: &Map<String, Value>) -> ApiResult<Status> {
+    let by = caller::actor(asks, text_of(fields, "from")?)?;
     let client = required(fields, "client")?.to_owned();
     let name = owned(fields, "name")?;
     let sessions = hall.sessions()?;
@@ -77,11 +78,9 @@ fn adoption(given: &Value, client: String) -> ApiResult<Adopt> {
     Ok(Adopt { socket: required(fields, "socket")?.into(), target: required(fields, "pane")?.into(), client })
 }
 
-/// The folder to work in: a whole path of one that is there.
+/// The folder to work in: a whole path of one that is there. The program's own where nothing is said.
 async fn folder(given: Option<&str>) -> ApiResult<PathBuf> {
-    let Some(text) = given.filter(|text| !text.is_empty()) else {
-        return std::env::current_dir().map_err(|_| invalid("The server has no folder of its own; give 'cwd'."));
-    };
+    let Some(text) = given.filter(|text| !text.is_empty()) else { return Ok(PathBuf::new()) };
     let path = Path::new(text);
     let there = path.is_absolute() && tokio::fs::metadata(path).await.is_ok_and(|found| found.is_dir());
     there.then(|| path.to_owned()).ok_or_else(|| invalid("'cwd' is the whole path of a folder on the server's computer."))

@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use moothall_engine::access::{AccessError, Denied};
 use moothall_engine::hall::HallError;
 use moothall_engine::sessions::SessionError;
 use moothall_kernel::command::{Refusal, Rejection};
@@ -50,20 +51,23 @@ codes! {
     MissingState = 400 "missing_state" "The presence has no `state`.";
     BadIdempotencyKey = 400 "bad_idempotency_key" "`Idempotency-Key` takes 1 to 255 visible ASCII characters, once.";
     BadHost = 400 "bad_host" "The request has no `Host` header, or several.";
-    UnknownToken = 401 "unknown_token" "The bearer token belongs to no session, or to one that has ended.";
+    Unauthenticated = 401 "unauthenticated" "There is no credential, or one that is worth nothing: unknown, mistyped, expired, revoked, or of a session that has ended. Send `Authorization: Bearer <token>`, or sign in.";
+    Forbidden = 403 "forbidden" "The credential, or having none, does not allow this; the message says what does.";
     WrongOrigin = 403 "wrong_origin" "The request comes from a web page that this server does not trust.";
     ReservedSender = 403 "reserved_sender" "`from` names the server itself.";
-    PeopleOnly = 403 "people_only" "Only people may answer a permission, and never the program of a session.";
     SessionRequired = 403 "session_required" "Only a session can do this: the request has to bring the token of its environment.";
     WrongSpeaker = 403 "wrong_speaker" "`from` names somebody else than the one who asks.";
     NotFound = 404 "not_found" "There is nothing at this path.";
     ThreadNotFound = 404 "thread_not_found" "There is no thread with this id.";
     UnknownEvent = 404 "unknown_event" "There is no event with this id in the thread.";
     UnknownTurn = 404 "unknown_turn" "There is no turn with this id.";
+    UnknownToken = 404 "unknown_token" "There is no token with this id; `GET /tokens` lists them.";
     SessionNotFound = 404 "session_not_found" "There is no session with this id or name.";
     LinkNotFound = 404 "link_not_found" "There is no link with this id, or it is closed.";
     MethodNotAllowed = 405 "method_not_allowed" "The path exists, but not for this method; `Allow` lists those it takes.";
     RequestTimeout = 408 "request_timeout" "The body did not arrive within 30 seconds.";
+    TokenShown = 409 "token_shown" "This request has made its token already, and a token is shown once. Revoke that one and make another.";
+    PrincipalTaken = 409 "principal_taken" "The principal is known as a person where an agent is named, or the other way round.";
     ThreadReadOnly = 409 "thread_read_only" "A newer version of Moothall wrote to the thread; it can be read here, not written.";
     SessionEnded = 409 "session_ended" "The session is over; nothing can be sent to it.";
     SessionConflict = 409 "session_conflict" "The session, or another one, is in the way of this; the message says how.";
@@ -75,6 +79,7 @@ codes! {
     InvalidField = 422 "invalid_field" "A value in the body is of the wrong kind or outside its range.";
     InvalidParameter = 422 "invalid_parameter" "A parameter of the query is of the wrong kind or outside its range.";
     InvalidQuery = 422 "invalid_query" "The search is not understood, or names a thread that does not exist.";
+    InvalidToken = 422 "invalid_token" "The token that is asked for cannot be.";
     InvalidParticipant = 422 "invalid_participant" "A participant's id is not 1 to 64 of `A-Z a-z 0-9 . _ : -`, or is reserved.";
     InvalidPolicy = 422 "invalid_policy" "The policy, or one of its settings, is not understood.";
     InvalidControl = 422 "invalid_control" "The content of the control is not understood.";
@@ -99,7 +104,12 @@ codes! {
 pub struct ApiError {
     status: StatusCode,
     detail: Box<ErrorDetail>,
+    refused: Option<Refused>,
 }
+
+/// Why a request was refused for want of a credential or of what it allows, in a few words. Goes with the answer to whoever records it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused(pub String);
 
 /// What handlers return.
 pub type ApiResult<T> = Result<T, ApiError>;
@@ -112,12 +122,22 @@ impl ApiError {
 
     fn with_status(status: u16, code: &str, message: String) -> Self {
         let detail = ErrorDetail { code: code.into(), message, thread: None, participant: None, kept: None };
-        Self { status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), detail: Box::new(detail) }
+        Self { status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), detail: Box::new(detail), refused: None }
     }
 
     /// One of the table, in the table's words.
     pub fn plain(code: Code) -> Self {
         Self::new(code, code.meaning())
+    }
+
+    /// Nothing that is worth anything was presented. It says the same whatever was wrong.
+    pub fn unauthenticated() -> Self {
+        Self { refused: Some(Refused("without a valid credential".into())), ..Self::plain(Code::Unauthenticated) }
+    }
+
+    /// What was presented does not allow it.
+    pub fn forbidden(message: impl Into<String>, briefly: impl Into<String>) -> Self {
+        Self { refused: Some(Refused(briefly.into())), ..Self::new(Code::Forbidden, message) }
     }
 
     /// Says which thread it is about.
@@ -174,6 +194,24 @@ impl ApiError {
     }
 }
 
+impl From<Denied> for ApiError {
+    fn from(denied: Denied) -> Self {
+        Self::forbidden(denied.to_string(), denied.briefly())
+    }
+}
+
+impl From<AccessError> for ApiError {
+    fn from(error: AccessError) -> Self {
+        match error {
+            AccessError::Denied(denied) => denied.into(),
+            AccessError::Hall(error) => error.into(),
+            AccessError::Invalid(message) => Self::new(Code::InvalidToken, message),
+            AccessError::OtherKind(_) => Self::new(Code::PrincipalTaken, error.to_string()),
+            AccessError::Unknown => Self::plain(Code::UnknownToken),
+        }
+    }
+}
+
 impl From<HallError> for ApiError {
     fn from(error: HallError) -> Self {
         Self::of_hall(error, None)
@@ -219,6 +257,11 @@ impl From<JsonFault> for ApiError {
 }
 
 impl ApiError {
+    /// Why it was refused, where that is for whoever records it.
+    pub fn refused(&self) -> Option<&Refused> {
+        self.refused.as_ref()
+    }
+
     /// What is said about it, for answers that are not of HTTP.
     pub fn detail(&self) -> &ErrorDetail {
         &self.detail
@@ -228,10 +271,17 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let retry = self.status == StatusCode::SERVICE_UNAVAILABLE;
+        let nameless = self.status == StatusCode::UNAUTHORIZED;
         let body = ErrorBody { error: *self.detail };
         let mut response = (self.status, axum::Json(body)).into_response();
         if retry {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if nameless {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(refused) = self.refused {
+            response.extensions_mut().insert(refused);
         }
         response
     }

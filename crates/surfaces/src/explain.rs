@@ -69,6 +69,10 @@ impl Explained {
                 entry.from_seq = Some(from_seq.0);
                 entry.through_seq = Some(through_seq.0);
             }),
+            Event::Summarised { turn, through_seq, .. } => {
+                let detail = format!("it summed up what came before {}", through_seq.next());
+                self.change(*turn, |entry| entry.detail = Some(detail));
+            }
             Event::TurnEnded { .. } => self.observe_ended(recorded),
             _ => {}
         }

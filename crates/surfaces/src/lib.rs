@@ -1,8 +1,8 @@
 //! Ways in: HTTP, server-sent events and MCP, and the wire types that they and the command line share.
 //!
 //! [`serve()`] serves a hall on a listener; [`router()`] is the same without the listener. Everything that crosses the wire is in [`wire`],
-//! and nowhere else. In local mode, which is all there is by now, `from` is the client's word; the guards before the routes keep web
-//! pages and other host names out.
+//! and nowhere else. The guards before the routes keep foreign web pages and host names out, and find out who asks; [`ROUTES`] says what
+//! each route needs. Without a credential, in local mode, `from` is the client's word.
 
 pub mod wire;
 pub mod json;
@@ -21,6 +21,6 @@ mod serve;
 mod meters;
 pub mod reference;
 
-pub use http::{HttpOptions, openapi, router};
+pub use http::{HttpOptions, Need, Place, ROUTES, Route, openapi, router};
 pub use meters::{Gauge, Gauges};
 pub use serve::serve;

@@ -6,6 +6,7 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use futures_util::StreamExt;
+use moothall_engine::access::{Caller, Mode};
 use moothall_engine::crash;
 use moothall_engine::hall::Idempotency;
 use moothall_kernel::command::Actor;
@@ -31,6 +32,7 @@ pub const LIMIT_MAX: usize = 1000;
 pub struct Body {
     /// The object.
     pub fields: Map<String, Value>,
+    caller: Caller,
     key: Option<String>,
     fingerprint: String,
 }
@@ -46,8 +48,13 @@ impl<S: Send + Sync> FromRequest<S> for Body {
         let fields = if bytes.is_empty() { Map::new() } else { object(&parts.headers, &bytes)? };
         let fingerprint = fingerprint(&parts, &fields);
         crash::point("after_parse");
-        Ok(Self { fields, key, fingerprint })
+        Ok(Self { fields, caller: caller(&parts), key, fingerprint })
     }
+}
+
+/// Who asks, as the guard before the routes found out. Where there was no guard, nobody.
+pub fn caller(parts: &Parts) -> Caller {
+    parts.extensions.get::<Caller>().cloned().unwrap_or_else(|| Caller::anonymous(Mode::Token))
 }
 
 fn object(headers: &HeaderMap, bytes: &[u8]) -> ApiResult<Map<String, Value>> {
@@ -143,17 +150,23 @@ impl Body {
         text_of(&self.fields, key)
     }
 
-    /// Who asks; `user` where nobody is named.
+    /// Who asks: whoever the credential says, or else `from`, or else `user`.
     pub fn asker(&self) -> ApiResult<Actor> {
-        sender(self.text("from")?.filter(|from| !from.is_empty()).unwrap_or(ParticipantId::USER))
+        Ok(self.named()?.unwrap_or_else(|| Actor::named(ParticipantId::USER)))
     }
 
-    /// Who speaks; somebody has to.
+    /// Who speaks: whoever the credential says, or else `from`; somebody has to.
     pub fn speaker(&self) -> ApiResult<Actor> {
-        match self.text("from")? {
-            None | Some("") => Err(ApiError::new(Code::MissingFrom, "Missing 'from': say who is speaking.")),
-            Some(from) => sender(from),
-        }
+        self.named()?.ok_or_else(|| ApiError::new(Code::MissingFrom, "Missing 'from': say who is speaking."))
+    }
+
+    fn named(&self) -> ApiResult<Option<Actor>> {
+        actor(&self.caller, self.text("from")?)
+    }
+
+    /// Who sent it.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
     }
 }
 
@@ -174,13 +187,19 @@ pub fn refuse_server_field(key: &str) -> ApiResult<()> {
     Ok(())
 }
 
-/// Somebody by the client's word: nobody is proven in local mode.
-pub fn sender(from: &str) -> ApiResult<Actor> {
+/// In whose name something happens, where a credential or the request's own word says so.
+pub fn actor(caller: &Caller, from: Option<&str>) -> ApiResult<Option<Actor>> {
+    let named = from.filter(|from| !from.is_empty()).map(sender).transpose()?;
+    Ok(caller.acting_as(named)?)
+}
+
+/// Somebody by the client's word.
+fn sender(from: &str) -> ApiResult<ParticipantId> {
     if from == ParticipantId::MOOTHALL || from == "system" {
         let message = format!("'{from}' is the server itself; speak as somebody else.");
         return Err(ApiError::new(Code::ReservedSender, message));
     }
-    participant(from, "from").map(|id| Actor { id, human: false })
+    participant(from, "from")
 }
 
 /// What a program hears that calls itself a person.
@@ -326,7 +345,10 @@ fn digits(text: &str) -> Option<u64> {
 }
 
 /// The query of a request, each parameter at most once.
-pub struct Params(Vec<(String, String)>);
+pub struct Params {
+    pairs: Vec<(String, String)>,
+    caller: Caller,
+}
 
 impl<S: Send + Sync> FromRequestParts<S> for Params {
     type Rejection = ApiError;
@@ -339,14 +361,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
                 return Err(ApiError::new(Code::InvalidParameter, format!("The parameter {name:?} comes twice.")));
             }
         }
-        Ok(Self(pairs))
+        Ok(Self { pairs, caller: caller(parts) })
     }
 }
 
 impl Params {
     /// A parameter, if it is there.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
+        self.pairs.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
     }
 
     fn parsed<T>(&self, name: &str, expected: &str, parse: impl FnOnce(&str) -> Option<T>) -> ApiResult<Option<T>> {
@@ -382,14 +404,23 @@ impl Params {
         self.parsed(name, "a time such as 2026-01-21T01:30:49.826Z", |text| text.parse().ok())
     }
 
-    /// Whose eyes: an operator's, or with `as` a participant's.
+    /// Whose eyes: the caller's, or a participant's where the caller may look through them and `as` names one.
     pub fn viewer(&self) -> ApiResult<Viewer> {
-        Ok(self.viewing_as()?.map_or(Viewer::Operator, Viewer::Participant))
+        Ok(self.caller.viewer(self.named()?)?)
     }
 
-    /// The participant that `as` names.
+    /// The participant through whose eyes the caller looks; nothing for an operator who names nobody.
     pub fn viewing_as(&self) -> ApiResult<Option<ParticipantId>> {
+        Ok(self.caller.looking_as(self.named()?)?)
+    }
+
+    fn named(&self) -> ApiResult<Option<ParticipantId>> {
         self.get("as").map(|id| participant(id, "as")).transpose()
+    }
+
+    /// Who asks.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
     }
 
     /// Where a stream goes on: `Last-Event-ID`, which a reconnecting browser sends, wins over `after`.

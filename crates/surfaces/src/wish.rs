@@ -6,9 +6,9 @@ use moothall_kernel::event::{Cause, Event, To};
 use moothall_kernel::ids::{EventId, Seq, StreamId};
 use serde_json::{Map, Value};
 
-use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, participant, refuse_server_field, text_of};
+use crate::{ask, caller, control};
 
 /// Types that only the server writes.
 const SERVER_TYPES: [&str; 9] =
@@ -31,7 +31,7 @@ pub struct Wish {
 /// Reads what a body asks for.
 pub async fn read(hall: &Hall, stream: &StreamId, body: &Body) -> ApiResult<Wish> {
     let mut warnings = check_fields(stream, &body.fields)?;
-    let by = body.speaker()?;
+    let by = speaker(hall, stream, body).await?;
     let kind = body.text("type")?.unwrap_or("message");
     let meta = meta_of(&body.fields, &mut warnings)?;
     let to = addressee(body.text("to")?)?;
@@ -52,7 +52,17 @@ pub async fn read(hall: &Hall, stream: &StreamId, body: &Body) -> ApiResult<Wish
             Command::Keep { by: by.clone(), to, kind, content: content.clone(), tags: meta.tags, reply_to }
         }
     };
+    let command = hall.permit(body.caller(), stream, command).await.map_err(|error| ApiError::from(error).in_thread(stream))?;
     Ok(Wish { by, command, warnings })
+}
+
+/// Who speaks; a session as the participant that it was invited as.
+async fn speaker(hall: &Hall, stream: &StreamId, body: &Body) -> ApiResult<Actor> {
+    let by = body.speaker()?;
+    match caller::session(hall, body.caller())? {
+        Some(status) => Ok(Actor { id: ask::speaker_in(hall, stream, &status).await?, human: false }),
+        None => Ok(by),
+    }
 }
 
 fn check_fields(stream: &StreamId, fields: &Map<String, Value>) -> ApiResult<Vec<String>> {

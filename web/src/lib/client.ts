@@ -22,6 +22,16 @@ export class ApiError extends Error {
   }
 }
 
+/** What no form and no link of another page can send. The server wants it with everything that changes something. */
+const OWN = { 'x-moothall': '1' };
+
+let refused: (error: ApiError) => void = () => {};
+
+/** Hears of requests that were refused for want of a credential. */
+export function heed(listener: (error: ApiError) => void): void {
+  refused = listener;
+}
+
 const OFFLINE = 'The server cannot be reached. It may be restarting.';
 const REQUEST_MS_MAX = 30_000;
 
@@ -46,7 +56,11 @@ async function request<T>(path: string, init: RequestInit): Promise<T> {
   } catch {
     throw new ApiError(0, 'offline', OFFLINE);
   }
-  if (!response.ok) throw await failure(response);
+  if (!response.ok) {
+    const error = await failure(response);
+    if (error.code === 'unauthenticated' || error.code === 'forbidden') refused(error);
+    throw error;
+  }
   try {
     return (await response.json()) as T;
   } catch {
@@ -59,12 +73,12 @@ export function get<T>(path: string): Promise<T> {
 }
 
 export function post<T>(path: string, body: unknown, key: string = newKey()): Promise<T> {
-  const headers = { 'content-type': 'application/json', 'idempotency-key': key };
+  const headers = { ...OWN, 'content-type': 'application/json', 'idempotency-key': key };
   return request<T>(path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
 export function put<T>(path: string, body: unknown): Promise<T> {
-  const headers = { 'content-type': 'application/json' };
+  const headers = { ...OWN, 'content-type': 'application/json' };
   return request<T>(path, { method: 'PUT', headers, body: JSON.stringify(body) });
 }
 

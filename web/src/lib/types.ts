@@ -60,6 +60,7 @@ export type TurnEvent =
   | { event: 'ended'; turn: string; participant: string; attempt: number; outcome: string; fault?: Fault; usage: Usage }
   | { event: 'skipped'; participant: string; why_not: string; cause: CauseRef; detail?: string }
   | { event: 'kept'; participant: string; turn?: string; because: string; text: string }
+  | { event: 'summarised'; participant: string; turn: string; through_seq: number; usage: Usage; text: string }
   | { event: 'taken'; cause: CauseRef }
   | { event: 'round_opened'; cause: CauseRef; cap: number; forced: string[]; polled: string[] }
   | { event: 'reaction_opened'; forced: string[]; polled: string[] }

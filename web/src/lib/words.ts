@@ -1,6 +1,11 @@
 /** What the wire's short words mean, for people. */
 
-export const ME = 'user';
+export let ME = 'user';
+
+/** From now on this is who you are. The page says so before it draws anything. */
+export function become(id: string): void {
+  ME = id;
+}
 export const SERVER = 'moothall';
 
 /** Why an agent was asked. */

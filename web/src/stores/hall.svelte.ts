@@ -8,6 +8,7 @@ import { EventStream, type Frame, type Link } from '../lib/sse';
 import type { AgentEntry, Envelope, EventPage, PresenceUpdate, ThreadEntry } from '../lib/types';
 import { ME, SERVER } from '../lib/words';
 import { reads } from './reads.svelte';
+import { session } from './session.svelte';
 
 export interface Thread extends ThreadEntry {
   /** The newest message, where it is known. */
@@ -25,7 +26,6 @@ const PAGE = 1_000;
 const LOOK_BACK = 80;
 const LOOKS_AT_ONCE = 2;
 const BUSY_MS = 120_000;
-const NAMES_ME = new RegExp(`(?:^|[\\s(])@${ME}(?![\\w:-])`, 'i');
 
 class Hall {
   threads = new SvelteMap<string, Thread>();
@@ -50,7 +50,7 @@ class Hall {
     this.#stream = new EventStream({
       url: () => '/events/stream',
       onframe: (frame) => this.#frame(frame),
-      onlink: (link, retryAt) => this.#linked(link, retryAt),
+      onlink: (link, retryAt, status) => this.#linked(link, retryAt, status),
     });
     void this.list();
     addEventListener('online', () => this.retry());
@@ -71,7 +71,8 @@ class Hall {
     }
   }
 
-  #linked(link: Link, retryAt: number | null): void {
+  #linked(link: Link, retryAt: number | null, status: number): void {
+    if (link === 'refused' && status === 401) session.lost();
     this.link = link;
     this.retryAt = retryAt;
     // Doorbells have no place to go on from, so everything is listed once they ring again.
@@ -119,6 +120,7 @@ class Hall {
 
   #frame(frame: Frame): void {
     if (frame.event === 'presence') return this.#present(JSON.parse(frame.data) as PresenceUpdate);
+    if (frame.event === 'signed-out') return session.lost();
     if (frame.event === 'resync') return void this.list();
     if (frame.event !== 'message') return;
     const bell = JSON.parse(frame.data) as { thread: string; head: number };
@@ -222,7 +224,8 @@ class Hall {
 
 /** Whether somebody wrote to you, or named you. */
 function isToMe(event: Envelope): boolean {
-  return event.to === ME || (event.meta?.mentions ?? []).includes(ME) || NAMES_ME.test(String(event.content));
+  const named = new RegExp(`(?:^|[\\s(])@${ME.replaceAll('.', '\\.')}(?![\\w:-])`, 'i');
+  return event.to === ME || (event.meta?.mentions ?? []).includes(ME) || named.test(String(event.content));
 }
 
 export const hall = new Hall();

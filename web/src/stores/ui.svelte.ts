@@ -3,7 +3,18 @@
 import { ApiError, sentence } from '../lib/client';
 
 export type Dialog =
-  'switcher' | 'shortcuts' | 'new' | 'invite' | 'rules' | 'rename' | 'search' | 'start' | 'link' | 'confirm' | null;
+  | 'switcher'
+  | 'shortcuts'
+  | 'new'
+  | 'invite'
+  | 'rules'
+  | 'rename'
+  | 'search'
+  | 'sign-in'
+  | 'start'
+  | 'link'
+  | 'confirm'
+  | null;
 export type Drawer = 'list' | 'panel' | null;
 
 export interface Toast {

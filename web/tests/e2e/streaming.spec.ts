@@ -102,6 +102,8 @@ test('five agents at once: measured, printed', async ({ page, server, model }) =
     n % 30 === 0 ? `\n\n## Part ${n}\n\n` : n % 11 === 0 ? '`code` and **weight** ' : 'words and more words ',
   );
   model.paceMs = 10;
+  // None of them is done before all are seen at once.
+  model.hold(150);
   const thread = await server.begin('Choir', AGENTS, { name: 'open', max_exchanges_without_human: 5 });
   await page.goto(`${server.url}/t/${thread}`);
   await expect(box(page)).toBeVisible();
@@ -114,6 +116,7 @@ test('five agents at once: measured, printed', async ({ page, server, model }) =
   });
   await say(page, 'All together now.');
   await expect(page.getByRole('article', { name: /is writing/ })).toHaveCount(5);
+  model.goOn();
   await expect(page.getByRole('article', { name: /is writing/ })).toHaveCount(0);
   await settled(server, thread);
   const long = await page.evaluate(() => (window as unknown as { long: number[] }).long);

@@ -60,7 +60,7 @@ profile = { model = "none" }
 `;
 
 export async function wait(condition: () => Promise<boolean>): Promise<void> {
-  const until = Date.now() + 20_000;
+  const until = Date.now() + 60_000;
   while (!(await condition())) {
     if (Date.now() > until) throw new Error('it did not come');
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,6 +1,6 @@
 //! How long to wait before a request is made again.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use moothall_engine::agent::TurnKey;
 
@@ -26,10 +26,23 @@ fn fingerprint(key: &TurnKey, tries: u32) -> u64 {
     hash >> 20
 }
 
-/// What a `Retry-After` asks for, in seconds. A date, or anything else that is no number, counts as absent.
-pub(super) fn retry_after(value: &str) -> Option<Duration> {
-    let seconds: f64 = value.trim().parse().ok()?;
-    (seconds >= 0.0).then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+/// Longest wait that is believed.
+const ASKED_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// What a `Retry-After` asks for: seconds, or the date `until`, which counts from the answer's own date, since its clock and ours
+/// may differ. A date that is over asks for no wait; anything else counts as absent.
+pub(super) fn retry_after(value: &str, answered: Option<&str>) -> Option<Duration> {
+    let value = value.trim();
+    let wait = match value.parse::<f64>() {
+        Ok(seconds) if seconds >= 0.0 => Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
+        Ok(_) => return None,
+        Err(_) => {
+            let until = httpdate::parse_http_date(value).ok()?;
+            let answered = answered.and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or_else(SystemTime::now);
+            until.duration_since(answered).unwrap_or_default()
+        }
+    };
+    Some(wait.min(ASKED_MAX))
 }
 
 #[cfg(test)]
@@ -56,11 +69,26 @@ mod tests {
 
     #[test]
     fn a_retry_after_may_say_anything() {
-        assert_eq!(retry_after("2"), Some(Duration::from_secs(2)));
-        assert_eq!(retry_after(" 0.5 "), Some(Duration::from_millis(500)));
-        assert_eq!(retry_after("1e300"), Some(Duration::MAX));
-        for odd in ["-1", "NaN", "soon", "", "Wed, 21 Oct 2015 07:28:00 GMT"] {
-            assert_eq!(retry_after(odd), None, "{odd}");
+        assert_eq!(retry_after("2", None), Some(Duration::from_secs(2)));
+        assert_eq!(retry_after(" 0.5 ", None), Some(Duration::from_millis(500)));
+        assert_eq!(retry_after("1e300", None), Some(ASKED_MAX));
+        for odd in ["-1", "NaN", "soon", "", "Wed, 99 Oct 2015 07:28:00 GMT"] {
+            assert_eq!(retry_after(odd, None), None, "{odd}");
         }
+    }
+
+    #[test]
+    fn a_date_counts_from_the_answers_own() {
+        let answered = Some("Wed, 21 Oct 2015 07:28:00 GMT");
+        for (until, seconds) in [
+            ("Wed, 21 Oct 2015 07:28:07 GMT", 7),
+            ("Wednesday, 21-Oct-15 07:29:00 GMT", 60),
+            ("Wed Oct 21 07:28:01 2015", 1),
+            ("Wed, 21 Oct 2015 07:27:59 GMT", 0),
+            ("Fri, 21 Oct 2050 07:28:00 GMT", 30 * 24 * 3600),
+        ] {
+            assert_eq!(retry_after(until, answered), Some(Duration::from_secs(seconds)), "{until}");
+        }
+        assert_eq!(retry_after("Wed, 21 Oct 2015 07:28:07 GMT", None), Some(Duration::ZERO));
     }
 }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use super::trouble::Trouble;
+
 /// Failures in a row after which it is left alone.
 pub(super) const STRIKES_MAX: u32 = 5;
 /// For how long.
@@ -73,6 +75,14 @@ pub(super) struct Admission {
 }
 
 impl Admission {
+    /// Says what came of the request.
+    pub(super) fn tell<T>(self, asked: &Result<T, Trouble>) {
+        match asked {
+            Err(trouble) if trouble.strike => self.failed(Instant::now()),
+            Ok(_) | Err(_) => self.worked(),
+        }
+    }
+
     /// The provider answered.
     pub(super) fn worked(mut self) {
         self.told = true;

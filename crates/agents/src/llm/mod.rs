@@ -1,10 +1,11 @@
 //! Runtime `llm`: a call to a model provider for each turn, its memory rebuilt from the log.
 //!
-//! The answer is streamed. Nothing is asked again once a word of it was shown, and nothing that the provider does can take
+//! What of the log no longer fits is summed up by the model and remembered in the log. The answer is streamed. Nothing is asked again once a word of it was shown, and nothing that the provider does can take
 //! longer, say more or cost more on paper than the limits here allow.
 
 mod provider;
 mod history;
+mod summary;
 mod watch;
 mod trouble;
 mod backoff;
@@ -179,10 +180,7 @@ impl Work for Llm {
                 Err(Fault::new("timeout", format!("{who} gave no whole answer within {} s.", job.limit.as_secs_f64())))
             }
         };
-        let mut usage = turn.usage();
-        usage.cost_micros = self.spec.cost_micros(&usage);
-        usage.ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        (result, usage)
+        (result, turn.usage(began))
     }
 }
 

@@ -130,8 +130,8 @@ fn asked_wait(again: Again) -> String {
 
 fn wait_of(headers: &HeaderMap) -> Option<Duration> {
     let value = |name: &str| headers.get(name)?.to_str().ok();
-    let precise = value("retry-after-ms").and_then(backoff::retry_after).map(|thousandfold| thousandfold / 1000);
-    precise.or_else(|| value("retry-after").and_then(backoff::retry_after))
+    let asked = |name: &str| backoff::retry_after(value(name)?, value("date"));
+    asked("retry-after-ms").map(|thousandfold| thousandfold / 1000).or_else(|| asked("retry-after"))
 }
 
 /// An error inside a stream.
@@ -198,6 +198,8 @@ mod tests {
             assert_eq!((&*trouble.fault.code, trouble.again, trouble.strike), (code, again, strike), "{status}");
         }
         assert_eq!(of_status(429, &[("retry-after", "3")], "").again, Again::After(Duration::from_secs(3)));
+        let dated = [("date", "Wed, 21 Oct 2015 07:28:00 GMT"), ("retry-after", "Wed, 21 Oct 2015 07:28:09 GMT")];
+        assert_eq!(of_status(429, &dated, "").again, Again::After(Duration::from_secs(9)));
         let precise = of_status(503, &[("retry-after-ms", "1500"), ("retry-after", "2")], "");
         assert_eq!(precise.again, Again::After(Duration::from_millis(1500)));
     }

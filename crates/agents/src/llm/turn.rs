@@ -1,20 +1,27 @@
 //! One turn: requests until one is answered, or until another makes no sense.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use genai::chat::{ChatRequest, ChatStream, ChatStreamEvent};
 use moothall_engine::agent::{Job, Report, Reporter};
+use moothall_engine::crash;
+use moothall_kernel::compose::Remembered;
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::text::{clean, cut, for_terminal};
 
 use super::guard::{Broken, guarded};
+use super::history::{Memory, Room};
+use super::summary::Plan;
 use super::trouble::{Again, Trouble};
 use super::watch::{Seen, Watch};
 use super::{ANSWER_BYTES_MAX, Llm, SILENCE_MAX, backoff, history};
 
 /// Bytes of raw events for one answer: what a longest answer takes in very small pieces, and thinking beside it.
 const EVENTS_BYTES_MAX: u64 = 64 * ANSWER_BYTES_MAX as u64;
+/// A summary may take one such part of the time that its turn has.
+const SUMMARY_SHARE: u32 = 3;
 /// Longest name of a model that is repeated to people, in bytes.
 const MODEL_BYTES_MAX: usize = 80;
 
@@ -24,34 +31,61 @@ pub(super) struct Turn<'a> {
     job: &'a Job,
     out: &'a dyn Reporter,
     deadline: Instant,
-    request: ChatRequest,
-    asked_bytes: usize,
-    /// One for each request that was made.
-    watches: Vec<Watch>,
+    /// Every request that was made.
+    calls: Vec<Call>,
+    /// Those that asked for the answer.
+    tries: u32,
     /// Whether a word of the answer was shown.
     shown: bool,
 }
 
+/// A request, and what was seen of its answer.
+struct Call {
+    watch: Watch,
+    asked_bytes: usize,
+}
+
+/// Who hears an answer while it comes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Heard {
+    ByAll,
+    ByNobody,
+}
+
+impl Heard {
+    /// The point before a piece of an answer is told, after what was told so far.
+    fn crash_point(self, told: &str) {
+        match self {
+            Heard::ByAll => crash::point(if told.is_empty() { "model_first_word" } else { "model_mid_stream" }),
+            Heard::ByNobody => {}
+        }
+    }
+}
+
 impl<'a> Turn<'a> {
     pub(super) fn new(llm: &'a Llm, job: &'a Job, out: &'a dyn Reporter, deadline: Instant) -> Self {
-        let request = history::request(&job.prompt, llm.spec.system.as_deref(), llm.spec.context_tokens);
-        let said: usize = request.messages.iter().map(|message| message.size()).sum();
-        let asked_bytes = said + request.system.as_deref().map_or(0, str::len);
-        Self { llm, job, out, deadline, request, asked_bytes, watches: Vec::new(), shown: false }
+        Self { llm, job, out, deadline, calls: Vec::new(), tries: 0, shown: false }
     }
 
     /// What all requests together used.
-    pub(super) fn usage(&self) -> Usage {
-        let used = self.watches.iter().map(|watch| self.usage_of(&watch.seen()).0);
-        used.fold(Usage::default(), |sum, one| Usage {
+    pub(super) fn usage(&self, began: Instant) -> Usage {
+        self.usage_of(&self.calls, began)
+    }
+
+    fn usage_of(&self, calls: &[Call], began: Instant) -> Usage {
+        let used = calls.iter().map(|call| self.tokens_of(call, &call.watch.seen()).0);
+        let mut usage = used.fold(Usage::default(), |sum, one| Usage {
             input_tokens: sum.input_tokens.saturating_add(one.input_tokens),
             output_tokens: sum.output_tokens.saturating_add(one.output_tokens),
             ..sum
-        })
+        });
+        usage.cost_micros = self.llm.spec.cost_micros(&usage);
+        usage.ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        usage
     }
 
-    fn usage_of(&self, seen: &Seen) -> (Usage, bool) {
-        seen.usage(self.asked_bytes, self.llm.spec.max_tokens)
+    fn tokens_of(&self, call: &Call, seen: &Seen) -> (Usage, bool) {
+        seen.usage(call.asked_bytes, self.llm.spec.max_tokens)
     }
 
     fn who(&self) -> &'static str {
@@ -60,29 +94,62 @@ impl<'a> Turn<'a> {
 
     /// Asks until there is an answer.
     pub(super) async fn answer(&mut self) -> Result<String, Fault> {
+        let request = self.request().await;
         let mut last: Option<Fault> = None;
         loop {
             let admission = match self.llm.circuit.admit(Instant::now()) {
                 Ok(admission) => admission,
                 Err(wait) => return Err(last.unwrap_or_else(|| self.left_alone(wait))),
             };
-            let trouble = match self.attempt().await {
-                Ok(text) => {
-                    admission.worked();
-                    return Ok(text);
-                }
+            self.tries += 1;
+            let asked = self.ask(request.clone(), Heard::ByAll).await;
+            admission.tell(&asked);
+            let trouble = match asked {
+                Ok(text) => return Ok(text),
                 Err(trouble) => trouble,
             };
-            if trouble.strike {
-                admission.failed(Instant::now());
-            } else {
-                admission.worked();
-            }
             let Some(wait) = self.wait_after(trouble.again) else { return Err(trouble.fault) };
             self.out.report(Report::Progress(format!("{} Trying again in {:.1} s.", trouble.fault.message, wait.as_secs_f64())));
             last = Some(trouble.fault);
             tokio::time::sleep(wait).await;
         }
+    }
+
+    /// What the model is asked. Where not all of the memory fits, the oldest part of it is summed up first; without a summary it is
+    /// left out.
+    async fn request(&mut self) -> ChatRequest {
+        let (llm, prompt) = (self.llm, &self.job.prompt);
+        let room = Room::of(prompt, llm.spec.system.as_deref(), llm.spec.context_tokens);
+        let mut memory = Memory::of(prompt);
+        if let Some(plan) = Plan::due(prompt, self.job.through, room.bytes) {
+            match self.sum_up(&plan).await {
+                Ok(summary) => memory = Memory { summary: Some(Cow::Owned(summary)), said: plan.kept },
+                Err(fault) => {
+                    let message = format!("{} The oldest messages are left out instead of being summed up.", fault.message);
+                    self.out.report(Report::Progress(message));
+                }
+            }
+        }
+        room.request(&memory)
+    }
+
+    /// One request, within a part of the turn's time.
+    async fn sum_up(&mut self, plan: &Plan<'_>) -> Result<Remembered, Fault> {
+        let began = Instant::now();
+        let admission = self.llm.circuit.admit(began).map_err(|wait| self.left_alone(wait))?;
+        self.out.report(Report::Progress(format!("{} sums up {} earlier messages.", self.job.name, plan.messages())));
+        let (limit, who) = (self.deadline.saturating_duration_since(began) / SUMMARY_SHARE, self.who());
+        let request = plan.request(&self.job.name);
+        // Silence says nothing about the provider: this is less time than an answer would be given.
+        let Ok(asked) = tokio::time::timeout(limit, self.ask(request, Heard::ByNobody)).await else {
+            return Err(Fault::new("timeout", format!("{who} gave no summary within {:.0} s.", limit.as_secs_f64())));
+        };
+        admission.tell(&asked);
+        let written = asked.map_err(|trouble| trouble.fault)?;
+        let summary = plan.remembered(&written).ok_or_else(|| Fault::new("empty_output", format!("{who} wrote an empty summary.")))?;
+        let usage = self.usage(began);
+        self.out.report(Report::Summarised { through: summary.through, text: summary.text.clone(), usage });
+        Ok(summary)
     }
 
     fn left_alone(&self, wait: Duration) -> Fault {
@@ -92,13 +159,12 @@ impl<'a> Turn<'a> {
 
     /// How long to wait before the next request; nothing when there is to be none.
     fn wait_after(&self, again: Again) -> Option<Duration> {
-        let tries = u32::try_from(self.watches.len()).unwrap_or(u32::MAX);
-        if self.shown || tries >= backoff::TRIES_MAX {
+        if self.shown || self.tries >= backoff::TRIES_MAX {
             return None;
         }
         let wait = match again {
             Again::Never => return None,
-            Again::Soon => backoff::wait(&self.job.key, tries),
+            Again::Soon => backoff::wait(&self.job.key, self.tries),
             Again::After(wait) => wait,
         };
         // A wait that outlasts the turn helps nobody: it ends at once, and says what it waited for.
@@ -106,29 +172,37 @@ impl<'a> Turn<'a> {
     }
 
     /// One request.
-    async fn attempt(&mut self) -> Result<String, Trouble> {
+    async fn ask(&mut self, request: ChatRequest, heard: Heard) -> Result<String, Trouble> {
         let client = self.llm.client().map_err(|fault| Trouble::useless(&fault.code, fault.message.clone()))?;
         let watch = Watch::default();
-        self.watches.push(watch.clone());
+        let said: usize = request.messages.iter().map(|message| message.size()).sum();
+        let asked_bytes = said + request.system.as_deref().map_or(0, str::len);
+        self.calls.push(Call { watch: watch.clone(), asked_bytes });
         let silence = (Duration::from_millis(self.job.limit.0) / 2).min(SILENCE_MAX);
         let options = self.llm.options(silence, watch.clone());
-        let response = client.exec_chat_stream(self.llm.service(), self.request.clone(), Some(&options)).await;
+        let response = client.exec_chat_stream(self.llm.service(), request, Some(&options)).await;
         let stream = response.map_err(|error| Trouble::of(&error, &self.llm.target))?.stream;
-        let said = self.read(stream, &watch).await?;
+        let said = self.read(stream, &watch, heard).await?;
+        crash::point(if heard == Heard::ByAll { "model_answered" } else { "summary_answered" });
         self.finish(said, &watch.seen())
     }
 
-    async fn read(&mut self, mut stream: ChatStream, watch: &Watch) -> Result<Said, Trouble> {
+    async fn read(&mut self, mut stream: ChatStream, watch: &Watch, heard: Heard) -> Result<Said, Trouble> {
         let mut said = Said::default();
         while let Some(event) = self.next(&mut stream).await? {
             match event {
-                ChatStreamEvent::Chunk(chunk) => self.hear(&mut said.text, &chunk.content)?,
+                ChatStreamEvent::Chunk(chunk) => {
+                    heard.crash_point(&said.text);
+                    let piece = self.hear(&mut said.text, &chunk.content)?;
+                    if heard == Heard::ByAll && !piece.is_empty() {
+                        self.shown = true;
+                        self.out.report(Report::Delta(piece));
+                    }
+                }
                 ChatStreamEvent::ToolCallChunk(chunk) => said.tool = Some(chunk.tool_call.fn_name),
                 ChatStreamEvent::End(_) => break,
-                ChatStreamEvent::Start
-                | ChatStreamEvent::ReasoningChunk(_)
-                | ChatStreamEvent::ThoughtSignatureChunk(_)
-                | ChatStreamEvent::Heartbeat => {}
+                ChatStreamEvent::Start => crash::point(if heard == Heard::ByAll { "model_asked" } else { "summary_asked" }),
+                ChatStreamEvent::ReasoningChunk(_) | ChatStreamEvent::ThoughtSignatureChunk(_) | ChatStreamEvent::Heartbeat => {}
             }
             if watch.seen().bytes > EVENTS_BYTES_MAX {
                 return Err(self.too_much());
@@ -151,18 +225,14 @@ impl<'a> Turn<'a> {
         if self.shown && trouble.fault.code == "provider_unavailable" { Trouble::cut(self.who()) } else { trouble }
     }
 
-    fn hear(&mut self, text: &mut String, piece: &str) -> Result<(), Trouble> {
+    /// Adds a piece of an answer, as far as people can read it.
+    fn hear(&self, text: &mut String, piece: &str) -> Result<String, Trouble> {
         if text.len() + piece.len() > ANSWER_BYTES_MAX {
             return Err(self.too_much());
         }
         let piece = history::visible(&clean(piece));
-        if piece.is_empty() {
-            return Ok(());
-        }
         text.push_str(&piece);
-        self.shown = true;
-        self.out.report(Report::Delta(piece));
-        Ok(())
+        Ok(piece)
     }
 
     fn too_much(&self) -> Trouble {
@@ -189,7 +259,7 @@ impl<'a> Turn<'a> {
 
     /// Tells people what is odd about an answer that is otherwise fine.
     fn remark(&self, seen: &Seen) {
-        if self.usage_of(seen).1 {
+        if self.calls.last().is_some_and(|call| self.tokens_of(call, seen).1) {
             self.out.report(Report::Progress(format!("{} reports a number of tokens that cannot be; it was corrected.", self.who())));
         }
         let configured = &self.llm.spec.model;

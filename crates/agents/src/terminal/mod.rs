@@ -18,7 +18,6 @@ mod hygiene;
 mod starting;
 mod typing;
 pub mod hooks;
-mod tailor;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,7 +33,6 @@ use panes::Run;
 use place::{HUB, Place, unavailable};
 pub use program::{Dress, Parts, Plain, Program, Reads};
 use screen::Screen;
-pub use tailor::Tailor;
 use words::Words;
 
 /// Most lines of history that are shown.

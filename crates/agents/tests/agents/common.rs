@@ -90,6 +90,7 @@ pub fn job(agent: &str, why: Why, window: &[Recorded]) -> Job {
         key: TurnKey { stream: "t".into(), turn: TurnNo(1), attempt: 1 },
         participant: agent.into(),
         name: agent.into(),
+        address: None,
         profile: Profile { client: Some(agent.into()), model: Some("m".into()), ..Profile::default() },
         why,
         kind: TurnKind::Reply,

@@ -84,7 +84,6 @@ fn what_makes_no_sense_is_refused_by_its_key() {
         ("timeout", "provider = \"ollama\"\nmodel = \"m\"\ntimeout = 0"),
         ("on_lost", "provider = \"ollama\"\nmodel = \"m\"\non_lost = \"fail\""),
         ("price_input", "replies = [\"y\"]\nprice_input = 1.0"),
-        ("runtime", "runtime = \"terminal\"\ncommand = [\"x\"]"),
         ("runtime", r#"runtime = "remote""#),
         ("command", r#"runtime = "command""#),
         ("command", "command = []"),

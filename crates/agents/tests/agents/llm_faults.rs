@@ -1,7 +1,7 @@
 //! Everything a provider can do wrong, and what becomes of the turn.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use moothall_engine::agent::Job;
 use moothall_engine::registry::AgentSpec;
@@ -68,6 +68,29 @@ async fn a_storm_is_weathered_when_it_passes_in_time() {
         assert_eq!((usage.input_tokens, usage.output_tokens), (7, 3), "{provider}");
         assert_eq!((server.requests().len(), notes.progress().len()), (4, 3), "{provider}: {:?}", notes.progress());
     }
+}
+
+#[tokio::test]
+async fn a_date_to_wait_for_is_kept_to_as_far_as_the_turn_has_time() {
+    let date = |seconds| httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(seconds));
+    let server = ModelServer::start().await.unwrap();
+    server.script("m", [Reply::status(429).retry_after("Wed, 21 Oct 2015 07:28:00 GMT"), Reply::text("at once")]);
+    let notes = answer(&model(&server, "openai", "")).await;
+    assert_eq!(notes.finished().unwrap().0.unwrap(), "at once");
+    assert!(notes.progress()[0].ends_with("It asks to wait 0 s. Trying again in 0.0 s."), "{:?}", notes.progress());
+
+    server.script("m", [Reply::status(429).retry_after(&date(3600))]);
+    let notes = answer(&model(&server, "anthropic", "")).await;
+    let fault = notes.finished().unwrap().0.unwrap_err();
+    assert_eq!(fault.code, "provider_rate_limited");
+    let asked = fault.message.rsplit_once("It asks to wait ").unwrap().1;
+    assert!(matches!(asked, "3600 s." | "3599 s." | "3598 s."), "{asked}");
+    assert_eq!(server.requests().len(), 3);
+
+    server.script("m", [Reply::status(503).retry_after(&date(2)), Reply::text("in a moment")]);
+    let notes = answer(&model(&server, "openai", "")).await;
+    assert_eq!(notes.finished().unwrap().0.unwrap(), "in a moment");
+    assert!(["Trying again in 2.0 s.", "Trying again in 1.0 s."].iter().any(|end| notes.progress()[0].ends_with(end)));
 }
 
 #[tokio::test]

@@ -16,3 +16,4 @@ mod llm_faults;
 mod screens;
 mod terminal;
 mod programs;
+mod llm_memory;

@@ -1,4 +1,4 @@
-//! The real programs in real terminals, against fake models. Tried where `MOOTHALL_PROGRAMS` names the folder in which `claude`,
+//! The real programs in real terminals, against fake models. Tried where `MOOTHALL_REAL_AGENTS` names the folder in which `claude`,
 //! `codex` and `gemini` are, e.g. a `node_modules/.bin`; each test says so where it is not.
 
 use std::collections::BTreeMap;
@@ -23,8 +23,8 @@ struct Setting {
 
 impl Setting {
     fn new(client: &'static str, server: &ModelServer) -> Option<Self> {
-        let Some(folder) = std::env::var_os("MOOTHALL_PROGRAMS").map(PathBuf::from) else {
-            eprintln!("not tried: MOOTHALL_PROGRAMS names no folder with {client}");
+        let Some(folder) = std::env::var_os("MOOTHALL_REAL_AGENTS").map(PathBuf::from) else {
+            eprintln!("not tried: MOOTHALL_REAL_AGENTS names no folder with {client}");
             return None;
         };
         let home = tempfile::tempdir().unwrap();

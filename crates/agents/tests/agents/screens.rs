@@ -47,6 +47,28 @@ fn every_program_is_read() {
 }
 
 #[test]
+fn gemini_is_read_with_many_colours_too() {
+    for (name, state, composer) in [
+        ("short-paste", PaneState::Idle, "one\ntwo\nthree"),
+        ("long-paste", PaneState::Idle, "[Pasted Text: 15 lines]"),
+        ("busy", PaneState::Busy, ""),
+        ("busy-typed", PaneState::Busy, "queued words"),
+        ("interrupted", PaneState::Idle, ""),
+    ] {
+        let view = view("gemini", Reads::Gemini, &format!("colours-{name}"));
+        assert_eq!((view.state, view.composer.as_deref()), (state, Some(composer)), "{name}\n{}", view.text);
+    }
+    let asking = view("gemini", Reads::Gemini, "colours-asking");
+    assert_eq!((asking.state, asking.dialog.map(|dialog| dialog.options.len())), (PaneState::Asking, Some(3)), "{}", asking.text);
+}
+
+#[test]
+fn a_prompt_that_came_too_early_is_on_its_way() {
+    let view = view("codex", Reads::Codex, "waiting");
+    assert_eq!((view.state, view.composer.as_deref()), (PaneState::Busy, Some("Ann:\n\nHow do you do?\n[moothall:0123abcd]")));
+}
+
+#[test]
 fn questions_are_read() {
     for (program, reads, action, options) in [
         (

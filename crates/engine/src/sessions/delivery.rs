@@ -8,6 +8,8 @@ use crate::agent::TurnKey;
 use crate::crash;
 use crate::ports::{Deliveries, Delivery, DeliveryState};
 
+/// What programs show in place of a long paste.
+const PASTED: &str = "[Pasted ";
 /// Lines of a terminal that are searched for a tag.
 const SEARCHED_LINES: usize = 2000;
 
@@ -99,7 +101,8 @@ impl Runner {
         let composer = view.as_ref().and_then(|view| view.composer.clone()).unwrap_or_default();
         let idle = view.is_some_and(|view| view.state == PaneState::Idle);
         let seen = self.host.tail(&pane, SEARCHED_LINES).await.is_ok_and(|text| text.contains(&current.tag));
-        let typed = composer.contains(&current.tag) || (seen && !composer.trim().is_empty());
+        // A program may show a paste of several lines as a note that there is one.
+        let typed = composer.contains(&current.tag) || composer.contains(PASTED) || (seen && !composer.trim().is_empty());
         let pressed = idle && typed && self.press(Key::Enter).await.is_ok();
         current.stage = match (pressed, seen, idle && composer.trim().is_empty()) {
             (true, _, _) | (false, true, _) => Stage::Sent,

@@ -8,7 +8,7 @@ use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::names;
 use moothall_kernel::participant::{Address, AgentFacts, OnLost, Participant, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use uuid::Uuid;
 
 use super::agent::Terminals;
@@ -51,6 +51,8 @@ pub(super) struct Shared {
 pub(super) struct Seat {
     known: Mutex<Known>,
     mail: mpsc::UnboundedSender<Mail>,
+    /// Turns true when it is over.
+    over: watch::Sender<bool>,
 }
 
 struct Known {
@@ -70,6 +72,7 @@ impl Seat {
 
     pub(super) fn update(&self, session: &Session, doing: Doing, waiting: usize) {
         *self.lock() = Known { session: session.clone(), doing, waiting };
+        self.over.send_replace(session.ended.is_some());
     }
 
     fn status(&self) -> Status {
@@ -153,7 +156,8 @@ impl Sessions {
         let (mail, inbox) = mpsc::unbounded_channel();
         let doing = if session.ended.is_some() { Doing::Ended } else { Doing::Starting };
         let known = Mutex::new(Known { session: session.clone(), doing, waiting: 0 });
-        let seat = Arc::new(Seat { known, mail });
+        let over = watch::Sender::new(session.ended.is_some());
+        let seat = Arc::new(Seat { known, mail, over });
         self.seats().insert(session.id.clone(), seat.clone());
         if session.ended.is_none()
             && let (Some(host), Some(hall)) = (self.shared.host.clone(), self.shared.hall.upgrade())
@@ -197,6 +201,13 @@ impl Sessions {
             Session { ended: Some((_, why)), name, .. } => Err(SessionError::Ended { name, why }),
             Session { .. } => Ok(seat),
         }
+    }
+
+    /// Resolves when a session is over; at once where there is none.
+    pub(crate) async fn over(&self, id: &SessionId) {
+        let Some(mut over) = self.seat_of(id).map(|seat| seat.over.subscribe()) else { return };
+        // A seat is never given up, so the sender does not go away.
+        let _ = over.wait_for(|over| *over).await;
     }
 
     /// The living session whose environment holds this secret.

@@ -102,8 +102,18 @@ pub(super) struct Runner {
     pub(super) inputs_seen: Option<usize>,
     pub(super) state: PaneState,
     grace: Option<Instant>,
-    pub(super) asks: Vec<(PermissionId, Asked)>,
+    pub(super) asks: Vec<Ask>,
+    /// The program has drawn a screen of its own.
+    drawn: bool,
     pub(super) over: bool,
+}
+
+/// A question that waits for a person.
+pub(super) struct Ask {
+    pub(super) permission: PermissionId,
+    pub(super) action: String,
+    pub(super) options: Vec<String>,
+    pub(super) to: Asked,
 }
 
 /// Where the answer to a question goes.
@@ -136,6 +146,7 @@ impl Runner {
             state: PaneState::Starting,
             grace: None,
             asks: Vec::new(),
+            drawn: false,
             over: false,
         }
     }
@@ -162,7 +173,6 @@ impl Runner {
                 Woken::Grace => self.grace_is_over().await,
             }
         }
-        self.tell();
         self.refuse_the_rest();
     }
 
@@ -198,7 +208,7 @@ impl Runner {
     }
 
     /// Everybody can read what the session is doing.
-    fn tell(&self) {
+    pub(super) fn tell(&self) {
         let doing = match (self.over, self.asks.is_empty(), self.state) {
             (true, _, _) => Doing::Ended,
             (false, false, _) | (false, _, PaneState::Asking) => Doing::Asking,
@@ -214,6 +224,7 @@ impl Runner {
             // One that was offered already keeps the words whose range is on its way to the log.
             if current.job.is_none() {
                 current.job = Some(job);
+                self.asks.iter().for_each(|ask| self.tell_of(ask));
             }
         } else if let Some(waiting) = self.queue.iter_mut().find(|waiting| waiting.key == job.key) {
             *waiting = job;
@@ -307,7 +318,10 @@ impl Runner {
     /// Something was drawn: see what the program is doing now.
     async fn look(&mut self) {
         let Some(view) = self.view().await else { return };
+        self.drawn |= matches!(view.state, PaneState::Idle | PaneState::Busy | PaneState::Asking);
         match view.state {
+            // A program may be a script that has not given its place to the real one yet.
+            PaneState::Shell if !self.drawn => {}
             PaneState::Gone | PaneState::Shell => return self.ended("its program ended").await,
             PaneState::Busy | PaneState::Starting => {
                 self.grace = None;
@@ -326,18 +340,25 @@ impl Runner {
         }
     }
 
+    /// A program with reports asks through one, which comes with the dialog; without, only the dialog can be answered.
     fn seen_asking(&mut self, view: View) {
-        self.grace = None;
-        if let Some(dialog) = view.dialog
-            && self.asks.is_empty()
-            && !(self.has_hooks() && self.session.client == "claude")
-        {
+        if !self.asks.is_empty() {
+            self.grace = None;
+        } else if self.has_hooks() {
+            self.grace.get_or_insert_with(|| Instant::now() + GRACE);
+        } else {
+            self.ask_by_dialog(view);
+        }
+    }
+
+    fn ask_by_dialog(&mut self, view: View) {
+        if let Some(dialog) = view.dialog.filter(|_| self.asks.is_empty()) {
             self.asked(dialog.action, Asked::Dialog, dialog.options);
         }
     }
 
     async fn seen_idle(&mut self) {
-        self.asks.retain(|(_, asked)| matches!(asked, Asked::Hook(_)));
+        self.asks.retain(|ask| matches!(ask.to, Asked::Hook(_)));
         let stage = self.current.as_ref().map(|current| current.stage).filter(|stage| *stage >= Stage::Sent);
         if stage.is_none() && self.typed == Typed::Nothing && self.late.is_none() {
             self.grace = None;
@@ -350,11 +371,14 @@ impl Runner {
         self.grace.get_or_insert_with(|| Instant::now() + patience);
     }
 
-    /// The program sits idle and has reported nothing: somebody interrupted it, or its prompt never arrived.
+    /// The program sits idle and has reported nothing: somebody interrupted it, or its prompt never arrived. Or it asks, and no report
+    /// does.
     async fn grace_is_over(&mut self) {
         self.grace = None;
-        if self.view().await.is_none_or(|view| view.state != PaneState::Idle) {
-            return;
+        match self.view().await {
+            Some(view) if view.state == PaneState::Idle => {}
+            Some(view) if view.state == PaneState::Asking => return self.ask_by_dialog(view),
+            Some(_) | None => return,
         }
         self.late = None;
         self.typed = Typed::Nothing;

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::directory::session_of;
 use super::hooks::{Heard, Hook, HookNews, Permit};
 use super::host::Key;
-use super::runner::{Asked, Runner, Stage, Typed};
+use super::runner::{Ask, Asked, Runner, Stage, Typed};
 use super::tags::tag_in;
 use super::{SessionError, SessionId};
 use crate::agent::{Report, TurnKey};
@@ -35,11 +35,11 @@ impl Runner {
         match hook.news {
             HookNews::Began | HookNews::Ended | HookNews::Asks { .. } => Ok(Heard::Yes),
             HookNews::Prompt { text } => self.prompted(&hook.id, &text).await,
-            HookNews::Stopped { text, inputs, interrupted } => {
+            HookNews::Stopped { text, inputs, .. } => {
                 if let Some(inputs) = inputs {
                     self.take_inputs(&hook.id, inputs).await?;
                 }
-                self.stopped(&hook.id, text.filter(|text| !text.trim().is_empty()), interrupted).await
+                self.stopped(&hook.id, text.filter(|text| !text.trim().is_empty())).await
             }
         }
     }
@@ -95,10 +95,10 @@ impl Runner {
     }
 
     /// The program is done.
-    async fn stopped(&mut self, id: &str, text: Option<String>, interrupted: bool) -> Result<Heard, SessionError> {
+    async fn stopped(&mut self, id: &str, text: Option<String>) -> Result<Heard, SessionError> {
         let taken = self.current.as_ref().filter(|current| current.stage == Stage::Accepted).map(|current| current.key.clone());
         if let Some(key) = &taken {
-            self.answer(id, key, text.clone(), interrupted).await?;
+            self.answer(id, key, text.clone()).await?;
             crash::point("turn_answered");
         }
         match (&text, self.typed) {
@@ -120,11 +120,8 @@ impl Runner {
     }
 
     /// The words that answer a turn.
-    async fn answer(&self, id: &str, key: &TurnKey, text: Option<String>, interrupted: bool) -> Result<(), SessionError> {
-        let result = match text {
-            None if interrupted => Err(moothall_kernel::event::Fault::new("interrupted", "It was interrupted at its terminal.")),
-            text => Ok(text.unwrap_or_default()),
-        };
+    async fn answer(&self, id: &str, key: &TurnKey, text: Option<String>) -> Result<(), SessionError> {
+        let result = Ok(text.unwrap_or_default());
         let command = Command::Finished { turn: key.turn, attempt: key.attempt, result, usage: self.usage(key).await };
         self.submit(&key.stream, command, id).await
     }
@@ -184,25 +181,33 @@ impl Runner {
         let screen = self.host.tail(&pane, 4000).await.unwrap_or_default();
         let text = below(&screen, &tag);
         let id = format!("screen:{tag}");
-        if let Err(error) = self.stopped(&id, text, false).await {
+        if let Err(error) = self.stopped(&id, text).await {
             tracing::warn!(session = %self.session.id, %error, "what a screen shows could not be kept");
         }
     }
 
     /// The program wants to do something and waits for a person.
-    pub(super) fn asked(&mut self, action: String, asked: Asked, options: Vec<String>) {
-        let running = self.current.as_ref().filter(|current| current.stage >= Stage::Sent);
-        let Some(key) = running.map(|current| current.key.clone()) else { return refuse(asked) };
-        let permission = PermissionId::new(Uuid::new_v4().to_string());
-        self.asks.push((permission.clone(), asked));
-        self.report(&key, Report::Permission { permission, action, options, within: ASK_MAX });
+    pub(super) fn asked(&mut self, action: String, to: Asked, options: Vec<String>) {
+        let Some(current) = self.current.as_ref().filter(|current| current.stage >= Stage::Sent) else { return refuse(to) };
+        let ask = Ask { permission: PermissionId::new(Uuid::new_v4().to_string()), action, options, to };
+        // After a restart the conversation hears of it when it has taken the turn up again.
+        if current.job.is_some() {
+            self.tell_of(&ask);
+        }
+        self.asks.push(ask);
+    }
+
+    pub(super) fn tell_of(&self, ask: &Ask) {
+        let Some(current) = &self.current else { return };
+        let Ask { permission, action, options, .. } = ask;
+        let (permission, action, options) = (permission.clone(), action.clone(), options.clone());
+        self.report(&current.key, Report::Permission { permission, action, options, within: ASK_MAX });
     }
 
     /// A person answered; without an answer in time it counts as refused.
     pub(super) async fn permit(&mut self, permission: &PermissionId, option: Option<&str>) {
-        let Some(at) = self.asks.iter().position(|(asked, _)| asked == permission) else { return };
-        let (_, asked) = self.asks.remove(at);
-        crash::point("permission_answered");
+        let Some(at) = self.asks.iter().position(|ask| ask.permission == *permission) else { return };
+        let asked = self.asks.remove(at).to;
         match asked {
             Asked::Hook(reply) => drop(reply.send(if option == Some("allow") { Permit::Allow } else { Permit::Deny })),
             Asked::Dialog => self.choose(option).await,
@@ -247,6 +252,8 @@ impl Runner {
         if let Err(error) = self.sessions.leave(&self.session).await {
             tracing::warn!(session = %self.session.id, %error, "a session that ended could not leave its links");
         }
+        // Whoever waits for the end, or shows its token, has to find it over from here on.
+        self.tell();
     }
 }
 

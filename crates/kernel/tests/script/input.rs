@@ -13,16 +13,18 @@
 //! archive · unarchive · stop · cancel codex · pass codex [writer] · offline a b · online · publish · harvest-close
 //! gather rhythm=r breath=1,1,1 beats=3 interval=60 last=20 hearing=on_turn
 //! ask codex rm -rf · allow user yes           (permissions)
-//! prompt codex           shows what codex is told
+//! writer sums 12: words  a summary of what took effect up to 12 (`12@9`: made of what stood in the log at 9)
+//! erase 12               erases the words at 12
+//! prompt codex           shows what codex is told (`whole`: with a transcript; `memory`: what a model's history is rebuilt from)
 //! preview words          who would answer
 //! by codex: …            any control in somebody else's name
 //! ```
 
 use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
-use moothall_kernel::compose::compose;
+use moothall_kernel::compose::{Prompt, compose};
 use moothall_kernel::event::{Event, Fault, To, Usage};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
-use moothall_kernel::ids::{ParticipantId, PermissionId, TurnNo};
+use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, OnLost, Part, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
@@ -103,6 +105,7 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
             player.submit(Command::Post(Post { typed_at, ..Post::new(Actor::named("user"), body) }), out);
             return Ok(());
         }
+        [speaker, "sums", place] => return sum_up(player, speaker, place, body, out),
         [speaker, "late", attempt] => return late(player, speaker, attempt, body, out),
         _ => return Err(format!("cannot read {head:?}")),
     };
@@ -112,6 +115,18 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
         None => Command::Post(Post { to, ..Post::new(Actor::named(speaker), body) }),
     };
     player.submit(command, out);
+    Ok(())
+}
+
+fn sum_up(player: &mut Player, who: &str, place: &str, text: String, out: Out<'_>) -> Result<(), String> {
+    let turn = player.state.open_turns().find(|turn| turn.participant.as_str() == who);
+    let (turn, attempt) = turn.map(|turn| (turn.no, turn.attempt)).ok_or(format!("{who} has no open turn"))?;
+    let place_of = |place: &str| place.parse().map(Seq).map_err(|_| "bad place");
+    let (through, read_at) = match place.split_once('@') {
+        Some((through, read_at)) => (place_of(through)?, place_of(read_at)?),
+        None => (place_of(place)?, player.state.head()),
+    };
+    player.submit(Command::Summarise { turn, attempt, through, read_at, text, usage: Usage::default() }, out);
     Ok(())
 }
 
@@ -204,6 +219,7 @@ fn command(player: &Player, by: Actor, verb: &str, rest: &[&str]) -> Result<Comm
         ("archive", _) => Command::Archive { on: true, by },
         ("unarchive", _) => Command::Archive { on: false, by },
         ("rename", name) => Command::Rename { name: name.into(), by },
+        ("erase", place) => Command::Redact { seq: Seq(place.parse().map_err(|_| "erase needs a place")?), by },
         ("stop", _) => Command::Stop { by },
         ("bind", target) => Command::Control { by, controls: vec![Control::Bind(target.into())] },
         ("cancel", who) => Command::Cancel { turn: turn_of(who)?.0, by },
@@ -263,9 +279,19 @@ fn prompt(player: &Player, rest: &[&str], out: Out<'_>) -> Result<(), String> {
     let turn = turn.ok_or(format!("{who} has no running turn"))?;
     let running = turn.running.ok_or("not running")?;
     let prompt = compose(&player.state, turn, running.from_seq, running.through_seq, &player.log);
-    let shown = if rest.get(1) == Some(&"whole") { prompt.standalone } else { prompt.text };
+    let shown = match rest.get(1) {
+        Some(&"whole") => prompt.standalone,
+        Some(&"memory") => memory(&prompt),
+        _ => prompt.text,
+    };
     out.extend(shown.lines().map(|line| format!("| {line}")));
     Ok(())
+}
+
+/// What a runtime that rebuilds its memory has to do so.
+fn memory(prompt: &Prompt) -> String {
+    let summary = prompt.summary.iter().map(|summary| format!("(up to {}: {})\n", summary.through, summary.text));
+    summary.chain(prompt.history.iter().map(|told| told.line.clone())).collect()
 }
 
 fn preview(player: &Player, words: &str, out: Out<'_>) {

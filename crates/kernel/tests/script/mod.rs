@@ -45,6 +45,10 @@ impl Player {
     fn tell(&mut self, events: Vec<Recorded>, out: &mut Vec<String>) {
         for recorded in events {
             out.extend(output::line(&self.state, &recorded.event));
+            // As every log does.
+            for erased in recorded.event.erases() {
+                self.log.iter_mut().filter(|kept| kept.seq == erased).for_each(|kept| kept.event.erase());
+            }
             self.log.push(recorded);
         }
     }

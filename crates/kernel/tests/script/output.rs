@@ -51,7 +51,12 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
         Event::Held { guard } => format!("held: {}", word(guard)),
         Event::Resumed { downtime } => format!("time stood still for {} s", downtime.as_secs_f64()),
         Event::FactsChanged { participant, .. } => format!("facts of {participant} changed"),
-        Event::Redacted { seq, by } => format!("{by} erased {seq}"),
+        Event::Redacted { seq, by, summaries } if summaries.is_empty() => format!("{by} erased {seq}"),
+        Event::Redacted { seq, by, summaries } => format!("{by} erased {seq}, and with it the summaries {}", places(summaries)),
+        Event::Summarised { participant, through_seq, replaces, body, .. } => {
+            let replaces = replaces.map_or(String::new(), |seq| format!(", and {seq} makes room"));
+            format!("{participant} sums up to {through_seq}{replaces}: {}", short(body))
+        }
         Event::Gathering(step) => gathering(state, step),
     })
 }
@@ -72,6 +77,10 @@ fn short(body: &str) -> String {
 
 fn names(ids: &[moothall_kernel::ids::ParticipantId]) -> String {
     if ids.is_empty() { "nobody".into() } else { ids.iter().map(|id| id.as_str()).collect::<Vec<_>>().join("+") }
+}
+
+fn places(seqs: &[moothall_kernel::ids::Seq]) -> String {
+    seqs.iter().map(ToString::to_string).collect::<Vec<_>>().join("+")
 }
 
 fn ended(outcome: Outcome) -> String {

@@ -105,9 +105,9 @@ pub struct Permit {
     /// Which permission, by the number of its event; needed where several are open
     #[arg(long, value_name = "NUMBER")]
     pub number: Option<u64>,
-    /// Who answers: a person
-    #[arg(long = "as", value_name = "ID", default_value = "user")]
-    pub speaker: String,
+    /// Who answers: a person [default: whoever the credential is for, otherwise user]
+    #[arg(long = "as", value_name = "ID")]
+    pub speaker: Option<String>,
 }
 
 /// `mcp`.

@@ -43,7 +43,7 @@ pub async fn invite(client: &Client, thread: &str, id: &str, profile: WireProfil
 }
 
 async fn control(client: &Client, thread: &str, content: serde_json::Value) -> Result<Accepted, Fault> {
-    let event = NewEvent { kind: Some("control".into()), from: Some("user".into()), content, ..NewEvent::default() };
+    let event = NewEvent { kind: Some("control".into()), from: Some(client.name().to_owned()), content, ..NewEvent::default() };
     client.post(&threads::path(thread, "events"), &event).await
 }
 

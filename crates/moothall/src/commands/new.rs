@@ -16,7 +16,7 @@ const DEMO: [&str; 3] = ["analyst", "writer", "critic"];
 pub async fn run(desk: &Desk, args: &New) -> Result<(), Fault> {
     let registry: AgentList = desk.client.get("/agents").await?;
     let guests = guests(&registry.agents, args)?;
-    let body = NewThread { name: Some(args.name.clone()), from: Some("user".into()), policy: Some(json!(args.policy)) };
+    let body = NewThread { name: Some(args.name.clone()), from: Some(desk.client.name().to_owned()), policy: Some(json!(args.policy)) };
     let created: ThreadCreated = desk.client.post("/threads", &body).await?;
     for guest in &guests {
         invite(&desk.client, &created.id, &guest.client, profile_of(guest)).await?;

@@ -140,7 +140,8 @@ pub async fn run(desk: &Desk, args: &Permit) -> Result<(), Fault> {
     let Some(option) = &args.option else { return list(desk, &open) };
     let forward = "see what is asked: moothall permit and the conversation alone";
     let asked = open.one(args.number).map_err(|what| Fault::new(Exit::Failure, what).try_this(forward))?;
-    let answered = answer(&desk.client, &thread, &args.speaker, &asked.permission, option, None).await?;
+    let by = args.speaker.as_deref().unwrap_or(desk.client.name());
+    let answered = answer(&desk.client, &thread, by, &asked.permission, option, None).await?;
     if desk.paper.json {
         return desk.paper.object(&answered);
     }

@@ -22,7 +22,7 @@ pub async fn run(desk: &Desk, args: &Say) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let event = NewEvent {
         kind: Some("message".into()),
-        from: Some(args.speaker.clone()),
+        from: Some(args.speaker.clone().unwrap_or_else(|| desk.client.name().to_owned())),
         to: args.to.clone(),
         content: json!(content),
         meta: None,
@@ -46,7 +46,8 @@ pub async fn run(desk: &Desk, args: &Say) -> Result<(), Fault> {
 
 pub async fn stop(desk: &Desk, args: &Stop) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
-    let stopped: StopAccepted = desk.client.post(&threads::path(&thread, "stop"), &Actor { from: Some("user".into()) }).await?;
+    let stopped: StopAccepted =
+        desk.client.post(&threads::path(&thread, "stop"), &Actor { from: Some(desk.client.name().to_owned()) }).await?;
     if desk.paper.json {
         return desk.paper.object(&stopped);
     }

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
+use moothall_engine::access::{Secret, TokenKind};
 use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::ports::SystemClock;
 use moothall_engine::registry::Registry;
@@ -18,6 +19,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::cli::{LogFormat, Serve};
 use crate::config::{self, Config};
+use crate::credential::Posted;
 use crate::fault::{Exit, Fault};
 use crate::gauges;
 use crate::paint::{Paper, Style, note};
@@ -33,16 +35,17 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
     settled.config.warnings.iter().for_each(|warning| tell(args.log, &format!("warning: {warning}")));
     let mut stops = Stops::listen()?;
     let log = Arc::new(open_log(&settled.data)?);
-    let (listener, address) = listen(settled.bind).await?;
+    let key = Secret::fresh(TokenKind::Startup).map_err(|error| Fault::new(Exit::Failure, "cannot make a credential").because(error))?;
+    let (listener, address, _posted) = listen_with(&settled, &key).await?;
     let registry = registry(&settled.config, address)?;
     let agents: Vec<String> = registry.iter().map(|spec| spec.client.clone()).collect();
     let terminals = Terminals::open(&settled.data, &format!("http://{address}"), &settled.config)?;
     let hall = open_hall(log.clone(), registry, &settled.config, terminals.as_ref()).await?;
     let ears = terminals.map(|terminals| terminals.listen(hall.clone()));
-    announce(paper, &settled, address, &agents)?;
+    announce(paper, &settled, &Doors { address, agents: &agents, key: &key })?;
 
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let options = options(&settled, address);
+    let options = options(&settled, address, key);
     let doors = tokio::spawn(serve(listener, hall.clone(), options, async move {
         // The sender going away means the same as its word.
         let _ = stopped.await;
@@ -142,6 +145,17 @@ fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
     })
 }
 
+/// Listens, with the start-up credential in its place before anybody can ask for it.
+async fn listen_with(settled: &Settled, key: &Secret) -> Result<(TcpListener, SocketAddr, Posted), Fault> {
+    let post = |address: SocketAddr| Posted::new(&settled.data, address, key.reveal());
+    // Nobody knows a port yet that the system is to choose.
+    let early = if settled.bind.port() == 0 { None } else { Some(post(settled.bind)?) };
+    let (listener, address) = listen(settled.bind).await?;
+    let mut posted = early.map_or_else(|| post(address), Ok)?;
+    posted.note(&settled.data, address.port(), &config::environment());
+    Ok((listener, address, posted))
+}
+
 async fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr), Fault> {
     let bound = TcpListener::bind(bind).await.and_then(|listener| listener.local_addr().map(|address| (listener, address)));
     bound.map_err(|error| match error.kind() {
@@ -178,25 +192,39 @@ async fn open_hall(log: Arc<SqliteLog>, registry: Registry, config: &Config, ter
     })
 }
 
-fn options(settled: &Settled, address: SocketAddr) -> HttpOptions {
+fn options(settled: &Settled, address: SocketAddr, key: Secret) -> HttpOptions {
     let config = &settled.config;
     let mut options = HttpOptions::new(address);
     options.gauges = gauges::of(&settled.data);
+    options.mode = settled.mode.into();
+    options.startup = Some(key);
     options.hosts.clone_from(&config.server.allowed_hosts);
     options.origins.clone_from(&config.server.allowed_origins);
     options
 }
 
+/// What there is to say about a server that begins.
+struct Doors<'a> {
+    address: SocketAddr,
+    agents: &'a [String],
+    key: &'a Secret,
+}
+
 /// Where it listens, who is there, and what to type next.
-fn announce(paper: &Paper, settled: &Settled, address: SocketAddr, agents: &[String]) -> Result<(), Fault> {
+fn announce(paper: &Paper, settled: &Settled, doors: &Doors<'_>) -> Result<(), Fault> {
+    let Doors { address, agents, key } = *doors;
     let url = format!("http://{address}");
+    // A fragment stays in the browser: it is in no request and no log.
+    let page = format!("{url}/#key={}", key.reveal());
     let data = std::path::absolute(&settled.data).unwrap_or_else(|_| settled.data.clone());
     if paper.json {
-        return paper.object(&json!({"listening": url, "data": data, "agents": agents, "version": env!("CARGO_PKG_VERSION")}));
+        return paper
+            .object(&json!({"listening": url, "page": page, "data": data, "agents": agents, "version": env!("CARGO_PKG_VERSION")}));
     }
     let elsewhere = if address.port() == USUAL_BIND.port() { String::new() } else { format!(" --server {url}") };
     let lines = [
         format!("Moothall listens on {}", paper.paint(Style::Bold, &url)),
+        format!("  page    {}", paper.paint(Style::Plain, &page)),
         format!("  data    {}", paper.paint(Style::Plain, &data.display().to_string())),
         format!("  agents  {}", paper.paint(Style::Plain, &agents.join(", "))),
         "Next, in another terminal (from the sources: cargo run --release -- instead of moothall):".to_owned(),

@@ -1,6 +1,6 @@
 //! Shows events to people.
 
-use moothall_surfaces::wire::{Envelope, TurnEvent};
+use moothall_surfaces::wire::{Envelope, TurnEvent, WireUsage};
 use serde_json::Value;
 
 use super::Desk;
@@ -117,13 +117,17 @@ fn explain_turn(event: TurnEvent) -> String {
         TurnEvent::Lost { turn, attempt } => format!("turn {} lost attempt {attempt} in a restart", number(&turn)),
         TurnEvent::Ended { turn, participant, outcome, fault, usage, .. } => {
             let fault = fault.map_or_else(String::new, |fault| format!(": {}", fault.message));
-            format!("turn {} of {participant}: {outcome} after {:.2} s{fault}", number(&turn), usage.seconds)
+            format!("turn {} of {participant}: {outcome} after {}{fault}", number(&turn), spent(&usage))
         }
         TurnEvent::Skipped { participant, why_not, detail, .. } => {
             let detail = detail.map_or_else(String::new, |detail| format!(": {detail}"));
             format!("{participant} is not asked ({why_not}){detail}")
         }
         TurnEvent::Kept { participant, because, text, .. } => format!("kept from {participant} ({because}): {text}"),
+        TurnEvent::Summarised { participant, through_seq, usage, text, .. } => {
+            let text = if text.is_empty() { "(erased)" } else { &text };
+            format!("{participant} summed up 1..{through_seq} ({}): {text}", spent(&usage))
+        }
         TurnEvent::Taken { cause } => format!("message {} is taken up", cause.seq),
         TurnEvent::RoundOpened { cause, cap, forced, polled } => {
             format!("round about {}: at most {cap} replies; must answer: {}; may: {}", cause.seq, names(&forced), names(&polled))
@@ -134,6 +138,23 @@ fn explain_turn(event: TurnEvent) -> String {
             format!("{participant} runs as {runtime} now{}", if known { "" } else { ", unknown to the registry" })
         }
     }
+}
+
+/// What a turn used: time, tokens read and written where a model said so, and what they cost where prices are configured.
+pub fn spent(usage: &WireUsage) -> String {
+    let tokens = match (usage.input_tokens, usage.output_tokens) {
+        (0, 0) => String::new(),
+        (input, output) => format!(", {input} + {output} tokens"),
+    };
+    let cost = if usage.cost_micros == 0 { String::new() } else { format!(", cost {}", cost(usage.cost_micros)) };
+    format!("{:.2} s{tokens}{cost}", usage.seconds)
+}
+
+/// Millionths as a plain number; small sums keep their digits.
+pub fn cost(micros: u64) -> String {
+    let exact = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+    let digits = exact.trim_end_matches('0').len().max(exact.len() - 4);
+    exact[..digits].to_owned()
 }
 
 fn names(ids: &[String]) -> String {

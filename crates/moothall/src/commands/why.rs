@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Desk;
 use super::events::{self, Wanted};
-use super::show::{clock, words_of};
+use super::show::{clock, spent, words_of};
 use crate::cli::Why;
 use crate::fault::{Exit, Fault};
 use crate::paint::{Paper, Style, note};
@@ -97,11 +97,10 @@ fn row(paper: &Paper, faces: &Faces, turn: &TurnEntry) -> String {
     let who = faces.painted(paper, &turn.participant, faces.width());
     let asked = turn.why.as_deref().unwrap_or("not asked");
     let (style, came) = outcome(turn);
-    let seconds = turn.usage.as_ref().map_or_else(String::new, |usage| format!("{:>8.2} s", usage.seconds));
+    let used = turn.usage.as_ref().map_or_else(String::new, |usage| format!("{:>10}", spent(usage)));
     let fault = turn.fault.as_ref().map(|fault| fault.message.as_str());
     let detail = [turn.detail.as_deref(), fault].into_iter().flatten().collect::<Vec<_>>().join("; ");
-    let row =
-        format!("      {who}  {asked:<9}  {}{seconds}  {}", paper.paint(style, &format!("{came:<9}")), paper.paint(Style::Dim, &detail));
+    let row = format!("      {who}  {asked:<9}  {}{used}  {}", paper.paint(style, &format!("{came:<9}")), paper.paint(Style::Dim, &detail));
     row.trim_end().to_owned()
 }
 

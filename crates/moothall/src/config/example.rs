@@ -27,7 +27,11 @@ const HEADER: &str = "\
 const SERVER: &[Entry] = &[
     ("bind", "\"127.0.0.1:5111\"", "Where the server listens. Port 0 picks a free one. In local mode only this computer may reach it."),
     ("data", "\"${HOME}/.local/share/moothall\"", "The folder for everything that is kept. Default: moothall in the XDG data folder."),
-    ("mode", "\"local\"", "Who may do what. `local`: whoever sits at this computer may do everything."),
+    (
+        "mode",
+        "\"local\"",
+        "Who may do what without a credential. `local`: whoever sits at this computer may converse. `token`: nobody anything.",
+    ),
     (
         "allowed_hosts",
         "[\"moothall.test:5111\"]",

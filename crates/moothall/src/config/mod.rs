@@ -52,12 +52,23 @@ pub struct ServerConfig {
 }
 
 /// Who may do what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Whoever sits at this computer; nobody else can reach the server.
+    /// Whoever sits at this computer may converse; nobody else can reach the server.
     #[default]
     Local,
+    /// Whoever has a token, as far as it allows.
+    Token,
+}
+
+impl From<Mode> for moothall_engine::access::Mode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Local => Self::Local,
+            Mode::Token => Self::Token,
+        }
+    }
 }
 
 impl Config {

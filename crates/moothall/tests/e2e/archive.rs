@@ -1,6 +1,7 @@
 //! Finding again what was said, and taking it away.
 
 use std::fmt::Write as _;
+use std::time::Instant;
 
 use moothall_engine::ports::{Catalog, Epoch, EventLog, StreamBatch};
 use moothall_kernel::event::{Event, Posted, Recorded, To};
@@ -85,12 +86,12 @@ fn event(seq: u64) -> Event {
 }
 
 /// A conversation of that many messages, put where a server finds it.
-async fn long_talk(home: &Home) {
+async fn long_talk(home: &Home, messages: u64) {
     let log = SqliteLog::open(&home.data()).unwrap();
     let (title, policy, created_at) = ("Long talk".to_owned(), "mention_only".to_owned(), Timestamp::from_millis(1_700_000_000_000));
     let catalog = Catalog { title, policy, created_at, next_wake: None, has_duties: false, archived: false };
-    for first in (0..MESSAGES).step_by(1000) {
-        let events = (first + 1..=first + 1000).map(|seq| Recorded {
+    for first in (0..messages).step_by(100) {
+        let events = (first + 1..=first + 100).map(|seq| Recorded {
             seq: Seq(seq),
             ts: created_at + moothall_kernel::time::Millis(seq),
             event: event(seq),
@@ -122,7 +123,7 @@ fn found(server: &Server<'_>, query: &[&str]) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_thousand_messages_are_found_and_exported() {
     let home = Home::new();
-    long_talk(&home).await;
+    long_talk(&home, MESSAGES).await;
     let server = home.serve();
     let answer = found(&server, &["\"message 7777\" from:user in:\"long talk\""]);
     assert_eq!((answer["hits"].as_array().unwrap().len(), &answer["hits"][0]["seq"]), (1, &json!(7777)));
@@ -137,4 +138,34 @@ async fn ten_thousand_messages_are_found_and_exported() {
     assert!(all.lines().count() as u64 > MESSAGES);
     let text = server.ok(&["search", "\"message 7777\""]);
     assert!(text.starts_with("Long talk  2023-11-14 22:13:27Z  7777  user  message 7777 about"), "{text}");
+
+    // As a page, every message stands there once, in order and as it was said.
+    let page = server.ok(&["export", "long-talk"]);
+    let fenced: Vec<&str> = page.split("\n~~~text\n").skip(1).map(|part| part.split_once("\n~~~").unwrap().0).collect();
+    let said = all.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).filter(|event| event["type"] == "message");
+    let said: Vec<String> = said.map(|event| event["content"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(fenced, said);
+}
+
+/// Prints what a conversation's length costs; nothing of it is asserted.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reply_comes_however_long_the_conversation_is() {
+    println!("{:>8} {:>16} {:>14}", "messages", "reply ms (p50)", "resident MiB");
+    for messages in [100, 1_000, MESSAGES] {
+        let home = Home::new();
+        home.configure("[defaults]\ncooldown_seconds = 0\n[agents.parrot]\nreplies = [\"Yes: {message}\"]\n");
+        long_talk(&home, messages).await;
+        let server = home.serve();
+        server.invite("long-talk", "parrot", "parrot").await;
+        let mut waits = Vec::new();
+        for n in 0..21 {
+            let began = Instant::now();
+            let asked = server.say("long-talk", &format!("@parrot number {n}")).await;
+            let reply = server.reply("long-talk", &asked, "parrot").await;
+            waits.push(began.elapsed());
+            assert_eq!(reply["content"], format!("Yes: @parrot number {n}"));
+        }
+        waits.sort_unstable();
+        println!("{messages:>8} {:>16.1} {:>14.1}", waits[10].as_secs_f64() * 1000.0, server.resident_kib() as f64 / 1024.0);
+    }
 }

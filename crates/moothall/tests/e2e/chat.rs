@@ -106,6 +106,7 @@ fn nothing_is_lost_or_sent_twice_when_the_server_goes_away() {
     let back = terminal.wait("everything", |screen| {
         ["connected again", "user      while away", "ann       from elsewhere"].iter().all(|text| screen.contains(text))
             && !screen.contains('…')
+            && last_row(screen) == "› a draft"
     });
     assert_eq!((back.matches("while away").count(), last_row(&back)), (1, "› a draft"), "{back}");
     assert_eq!(back.matches("before").count(), 1, "{back}");

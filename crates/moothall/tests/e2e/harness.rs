@@ -164,6 +164,13 @@ impl<'a> Server<'a> {
         home.serve_on(&address)
     }
 
+    /// The memory that it has now.
+    pub fn resident_kib(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.running.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
     /// The client that speaks to it.
     pub fn http(&self) -> &reqwest::Client {
         &self.http

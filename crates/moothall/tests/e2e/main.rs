@@ -10,12 +10,17 @@ mod doors;
 mod chat;
 mod chat_plain;
 mod crash;
+mod access;
 mod archive;
 mod upkeep;
+mod models;
+mod hostile;
 mod trouble;
 mod hook;
+mod links;
 mod mcp;
 mod sessions;
+#[expect(dead_code, reason = "the tests of the surfaces do more with it")]
 #[path = "../../../surfaces/tests/surface/stage.rs"]
 mod stage;
 #[cfg(feature = "crash-points")]

@@ -4,6 +4,7 @@ use std::process::Output;
 use std::sync::Arc;
 
 use moothall_engine::MemoryLog;
+use moothall_engine::access::{Secret, TokenKind};
 use moothall_engine::hall::{Hall, HallParts, Update};
 use moothall_engine::ports::SystemClock;
 use moothall_engine::sessions::{Hook, HookNews, Permit, SessionId};
@@ -20,6 +21,8 @@ use crate::stage::Stage;
 struct House {
     home: Home,
     url: String,
+    /// The start-up credential.
+    key: String,
     hall: Hall,
     stage: Arc<Stage>,
 }
@@ -37,16 +40,19 @@ impl House {
         let hall = Hall::open_with(parts, Some(stage.clone())).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        tokio::spawn(serve(listener, hall.clone(), HttpOptions::new(address), std::future::pending()));
-        Self { home: Home::new(), url: format!("http://{address}"), hall, stage }
+        let secret = Secret::fresh(TokenKind::Startup).unwrap();
+        let key = secret.reveal().to_owned();
+        let options = HttpOptions { startup: Some(secret), ..HttpOptions::new(address) };
+        tokio::spawn(serve(listener, hall.clone(), options, std::future::pending()));
+        Self { home: Home::new(), url: format!("http://{address}"), key, hall, stage }
     }
 
-    /// Runs a command, inside a session where a token is given.
+    /// Runs a command, inside a session where a token is given; otherwise as whoever started the server.
     fn run(&self, token: Option<&str>, args: &[&str]) -> Output {
         let mut command = self.home.command(args);
         match token {
             Some(token) => command.env("MOOTHALL_URL", &self.url).env("MOOTHALL_SESSION_TOKEN", token),
-            None => command.env("MOOTHALL_SERVER", &self.url),
+            None => command.env("MOOTHALL_SERVER", &self.url).env("MOOTHALL_TOKEN", &self.key),
         };
         tokio::task::block_in_place(|| command.output().unwrap())
     }
@@ -113,7 +119,7 @@ async fn sessions_are_linked_and_talk_from_inside() {
     let outside = house.run(None, &["send", "ben", "x", "--direct"]);
     assert!(outside.status.code() == Some(77) && stderr(&outside).contains("moothall link"), "{}", stderr(&outside));
     let forged = house.run(Some("ses_forged"), &["send", "ben", "x"]);
-    assert!(forged.status.code() == Some(77) && stderr(&forged).contains("unknown_token"), "{}", stderr(&forged));
+    assert!(forged.status.code() == Some(77) && stderr(&forged).contains("unauthenticated"), "{}", stderr(&forged));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -152,7 +158,7 @@ async fn a_person_answers_what_a_program_asks() {
         assert!(!refused.status.success() && stderr(&refused).contains(word), "{}", stderr(&refused));
     }
     let by_program = house.run(Some(&token), &["permit", "planner", "allow"]);
-    assert!(by_program.status.code() == Some(77) && stderr(&by_program).contains("people_only"), "{}", stderr(&by_program));
+    assert!(by_program.status.code() == Some(77) && stderr(&by_program).contains("forbidden"), "{}", stderr(&by_program));
     house.ok(&["permit", "planner", "deny"]);
     assert_eq!(tokio::time::timeout(PATIENCE, asked).await.unwrap().unwrap(), Permit::Deny);
 }

@@ -9,7 +9,7 @@ use crate::world::{Floor, World};
 
 #[tokio::test]
 async fn an_open_turn_is_taken_up_though_nobody_asks_for_its_conversation() {
-    let mut world = World::new();
+    let mut world = World::new().await;
     let mut server = world.house.start().await;
     world.furnish(&mut server, &[Floor::Asked]).await;
     let asked = world.event(&mut server, 0, "gated", json!({"from": "user", "content": "@gated please"})).await;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use moothall_store::SqliteLog;
+use moothall_testkit::model_server::ModelServer;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -38,19 +39,23 @@ command = ["/bin/sh", "-c", "read -r document; echo done"]
 /// A place for a server.
 pub struct House {
     folder: TempDir,
+    /// What answers for the model, whose memory is so small that it is summed up again and again.
+    _models: ModelServer,
     /// Where the server is; nothing while there is none.
     pub address: watch::Sender<Option<String>>,
     crashes: AtomicU64,
 }
 
 impl House {
-    pub fn new() -> Self {
+    pub async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let models = ModelServer::start().await.unwrap();
         let path = folder.path().display();
         let gate = format!("read -r document; [ -e {path}/open ] && echo opened || exec sleep 600");
-        let gated = format!("{AGENTS}\n[agents.gated]\ncommand = [\"/bin/sh\", \"-c\", {gate:?}]\n");
-        fs::write(folder.path().join("moothall.toml"), gated).unwrap();
-        Self { folder, address: watch::channel(None).0, crashes: AtomicU64::new(0) }
+        let gated = format!("[agents.gated]\ncommand = [\"/bin/sh\", \"-c\", {gate:?}]\n");
+        let model = format!("[agents.mod]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = {:?}\ncontext_tokens = 900\n", models.url());
+        fs::write(folder.path().join("moothall.toml"), format!("{AGENTS}\n{gated}\n{model}")).unwrap();
+        Self { folder, _models: models, address: watch::channel(None).0, crashes: AtomicU64::new(0) }
     }
 
     pub fn data(&self) -> PathBuf {

@@ -56,7 +56,7 @@ fn counts(point: &str, chance: &mut Chance) -> Vec<u64> {
     let more = setting("MOOTHALL_KILL_ROUNDS", || 0);
     match when(point) {
         When::Working => {
-            let rare = ["pass", "mute", "pause", "stop"].iter().any(|rare| point.contains(rare));
+            let rare = ["pass", "mute", "pause", "stop", "summary"].iter().any(|rare| point.contains(rare));
             let late = 2 + chance.below(if rare { 2 } else { 12 });
             [1, late].into_iter().chain((0..more).map(|_| 1 + chance.below(if rare { 6 } else { 60 }))).collect()
         }
@@ -90,7 +90,7 @@ async fn a_crash_at_any_point_loses_nothing_and_repeats_nothing() {
 /// One life, one death at a point, and another life. Gives what is wrong.
 async fn play(at: String, mut chance: Chance) -> Vec<String> {
     let when = when(&at);
-    let mut world = World::new();
+    let mut world = World::new().await;
     let first = Some(at.as_str()).filter(|_| when != When::Starting);
     let mut server = world.house.start_until(first).await.expect("a server that works before it dies");
     world.furnish(&mut server, &FLOORS).await;

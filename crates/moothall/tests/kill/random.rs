@@ -62,7 +62,7 @@ impl Tally {
 
 /// So many kills in one house. Gives what is wrong.
 async fn haunt(kills: u64, mut chance: Chance, done: &mut Tally) -> Vec<String> {
-    let mut world = World::new();
+    let mut world = World::new().await;
     let mut server = world.house.start().await;
     world.furnish(&mut server, &FLOORS).await;
     let mut writers: Vec<Writer> = (0..WRITERS).map(|number| Writer::of(number % FLOORS.len(), number, chance.branch())).collect();

@@ -48,7 +48,7 @@ impl Reader {
         let name = self.viewer.as_deref().unwrap_or("the operator");
         let seen = self.seen.lock().unwrap();
         let mut faults: Vec<String> = seen.faults.iter().map(|fault| format!("{name}: {fault}")).collect();
-        if let Some((saw, is)) = seen.events.iter().zip(events).find(|(saw, is)| saw != is) {
+        if let Some((saw, is)) = seen.events.iter().zip(events).find(|(saw, is)| saw != is && lasting(saw) != lasting(is)) {
             faults.push(format!("{name} saw {saw}, and it is {is}"));
         }
         if seen.events.len() != events.len() {
@@ -144,4 +144,14 @@ impl Reading {
         drop(seen);
         self.heads.send_replace(seq);
     }
+}
+
+/// What of an event is there for ever: a summary's words are, until a later one takes its place.
+fn lasting(event: &Value) -> Value {
+    let mut event = event.clone();
+    if event["content"]["event"] == "summarised" {
+        event["content"]["text"] = Value::Null;
+        event["meta"] = Value::Null;
+    }
+    event
 }

@@ -31,7 +31,7 @@ impl Floor {
     fn invited(self) -> &'static [&'static str] {
         match self {
             Floor::Hybrid => &["ann", "ben", "cat", "sh"],
-            Floor::Asked => &["ann", "cat", "sh", "gated", "guest"],
+            Floor::Asked => &["ann", "cat", "sh", "mod", "gated", "guest"],
         }
     }
 }
@@ -51,8 +51,8 @@ pub struct World {
 }
 
 impl World {
-    pub fn new() -> Self {
-        Self { house: House::new(), ledger: Ledger::new(), threads: Vec::new() }
+    pub async fn new() -> Self {
+        Self { house: House::new().await, ledger: Ledger::new(), threads: Vec::new() }
     }
 
     /// Begins the conversations, whatever happens to the server while it does.

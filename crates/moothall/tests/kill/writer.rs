@@ -124,8 +124,8 @@ impl Writer {
     }
 
     fn side_by_side(&mut self) -> VecDeque<Act> {
-        match self.chance.below(10) {
-            0 => vec![self.say("user", "all", "@ann @cat @sh")],
+        match self.chance.below(12) {
+            0 => vec![self.say("user", "all", "@ann @cat @sh @mod")],
             1 => vec![self.say("user", "all", "@sh")],
             2 => vec![self.say("user", "cat", "you")],
             3 => vec![self.say("guest", "all", "@ann, by the way")],
@@ -133,6 +133,7 @@ impl Writer {
             5 => vec![self.say("user", "all", "@guest")],
             6 => vec![control(json!({"prod": ["cat", "ann"]}))],
             7 => vec![Act::Presence("listening")],
+            8..=9 => vec![self.say("user", "all", "@mod")],
             _ => vec![self.say("user", "all", "@ann")],
         }
         .into()

@@ -13,3 +13,4 @@ mod world;
 
 mod print;
 mod reports;
+mod hosted;

@@ -1,5 +1,6 @@
 //! A home folder in which the real programs ask nothing at their start, and know only the fake models.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,12 @@ pub fn path() -> String {
 pub fn file(program: &str) -> String {
     let found = std::env::split_paths(&path()).map(|folder| folder.join(program)).find(|file| file.is_file());
     found.unwrap_or_else(|| panic!("{program} is not installed")).to_string_lossy().into_owned()
+}
+
+/// What a program in a terminal inherits.
+pub fn variables(home: &Home) -> BTreeMap<String, String> {
+    let home = home.path().to_string_lossy().into_owned();
+    [("PATH", path()), ("HOME", home), ("COLORTERM", "truecolor".to_owned())].map(|(name, value)| (name.to_owned(), value)).into()
 }
 
 /// Furnishes a home for all three, with a folder to work in.

@@ -11,7 +11,7 @@ const ALL: usize = 1000;
 
 async fn claude(permit: Permit) -> World {
     let mut world = World::of("claude", &[], &["❯"], permit).await;
-    assert_eq!(world.news().await, HookNews::Began);
+    assert_eq!(world.ears.news().await, HookNews::Began);
     world
 }
 
@@ -22,31 +22,31 @@ async fn claude_reports_turns_queued_prompts_interruptions_and_its_end() {
     let gate = Gate::default();
     world.models.when("tag-one", Reply::text("Reply to one.").gated(&gate));
     world.terminal.prompt("First line\nand tag-one");
-    world.prompted("First line\nand tag-one").await;
+    world.ears.prompted("First line\nand tag-one").await;
     world.models.asked_about("tag-one").await;
     // Two more while it is busy: it takes both when it is done, and ends once for both.
     world.models.when("tag-three", Reply::text("Reply to both."));
     world.terminal.prompt("Second tag-two");
     world.terminal.prompt("Third tag-three");
     gate.open(ALL);
-    assert_eq!(world.stopped().await.as_deref(), Some("Reply to one."));
-    world.prompted("tag-two").await;
-    world.prompted("tag-three").await;
-    assert_eq!(world.stopped().await.as_deref(), Some("Reply to both."));
+    assert_eq!(world.ears.stopped().await.as_deref(), Some("Reply to one."));
+    world.ears.prompted("tag-two").await;
+    world.ears.prompted("tag-three").await;
+    assert_eq!(world.ears.stopped().await.as_deref(), Some("Reply to both."));
     // Interrupted, it reports no end.
     world.models.when("tag-four", Reply::stall(["Begun "]));
     world.terminal.prompt("Fourth tag-four");
-    world.prompted("tag-four").await;
+    world.ears.prompted("tag-four").await;
     world.models.asked_about("tag-four").await;
     world.terminal.key("Escape");
     world.terminal.shows(&["Interrupted"]);
     world.models.when("tag-five", Reply::text("Reply to five."));
     world.terminal.key("C-u");
     world.terminal.prompt("Fifth tag-five");
-    world.prompted("tag-five").await;
-    assert_eq!(world.stopped().await.as_deref(), Some("Reply to five."));
+    world.ears.prompted("tag-five").await;
+    assert_eq!(world.ears.stopped().await.as_deref(), Some("Reply to five."));
     world.terminal.prompt("/exit");
-    assert_eq!(world.news().await, HookNews::Ended);
+    assert_eq!(world.ears.news().await, HookNews::Ended);
 }
 
 #[tokio::test]
@@ -56,11 +56,11 @@ async fn claude_does_what_is_permitted_by_its_waiting_hook() {
     let input = json!({"command": "touch made-by-claude", "description": "Look around"});
     world.models.when("tag-touch", Reply::tool("Bash", input));
     world.terminal.prompt("Please touch tag-touch");
-    world.prompted("tag-touch").await;
-    let Came::Question(hook) = world.next().await else { panic!("no question") };
+    world.ears.prompted("tag-touch").await;
+    let Came::Question(hook) = world.ears.next().await else { panic!("no question") };
     let HookNews::Asks { action } = hook.news else { panic!("{:?}", hook.news) };
     assert!(action.starts_with("Bash {") && action.contains("touch made-by-claude"), "{action}");
-    assert!(world.stopped().await.is_some());
+    assert!(world.ears.stopped().await.is_some());
     assert!(world.home.path().join("work/made-by-claude").exists());
 }
 
@@ -71,7 +71,7 @@ async fn codex_reports_its_turns_and_not_its_titles() {
     let gate = Gate::default();
     world.models.when("tag-one", Reply::text("Reply to one."));
     world.terminal.prompt("First line\nand tag-one");
-    let news = world.news().await;
+    let news = world.ears.news().await;
     let HookNews::Stopped { text, inputs, .. } = news else { panic!("{news:?}") };
     assert_eq!(text.as_deref(), Some("Reply to one."));
     assert_eq!(inputs.unwrap(), ["First line\nand tag-one"]);
@@ -82,7 +82,7 @@ async fn codex_reports_its_turns_and_not_its_titles() {
     world.models.asked_about("tag-two").await;
     world.terminal.prompt("Third tag-three");
     gate.open(ALL);
-    let news = world.news().await;
+    let news = world.ears.news().await;
     let HookNews::Stopped { text, inputs, .. } = news else { panic!("{news:?}") };
     assert_eq!(text.as_deref(), Some("Reply to three."));
     assert!(inputs.unwrap().iter().any(|input| input.contains("tag-two")));
@@ -94,24 +94,24 @@ async fn codex_reports_its_turns_and_not_its_titles() {
     world.terminal.shows(&["interrupted"]);
     world.models.when("tag-five", Reply::text("Reply to five."));
     world.terminal.prompt("Fifth tag-five");
-    assert_eq!(world.stopped().await.as_deref(), Some("Reply to five."));
+    assert_eq!(world.ears.stopped().await.as_deref(), Some("Reply to five."));
 }
 
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn gemini_reports_turns_interruptions_and_its_end() {
     let mut world = World::of("gemini", &["--skip-trust"], &["Type your message"], Permit::Undecided).await;
-    assert_eq!(world.news().await, HookNews::Began);
+    assert_eq!(world.ears.news().await, HookNews::Began);
     world.models.when("tag-one", Reply::text("Reply to one."));
     world.terminal.prompt("First line\nand tag-one");
-    world.prompted("tag-one").await;
-    assert_eq!(world.stopped().await.as_deref(), Some("Reply to one."));
+    world.ears.prompted("tag-one").await;
+    assert_eq!(world.ears.stopped().await.as_deref(), Some("Reply to one."));
     world.models.when("tag-two", Reply::stall(["Begun "]));
     world.terminal.prompt("Second tag-two");
-    world.prompted("tag-two").await;
+    world.ears.prompted("tag-two").await;
     world.models.asked_about("tag-two").await;
     world.terminal.key("Escape");
-    assert_eq!(world.stopped().await, None);
+    assert_eq!(world.ears.stopped().await, None);
     world.terminal.prompt("/quit");
-    assert_eq!(world.news().await, HookNews::Ended);
+    assert_eq!(world.ears.news().await, HookNews::Ended);
 }

@@ -1,6 +1,5 @@
 //! One real program in a terminal, dressed for a session, and everything it reports.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -14,8 +13,8 @@ use crate::harness::{Home, PATIENCE};
 use crate::programs;
 use crate::terminal::Terminal;
 
-const SESSION: &str = "01980000-0000-7000-8000-000000000001";
-const TOKEN: &str = "CANARY-0123456789abcdef";
+pub const SESSION: &str = "01980000-0000-7000-8000-000000000001";
+pub const TOKEN: &str = "CANARY-0123456789abcdef";
 
 /// Something that reached the server.
 #[derive(Debug)]
@@ -42,53 +41,37 @@ impl HookSink for Ear {
     }
 }
 
-pub struct World {
-    pub models: ModelServer,
-    pub terminal: Terminal,
-    pub home: Home,
+/// A server's ear at the spool of one session.
+pub struct Listening {
+    pub dress: HookDress,
     came: mpsc::UnboundedReceiver<Came>,
     reader: tokio::task::JoinHandle<()>,
     _kept: TempDir,
 }
 
-impl Drop for World {
+impl Drop for Listening {
     fn drop(&mut self) {
         self.reader.abort();
     }
 }
 
-impl World {
-    /// Starts a program and waits until it can be spoken to.
-    pub async fn of(client: &str, args: &[&str], ready: &[&str], permit: Permit) -> Self {
-        let (home, models) = (Home::new(), ModelServer::start().await.unwrap());
-        let work = programs::settle(&home, &models.url());
+impl Listening {
+    /// Listens, and answers every question for permission like this.
+    pub fn new(permit: Permit) -> Self {
         // Gemini CLI believes no file below a folder that others may write to, such as the system's for temporary files.
         let kept = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let spool = SpoolFolder::new(kept.path().join("spool"));
-        let reader = Spool::open(spool.clone()).expect("a spool");
+        let opened = Spool::open(spool.clone()).expect("a spool");
         let (sender, came) = mpsc::unbounded_channel();
         let ear: Arc<dyn HookSink> = Arc::new(Ear { came: sender, permit });
-        let reader = tokio::spawn(async move { reader.run(ear).await });
+        let reader = tokio::spawn(async move { opened.run(ear).await });
         let dress = HookDress { moothall: env!("CARGO_BIN_EXE_moothall").into(), url: "http://127.0.0.1:9".into(), spool };
-        let dressed = dress.of(Vendor::of(client), &SessionId::new(SESSION), TOKEN).unwrap();
-        let mut argv = vec![programs::file(client)];
-        argv.extend(args.iter().map(|arg| (*arg).to_owned()).chain(dressed.args));
-        let mut env = BTreeMap::from([
-            ("PATH".to_owned(), programs::path()),
-            ("HOME".to_owned(), home.path().to_string_lossy().into_owned()),
-            ("COLORTERM".to_owned(), "truecolor".to_owned()),
-        ]);
-        env.extend(dressed.env);
-        let terminal = Terminal::start(&argv, &env, &work);
-        terminal.drawn(ready);
-        Self { models, terminal, home, came, reader, _kept: kept }
+        Self { dress, came, reader, _kept: kept }
     }
 
     pub async fn next(&mut self) -> Came {
-        match tokio::time::timeout(PATIENCE, self.came.recv()).await {
-            Ok(came) => came.unwrap(),
-            Err(_) => panic!("nothing came; the screen shows:\n{}", self.terminal.screen()),
-        }
+        let came = tokio::time::timeout(PATIENCE, self.came.recv()).await;
+        came.expect("a report, and none came").unwrap()
     }
 
     /// The next report.
@@ -114,5 +97,38 @@ impl World {
             HookNews::Stopped { text, .. } => text,
             news => panic!("{news:?}"),
         }
+    }
+}
+
+/// A program in a terminal, and what is heard of it.
+pub struct World {
+    pub models: ModelServer,
+    pub terminal: Terminal,
+    pub home: Home,
+    pub ears: Listening,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the screen shows:\n{}", self.terminal.screen());
+        }
+    }
+}
+
+impl World {
+    /// Starts a program and waits until it can be spoken to.
+    pub async fn of(client: &str, args: &[&str], ready: &[&str], permit: Permit) -> Self {
+        let (home, models) = (Home::new(), ModelServer::start().await.unwrap());
+        let work = programs::settle(&home, &models.url());
+        let ears = Listening::new(permit);
+        let dressed = ears.dress.of(Vendor::of(client), &SessionId::new(SESSION), TOKEN).unwrap();
+        let mut argv = vec![programs::file(client)];
+        argv.extend(args.iter().map(|arg| (*arg).to_owned()).chain(dressed.args));
+        let mut env = programs::variables(&home);
+        env.extend(dressed.env);
+        let terminal = Terminal::start(&argv, &env, &work);
+        terminal.drawn(ready);
+        Self { models, terminal, home, ears }
     }
 }

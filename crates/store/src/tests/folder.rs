@@ -10,6 +10,7 @@ use rusqlite::Connection;
 
 use super::Disk;
 use crate::folder::LOG_FILE;
+use crate::schema::{self, FORMAT};
 use crate::{OpenError, SqliteLog};
 
 fn mode(path: &Path) -> u32 {
@@ -103,8 +104,59 @@ fn a_log_from_a_newer_version_is_left_alone() {
     conn.execute("UPDATE meta SET value = '7' WHERE key = 'format'", []).unwrap();
     drop(conn);
     let refused = SqliteLog::open(folder.path()).unwrap_err();
-    assert!(matches!(&refused, OpenError::Newer { dir, found: 7, known: 1 } if dir == folder.path()));
+    assert!(matches!(&refused, OpenError::Newer { dir, found: 7, known: FORMAT } if dir == folder.path()));
     assert!(refused.to_string().contains("newer version"));
+}
+
+/// A log of the first format with a conversation in it, and what else was done to the file.
+fn first_format(also: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let conn = Connection::open(folder.path().join(LOG_FILE)).unwrap();
+    schema::first_format(&conn).unwrap();
+    conn.execute("INSERT INTO streams (id, head, title) VALUES ('a', 1, 'Old')", []).unwrap();
+    conn.execute_batch(also).unwrap();
+    folder
+}
+
+fn format_of(folder: &Path) -> u32 {
+    schema::format(&Connection::open(folder.join(LOG_FILE)).unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn an_older_log_is_taken_to_the_new_format_with_all_that_is_in_it() {
+    let folder = first_format("");
+    assert_eq!(format_of(folder.path()), 1);
+    for _ in 0..2 {
+        let log = SqliteLog::open(folder.path()).unwrap();
+        assert_eq!(log.find(&"a".into()).await.unwrap().unwrap().catalog.title, "Old");
+        assert!(log.principals().unwrap().tokens().await.unwrap().is_empty());
+        drop(log);
+        assert_eq!(format_of(folder.path()), FORMAT);
+    }
+}
+
+#[test]
+fn a_change_of_format_that_breaks_off_has_changed_nothing() {
+    // The step fails in its middle, where the first of its tables is there and the second is not.
+    let folder = first_format("CREATE TABLE tokens (of TEXT)");
+    assert!(matches!(SqliteLog::open(folder.path()).unwrap_err(), OpenError::Unusable { .. }));
+    let conn = Connection::open(folder.path().join(LOG_FILE)).unwrap();
+    let begun: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'principals'", [], |row| row.get(0)).unwrap();
+    assert_eq!((begun, format_of(folder.path())), (0, 1));
+    conn.execute_batch("DROP TABLE tokens").unwrap();
+    SqliteLog::open(folder.path()).unwrap();
+    assert_eq!(format_of(folder.path()), FORMAT);
+}
+
+#[test]
+fn the_record_cannot_be_rewritten() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(SqliteLog::open(folder.path()).unwrap());
+    let conn = Connection::open(folder.path().join(LOG_FILE)).unwrap();
+    conn.execute("INSERT INTO audit (at, deed, detail) VALUES (1, 'denied', 'GET /audit')", []).unwrap();
+    for change in ["UPDATE audit SET detail = ''", "DELETE FROM audit"] {
+        assert!(conn.execute(change, []).unwrap_err().to_string().contains("only added to"));
+    }
 }
 
 #[test]

@@ -87,7 +87,10 @@ async fn nothing_is_left_of_words_that_were_erased() {
     assert_eq!(found(&disk.log, "xylozebrapassword").await, Vec::<u64>::new());
     assert!(!holds(dir, "xylozebrapassword"));
 
-    disk.log.append(vec![batch("a", 52).event(Event::Redacted { seq: Seq(52), by: ParticipantId::user() })]).await.unwrap();
+    disk.log
+        .append(vec![batch("a", 52).event(Event::Redacted { seq: Seq(52), by: ParticipantId::user(), summaries: Vec::new() })])
+        .await
+        .unwrap();
     assert_eq!(found(&disk.log, "zyloxebrasecret").await, Vec::<u64>::new());
     assert_eq!(found(&disk.log, "filler").await.len(), 50);
     // The file is cleaned after the entry is gone, or at the next start.

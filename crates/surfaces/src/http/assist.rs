@@ -4,11 +4,12 @@ use std::fmt::Write;
 
 use axum::Json;
 use axum::extract::State;
-use moothall_engine::slash::Ran;
+use moothall_engine::slash::{Ran, Step};
 use moothall_kernel::event::{Event, To};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::slash::COMMANDS;
+use moothall_kernel::view::{Viewer, visible};
 
 use super::App;
 use super::events::PAGE;
@@ -66,10 +67,15 @@ pub async fn run(State(app): State<App>, ThreadId(stream): ThreadId, body: Body)
     let text = body.text("text")?.unwrap_or_default();
     app.hall.find(&stream).await?;
     let idempotency = body.idempotency(&by);
-    let ran = app.hall.run_slash(&stream, by, text, idempotency).await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+    let in_thread = |error| ApiError::of_hall(error, Some(&stream));
+    let mut step = app.hall.read_slash(&stream, by, text).await.map_err(in_thread)?;
+    if let Step::Do(command, _) = &mut step {
+        **command = app.hall.permit(body.caller(), &stream, (**command).clone()).await?;
+    }
+    let ran = app.hall.run_step(&stream, step, idempotency).await.map_err(in_thread)?;
     Ok(Json(match ran {
         Ran::Told(text) => CommandRan { text, event: None },
-        Ran::Why => CommandRan { text: why(&app, &stream).await?, event: None },
+        Ran::Why => CommandRan { text: why(&app, &stream, &body.caller().viewer(None)?).await?, event: None },
         Ran::Changed { answer, text } => CommandRan { text, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) },
     }))
 }
@@ -77,14 +83,14 @@ pub async fn run(State(app): State<App>, ThreadId(stream): ThreadId, body: Body)
 /// How far back `/why` looks for the latest message of a person.
 const WHY_SEQS: u64 = 2000;
 
-async fn why(app: &App, stream: &StreamId) -> ApiResult<String> {
+async fn why(app: &App, stream: &StreamId, viewer: &Viewer) -> ApiResult<String> {
     let head = app.hall.find(stream).await?.head;
     let page = app.hall.read(stream, Seq(head.0.saturating_sub(WHY_SEQS)), Some(PAGE.max(2000))).await?;
     let human =
         |recorded: &&moothall_kernel::event::Recorded| matches!(&recorded.event, Event::Posted(posted) if posted.kind == Kind::Human);
     let Some(latest) = page.events.iter().rev().find(human) else { return Ok("Nobody has said anything yet.".into()) };
     let mut explained = Explained::new(stream.clone());
-    page.events.iter().for_each(|recorded| explained.observe(recorded));
+    page.events.iter().filter(|recorded| visible(&recorded.event, viewer)).for_each(|recorded| explained.observe(recorded));
     let entries = explained.list(Some(latest.id(stream)), None);
     if entries.is_empty() {
         return Ok("Nobody was asked about the latest message.".into());

@@ -5,7 +5,7 @@ use axum::extract::State;
 
 use super::App;
 use crate::ask;
-use crate::caller::Caller;
+use crate::caller::asker;
 use crate::error::ApiResult;
 use crate::request::{Body, LinkId, Params};
 use crate::wire::{Actor, ErrorBody, LinkAnswer, LinkEntry, LinkList, NewLink};
@@ -21,9 +21,9 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Link
 /// Links sessions: what one of them says at the end of a turn reaches the others. A link between just these members is used again.
 #[utoipa::path(post, path = "/links", operation_id = "make_link", tag = "links", request_body = NewLink,
     responses((status = 200, body = LinkAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn make(State(app): State<App>, caller: Caller, body: Body) -> ApiResult<Json<LinkAnswer>> {
+pub async fn make(State(app): State<App>, body: Body) -> ApiResult<Json<LinkAnswer>> {
     body.only(&["members", "title", "from"])?;
-    let by = caller.asker(body.text("from")?)?;
+    let by = asker(body.caller(), body.asker()?);
     Ok(Json(ask::make_link(&app.hall, by, &body.fields).await?))
 }
 
@@ -38,8 +38,8 @@ pub async fn read(State(app): State<App>, LinkId(id): LinkId) -> ApiResult<Json<
 #[utoipa::path(post, path = "/links/{id}/close", operation_id = "close_link", tag = "links", request_body = Option<Actor>,
     params(("id" = String, Path, description = "The link.")),
     responses((status = 200, body = LinkAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn close(State(app): State<App>, caller: Caller, LinkId(id): LinkId, body: Body) -> ApiResult<Json<LinkAnswer>> {
+pub async fn close(State(app): State<App>, LinkId(id): LinkId, body: Body) -> ApiResult<Json<LinkAnswer>> {
     body.only(&["from"])?;
-    let by = caller.asker(body.text("from")?)?;
+    let by = asker(body.caller(), body.asker()?);
     Ok(Json(ask::close_link(&app.hall, &id, &by).await?))
 }

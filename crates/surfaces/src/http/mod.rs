@@ -12,11 +12,16 @@ mod metrics;
 mod observe;
 mod assist;
 mod streams;
+mod access;
+mod session;
+mod tokens;
+mod invitations;
 mod sessions;
 mod links;
 mod permissions;
 mod guard;
 
+pub use access::{Need, Place, ROUTES, Route};
 pub(crate) use events::{strangers, write_envelope};
 pub(crate) use presence::update as presence_update;
 pub(crate) use search::find_messages;
@@ -24,8 +29,10 @@ pub(crate) use search::find_messages;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::middleware;
 use axum::routing::get;
 use axum::{Extension, Router};
+use moothall_engine::access::{Access, Mode, Secret};
 use moothall_engine::hall::Hall;
 use tokio::sync::watch;
 use utoipa::OpenApi;
@@ -38,7 +45,7 @@ use crate::mcp::{self, Mcp};
 use crate::meters::{Gauges, Meters};
 use crate::sse::frames::Frames;
 use crate::ui;
-use crate::wire::{Bell, DeltaSignal, Envelope, ErrorBody, PresenceUpdate, ProgressSignal, TurnEvent};
+use crate::wire::{Bell, DeltaSignal, Envelope, ErrorBody, PresenceAccepted, PresenceUpdate, ProgressSignal, TurnEvent};
 use guard::Trusted;
 
 /// How the server is reached.
@@ -54,12 +61,24 @@ pub struct HttpOptions {
     pub connections_max: usize,
     /// What `/metrics` shows beside what is counted here.
     pub gauges: Gauges,
+    /// Who may do what without a credential.
+    pub mode: Mode,
+    /// The start-up credential, where there is one.
+    pub startup: Option<Secret>,
 }
 
 impl HttpOptions {
     /// What a server on this address accepts when nothing else is said.
     pub fn new(bound: SocketAddr) -> Self {
-        Self { bound, hosts: Vec::new(), origins: Vec::new(), connections_max: 16_384, gauges: Gauges::default() }
+        Self {
+            bound,
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            connections_max: 16_384,
+            gauges: Gauges::default(),
+            mode: Mode::default(),
+            startup: None,
+        }
     }
 }
 
@@ -70,7 +89,11 @@ pub(crate) struct App {
     /// How clients on this computer reach the server, e.g. `http://127.0.0.1:5111`.
     pub(crate) base: Arc<str>,
     pub(crate) frames: Arc<Frames>,
-    pub(crate) presences: Arc<presence::Keyed>,
+    pub(crate) presences: Arc<presence::Keyed<PresenceAccepted>>,
+    pub(crate) access: Arc<Access>,
+    /// The name of the cookie of this server's pages.
+    pub(crate) cookie: Arc<str>,
+    pub(crate) tokens_made: Arc<presence::Keyed<()>>,
     pub(crate) meters: Arc<Meters>,
     pub(crate) gauges: Gauges,
     /// Turns true when the server begins to go down; a sender that is gone never says so.
@@ -88,6 +111,9 @@ pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Re
     let trusted = Trusted::of(options);
     let mcp = Mcp::new(hall.clone(), trusted.hosts(), trusted.origins());
     let app = App {
+        access: Arc::new(Access::new(hall.clone(), options.mode, options.startup.as_ref())),
+        cookie: access::cookie_name(options.bound.port()).into(),
+        tokens_made: Arc::default(),
         hall,
         base: format!("http://{}", options.bound).into(),
         frames: Arc::default(),
@@ -96,13 +122,15 @@ pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Re
         gauges: options.gauges.clone(),
         closing,
     };
-    let page = ui::files().fold(routes, |routes, path| routes.route(&path, get(ui::file)));
+    // Whoever is to sign in needs the page first, so its own files are before the guard of access; everything else is behind it.
+    let behind = middleware::from_fn_with_state(app.clone(), access::guard);
+    let guarded = routes.merge(SwaggerUi::new("/docs").url("/openapi.json", api)).layer(behind);
+    let page = ui::files().fold(guarded, |routes, path| routes.route(&path, get(ui::file)));
     let router = page
         .route("/", get(ui::page))
         .route("/t/{thread}", get(ui::page))
         .route("/s", get(ui::page))
         .route("/s/{session}", get(ui::page))
-        .merge(SwaggerUi::new("/docs").url("/openapi.json", api))
         .fallback(|| async { ApiError::plain(Code::NotFound) })
         .method_not_allowed_fallback(|| async { ApiError::plain(Code::MethodNotAllowed) })
         .layer(Extension(Arc::new(mcp)))
@@ -148,6 +176,13 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(assist::list))
         .routes(routes!(assist::run))
         .routes(routes!(assist::publish))
+        .routes(routes!(session::begin, session::who))
+        .routes(routes!(session::end))
+        .routes(routes!(tokens::create, tokens::list))
+        .routes(routes!(tokens::revoke))
+        .routes(routes!(tokens::audit))
+        .routes(routes!(invitations::invite))
+        .routes(routes!(invitations::accept))
         .routes(routes!(sessions::list, sessions::start))
         .routes(routes!(sessions::read))
         .routes(routes!(sessions::screen))

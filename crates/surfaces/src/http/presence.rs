@@ -69,22 +69,29 @@ pub async fn post(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
 const KEYS_MAX: usize = 1024;
 
 /// The latest keyed requests and their answers. As ephemeral as what they said.
-#[derive(Default)]
-pub struct Keyed(Mutex<VecDeque<(Idempotency, PresenceAccepted)>>);
+pub struct Keyed<T>(Mutex<VecDeque<(Idempotency, T)>>);
 
-impl Keyed {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<(Idempotency, PresenceAccepted)>> {
+impl<T> Default for Keyed<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T: Clone> Keyed<T> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(Idempotency, T)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn earlier(&self, given: &Idempotency) -> Option<ApiResult<PresenceAccepted>> {
+    /// The answer to an earlier request with this key.
+    pub(crate) fn earlier(&self, given: &Idempotency) -> Option<ApiResult<T>> {
         let kept = self.lock();
         let (key, answer) = kept.iter().find(|(key, _)| key.principal == given.principal && key.key == given.key)?;
         let same = key.fingerprint == given.fingerprint;
         Some(if same { Ok(answer.clone()) } else { Err(ApiError::plain(Code::KeyReused)) })
     }
 
-    fn keep(&self, key: Idempotency, answer: PresenceAccepted) {
+    /// Keeps an answer for its key.
+    pub(crate) fn keep(&self, key: Idempotency, answer: T) {
         let mut kept = self.lock();
         if kept.len() == KEYS_MAX {
             kept.pop_front();

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use moothall_engine::access::Caller;
 use moothall_engine::hall::Hall;
 use moothall_engine::search::SearchError;
 use moothall_kernel::search::Query;
@@ -33,13 +34,20 @@ pub async fn search(State(app): State<App>, params: Params) -> ApiResult<Json<Se
         return Err(ApiError::new(Code::InvalidParameter, format!("'limit' takes a whole number from 1 to {LIMIT_MAX} here.")));
     }
     let query = params.get("q").unwrap_or_default();
-    find_messages(&app.hall, query, &params.viewer()?, limit, params.number("cursor")?).await.map(Json)
+    find_messages(&app.hall, params.caller(), query, &params.viewer()?, limit, params.number("cursor")?).await.map(Json)
 }
 
-/// A page of what a query finds.
-pub(crate) async fn find_messages(hall: &Hall, query: &str, viewer: &Viewer, limit: usize, cursor: Option<u64>) -> ApiResult<SearchAnswer> {
+/// A page of what a query finds within a caller's reach.
+pub(crate) async fn find_messages(
+    hall: &Hall,
+    caller: &Caller,
+    query: &str,
+    viewer: &Viewer,
+    limit: usize,
+    cursor: Option<u64>,
+) -> ApiResult<SearchAnswer> {
     let query = Query::parse(query).map_err(|fault| invalid(fault.to_string()))?;
-    let page = hall.search(query, viewer, limit, cursor).await.map_err(|error| match error {
+    let page = hall.search_within(&caller.reach, query, viewer, limit, cursor).await.map_err(|error| match error {
         SearchError::Hall(error) => ApiError::from(error),
         SearchError::NoConversation(_) | SearchError::TooManyConversations => invalid(error.to_string()),
     })?;

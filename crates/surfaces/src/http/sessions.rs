@@ -7,7 +7,7 @@ use moothall_engine::sessions::{Excerpt, Status};
 
 use super::App;
 use crate::ask;
-use crate::caller::Caller;
+use crate::caller::asker;
 use crate::error::ApiResult;
 use crate::request::{Body, Params, SessionWord};
 use crate::sse;
@@ -31,9 +31,9 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Sess
 /// Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal already.
 #[utoipa::path(post, path = "/sessions", operation_id = "start_session", tag = "sessions", request_body = NewSession,
     responses((status = 200, body = SessionEntry), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn start(State(app): State<App>, caller: Caller, body: Body) -> ApiResult<Json<SessionEntry>> {
+pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Json<SessionEntry>> {
     body.only(&["client", "cwd", "args", "name", "adopt", "from"])?;
-    Ok(Json((&ask::start(&app.hall, &caller, &body.fields).await?).into()))
+    Ok(Json((&ask::start(&app.hall, body.caller(), &body.fields).await?).into()))
 }
 
 /// One session, also when it is over.
@@ -84,9 +84,9 @@ pub async fn data(State(app): State<App>, SessionWord(word): SessionWord, params
 #[utoipa::path(post, path = "/sessions/{id}/messages", operation_id = "send_message", tag = "sessions", request_body = NewMessage,
     params(("id" = String, Path, description = "The session.")),
     responses((status = 200, body = MessageSent), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn send(State(app): State<App>, caller: Caller, word: SessionWord, body: Body) -> ApiResult<Json<MessageSent>> {
+pub async fn send(State(app): State<App>, word: SessionWord, body: Body) -> ApiResult<Json<MessageSent>> {
     body.only(&["message", "direct", "close_link", "from"])?;
-    let from = caller.asker(body.text("from")?)?;
+    let from = asker(body.caller(), body.asker()?);
     let (direct, close_link) = (ask::flag(&body.fields, "direct")?, ask::flag(&body.fields, "close_link")?);
     let to = find(&app, &word)?;
     Ok(Json(ask::send(&app.hall, from, &to, body.text("message")?.unwrap_or_default(), direct, close_link).await?))
@@ -96,9 +96,9 @@ pub async fn send(State(app): State<App>, caller: Caller, word: SessionWord, bod
 #[utoipa::path(post, path = "/sessions/{id}/interrupt", operation_id = "interrupt_session", tag = "sessions", request_body = Option<Actor>,
     params(("id" = String, Path, description = "The session.")),
     responses((status = 200, body = SessionActed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn interrupt(State(app): State<App>, caller: Caller, word: SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
+pub async fn interrupt(State(app): State<App>, word: SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
     body.only(&["from"])?;
-    let by = caller.actor(body.text("from")?)?;
+    let by = body.asker()?;
     app.hall.sessions()?.interrupt(&find(&app, &word)?.session.id, &by).await?;
     acted(&app, &word)
 }
@@ -107,9 +107,9 @@ pub async fn interrupt(State(app): State<App>, caller: Caller, word: SessionWord
 #[utoipa::path(post, path = "/sessions/{id}/end", operation_id = "end_session", tag = "sessions", request_body = Option<Actor>,
     params(("id" = String, Path, description = "The session.")),
     responses((status = 200, body = SessionActed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn end(State(app): State<App>, caller: Caller, word: SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
+pub async fn end(State(app): State<App>, word: SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
     body.only(&["from"])?;
-    let by = caller.actor(body.text("from")?)?;
+    let by = body.asker()?;
     // Its name is free again once it is over, so it is looked up by its id.
     let id = find(&app, &word)?.session.id;
     app.hall.sessions()?.end(&id, &by).await?;

@@ -1,8 +1,10 @@
 //! Streams of server-sent events.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
+use moothall_engine::access::Caller;
 
 use super::App;
 use super::events::start;
@@ -39,6 +41,6 @@ pub async fn thread(State(app): State<App>, ThreadId(stream): ThreadId, params: 
 /// opening it; `resync` means that you were too slow and have to list them again.
 #[utoipa::path(get, path = "/events/stream", operation_id = "stream_hall", tag = "events",
     responses((status = 200, body = String, content_type = "text/event-stream")))]
-pub async fn hall(State(app): State<App>) -> Response {
-    sse::answer(sse::bells(app))
+pub async fn hall(State(app): State<App>, Extension(caller): Extension<Caller>) -> Response {
+    sse::answer(sse::bells(app, caller.reach))
 }

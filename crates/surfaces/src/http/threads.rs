@@ -2,7 +2,9 @@
 
 use axum::Json;
 use axum::extract::State;
-use moothall_engine::ports::{ListFilter, Listed};
+use moothall_engine::access::Reach;
+use moothall_engine::hall::Hall;
+use moothall_engine::ports::{ListFilter, ListPage, Listed};
 use moothall_kernel::event::Event;
 use moothall_kernel::policy::{Policy, PolicyName};
 use serde_json::Value;
@@ -25,7 +27,7 @@ use crate::wire::{Envelope, ErrorBody, NewThread, ThreadCreated, ThreadEntry, Th
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<ThreadList>> {
     let filter = ListFilter { archived: params.flag("archived")?, after: params.number("after")?, limit: params.limit()? };
     let reader = params.viewing_as()?;
-    let page = app.hall.list(filter).await?;
+    let page = list_within(&app.hall, &params.caller().reach, filter).await?;
     let mut threads: Vec<ThreadEntry> = page.streams.iter().map(entry).collect();
     if let Some(reader) = reader {
         let streams: Vec<_> = page.streams.into_iter().map(|listed| listed.stream).collect();
@@ -35,6 +37,21 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Thre
         }
     }
     Ok(Json(ThreadList { threads, next: page.next }))
+}
+
+/// What is listed and within reach. A page is filled where there is enough to fill it.
+async fn list_within(hall: &Hall, reach: &Reach, mut filter: ListFilter) -> ApiResult<ListPage> {
+    let (mut found, limit) = (ListPage::default(), filter.limit);
+    loop {
+        let page = hall.list(filter.clone()).await?;
+        found.next = page.next;
+        found.streams.extend(page.streams.into_iter().filter(|listed| reach.includes(&listed.stream)));
+        filter.limit = limit.map(|limit| limit.saturating_sub(found.streams.len()));
+        filter.after = found.next;
+        if found.next.is_none() || filter.limit == Some(0) {
+            return Ok(found);
+        }
+    }
 }
 
 fn entry(listed: &Listed) -> ThreadEntry {

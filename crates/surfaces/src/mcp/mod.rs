@@ -1,8 +1,8 @@
 //! The Model Context Protocol: what an agent can do here, as tools.
 //!
 //! The library speaks the protocol over HTTP; every request stands alone, so there is nothing to lose in a restart. The guards of the HTTP
-//! surface stand before it, and it is told which hosts and origins are ours all the same. Who calls is told by the token of a session;
-//! without one a client speaks under a name of its own, never as a person.
+//! surface stand before it, and it is told which hosts and origins are ours all the same. A session's token, or an
+//! agent's, says who calls; without one a client speaks under a name of its own. Nobody speaks as a person here.
 
 mod arguments;
 mod tools;
@@ -11,7 +11,7 @@ mod threads;
 
 pub use tools::page as tools_page;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::Extension;
 use axum::body::Body;
@@ -31,10 +31,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use self::tools::Tool;
-use crate::caller::Caller;
-use crate::error::{ApiError, ApiResult, Code};
+use crate::error::{ApiError, ApiResult, Code, Refused};
 use crate::json;
-use crate::request::{BODY_BYTES_MAX, whole};
+use crate::request::{BODY_BYTES_MAX, caller, whole};
 use crate::wire::ErrorBody;
 
 /// What a client's model is told about all of it.
@@ -80,9 +79,19 @@ pub async fn serve(Extension(mcp): Extension<Arc<Mcp>>, request: Request) -> Api
     let bytes = whole(&parts.headers, body).await?;
     // Read strictly first: what two programs would read differently is not passed on.
     json::read(&bytes)?;
-    let answer = mcp.0.handle(Request::from_parts(parts, Body::from(bytes))).await;
-    Ok(answer.map(Body::new))
+    let mut request = Request::from_parts(parts, Body::from(bytes));
+    let denied = Denial::default();
+    request.extensions_mut().insert(denied.clone());
+    let mut answer = mcp.0.handle(request).await.map(Body::new);
+    if let Some(refused) = denied.0.get() {
+        answer.extensions_mut().insert(refused.clone());
+    }
+    Ok(answer)
 }
+
+/// What a call was refused for want of. The answer of the protocol has no place for it, and whoever records it wants to know.
+#[derive(Clone, Default)]
+struct Denial(Arc<OnceLock<Refused>>);
 
 /// Where calls are answered.
 struct Desk {
@@ -106,7 +115,11 @@ impl ServerHandler for Desk {
             return Err(ErrorData::invalid_params(format!("There is no tool {shown:?}; there are {}.", names.join(", ")), None));
         };
         let answer = match context.extensions.get::<Parts>() {
-            Some(parts) => self.call(tool, parts, call.arguments.unwrap_or_default()).await,
+            Some(parts) => {
+                let answer = self.call(tool, parts, call.arguments.unwrap_or_default()).await;
+                note_denial(parts, answer.as_ref().err());
+                answer
+            }
             None => Err(ApiError::plain(Code::Internal)),
         };
         Ok(answer.map_or_else(|error| failed(&error), CallToolResult::structured).into())
@@ -115,7 +128,11 @@ impl ServerHandler for Desk {
 
 impl Desk {
     async fn call(&self, tool: Tool, parts: &Parts, arguments: Map<String, Value>) -> ApiResult<Value> {
-        let caller = Caller::of(&self.hall, &parts.headers)?;
+        let caller = caller(parts);
+        caller.must(tool.scope())?;
+        if tool.is_about_sessions() {
+            caller.must_reach_all()?;
+        }
         let asked = arguments::Arguments::new(tool, arguments)?;
         let hall = &self.hall;
         match tool {
@@ -125,10 +142,18 @@ impl Desk {
             Tool::StartSession => sessions::start(hall, &caller, asked).await,
             Tool::EndSession => sessions::end(hall, &caller, &asked).await.and_then(value),
             Tool::Invite => threads::invite(hall, &caller, &asked).await,
-            Tool::ListThreads => threads::list(hall, &asked).await,
+            Tool::ListThreads => threads::list(hall, &caller, &asked).await,
             Tool::ReadThread => threads::read(hall, &caller, &asked).await,
-            Tool::Search => threads::search(hall, &asked).await.and_then(value),
+            Tool::Search => threads::search(hall, &caller, &asked).await.and_then(value),
         }
+    }
+}
+
+fn note_denial(parts: &Parts, error: Option<&ApiError>) {
+    let denied = parts.extensions.get::<Denial>().zip(error.and_then(ApiError::refused));
+    if let Some((denial, refused)) = denied {
+        // One request is one call, so nothing is there yet.
+        let _ = denial.0.set(refused.clone());
     }
 }
 

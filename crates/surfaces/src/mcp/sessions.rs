@@ -1,5 +1,6 @@
 //! Calls about sessions.
 
+use moothall_engine::access::{Caller, Scope};
 use moothall_engine::hall::Hall;
 use moothall_engine::sessions::{Asker, Excerpt};
 use moothall_kernel::command::Actor;
@@ -8,31 +9,26 @@ use serde_json::{Value, json};
 
 use super::arguments::Arguments;
 use super::{threads, value};
-use crate::ask;
-use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::not_a_person;
 use crate::wire::{MessageSent, SessionActed, SessionDataAnswer, SessionEntry, SessionList};
+use crate::{ask, caller, request};
 
-/// Who calls. Without a session, a client has to say who it is, and it is never a person.
-pub fn asker(caller: &Caller, asked: &Arguments) -> ApiResult<Asker> {
-    let from = asked.text("from")?;
-    if caller.session().is_none() {
-        let from = from.ok_or_else(|| {
-            let message = "Say who you are with 'from', e.g. \"planner\"; or send the token of a session, which speaks for itself.";
-            ApiError::new(Code::MissingFrom, message)
-        })?;
-        if from == ParticipantId::USER {
-            return Err(not_a_person());
-        }
+/// Who calls, under the name of its credential or the one it gives itself. It is never a person.
+pub fn actor(caller: &Caller, asked: &Arguments) -> ApiResult<Actor> {
+    let by = request::actor(caller, asked.text("from")?)?.ok_or_else(|| {
+        let message = "Say who you are with 'from', e.g. \"planner\"; or send the token of a session, which speaks for itself.";
+        ApiError::new(Code::MissingFrom, message)
+    })?;
+    if by.human || by.id.as_str() == ParticipantId::USER {
+        return Err(not_a_person());
     }
-    caller.asker(from)
+    Ok(by)
 }
 
-/// The same, as the rules of conversations know it.
-pub fn actor(caller: &Caller, asked: &Arguments) -> ApiResult<Actor> {
-    asker(caller, asked)?;
-    caller.actor(asked.text("from")?)
+/// The same, as sessions know it.
+fn asker(caller: &Caller, asked: &Arguments) -> ApiResult<Asker> {
+    Ok(caller::asker(caller, actor(caller, asked)?))
 }
 
 /// Says something to a session, or in a thread.
@@ -41,6 +37,8 @@ pub async fn send(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<
     let text = asked.text("message")?.unwrap_or_default();
     match (asked.text("session_id")?, asked.text("thread")?) {
         (Some(word), None) => {
+            caller.must(Scope::SessionsDrive)?;
+            caller.must_reach_all()?;
             let from = asker(caller, asked)?;
             ask::send(hall, from, &ask::session(hall, word)?, text, direct, close_link).await
         }
@@ -77,7 +75,9 @@ pub async fn start(hall: &Hall, caller: &Caller, mut asked: Arguments) -> ApiRes
     if direct && caller.session().is_none() {
         return Err(ApiError::plain(Code::SessionRequired));
     }
-    if let Some(status) = caller.session().filter(|_| !asked.0.contains_key("cwd")) {
+    if !asked.0.contains_key("cwd")
+        && let Some(status) = caller::session(hall, caller)?
+    {
         asked.0.insert("cwd".into(), json!(status.session.cwd));
     }
     let status = ask::start(hall, caller, &asked.0).await?;

@@ -1,5 +1,6 @@
 //! Calls about threads.
 
+use moothall_engine::access::Caller;
 use moothall_engine::hall::{Answer, Hall};
 use moothall_engine::ports::ListFilter;
 use moothall_kernel::command::{Actor, Command, Post};
@@ -10,12 +11,11 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
 use super::sessions::actor;
-use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::http::{find_messages, strangers};
 use crate::request::{not_a_person, stream_id};
 use crate::wire::{MessageSent, SearchAnswer};
-use crate::{ask, control};
+use crate::{ask, caller, control};
 
 /// Entries of a page where nothing is said, and at most.
 const LIMIT: usize = 50;
@@ -29,14 +29,14 @@ const CHARS_MAX: usize = 48_000;
 const PAGE: u64 = 256;
 
 /// The thread that a word means: its id or its title.
-async fn thread(hall: &Hall, word: &str) -> ApiResult<StreamId> {
-    if let Some(id) = stream_id(word)
+async fn thread(hall: &Hall, caller: &Caller, word: &str) -> ApiResult<StreamId> {
+    if let Some(id) = stream_id(word).filter(|id| caller.reach.includes(id))
         && hall.find(&id).await.is_ok()
     {
         return Ok(id);
     }
     let all = hall.list(ListFilter::default()).await?.streams;
-    let named: Vec<_> = all.into_iter().filter(|listed| listed.catalog.title == word).collect();
+    let named: Vec<_> = all.into_iter().filter(|listed| listed.catalog.title == word && caller.reach.includes(&listed.stream)).collect();
     match named.as_slice() {
         [one] => Ok(one.stream.clone()),
         [] => Err(ApiError::no_thread(word)),
@@ -51,8 +51,8 @@ async fn thread(hall: &Hall, word: &str) -> ApiResult<StreamId> {
 /// Who says something in a thread: a session as whom it was invited, anybody else under its own name, which is not a person's.
 async fn speaker(hall: &Hall, caller: &Caller, asked: &Arguments, stream: &StreamId) -> ApiResult<Actor> {
     let by = actor(caller, asked)?;
-    if let Some(status) = caller.session() {
-        return Ok(Actor::named(ask::speaker_in(hall, stream, status).await?.as_str()));
+    if let Some(status) = caller::session(hall, caller)? {
+        return Ok(Actor::named(ask::speaker_in(hall, stream, &status).await?.as_str()));
     }
     let id = by.id.clone();
     let human = hall.view(stream, move |state| state.is_human(&id)).await.map_err(|error| ApiError::of_hall(error, Some(stream)))?;
@@ -62,16 +62,17 @@ async fn speaker(hall: &Hall, caller: &Caller, asked: &Arguments, stream: &Strea
     Ok(by)
 }
 
-async fn submit(hall: &Hall, stream: &StreamId, command: Command) -> ApiResult<Answer> {
+async fn submit(hall: &Hall, caller: &Caller, stream: &StreamId, command: Command) -> ApiResult<Answer> {
+    let command = hall.permit(caller, stream, command).await?;
     hall.submit(stream, command, None).await.map_err(|error| ApiError::of_hall(error, Some(stream)))
 }
 
 /// Says something in a thread.
 pub async fn say(hall: &Hall, caller: &Caller, asked: &Arguments, word: &str, text: &str) -> ApiResult<MessageSent> {
-    let stream = thread(hall, word).await?;
+    let stream = thread(hall, caller, word).await?;
     let by = speaker(hall, caller, asked, &stream).await?;
     let me = by.id.clone();
-    let answer = submit(hall, &stream, Command::Post(Post::new(by, text))).await?;
+    let answer = submit(hall, caller, &stream, Command::Post(Post::new(by, text))).await?;
     let others = hall.view(&stream, move |state| {
         let others = state.participants().iter().filter(|one| one.id != me);
         others.map(|one| one.id.to_string()).collect()
@@ -89,7 +90,7 @@ pub async fn say(hall: &Hall, caller: &Caller, asked: &Arguments, word: &str, te
 
 /// Invites a session, or an agent of the registry.
 pub async fn invite(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<Value> {
-    let stream = thread(hall, asked.required("thread")?).await?;
+    let stream = thread(hall, caller, asked.required("thread")?).await?;
     let by = speaker(hall, caller, asked, &stream).await?;
     let profile: Map<String, Value> = ["session", "client", "model", "nickname", "roles"]
         .into_iter()
@@ -109,7 +110,7 @@ pub async fn invite(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResul
         wish["profile"]["model"] = json!(model_of(hall, asked.text("client")?));
     }
     let command = control::command(hall, &stream, by, &json!({ "invite": wish })).await?;
-    let answer = submit(hall, &stream, command).await?;
+    let answer = submit(hall, caller, &stream, command).await?;
     let warnings: Vec<String> = answer.event.iter().flat_map(strangers).collect();
     Ok(json!({ "thread": stream, "event": answer.event.as_ref().map(|recorded| recorded.id(&stream).to_string()), "warnings": warnings }))
 }
@@ -125,10 +126,11 @@ fn model_of(hall: &Hall, client: Option<&str>) -> String {
 }
 
 /// Threads, the one used last first.
-pub async fn list(hall: &Hall, asked: &Arguments) -> ApiResult<Value> {
+pub async fn list(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<Value> {
     let limit = asked.limit(LIMIT, LIMIT_MAX)?;
     let filter = ListFilter { archived: Some(asked.flag("archived")?), ..ListFilter::default() };
     let mut threads = hall.list(filter).await?.streams;
+    threads.retain(|listed| caller.reach.includes(&listed.stream));
     let count = threads.len();
     threads.sort_by_key(|listed| std::cmp::Reverse(listed.last_ts));
     threads.truncate(limit);
@@ -171,13 +173,18 @@ impl Page {
     }
 }
 
+/// What a caller sees; somebody who is not known, what everybody may.
+fn viewer(caller: &Caller) -> ApiResult<Viewer> {
+    Ok(if caller.is_proven() { caller.viewer(None)? } else { Viewer::Guest })
+}
+
 /// Messages of a thread that the caller may see.
 pub async fn read(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<Value> {
-    let stream = thread(hall, asked.required("thread")?).await?;
+    let stream = thread(hall, caller, asked.required("thread")?).await?;
     let limit = asked.limit(LIMIT, LIMIT_MAX)?;
-    let viewer = match caller.session() {
-        Some(status) => Viewer::Participant(ask::speaker_in(hall, &stream, status).await?),
-        None => Viewer::Guest,
+    let viewer = match caller::session(hall, caller)? {
+        Some(status) => Viewer::Participant(ask::speaker_in(hall, &stream, &status).await?),
+        None => viewer(caller)?,
     };
     let listed = hall.find(&stream).await?;
     let page = match asked.number("after")? {
@@ -222,6 +229,6 @@ async fn newest(hall: &Hall, stream: &StreamId, viewer: &Viewer, head: Seq, limi
 }
 
 /// Finds messages in all threads.
-pub async fn search(hall: &Hall, asked: &Arguments) -> ApiResult<SearchAnswer> {
-    find_messages(hall, asked.required("query")?, &Viewer::Guest, asked.limit(HITS, HITS_MAX)?, None).await
+pub async fn search(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<SearchAnswer> {
+    find_messages(hall, caller, asked.required("query")?, &viewer(caller)?, asked.limit(HITS, HITS_MAX)?, None).await
 }

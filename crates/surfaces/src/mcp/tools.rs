@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use moothall_engine::access::Scope;
 use rmcp::model::{Tool as Described, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
@@ -118,6 +119,24 @@ impl Tool {
                 "Finds messages in all threads, the newest first. All words must be there; \"quoted\" ones side by side. from: and in: take \
                  ids and names, after: and before: days or times."
             }
+        }
+    }
+
+    /// What a caller has to be allowed, whatever else the call itself needs.
+    pub const fn scope(self) -> Scope {
+        match self {
+            Tool::SendMessage => Scope::ThreadsWrite,
+            Tool::GetSessionData | Tool::StartSession | Tool::EndSession => Scope::SessionsDrive,
+            Tool::Invite => Scope::ParticipantsInvite,
+            Tool::ListSessions | Tool::ListThreads | Tool::ReadThread | Tool::Search => Scope::ThreadsRead,
+        }
+    }
+
+    /// Whether it is about sessions, which nobody reaches who is bound to conversations.
+    pub const fn is_about_sessions(self) -> bool {
+        match self {
+            Tool::GetSessionData | Tool::StartSession | Tool::EndSession | Tool::ListSessions => true,
+            Tool::SendMessage | Tool::Invite | Tool::ListThreads | Tool::ReadThread | Tool::Search => false,
         }
     }
 

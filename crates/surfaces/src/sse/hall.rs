@@ -2,6 +2,7 @@
 
 use axum::body::Bytes;
 use futures_util::{Stream, stream};
+use moothall_engine::access::Reach;
 use moothall_engine::hall;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -11,16 +12,17 @@ use crate::http::{App, presence_update};
 use crate::meters::Reading;
 use crate::wire::Bell;
 
-/// The doorbells from now on.
-pub(crate) fn bells(app: App) -> impl Stream<Item = Bytes> {
+/// The doorbells from now on, of what is within reach.
+pub(crate) fn bells(app: App, reach: Reach) -> impl Stream<Item = Bytes> {
     let bells = app.hall.bells();
     let _reading = app.meters.reader();
-    let reader = Reader { app, bells, begun: false, over: false, _reading };
+    let reader = Reader { app, reach, bells, begun: false, over: false, _reading };
     stream::unfold(reader, |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) })
 }
 
 struct Reader {
     app: App,
+    reach: Reach,
     bells: broadcast::Receiver<hall::Bell>,
     begun: bool,
     over: bool,
@@ -36,7 +38,7 @@ impl Reader {
             return Some(Bytes::from_static(b"retry: 1000\n: open\n\n"));
         }
         let received = tokio::select! {
-            received = self.bells.recv() => received,
+            received = within(&mut self.bells, &self.reach) => received,
             () = closed(&mut self.app.closing) => return self.end(going_away()),
             () = tokio::time::sleep(KEEP_ALIVE) => return Some(Bytes::from_static(b": keep-alive\n\n")),
         };
@@ -53,6 +55,17 @@ impl Reader {
     fn end(&mut self, last: Bytes) -> Option<Bytes> {
         self.over = true;
         Some(last)
+    }
+}
+
+/// The next doorbell of a conversation within reach.
+async fn within(bells: &mut broadcast::Receiver<hall::Bell>, reach: &Reach) -> Result<hall::Bell, RecvError> {
+    loop {
+        let bell = bells.recv().await?;
+        let (hall::Bell::Head { stream, .. } | hall::Bell::Presence { stream, .. }) = &bell;
+        if reach.includes(stream) {
+            return Ok(bell);
+        }
     }
 }
 

@@ -40,6 +40,16 @@ pub fn answer(stream: impl Stream<Item = Bytes> + Send + 'static) -> Response {
     (headers, body).into_response()
 }
 
+/// Whether an answer is a stream of events.
+pub fn is_stream(response: &Response) -> bool {
+    response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream")
+}
+
+/// The last words to whoever lost the credential that opened the stream.
+pub fn signed_out() -> Bytes {
+    signal("signed-out", &serde_json::json!({}))
+}
+
 /// A named event without an id: it does not move the reader's place.
 fn signal(name: &str, data: &impl Serialize) -> Bytes {
     let json = serde_json::to_string(data).unwrap_or_default();

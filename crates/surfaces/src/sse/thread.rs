@@ -175,6 +175,7 @@ mod tests {
     use super::*;
     use futures_util::StreamExt;
     use moothall_engine::MemoryLog;
+    use moothall_engine::access::{Access, Mode};
     use moothall_engine::hall::{Hall, HallParts};
     use moothall_engine::ports::SystemClock;
     use moothall_kernel::command::{Actor, Command, Post};
@@ -205,6 +206,9 @@ mod tests {
             base: "http://localhost".into(),
             frames: Arc::default(),
             presences: Arc::default(),
+            access: Arc::new(Access::new(hall.clone(), Mode::Local, None)),
+            cookie: "moothall".into(),
+            tokens_made: Arc::default(),
             meters: Arc::default(),
             gauges: Default::default(),
             closing: watch::channel(false).1,

@@ -203,6 +203,7 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         | Event::TurnStarted { .. }
         | Event::TurnLost { .. }
         | Event::Kept { .. }
+        | Event::Summarised { .. }
         | Event::FactsChanged { .. } => {
             Face::new("turn", turn_content(stream, event)).with(Meta { redacted: event.is_erased(), ..Meta::default() })
         }

@@ -12,10 +12,15 @@ mod answers;
 mod search;
 mod assist;
 mod upkeep;
+mod access;
 mod session;
 mod link;
 mod error;
 
+pub use access::{
+    AuditPage, AuditRow, InvitationCode, InvitationRequest, PrincipalRef, SignIn, SignedOut, TokenCreated, TokenEntry, TokenList,
+    TokenRequest, TokenRevoked, WhoAmI,
+};
 pub use answers::{
     Accepted, AgentEntry, AgentList, Bell, Cancelled, DeltaSignal, EventPage, Health, JoinPrompt, Ping, PresenceAccepted, PresenceEntry,
     PresenceList, PresenceUpdate, ProgressSignal, StopAccepted, ThreadCreated, ThreadEntry, ThreadList,

@@ -14,7 +14,7 @@ use super::words::{doing_word, link_state_word, origin_word, pane_state_word};
 pub struct NewSession {
     /// Which program: one of `programs` in `GET /sessions`. Required.
     pub client: String,
-    /// The folder it works in, as a whole path; where it is missing, the one in which the server was started.
+    /// The folder it works in, as a whole path; where it is missing, the one that the program is configured with, or else the server's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// More arguments for it.

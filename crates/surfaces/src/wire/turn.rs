@@ -147,6 +147,19 @@ pub enum TurnEvent {
         /// The words.
         text: String,
     },
+    /// An agent summed up what no longer fits into its memory.
+    Summarised {
+        /// Whose memory it is.
+        participant: String,
+        /// The turn for which it was made.
+        turn: String,
+        /// It covers what took effect up to and with this.
+        through_seq: u64,
+        /// What it used; the turn's own figure includes it.
+        usage: WireUsage,
+        /// The summary; empty when it was erased, with words that it covered or by a newer one.
+        text: String,
+    },
     /// The time of a queued message came.
     Taken {
         /// The message.
@@ -225,6 +238,7 @@ impl TurnEvent {
     }
 
     fn of_the_floor(stream: &StreamId, event: &Event) -> Option<TurnEvent> {
+        let id = |turn: &TurnNo| turn_id(stream, *turn);
         Some(match event {
             Event::Skipped { participant, why_not, cause, detail } => TurnEvent::Skipped {
                 participant: participant.to_string(),
@@ -234,8 +248,15 @@ impl TurnEvent {
             },
             Event::Kept { participant, turn, because, body } => TurnEvent::Kept {
                 participant: participant.to_string(),
-                turn: turn.map(|no| turn_id(stream, no)),
+                turn: turn.as_ref().map(id),
                 because: kept_word(*because).into(),
+                text: body.clone(),
+            },
+            Event::Summarised { participant, turn, through_seq, usage, body, .. } => TurnEvent::Summarised {
+                participant: participant.to_string(),
+                turn: id(turn),
+                through_seq: through_seq.0,
+                usage: usage.into(),
                 text: body.clone(),
             },
             Event::Taken { cause } => TurnEvent::Taken { cause: cause.into() },

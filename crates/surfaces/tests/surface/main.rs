@@ -1,7 +1,9 @@
 //! The surfaces as clients meet them: a real server on a loopback port, with the memory log behind it.
 #![allow(clippy::unwrap_used)]
 
+mod access;
 mod server;
+#[expect(dead_code, reason = "the tests of the program do more with it")]
 mod stage;
 mod agent_bridge;
 mod assist;

@@ -1,5 +1,7 @@
 //! The Model Context Protocol over HTTP, as a client speaks it.
 
+use moothall_engine::access::Mode;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::server::{Server, answer, soon};
@@ -120,9 +122,8 @@ async fn calls_that_may_not_be_are_refused_with_the_way_forward() {
         (None, send, json!({"thread": "nowhere", "message": "x", "from": "desk"}), "thread_not_found"),
         (None, send, json!({"session_id": "planner", "message": "x", "from": "desk", "command": "ls"}), "unknown_field"),
         (None, send, json!({"session_id": "planner", "message": ["x"], "from": "desk"}), "invalid_field"),
-        (Some(token.as_str()), send, json!({"session_id": "planner", "message": "x", "from": "other"}), "wrong_speaker"),
+        (Some(token.as_str()), send, json!({"session_id": "planner", "message": "x", "from": "other"}), "forbidden"),
         (Some(token.as_str()), send, json!({"thread": "t", "message": "x", "direct": true}), "invalid_field"),
-        (Some("ses_forged"), "list_sessions", json!({}), "unknown_token"),
         (None, "end_session", json!({"session_id": "planner"}), "missing_from"),
         (None, "start_session", json!({"from": "desk"}), "invalid_field"),
         (None, "start_session", json!({"client": "demo", "cwd": "x", "from": "desk"}), "invalid_field"),
@@ -136,6 +137,8 @@ async fn calls_that_may_not_be_are_refused_with_the_way_forward() {
         let shown: String = arguments.to_string().chars().take(100).collect();
         assert_eq!(refused(&server, token, tool, arguments).await, code, "{tool} {shown}");
     }
+    let forged = server.post_as("ses_forged", "/mcp", json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await;
+    assert_eq!((forged.0, &forged.1["error"]["code"]), (401, &json!("unauthenticated")), "{forged:?}");
     let unknown = rpc(&server, None, "tools/call", json!({"name": "run_shell", "arguments": {}})).await;
     assert_eq!(unknown["error"]["code"], -32602);
     assert!(unknown["error"]["message"].as_str().unwrap().contains("send_message"), "{unknown}");
@@ -218,4 +221,48 @@ async fn what_is_not_the_protocol_is_refused() {
     assert_eq!(server.post_raw("/mcp", format!("\"{}\"", "x".repeat(1 << 20))).await.0, 413);
     let typed = server.client.post(server.url("/mcp")).header("content-type", "text/plain").body("{}").send().await.unwrap();
     assert_eq!(answer(typed).await.0, 415);
+}
+
+#[tokio::test]
+async fn a_tool_does_what_the_callers_token_allows_and_where() {
+    let (server, stage) = Server::with_terminals_in(Mode::Token).await;
+    server.session("planner").await;
+    let begun = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1;
+    let other = server.as_operator(Method::POST, "/threads", json!({"name": "other"})).await.1;
+    let token = async |wanted: Value| {
+        let (status, made) = server.as_operator(Method::POST, "/tokens", wanted).await;
+        assert_eq!(status, 200, "{made}");
+        made["token"].as_str().unwrap().to_owned()
+    };
+    let reader = token(json!({"principal": "rita", "scopes": ["threads:read"]})).await;
+    let bound = token(json!({"principal": "critic", "kind": "agent", "threads": [begun["id"]]})).await;
+    let ann = token(json!({"principal": "ann"})).await;
+    let nobody = server.post("/mcp", json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await;
+    assert_eq!((nobody.0, &nobody.1["error"]["code"]), (401, &json!("unauthenticated")));
+
+    let said = call(&server, Some(&bound), "send_message", json!({"thread": "home", "message": "Mine."})).await;
+    assert_eq!(said["thread"], begun["id"]);
+    let seen = call(&server, Some(&bound), "list_threads", json!({})).await;
+    assert_eq!((&seen["count"], &seen["threads"][0]["id"]), (&json!(1), &begun["id"]), "{seen}");
+    assert_eq!(call(&server, Some(&reader), "list_threads", json!({})).await["count"], 3);
+    assert_eq!(call(&server, Some(&bound), "search", json!({"query": "Mine"})).await["hits"].as_array().unwrap().len(), 1);
+    let session = stage.token("planner");
+    let send = "send_message";
+    let cases = [
+        (&reader, send, json!({"thread": "home", "message": "x"}), "forbidden"),
+        (&reader, "get_session_data", json!({"session_id": "planner"}), "forbidden"),
+        (&bound, send, json!({"thread": other["id"], "message": "x"}), "thread_not_found"),
+        (&bound, "read_thread", json!({"thread": "other"}), "thread_not_found"),
+        (&bound, send, json!({"session_id": "planner", "message": "x"}), "forbidden"),
+        (&bound, "list_sessions", json!({}), "forbidden"),
+        (&bound, send, json!({"thread": "home", "message": "x", "from": "user"}), "forbidden"),
+        (&ann, send, json!({"thread": "home", "message": "x"}), "wrong_speaker"),
+        (&server.key, send, json!({"thread": "home", "message": "x", "from": "user"}), "wrong_speaker"),
+        (&session, send, json!({"thread": "home", "message": "x", "from": "user"}), "forbidden"),
+    ];
+    for (token, tool, arguments, code) in cases {
+        assert_eq!(refused(&server, Some(token), tool, arguments.clone()).await, code, "{tool} {arguments}");
+    }
+    let rows = server.as_operator(Method::GET, "/audit?limit=1", json!(null)).await.1["rows"].clone();
+    assert_eq!((&rows[0]["by"], &rows[0]["detail"]), (&json!("planner"), &json!("POST /mcp: as user")), "{rows}");
 }

@@ -1,5 +1,6 @@
 //! Permissions, and who may answer them.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::server::Server;
@@ -26,17 +27,18 @@ async fn only_a_person_answers_and_only_what_is_offered() {
     ];
     let code = |(status, answer): (u16, Value)| (status, answer["error"]["code"].as_str().unwrap_or_default().to_owned());
     for (body, status, word) in refusals {
-        assert_eq!(code(server.post(path, body.clone()).await), (status, word.to_owned()), "{body}");
+        assert_eq!(code(server.as_operator(Method::POST, path, body.clone()).await), (status, word.to_owned()), "{body}");
     }
     let body = json!({"thread": thread, "option": "allow"});
     for from in ["planner", "user"] {
         let by_program = json!({"thread": thread, "option": "allow", "from": from});
-        assert_eq!(code(server.post_as(&stage.token("planner"), path, by_program).await), (403, "people_only".into()));
+        assert_eq!(code(server.post_as(&stage.token("planner"), path, by_program).await), (403, "forbidden".into()));
     }
-    assert_eq!(code(server.post("/permissions/p-2/answer", body.clone()).await), (409, "permission_closed".into()));
+    assert_eq!(code(server.post(path, body.clone()).await), (403, "forbidden".into()), "nobody knows who this is");
+    assert_eq!(code(server.as_operator(Method::POST, "/permissions/p-2/answer", body.clone()).await), (409, "permission_closed".into()));
 
-    let (status, answered) = server.post(path, body.clone()).await;
+    let (status, answered) = server.as_operator(Method::POST, path, body.clone()).await;
     assert_eq!((status, &answered["event"]["content"]["option"]), (200, &json!("allow")), "{answered}");
     frames.until(|event| event["content"] == "You said allow.").await;
-    assert_eq!(code(server.post(path, body).await), (409, "permission_closed".into()));
+    assert_eq!(code(server.as_operator(Method::POST, path, body).await), (409, "permission_closed".into()));
 }

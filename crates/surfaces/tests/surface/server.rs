@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use moothall_engine::MemoryLog;
+use moothall_engine::access::{Mode, Secret, TokenKind};
 use moothall_engine::agent::{Job, Report, Reporter, TurnKey};
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::SystemClock;
@@ -143,22 +144,33 @@ pub struct Server {
     pub hall: Hall,
     pub log: Arc<MemoryLog>,
     pub client: Client,
+    /// The start-up credential.
+    pub key: String,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<()>,
 }
 
 impl Server {
+    /// A server in local mode.
     pub async fn start() -> Self {
-        Self::open(None).await
+        Self::start_in(Mode::Local).await
+    }
+
+    pub async fn start_in(mode: Mode) -> Self {
+        Self::open(mode, None).await
     }
 
     /// A server with terminals.
     pub async fn with_terminals() -> (Self, Arc<Stage>) {
-        let stage = Arc::<Stage>::default();
-        (Self::open(Some(stage.clone())).await, stage)
+        Self::with_terminals_in(Mode::Local).await
     }
 
-    async fn open(host: Option<Arc<dyn SessionHost>>) -> Self {
+    pub async fn with_terminals_in(mode: Mode) -> (Self, Arc<Stage>) {
+        let stage = Arc::<Stage>::default();
+        (Self::open(mode, Some(stage.clone())).await, stage)
+    }
+
+    async fn open(mode: Mode, host: Option<Arc<dyn SessionHost>>) -> Self {
         let log = Arc::new(MemoryLog::new());
         let parts = HallParts {
             log: log.clone(),
@@ -172,10 +184,13 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let shutdown = async move { drop(stopped.await) };
-        let task = tokio::spawn(serve(listener, hall.clone(), HttpOptions::new(address), shutdown));
+        let secret = Secret::fresh(TokenKind::Startup).unwrap();
+        let key = secret.reveal().to_owned();
+        let options = HttpOptions { mode, startup: Some(secret), ..HttpOptions::new(address) };
+        let task = tokio::spawn(serve(listener, hall.clone(), options, shutdown));
         // Another test of this process may have come first.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Self { address, hall, log, client: Client::builder().no_proxy().tls_certs_only([]).build().unwrap(), stop: Some(stop), task }
+        Self { address, hall, log, client: Client::builder().no_proxy().tls_certs_only([]).build().unwrap(), key, stop: Some(stop), task }
     }
 
     /// Begins to go down.
@@ -200,6 +215,18 @@ impl Server {
         answer(soon(self.client.post(self.url(path)).json(&body).send()).await.unwrap()).await
     }
 
+    /// A request with a credential; without a body where that is null.
+    pub async fn with(&self, credential: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
+        let request = self.client.request(method, self.url(path)).bearer_auth(credential);
+        let request = if body.is_null() { request } else { request.json(&body) };
+        answer(soon(request.send()).await.unwrap()).await
+    }
+
+    /// A request of whoever started the server.
+    pub async fn as_operator(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
+        self.with(&self.key, method, path, body).await
+    }
+
     pub async fn post_with_key(&self, path: &str, key: &str, body: Value) -> (u16, Value) {
         answer(soon(self.client.post(self.url(path)).header("idempotency-key", key).json(&body).send()).await.unwrap()).await
     }
@@ -211,7 +238,7 @@ impl Server {
 
     /// A fresh session.
     pub async fn session(&self, name: &str) -> Value {
-        let (status, session) = self.post("/sessions", json!({"client": "demo", "name": name})).await;
+        let (status, session) = self.as_operator(Method::POST, "/sessions", json!({"client": "demo", "name": name})).await;
         assert_eq!(status, 200, "{session}");
         session
     }

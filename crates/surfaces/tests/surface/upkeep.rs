@@ -1,17 +1,24 @@
 //! Erasing words, read marks, and the server in numbers.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::server::{Server, soon};
+use crate::server::{Server, answer, soon};
 
 const CANARY: &str = "canary-4471";
 
 async fn redact(server: &Server, thread: &str, event: &Value, body: Value) -> (u16, Value) {
-    server.post(&format!("/threads/{thread}/events/{}/redact", event["id"].as_str().unwrap()), body).await
+    server.as_operator(Method::POST, &format!("/threads/{thread}/events/{}/redact", event["id"].as_str().unwrap()), body).await
 }
 
 async fn text(server: &Server, path: &str) -> String {
     soon(soon(server.client.get(server.url(path)).send()).await.unwrap().text()).await.unwrap()
+}
+
+/// A request of whoever started the server, under a key.
+async fn keyed(server: &Server, path: &str, body: Value) -> (u16, Value) {
+    let request = server.client.post(server.url(path)).bearer_auth(&server.key).header("idempotency-key", "k1").json(&body);
+    answer(soon(request.send()).await.unwrap()).await
 }
 
 #[tokio::test]
@@ -65,10 +72,10 @@ async fn erasing_twice_is_erasing_once() {
     let thread = server.thread("mention_only").await;
     let said = server.say(&thread, "user", CANARY).await;
     let path = format!("/threads/{thread}/events/{}/redact", said["id"].as_str().unwrap());
-    let first = server.post_with_key(&path, "k1", json!({})).await;
-    assert_eq!(server.post_with_key(&path, "k1", json!({})).await, first);
-    assert_eq!(server.post(&path, json!({})).await, (200, json!({"redacted": true, "event": null})));
-    assert_eq!(server.post_with_key(&path, "k1", json!({"from": "ann"})).await.0, 200, "another sender's key is another key");
+    let first = keyed(&server, &path, json!({})).await;
+    assert_eq!(keyed(&server, &path, json!({})).await, first);
+    assert_eq!(server.as_operator(Method::POST, &path, json!({})).await, (200, json!({"redacted": true, "event": null})));
+    assert_eq!(keyed(&server, &path, json!({"from": "ann"})).await.0, 200, "another sender's key is another key");
     let (_, page) = server.get(&format!("/threads/{thread}/events")).await;
     assert_eq!(page["head"], 3);
 }

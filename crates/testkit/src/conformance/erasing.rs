@@ -1,14 +1,14 @@
 //! Erasing: a `Redacted` takes the words of the event that it names, and nothing else of it.
 
 use moothall_engine::ports::{AppendError, EventLog};
-use moothall_kernel::event::{Event, KeptBecause};
-use moothall_kernel::ids::{ParticipantId, Seq};
+use moothall_kernel::event::{Event, KeptBecause, Usage};
+use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
 
 use super::Subject;
 use super::build::{Builder, batch, places, words};
 
 fn erased(seq: u64) -> Event {
-    Event::Redacted { seq: Seq(seq), by: ParticipantId::user() }
+    Event::Redacted { seq: Seq(seq), by: ParticipantId::user(), summaries: Vec::new() }
 }
 
 /// Neither on the next read nor on one that begins there; all else about the event is as it was.
@@ -40,6 +40,26 @@ pub async fn words_are_erased_in_the_append_that_says_so<S: Subject>(subject: S)
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").event(erased(1)).says("three"), batch("a", 3).event(erased(3))]).await.unwrap();
     assert_eq!(words(&log.read(&"a".into(), Seq(0), 10).await.unwrap().events), ["", ""]);
+}
+
+/// A summary goes with the words that it was made of, or when a newer one takes its place.
+pub async fn summaries_are_erased_with_what_they_sum_up<S: Subject>(subject: S) {
+    let log = subject.log();
+    let summary = |body: &str, replaces: Option<u64>| Event::Summarised {
+        participant: "ada".into(),
+        turn: TurnNo(1),
+        through_seq: Seq(1),
+        replaces: replaces.map(Seq),
+        usage: Usage::default(),
+        body: body.into(),
+    };
+    let read = async || words(&log.read(&"a".into(), Seq(0), 10).await.unwrap().events).join(" ");
+    log.append(vec![batch("a", 0).says("one").event(summary("two", None)).event(summary("three", None))]).await.unwrap();
+    log.append(vec![batch("a", 3).event(summary("four", Some(2)))]).await.unwrap();
+    assert_eq!(read().await, "one  three four");
+    let erased = Event::Redacted { seq: Seq(1), by: ParticipantId::user(), summaries: vec![Seq(3), Seq(4)] };
+    log.append(vec![batch("a", 4).event(erased).says("six")]).await.unwrap();
+    assert_eq!(read().await, "    six");
 }
 
 /// All or nothing holds for this too.

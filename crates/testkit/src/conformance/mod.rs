@@ -16,6 +16,7 @@ pub mod deliveries;
 pub mod lasting;
 pub mod erasing;
 pub mod marks;
+pub mod keys;
 pub mod sessions;
 pub mod search;
 
@@ -60,8 +61,10 @@ macro_rules! log_conformance {
                 what_is_over_does_not_block_its_target, a_delivery_advances_only_from_where_it_is, deliveries_are_counted_by_state, a_target_knows_its_newest_deliveries;
             sessions: a_session_is_kept_as_it_was_last, who_waits_for_whom_is_noted_once, sessions_last;
             marks: a_mark_only_moves_forward, what_others_said_since_is_unread, marks_belong_to_one_reader_and_stream, marks_last;
+            keys: a_token_is_found_as_it_was_kept, a_principal_stays_of_its_kind, revoking_reaches_what_was_made_from_a_token,
+                an_invitation_is_redeemed_once, sessions_that_ran_out_are_let_go_of, the_record_is_read_backwards_in_pages, tokens_last;
             erasing: erased_words_are_not_read_again, words_are_erased_in_the_append_that_says_so, an_append_that_fails_erases_nothing,
-                what_has_no_words_can_be_named, what_is_erased_stays_erased;
+                what_has_no_words_can_be_named, what_is_erased_stays_erased, summaries_are_erased_with_what_they_sum_up;
             lasting: all_of_it_lasts, fences_last, delivery_ids_go_on_rising;
             search: words_and_phrases_are_found, snippets_show_the_matches, filters_narrow, only_what_was_said_to_all_is_found,
                 hits_are_paged, hostile_queries_find_nothing_and_break_nothing, what_is_forgotten_is_found_no_more, the_index_lasts;

@@ -15,6 +15,7 @@ Usage: fake-tui [OPTIONS]
   --name NAME         what it calls itself
   --work MS           how long a turn takes (default 0)
   --answers FILE      what it says, one answer a line (\\n breaks lines), turn after turn; afterwards it repeats what it was told
+  --quiet             says nothing unless a prompt asks it to
   --log FILE          adds a line of JSON, {\"prompt\": …}, for each prompt that it takes
   --settings FILE     hooks, as in Claude Code's settings (a file, or the JSON itself): SessionStart, UserPromptSubmit,
                       PermissionRequest, Stop, SessionEnd; each a shell command with JSON on its stdin
@@ -46,6 +47,7 @@ pub struct Options {
     pub(super) session_id: String,
     pub(super) start_delay: Duration,
     pub(super) lose_enters: usize,
+    pub(super) quiet: bool,
 }
 
 impl Options {
@@ -61,6 +63,7 @@ impl Options {
             match flag.as_str() {
                 "--help" | "-h" => return Ok(None),
                 "--name" => options.name = value()?,
+                "--quiet" => options.quiet = true,
                 "--work" => options.work = millis(&value()?)?,
                 "--answers" => options.answers = lines(&file(&value()?)?),
                 "--log" => options.log = Some(value()?.into()),

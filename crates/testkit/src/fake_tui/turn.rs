@@ -88,11 +88,9 @@ impl Tui {
     }
 
     fn reply(&mut self, prompt: &str) -> String {
-        if prompt.contains("[silent]") {
-            return String::new();
-        }
         match directive(prompt, "say") {
             Some(text) => text.to_owned(),
+            None if self.options.quiet || prompt.contains("[silent]") => String::new(),
             None => self.answers.pop_front().unwrap_or_else(|| format!("I was told: {}", prompt.trim())),
         }
     }

@@ -8,16 +8,20 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use moothall_engine::sessions::SessionId;
+use moothall_engine::sessions::{HostFault, Launch, SessionId};
 use serde_json::{Value, json};
 
 use super::claude;
 use super::folder::{SpoolFolder, write_private};
 use super::gemini;
 use super::vendor::Vendor;
+use crate::terminal::{Dress, Parts, Program, Reads};
 
 /// The variables that tell a session's programs where they belong.
-const VARIABLES: [&str; 4] = ["MOOTHALL_SESSION", "MOOTHALL_SESSION_TOKEN", "MOOTHALL_URL", "MOOTHALL_SPOOL"];
+const VARIABLES: [&str; 4] = ["MOOTHALL_SESSION", TOKEN, "MOOTHALL_URL", "MOOTHALL_SPOOL"];
+
+/// The variable that holds a session's secret.
+const TOKEN: &str = "MOOTHALL_SESSION_TOKEN";
 
 /// The server's name among a program's tool servers.
 const TOOLS: &str = "moothall";
@@ -120,6 +124,33 @@ impl HookDress {
     }
 }
 
+impl Dress for HookDress {
+    fn launch_parts(&self, program: &Program, launch: &Launch, mut parts: Parts) -> Result<Parts, HostFault> {
+        let Some(token) = launch.env.get(TOKEN) else {
+            return Err(HostFault::Failed("The session has no secret, so that nothing it reports could be believed.".to_owned()));
+        };
+        let dressed = self.of(vendor_of(program), &launch.session, token);
+        let dressed = dressed.map_err(|error| HostFault::Failed(format!("The session's folder cannot be written: {error}.")))?;
+        parts.argv.extend(dressed.args);
+        parts.env.extend(dressed.env);
+        Ok(parts)
+    }
+
+    fn has_hooks(&self, program: &Program) -> bool {
+        vendor_of(program) != Vendor::Other
+    }
+}
+
+/// A program that draws like one of the known ones reports like it too.
+fn vendor_of(program: &Program) -> Vendor {
+    match program.reads {
+        Reads::Claude => Vendor::Claude,
+        Reads::Codex => Vendor::Codex,
+        Reads::Gemini => Vendor::Gemini,
+        Reads::Other => Vendor::Other,
+    }
+}
+
 fn write_json(folder: &Path, name: &str, value: &Value) -> io::Result<String> {
     let file = write_private(folder, name, value.to_string().as_bytes())?;
     Ok(file.to_string_lossy().into_owned())
@@ -136,13 +167,13 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     const SESSION: &str = "01980000-0000-7000-8000-000000000001";
-    const TOKEN: &str = "CANARY-0123456789";
+    const SECRET: &str = "CANARY-0123456789";
 
     fn dressed(vendor: Vendor) -> (tempfile::TempDir, Dressed) {
         let folder = tempfile::tempdir().unwrap();
         let spool = SpoolFolder::new(folder.path().join("spool"));
         let dress = HookDress { moothall: "/opt/it's here/moothall".into(), url: "http://127.0.0.1:5111".into(), spool };
-        let dressed = dress.of(vendor, &SessionId::new(SESSION), TOKEN).unwrap();
+        let dressed = dress.of(vendor, &SessionId::new(SESSION), SECRET).unwrap();
         (folder, dressed)
     }
 
@@ -152,15 +183,37 @@ mod tests {
             let (folder, dressed) = dressed(vendor);
             let own = folder.path().join("spool").join(SESSION);
             assert_eq!(dressed.env["MOOTHALL_SESSION"], SESSION);
-            assert_eq!(dressed.env["MOOTHALL_SESSION_TOKEN"], TOKEN);
+            assert_eq!(dressed.env[TOKEN], SECRET);
             assert_eq!(dressed.env["MOOTHALL_SPOOL"], own.to_str().unwrap());
-            assert!(!dressed.args.concat().contains(TOKEN) && !format!("{dressed:?}").contains(TOKEN), "{vendor:?}");
+            assert!(!dressed.args.concat().contains(SECRET) && !format!("{dressed:?}").contains(SECRET), "{vendor:?}");
             for file in std::fs::read_dir(&own).unwrap() {
                 let mode = file.unwrap().metadata().unwrap().permissions().mode();
                 assert_eq!(mode & 0o777, 0o600);
             }
             assert_eq!(std::fs::metadata(&own).unwrap().permissions().mode() & 0o777, 0o700);
         }
+    }
+
+    #[test]
+    fn a_launch_keeps_its_own_words_before_those_of_the_dress() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = SpoolFolder::new(folder.path().join("spool"));
+        let dress = HookDress { moothall: "/opt/moothall".into(), url: "http://127.0.0.1:5111".into(), spool };
+        let mut launch = Launch {
+            session: SessionId::new(SESSION),
+            name: "ada".into(),
+            client: "codex".into(),
+            args: Vec::new(),
+            cwd: folder.path().into(),
+            env: BTreeMap::new(),
+        };
+        let program = Program { reads: Reads::Codex, ..Program::new(["codex"]) };
+        let parts = Parts { argv: vec!["codex".into(), "--search".into()], env: BTreeMap::from([("A".into(), "b".into())]) };
+        assert!(dress.launch_parts(&program, &launch, parts.clone()).is_err(), "without a secret nothing could be believed");
+        launch.env.insert(TOKEN.into(), SECRET.into());
+        let dressed = dress.launch_parts(&program, &launch, parts).unwrap();
+        assert_eq!(dressed.argv[..3], ["codex", "--search", "-c"]);
+        assert_eq!((dressed.env["A"].as_str(), dressed.env[TOKEN].as_str()), ("b", SECRET));
     }
 
     #[test]

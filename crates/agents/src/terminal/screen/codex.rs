@@ -10,6 +10,8 @@ use super::{Seen, above_footer, composed, options, without_empty_end};
 
 const MARK: char = '›';
 const WORKING: &str = "esc to interrupt)";
+/// In the footer while a prompt that was sent too early still stands in the composer, and will be taken by itself.
+const WAITING: &str = "Waiting for startup";
 /// The mark of working stands this close above the composer, with what waits in between.
 const WORKING_ROWS_MAX: usize = 12;
 /// Below the options of a question.
@@ -23,7 +25,8 @@ pub(super) fn read(rows: &[Row]) -> Seen {
     let Some((mark, end)) = composer(rows) else { return Seen::only(PaneState::Starting) };
     let above = &rows[mark.saturating_sub(WORKING_ROWS_MAX)..mark];
     let busy = above.iter().map(Row::text).any(|text| text.contains(WORKING) && !text.starts_with(' '));
-    Seen::composing(busy, composed(&rows[mark..end], 2))
+    let waiting = rows[end..].iter().any(|row| row.text().contains(WAITING));
+    Seen::composing(busy || waiting, composed(&rows[mark..end], 2))
 }
 
 /// Where the composer begins, and where the empty rows above the footer do.

@@ -1,7 +1,8 @@
 //! The screen of Gemini CLI.
 //!
 //! The composer stands below the last line, ` >` before it, and above the footer. `esc to cancel` stands above the line during a
-//! turn. A question is a box at the very end.
+//! turn. A question is a box at the very end. Where there are many colours, bars of half blocks stand in place of the empty rows
+//! around the composer.
 
 use moothall_engine::sessions::{Dialog, PaneState};
 
@@ -18,7 +19,12 @@ const HINT: &str = "Type your message or @path/to/file";
 /// What boxes are drawn with.
 const FRAME: [char; 6] = ['│', '─', '╭', '╮', '╰', '╯'];
 
+const BARS: [char; 2] = ['▄', '▀'];
+
 pub(super) fn read(rows: &[Row]) -> Seen {
+    let is_bar = |row: &Row| BARS.into_iter().any(|bar| row.is_rule(bar));
+    let rows: Vec<Row> = rows.iter().map(|row| if is_bar(row) { Row::default() } else { row.clone() }).collect();
+    let rows = rows.as_slice();
     if let Some(dialog) = dialog(rows) {
         return Seen::asking(dialog);
     }

@@ -38,7 +38,7 @@ const HEARD_MAX: usize = 256;
 pub async fn run(desk: &Desk, args: &Chat) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let state = threads::state(&desk.client, &thread).await?;
-    let me = args.speaker.as_str();
+    let me = args.speaker.as_deref().unwrap_or(desk.client.name());
     if args.plain || desk.paper.json || !screen::is_there() || wants_plain(|name| std::env::var(name).ok()) {
         return plain::run(desk, &thread, me, &state).await;
     }

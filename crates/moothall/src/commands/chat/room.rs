@@ -262,6 +262,7 @@ impl Room {
             | TurnEvent::RoundOpened { .. }
             | TurnEvent::ReactionOpened { .. }
             | TurnEvent::RoundClosed
+            | TurnEvent::Summarised { .. }
             | TurnEvent::Facts { .. } => None,
         }
     }

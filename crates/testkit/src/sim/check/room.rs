@@ -181,7 +181,8 @@ impl Room {
             | Event::PermissionAnswered { .. }
             | Event::PermissionExpired { .. }
             | Event::Resumed { .. }
-            | Event::Redacted { .. } => {}
+            | Event::Redacted { .. }
+            | Event::Summarised { .. } => {}
         }
     }
 

@@ -1,0 +1,313 @@
+//! Who asks, and how much of the server they reach.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use moothall_kernel::command::Actor;
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::participant::Kind;
+use moothall_kernel::time::Timestamp;
+use moothall_kernel::view::Viewer;
+
+use super::{Scope, Scopes, TokenId};
+use crate::sessions::SessionId;
+
+/// Who may do what without a credential.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Whoever sits at this computer may converse; what has consequences beyond that needs a credential.
+    #[default]
+    Local,
+    /// Nobody may do anything without a credential.
+    Token,
+}
+
+impl Mode {
+    /// Its stable word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Mode::Local => "local",
+            Mode::Token => "token",
+        }
+    }
+}
+
+/// Somebody whom the server knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Principal {
+    /// The id under which they take part in conversations.
+    pub id: ParticipantId,
+    /// A person or an agent.
+    pub kind: Kind,
+}
+
+/// Which conversations somebody reaches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// All of them, and those that will be begun.
+    #[default]
+    All,
+    /// These.
+    Only(Arc<BTreeSet<StreamId>>),
+}
+
+impl Reach {
+    /// Whether a conversation is within it.
+    pub fn includes(&self, stream: &StreamId) -> bool {
+        match self {
+            Reach::All => true,
+            Reach::Only(streams) => streams.contains(stream),
+        }
+    }
+
+    /// The conversations, where they are counted.
+    pub fn only(&self) -> Option<&BTreeSet<StreamId>> {
+        match self {
+            Reach::All => None,
+            Reach::Only(streams) => Some(streams),
+        }
+    }
+}
+
+/// A credential that was checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// Whose.
+    pub principal: Principal,
+    /// Which.
+    pub token: TokenId,
+    /// The one that it was made from.
+    pub parent: Option<TokenId>,
+    /// From when on it is worth nothing; the start-up credential lasts as long as the process, a session's as long as the session.
+    pub expires_at: Option<Timestamp>,
+    /// The session whose program shows it, where it is the token of one.
+    pub session: Option<SessionId>,
+}
+
+/// Who asks for something. Cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// What stands behind the request; nothing where anybody could have sent it.
+    pub proof: Option<Arc<Proof>>,
+    /// What they may do.
+    pub scopes: Scopes,
+    /// Where.
+    pub reach: Reach,
+}
+
+/// What anybody at this computer may do in local mode: everything but what agents must never do for themselves.
+const LOCAL: Scopes = Scopes::of(&[
+    Scope::ThreadsRead,
+    Scope::ThreadsWrite,
+    Scope::ThreadsAdmin,
+    Scope::ParticipantsInvite,
+    Scope::TurnsControl,
+    Scope::AgentsRun,
+    Scope::SessionsDrive,
+]);
+
+/// What a caller is not allowed, in words for people.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Denied {
+    /// A scope is missing.
+    #[error(
+        "This needs the scope `{0}`, which your credential does not have. Ask for a token with it: `moothall token create --scope {0}`."
+    )]
+    Scope(Scope),
+    /// Local mode gives this to nobody without a credential.
+    #[error(
+        "This needs a credential with the scope `{0}`, also on this computer. Open the page at the address that `moothall serve` prints, \
+         use `moothall` as the user who runs the server, or send a token: Authorization: Bearer …"
+    )]
+    Proof(Scope),
+    /// Somebody speaks as somebody else.
+    #[error("You are `{own}`, and cannot act as `{claimed}`. Leave the name out, or use a token of `{claimed}`.")]
+    Name {
+        /// Who asks.
+        own: ParticipantId,
+        /// Whom they name.
+        claimed: ParticipantId,
+    },
+    /// The credential is for some conversations only, and this is about all.
+    #[error("Your token is for some conversations only, and this is about the whole server. Use one that is not bound to conversations.")]
+    Bound,
+    /// What a session has is worth something as long as the session lives, and is turned into nothing that lasts.
+    #[error("The token of a session cannot be turned into another credential. Ask a person for one: `moothall token create`.")]
+    Session,
+}
+
+impl Denied {
+    /// The same in a few words, for the record.
+    pub fn briefly(&self) -> String {
+        match self {
+            Denied::Scope(scope) => format!("without {scope}"),
+            Denied::Proof(scope) => format!("without a credential for {scope}"),
+            Denied::Name { claimed, .. } => format!("as {claimed}"),
+            Denied::Bound => "with a token for some conversations".into(),
+            Denied::Session => "with the token of a session".into(),
+        }
+    }
+}
+
+impl Caller {
+    /// Somebody without a credential.
+    pub fn anonymous(mode: Mode) -> Caller {
+        let scopes = match mode {
+            Mode::Local => LOCAL,
+            Mode::Token => Scopes::NONE,
+        };
+        Caller { proof: None, scopes, reach: Reach::All }
+    }
+
+    /// Who they are, where that is proven.
+    pub fn principal(&self) -> Option<&Principal> {
+        self.proof.as_deref().map(|proof| &proof.principal)
+    }
+
+    /// Whether a credential stands behind the request.
+    pub fn is_proven(&self) -> bool {
+        self.proof.is_some()
+    }
+
+    /// The name of their credential.
+    pub fn token(&self) -> Option<&TokenId> {
+        self.proof.as_deref().map(|proof| &proof.token)
+    }
+
+    /// The session whose program asks.
+    pub fn session(&self) -> Option<&SessionId> {
+        self.proof.as_deref().and_then(|proof| proof.session.as_ref())
+    }
+
+    /// Whether they may do something.
+    ///
+    /// # Errors
+    /// [`Denied`].
+    pub fn must(&self, scope: Scope) -> Result<(), Denied> {
+        match (self.scopes.has(scope), self.is_proven()) {
+            (true, _) => Ok(()),
+            (false, true) => Err(Denied::Scope(scope)),
+            (false, false) => Err(Denied::Proof(scope)),
+        }
+    }
+
+    /// Whether they may do something that local mode gives to nobody without a credential.
+    ///
+    /// # Errors
+    /// [`Denied`].
+    pub fn must_prove(&self, scope: Scope) -> Result<(), Denied> {
+        self.must(scope)?;
+        if self.is_proven() { Ok(()) } else { Err(Denied::Proof(scope)) }
+    }
+
+    /// Whether this is about the whole server, and they reach all of it.
+    ///
+    /// # Errors
+    /// [`Denied::Bound`].
+    pub fn must_reach_all(&self) -> Result<(), Denied> {
+        if self.reach == Reach::All { Ok(()) } else { Err(Denied::Bound) }
+    }
+
+    /// In whose name something happens: the one who is named, where the caller may use that name, or else the caller.
+    ///
+    /// # Errors
+    /// [`Denied::Name`].
+    pub fn acting_as(&self, named: Option<ParticipantId>) -> Result<Option<Actor>, Denied> {
+        let Some(principal) = self.principal() else {
+            return Ok(named.map(|id| Actor { id, human: false }));
+        };
+        let human = principal.kind == Kind::Human;
+        match named {
+            None => Ok(Some(Actor { id: principal.id.clone(), human })),
+            Some(id) if id == principal.id || self.is_named_by_session(&id) => Ok(Some(Actor { id: principal.id.clone(), human })),
+            Some(id) if self.scopes.has(Scope::ServerAdmin) => Ok(Some(Actor { id, human: false })),
+            Some(claimed) => Err(Denied::Name { own: principal.id.clone(), claimed }),
+        }
+    }
+
+    /// A session may be named by its id too.
+    fn is_named_by_session(&self, id: &ParticipantId) -> bool {
+        self.session().is_some_and(|session| session.as_str() == id.as_str())
+    }
+
+    /// Whether they see the trace, and may look through anybody's eyes.
+    fn is_operator(&self) -> bool {
+        self.scopes.has(Scope::ThreadsAdmin)
+    }
+
+    /// The participant through whose eyes they look: the one who is named, where they may look so, or else themselves. Nothing for
+    /// an operator who names nobody.
+    ///
+    /// # Errors
+    /// [`Denied::Name`].
+    pub fn looking_as(&self, named: Option<ParticipantId>) -> Result<Option<ParticipantId>, Denied> {
+        match (self.principal(), named) {
+            (_, named) if self.is_operator() => Ok(named),
+            (Some(own), Some(claimed)) if claimed != own.id => Err(Denied::Name { own: own.id.clone(), claimed }),
+            (Some(own), _) => Ok(Some(own.id.clone())),
+            (None, named) => Ok(named),
+        }
+    }
+
+    /// What they see.
+    ///
+    /// # Errors
+    /// [`Denied::Name`].
+    pub fn viewer(&self, named: Option<ParticipantId>) -> Result<Viewer, Denied> {
+        Ok(match self.looking_as(named)? {
+            Some(id) => Viewer::Participant(id),
+            None if self.is_operator() => Viewer::Operator,
+            None => Viewer::Guest,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holder(id: &str, kind: Kind, scopes: Scopes) -> Caller {
+        let principal = Principal { id: id.into(), kind };
+        let proof = Proof { principal, token: TokenId::new("t"), parent: None, expires_at: None, session: None };
+        Caller { proof: Some(Arc::new(proof)), scopes, reach: Reach::All }
+    }
+
+    #[test]
+    fn in_local_mode_the_name_is_the_clients_word_and_proves_nothing() {
+        let anybody = Caller::anonymous(Mode::Local);
+        assert_eq!(anybody.acting_as(Some("ann".into())), Ok(Some(Actor { id: "ann".into(), human: false })));
+        assert_eq!(anybody.viewer(None), Ok(Viewer::Operator));
+        assert_eq!(anybody.must(Scope::ThreadsAdmin), Ok(()));
+        assert_eq!(anybody.must_prove(Scope::ThreadsAdmin), Err(Denied::Proof(Scope::ThreadsAdmin)));
+        for scope in [Scope::PermissionsAnswer, Scope::ServerAdmin] {
+            assert_eq!(anybody.must(scope), Err(Denied::Proof(scope)));
+        }
+    }
+
+    #[test]
+    fn in_token_mode_nobody_may_do_anything_without_a_credential() {
+        let anybody = Caller::anonymous(Mode::Token);
+        assert!(Scope::ALL.iter().all(|scope| anybody.must(*scope).is_err()));
+        assert_eq!(anybody.viewer(None), Ok(Viewer::Guest));
+    }
+
+    #[test]
+    fn whoever_is_known_acts_and_looks_in_their_own_name() {
+        let critic = holder("critic", Kind::Agent, Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite]));
+        assert_eq!(critic.acting_as(None), Ok(Some(Actor { id: "critic".into(), human: false })));
+        let denied = Denied::Name { own: "critic".into(), claimed: "user".into() };
+        assert_eq!(critic.acting_as(Some("user".into())), Err(denied.clone()));
+        assert_eq!(critic.viewer(Some("user".into())), Err(denied));
+        assert_eq!(critic.viewer(None), Ok(Viewer::Participant("critic".into())));
+        let ann = holder("ann", Kind::Human, Scopes::of(&[Scope::ThreadsWrite]));
+        assert_eq!(ann.acting_as(Some("ann".into())), Ok(Some(Actor { id: "ann".into(), human: true })));
+    }
+
+    #[test]
+    fn an_administrator_may_speak_for_others_and_does_not_make_them_people() {
+        let operator = holder("user", Kind::Human, Scopes::of(&[Scope::ServerAdmin]));
+        assert_eq!(operator.acting_as(Some("critic".into())), Ok(Some(Actor { id: "critic".into(), human: false })));
+        assert_eq!(operator.viewer(None), Ok(Viewer::Operator));
+        assert_eq!(operator.viewer(Some("critic".into())), Ok(Viewer::Participant("critic".into())));
+    }
+}

@@ -1,0 +1,114 @@
+//! Invitations: a code that one person can hand on, and that turns into a token once.
+
+use std::collections::BTreeSet;
+
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::participant::Kind;
+use moothall_kernel::time::Millis;
+
+use super::{
+    Access, AccessError, Caller, Deed, Denied, Kept, Principal, Reach, Scope, Scopes, Secret, TOKEN_VALID, Token, TokenId, TokenKind,
+    check_scopes, describe, usual_scopes,
+};
+use crate::hall::HallError;
+
+/// How long an invitation is worth something where nothing is said.
+pub const INVITATION_VALID: Millis = Millis::from_secs(86_400);
+/// The longest that may be said.
+pub const INVITATION_VALID_MAX: Millis = Millis::from_secs(7 * 86_400);
+
+/// An invitation to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewInvitation {
+    /// Into which conversation.
+    pub stream: StreamId,
+    /// Whom.
+    pub principal: Principal,
+    /// What the token will allow; what is usual for the kind, as far as the inviter may do it, where nothing is said.
+    pub scopes: Option<Scopes>,
+    /// How long the code is worth something; [`INVITATION_VALID`] where nothing is said.
+    pub valid_for: Option<Millis>,
+}
+
+impl Access {
+    /// Makes a code that turns once into a token for one conversation. Nobody hands on more than they have.
+    ///
+    /// # Errors
+    /// [`AccessError`]; nothing was made then.
+    pub async fn invite(&self, by: &Caller, wanted: NewInvitation) -> Result<(Secret, Token), AccessError> {
+        let NewInvitation { stream, principal, scopes, valid_for } = wanted;
+        self.hall.find(&stream).await?;
+        self.may_invite(by, &principal).await?;
+        let usual = || usual_scopes(principal.kind).iter().filter(|scope| by.scopes.has(*scope)).collect();
+        let scopes = scopes.unwrap_or_else(usual);
+        scopes.iter().try_for_each(|scope| by.must(scope))?;
+        check_scopes(&principal, scopes, true)?;
+        let valid_for = valid_for.unwrap_or(INVITATION_VALID);
+        if valid_for.0 == 0 || valid_for > INVITATION_VALID_MAX {
+            return Err(AccessError::Invalid("An invitation is worth something for a week at most.".into()));
+        }
+        let (secret, now) = (Secret::fresh(TokenKind::Invitation)?, self.hall.now());
+        let token = Token {
+            id: TokenId::fresh()?,
+            kind: TokenKind::Invitation,
+            hash: secret.hash(),
+            principal,
+            scopes,
+            reach: Reach::Only(BTreeSet::from([stream]).into()),
+            label: String::new(),
+            parent: None,
+            created_at: now,
+            expires_at: now + valid_for,
+            last_used_at: None,
+            revoked_at: None,
+        };
+        let entry = self.entry(by, Deed::Invited).about(&token.id).saying(describe(&token));
+        match self.principals()?.add_token(&token, &entry).await.map_err(HallError::from)? {
+            Kept::Yes => Ok((secret, token)),
+            Kept::OtherKind | Kept::Used => Err(AccessError::OtherKind(token.principal.id)),
+        }
+    }
+
+    /// A code for somebody whom the server knows would let whoever has it speak as them, and an agent that invites people would be one.
+    async fn may_invite(&self, by: &Caller, principal: &Principal) -> Result<(), AccessError> {
+        if by.scopes.has(Scope::ServerAdmin) {
+            return Ok(());
+        }
+        let own = by.principal().ok_or(Denied::Proof(Scope::ParticipantsInvite))?;
+        if by.session().is_some() {
+            return Err(Denied::Session.into());
+        }
+        let agent = own.kind == Kind::Agent && principal.kind == Kind::Human;
+        let known = self.principals()?.principal(&principal.id).await.map_err(HallError::from)?.is_some();
+        if agent || known || principal.id.as_str() == ParticipantId::USER {
+            return Err(Denied::Name { own: own.id.clone(), claimed: principal.id.clone() }.into());
+        }
+        Ok(())
+    }
+
+    /// Turns an invitation into a token; nothing where it is worth nothing. Only now can the token be seen.
+    ///
+    /// # Errors
+    /// [`AccessError`] when it cannot be looked up or kept.
+    pub async fn accept(&self, presented: &str) -> Result<Option<(Secret, Token)>, AccessError> {
+        let Some(hash) = Secret::parse(presented).map(|secret| secret.hash()) else { return Ok(None) };
+        let (principals, now) = (self.principals()?, self.hall.now());
+        let found = principals.token(&hash).await.map_err(HallError::from)?;
+        let Some(invitation) = found.filter(|token| token.kind == TokenKind::Invitation && token.is_valid(now)) else { return Ok(None) };
+        let kind = TokenKind::of(invitation.principal.kind);
+        let secret = Secret::fresh(kind)?;
+        let token = Token {
+            id: TokenId::fresh()?,
+            kind,
+            hash: secret.hash(),
+            label: "by invitation".into(),
+            created_at: now,
+            expires_at: now + TOKEN_VALID,
+            ..invitation.clone()
+        };
+        let guest = self.anonymous();
+        let entry = self.entry(&guest, Deed::Accepted).about(&token.id).saying(format!("invitation {}", invitation.id));
+        let kept = principals.redeem(&invitation.id, &token, &entry).await.map_err(HallError::from)?;
+        Ok((kept == Kept::Yes).then_some((secret, token)))
+    }
+}

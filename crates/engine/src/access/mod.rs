@@ -1,0 +1,417 @@
+//! Who may do what: credentials, what they allow and where, and the record of their use.
+//!
+//! A surface finds the credential in a request and asks [`Access`] whose it is; the answer is a [`Caller`], who is asked before
+//! anything is done. Tokens are kept as hashes by the log's [`Principals`]; the start-up credential is of one run of the server and kept
+//! nowhere; the token of a session is known to the session's directory. Revoking is a broadcast that everything open on the strength of
+//! a credential hears, and the end of a session is heard like it.
+
+mod scope;
+mod token;
+mod caller;
+mod audit;
+mod principals;
+mod refusals;
+mod permit;
+mod invite;
+mod session;
+
+pub use audit::{AuditEntry, Audited, Deed};
+pub use caller::{Caller, Denied, Mode, Principal, Proof, Reach};
+pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};
+pub use principals::{Kept, Principals};
+pub use scope::{Scope, Scopes};
+pub use token::{NoChance, Secret, Token, TokenHash, TokenId, TokenKind, reach_of};
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::participant::Kind;
+use moothall_kernel::time::{Millis, Timestamp};
+use tokio::sync::broadcast;
+
+use crate::hall::{Hall, HallError};
+use crate::sessions::Sessions;
+use refusals::Refusals;
+
+/// Revocations that a listener may lag behind; one that does takes its own credential for revoked and has to show it again.
+const REVOCATIONS_LEN: usize = 1024;
+/// How exactly it is noted when a credential was last seen.
+const USE_NOTED_EVERY: Millis = Millis::from_secs(60);
+/// How long a browser stays signed in.
+const SESSION_VALID: Millis = Millis::from_secs(30 * 86_400);
+/// How long a token is worth something where nothing is said.
+pub const TOKEN_VALID: Millis = Millis::from_secs(90 * 86_400);
+/// The longest that may be said.
+pub const TOKEN_VALID_MAX: Millis = Millis::from_secs(3650 * 86_400);
+/// Most conversations that a token can be bound to: their list is read with each request.
+pub const TOKEN_THREADS_MAX: usize = 64;
+
+/// What a person's token allows where nothing is said.
+const PERSONAL: Scopes =
+    Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite, Scope::ParticipantsInvite, Scope::TurnsControl, Scope::AgentsRun]);
+/// What an agent's token allows where nothing is said.
+const AGENT: Scopes = Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite]);
+
+/// Why something was not done.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum AccessError {
+    /// What was asked for cannot be.
+    #[error("{0}")]
+    Invalid(String),
+    /// The principal is known as the other kind.
+    #[error("`{0}` is known here as the other kind: a principal is a person or an agent, for ever. Choose another id.")]
+    OtherKind(ParticipantId),
+    /// There is no such credential.
+    #[error("There is no token with this id. `moothall token list` shows them all.")]
+    Unknown,
+    /// The caller may not.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// The log failed, or a conversation does not exist.
+    #[error(transparent)]
+    Hall(#[from] HallError),
+}
+
+impl From<NoChance> for AccessError {
+    fn from(error: NoChance) -> Self {
+        AccessError::Hall(HallError::Failed(error.to_string()))
+    }
+}
+
+/// A token to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewToken {
+    /// Whose.
+    pub principal: Principal,
+    /// What it allows; what is usual for the kind where nothing is said.
+    pub scopes: Option<Scopes>,
+    /// Where; everywhere where nothing is said.
+    pub threads: Option<BTreeSet<StreamId>>,
+    /// What people call it.
+    pub label: String,
+    /// How long it is worth something; [`TOKEN_VALID`] where nothing is said.
+    pub valid_for: Option<Millis>,
+}
+
+/// The start-up credential, as far as it has to be known to recognise it.
+struct Startup {
+    id: TokenId,
+    hash: TokenHash,
+}
+
+/// Knows credentials, makes them, revokes them, and records what happens to them.
+pub struct Access {
+    hall: Hall,
+    mode: Mode,
+    startup: Option<Startup>,
+    revoked: broadcast::Sender<TokenId>,
+    refusals: Refusals,
+}
+
+impl Access {
+    /// Access to a hall, in a mode, with the start-up credential of this run.
+    pub fn new(hall: Hall, mode: Mode, startup: Option<&Secret>) -> Self {
+        let startup = startup.and_then(|secret| Some(Startup { id: TokenId::fresh_startup().ok()?, hash: secret.hash() }));
+        Self { hall, mode, startup, revoked: broadcast::channel(REVOCATIONS_LEN).0, refusals: Refusals::default() }
+    }
+
+    /// Who may do what without a credential.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Somebody who presents nothing.
+    pub fn anonymous(&self) -> Caller {
+        Caller::anonymous(self.mode)
+    }
+
+    /// Whose credential this is; nothing where it is worth nothing, whatever the reason.
+    ///
+    /// # Errors
+    /// [`HallError`] when it cannot be looked up.
+    pub async fn identify(&self, presented: &str) -> Result<Option<Caller>, HallError> {
+        if let Some(caller) = self.of_session(presented) {
+            return Ok(Some(caller));
+        }
+        let Some(hash) = Secret::parse(presented).map(|secret| secret.hash()) else { return Ok(None) };
+        if let Some(startup) = self.startup.as_ref().filter(|startup| startup.hash == hash) {
+            return Ok(Some(operator(&startup.id)));
+        }
+        let now = self.hall.now();
+        let found = self.principals()?.token(&hash).await?;
+        let Some(token) = found.filter(|token| token.is_valid(now) && self.is_of_this_run(token)) else { return Ok(None) };
+        if token.kind == TokenKind::Invitation {
+            return Ok(None);
+        }
+        self.note_use(&token, now).await;
+        let Token { id, principal, scopes, reach, parent, expires_at, .. } = token;
+        let proof = Proof { principal, token: id, parent, expires_at: Some(expires_at), session: None };
+        Ok(Some(Caller { proof: Some(Arc::new(proof)), scopes, reach }))
+    }
+
+    /// A session that was begun with the start-up credential ends with the run that this was for.
+    fn is_of_this_run(&self, token: &Token) -> bool {
+        let own = self.startup.as_ref().map(|startup| &startup.id);
+        token.parent.as_ref().is_none_or(|parent| !parent.is_startup() || Some(parent) == own)
+    }
+
+    async fn note_use(&self, token: &Token, now: Timestamp) {
+        if token.last_used_at.is_some_and(|last| now.since(last) < USE_NOTED_EVERY) {
+            return;
+        }
+        let noted = match self.principals() {
+            Ok(principals) => principals.note_use(&token.id, now).await.map_err(HallError::from),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = noted {
+            tracing::debug!(%error, token = %token.id, "the use of a token was not noted");
+        }
+    }
+
+    /// Listens to revocations. Begin before a credential is looked up, so that none is missed.
+    pub fn listen(&self) -> Revocations {
+        Revocations { revoked: self.revoked.subscribe(), sessions: self.hall.inner.sessions.clone() }
+    }
+
+    /// Makes a token; only now can it be seen.
+    ///
+    /// # Errors
+    /// [`AccessError`]; nothing was made then.
+    pub async fn create(&self, by: &Caller, wanted: NewToken) -> Result<(Secret, Token), AccessError> {
+        let token_kind = TokenKind::of(wanted.principal.kind);
+        let secret = Secret::fresh(token_kind)?;
+        let token = self.described(token_kind, &secret, wanted).await?;
+        let entry = self.entry(by, Deed::TokenCreated).about(&token.id).saying(describe(&token));
+        match self.principals()?.add_token(&token, &entry).await.map_err(HallError::from)? {
+            Kept::Yes => Ok((secret, token)),
+            Kept::OtherKind | Kept::Used => Err(AccessError::OtherKind(token.principal.id)),
+        }
+    }
+
+    /// Checks what is wanted and writes it down.
+    async fn described(&self, kind: TokenKind, secret: &Secret, wanted: NewToken) -> Result<Token, AccessError> {
+        let NewToken { principal, scopes, threads, label, valid_for } = wanted;
+        let scopes = scopes.unwrap_or(usual_scopes(principal.kind));
+        check_scopes(&principal, scopes, threads.is_some())?;
+        let valid_for = valid_for.unwrap_or(TOKEN_VALID);
+        if valid_for.0 == 0 || valid_for > TOKEN_VALID_MAX {
+            return Err(AccessError::Invalid("A token is worth something for at least a moment and at most ten years.".into()));
+        }
+        for thread in threads.iter().flatten() {
+            self.hall.find(thread).await?;
+        }
+        let now = self.hall.now();
+        Ok(Token {
+            id: TokenId::fresh()?,
+            kind,
+            hash: secret.hash(),
+            principal,
+            scopes,
+            reach: threads.map_or(Reach::All, |threads| Reach::Only(threads.into())),
+            label,
+            parent: None,
+            created_at: now,
+            expires_at: now + valid_for,
+            last_used_at: None,
+            revoked_at: None,
+        })
+    }
+
+    /// Signs a browser in: gives a credential of its own to whoever presents one that is worth something, or an invitation.
+    ///
+    /// # Errors
+    /// [`AccessError`] when it cannot be looked up or kept.
+    pub async fn begin_session(&self, presented: &str) -> Result<Option<(Secret, Caller)>, AccessError> {
+        let accepted = self.accept(presented).await?;
+        let presented = accepted.as_ref().map_or(presented, |(secret, _)| secret.reveal());
+        let Some(caller) = self.identify(presented).await? else { return Ok(None) };
+        let Some(proof) = caller.proof.clone() else { return Ok(None) };
+        if proof.session.is_some() {
+            return Err(Denied::Session.into());
+        }
+        let (secret, now) = (Secret::fresh(TokenKind::Session)?, self.hall.now());
+        let until = now + SESSION_VALID;
+        let token = Token {
+            id: TokenId::fresh()?,
+            kind: TokenKind::Session,
+            hash: secret.hash(),
+            principal: proof.principal.clone(),
+            scopes: caller.scopes,
+            reach: caller.reach.clone(),
+            label: "browser".into(),
+            // The root, so that revoking it reaches this one too.
+            parent: Some(proof.parent.clone().unwrap_or_else(|| proof.token.clone())),
+            created_at: now,
+            expires_at: proof.expires_at.map_or(until, |earlier| earlier.min(until)),
+            last_used_at: None,
+            revoked_at: None,
+        };
+        let entry = self.entry(&caller, Deed::SignedIn).about(&token.id);
+        self.principals()?.add_token(&token, &entry).await.map_err(HallError::from)?;
+        let Token { id, principal, parent, expires_at, .. } = token;
+        let proof = Proof { principal, token: id, parent, expires_at: Some(expires_at), session: None };
+        Ok(Some((secret, Caller { proof: Some(Arc::new(proof)), ..caller })))
+    }
+
+    /// Signs a browser out: its own credential is worth nothing any more.
+    ///
+    /// # Errors
+    /// [`HallError`] when that cannot be kept.
+    pub async fn end_session(&self, caller: &Caller) -> Result<(), HallError> {
+        let Some(id) = caller.token() else { return Ok(()) };
+        self.take_back(id, &self.entry(caller, Deed::SignedOut)).await.map(drop)
+    }
+
+    /// Revokes a token and every session that began with it. Whether it was worth anything before.
+    ///
+    /// # Errors
+    /// [`AccessError::Unknown`], or [`AccessError::Hall`] when that cannot be kept.
+    pub async fn revoke(&self, by: &Caller, id: &TokenId) -> Result<bool, AccessError> {
+        let known = self.tokens().await?.into_iter().any(|token| token.id == *id);
+        if !known {
+            return Err(AccessError::Unknown);
+        }
+        let revoked = self.take_back(id, &self.entry(by, Deed::TokenRevoked).about(id)).await?;
+        Ok(!revoked.is_empty())
+    }
+
+    async fn take_back(&self, id: &TokenId, entry: &AuditEntry) -> Result<Vec<TokenId>, HallError> {
+        let revoked = self.principals()?.revoke(id, self.hall.now(), entry).await?;
+        for id in &revoked {
+            // Nobody may be listening, and that is fine.
+            let _ = self.revoked.send(id.clone());
+        }
+        Ok(revoked)
+    }
+
+    /// All tokens, the oldest first.
+    ///
+    /// # Errors
+    /// [`HallError`] when they cannot be read.
+    pub async fn tokens(&self) -> Result<Vec<Token>, HallError> {
+        Ok(self.principals()?.tokens().await?)
+    }
+
+    /// At most `limit` rows of the record, the newest first, before a number where one is given.
+    ///
+    /// # Errors
+    /// [`HallError`] when it cannot be read.
+    pub async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<Audited>, HallError> {
+        Ok(self.principals()?.audit(before, limit).await?)
+    }
+
+    /// Records that a request was refused. Whoever is refused without end fills no disk: what is too much is counted instead.
+    pub async fn refused(&self, caller: &Caller, detail: String) {
+        let Some(more) = self.refusals.admit(self.hall.now()) else { return };
+        let detail = if more == 0 { detail } else { format!("{detail} (and {more} more before, not recorded)") };
+        let entry = self.entry(caller, Deed::Denied).saying(detail);
+        let recorded = match self.principals() {
+            Ok(principals) => principals.record(&entry).await.map_err(HallError::from),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = recorded {
+            tracing::warn!(%error, "a refused request was not recorded");
+        }
+    }
+
+    fn entry(&self, by: &Caller, deed: Deed) -> AuditEntry {
+        let (principal, token) = (by.principal().map(|principal| principal.id.clone()), by.token().cloned());
+        AuditEntry { at: self.hall.now(), deed, by: principal, token, about: None, detail: String::new() }
+    }
+
+    fn principals(&self) -> Result<&dyn Principals, HallError> {
+        self.hall.inner.log.principals().ok_or_else(|| HallError::Failed("this log keeps no tokens".into()))
+    }
+}
+
+/// Whoever holds the start-up credential: the person who started the server.
+fn operator(id: &TokenId) -> Caller {
+    let principal = Principal { id: ParticipantId::user(), kind: Kind::Human };
+    let proof = Proof { principal, token: id.clone(), parent: None, expires_at: None, session: None };
+    Caller { proof: Some(Arc::new(proof)), scopes: Scopes::ALL, reach: Reach::All }
+}
+
+const fn usual_scopes(kind: Kind) -> Scopes {
+    match kind {
+        Kind::Human => PERSONAL,
+        Kind::Agent => AGENT,
+    }
+}
+
+fn check_scopes(principal: &Principal, scopes: Scopes, is_bound: bool) -> Result<(), AccessError> {
+    let invalid = |text: String| Err(AccessError::Invalid(text));
+    let person = principal.id.as_str() == ParticipantId::USER;
+    if principal.id.as_str() == ParticipantId::MOOTHALL || (person && principal.kind == Kind::Agent) {
+        return invalid(format!("`{}` cannot be the principal of such a token; choose another id.", principal.id));
+    }
+    if scopes == Scopes::NONE {
+        return invalid("A token needs at least one scope.".into());
+    }
+    if let Some(scope) = scopes.iter().find(|scope| principal.kind == Kind::Agent && scope.is_for_people_only()) {
+        return invalid(format!("`{scope}` is for people: an agent never answers its own questions and never administers the server."));
+    }
+    if is_bound && scopes.has(Scope::ServerAdmin) {
+        return invalid(format!("`{}` is about the whole server, so such a token is not bound to conversations.", Scope::ServerAdmin));
+    }
+    Ok(())
+}
+
+/// A token in a few words, for the record.
+fn describe(token: &Token) -> String {
+    let place = token.reach.only().map_or(String::new(), |threads| format!(", in {} conversations", threads.len()));
+    format!("{} for {}: {}{place}", token.kind.word(), token.principal.id, token.scopes.words())
+}
+
+impl AuditEntry {
+    fn about(mut self, token: &TokenId) -> Self {
+        self.about = Some(token.clone());
+        self
+    }
+
+    fn saying(mut self, detail: String) -> Self {
+        self.detail = detail;
+        self
+    }
+}
+
+/// Hears of revocations.
+pub struct Revocations {
+    revoked: broadcast::Receiver<TokenId>,
+    sessions: Sessions,
+}
+
+impl Revocations {
+    /// Resolves when the caller's credential is worth nothing any more; never for somebody without one.
+    pub async fn lost(mut self, caller: Caller, now: Timestamp) {
+        let Some(proof) = caller.proof else { return std::future::pending().await };
+        let expired = async {
+            match proof.expires_at {
+                Some(expires_at) => tokio::time::sleep(Duration::from_millis(expires_at.since(now).0)).await,
+                None => std::future::pending().await,
+            }
+        };
+        let revoked = async {
+            loop {
+                match self.revoked.recv().await {
+                    Ok(id) if id == proof.token || Some(&id) == proof.parent.as_ref() => return,
+                    Ok(_) => {}
+                    // What was missed may have been about this one.
+                    Err(_) => return,
+                }
+            }
+        };
+        let ended = async {
+            match &proof.session {
+                Some(session) => self.sessions.over(session).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = expired => {}
+            () = revoked => {}
+            () = ended => {}
+        }
+    }
+}

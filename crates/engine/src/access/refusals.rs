@@ -1,0 +1,55 @@
+//! How many refused requests are recorded.
+
+use std::sync::{Mutex, PoisonError};
+
+use moothall_kernel::time::{Millis, Timestamp};
+
+/// Refusals that are recorded within a window; the others are counted.
+const RECORDED_MAX: u64 = 60;
+const WINDOW: Millis = Millis::from_secs(60);
+
+/// Counts refusals, so that whoever is refused without end fills no disk.
+#[derive(Default)]
+pub(super) struct Refusals(Mutex<Window>);
+
+#[derive(Default)]
+struct Window {
+    began: Timestamp,
+    recorded: u64,
+    passed_over: u64,
+}
+
+impl Refusals {
+    /// How many were passed over since the last one that was recorded, if this one is to be recorded.
+    pub(super) fn admit(&self, now: Timestamp) -> Option<u64> {
+        let mut window = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.since(window.began) >= WINDOW {
+            window.began = now;
+            window.recorded = 0;
+        }
+        if window.recorded == RECORDED_MAX {
+            window.passed_over += 1;
+            return None;
+        }
+        window.recorded += 1;
+        Some(std::mem::take(&mut window.passed_over))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_is_counted_and_the_next_window_says_so() {
+        let (refusals, begin) = (Refusals::default(), Timestamp::from_millis(1_000_000));
+        for _ in 0..RECORDED_MAX {
+            assert_eq!(refusals.admit(begin), Some(0));
+        }
+        for _ in 0..7 {
+            assert_eq!(refusals.admit(begin + Millis::from_secs(59)), None);
+        }
+        assert_eq!(refusals.admit(begin + WINDOW), Some(7));
+        assert_eq!(refusals.admit(begin + WINDOW), Some(0));
+    }
+}

@@ -1,0 +1,23 @@
+//! The program of a session as a caller, by the token of its environment.
+
+use std::sync::Arc;
+
+use moothall_kernel::participant::Kind;
+
+use super::{Access, Caller, Principal, Proof, Reach, Scope, Scopes, TokenId};
+
+/// What a session may do: what people give an agent to work with, and nothing of what they decide themselves.
+const OF_SESSION: Scopes = Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite, Scope::ParticipantsInvite, Scope::SessionsDrive]);
+
+impl Access {
+    /// The living session whose token this is. It is an agent under the session's name.
+    pub(super) fn of_session(&self, presented: &str) -> Option<Caller> {
+        let sessions = self.hall.sessions().ok()?;
+        let session = sessions.by_token(presented)?;
+        let name = sessions.find(session.as_str()).ok()?.session.name;
+        let principal = Principal { id: name, kind: Kind::Agent };
+        let token = TokenId::new(format!("session-{session}"));
+        let proof = Proof { principal, token, parent: None, expires_at: None, session: Some(session) };
+        Some(Caller { proof: Some(Arc::new(proof)), scopes: OF_SESSION, reach: Reach::All })
+    }
+}

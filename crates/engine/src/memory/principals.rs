@@ -1,0 +1,103 @@
+//! Principals, tokens and the audit record in memory.
+
+use async_trait::async_trait;
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::participant::Kind;
+use moothall_kernel::time::Timestamp;
+use std::collections::BTreeMap;
+
+use super::MemoryLog;
+use crate::access::{AuditEntry, Audited, Kept, Principal, Principals, Token, TokenHash, TokenId, TokenKind};
+use crate::ports::LogError;
+
+/// What is known about who may do what.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    principals: BTreeMap<ParticipantId, Kind>,
+    tokens: Vec<Token>,
+    record: Vec<AuditEntry>,
+}
+
+impl Keys {
+    fn add(&mut self, token: &Token, entry: &AuditEntry) -> Kept {
+        let kind = *self.principals.entry(token.principal.id.clone()).or_insert(token.principal.kind);
+        if kind != token.principal.kind {
+            return Kept::OtherKind;
+        }
+        self.tokens.retain(|old| old.kind != TokenKind::Session || token.created_at < old.expires_at);
+        self.tokens.push(token.clone());
+        self.record.push(entry.clone());
+        Kept::Yes
+    }
+
+    fn find(&mut self, id: &TokenId) -> Option<&mut Token> {
+        self.tokens.iter_mut().find(|token| token.id == *id)
+    }
+}
+
+#[async_trait]
+impl Principals for MemoryLog {
+    async fn add_token(&self, token: &Token, entry: &AuditEntry) -> Result<Kept, LogError> {
+        Ok(self.shelf().keys.add(token, entry))
+    }
+
+    async fn redeem(&self, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<Kept, LogError> {
+        let keys = &mut self.shelf().keys;
+        let usable = |found: &mut Token| found.kind == TokenKind::Invitation && found.is_valid(entry.at);
+        if !keys.find(invitation).is_some_and(usable) {
+            return Ok(Kept::Used);
+        }
+        let kept = keys.add(token, entry);
+        if let (Kept::Yes, Some(used)) = (kept, keys.find(invitation)) {
+            used.revoked_at = Some(entry.at);
+        }
+        Ok(kept)
+    }
+
+    async fn token(&self, hash: &TokenHash) -> Result<Option<Token>, LogError> {
+        Ok(self.shelf().keys.tokens.iter().find(|token| token.hash == *hash).cloned())
+    }
+
+    async fn tokens(&self) -> Result<Vec<Token>, LogError> {
+        Ok(self.shelf().keys.tokens.clone())
+    }
+
+    async fn revoke(&self, id: &TokenId, at: Timestamp, entry: &AuditEntry) -> Result<Vec<TokenId>, LogError> {
+        let keys = &mut self.shelf().keys;
+        let meant = keys.tokens.iter_mut().filter(|token| token.id == *id || token.parent.as_ref() == Some(id));
+        let revoked: Vec<TokenId> = meant
+            .filter(|token| token.revoked_at.is_none())
+            .map(|token| {
+                token.revoked_at = Some(at);
+                token.id.clone()
+            })
+            .collect();
+        if !revoked.is_empty() {
+            keys.record.push(entry.clone());
+        }
+        Ok(revoked)
+    }
+
+    async fn note_use(&self, id: &TokenId, at: Timestamp) -> Result<(), LogError> {
+        if let Some(token) = self.shelf().keys.find(id) {
+            token.last_used_at = Some(at);
+        }
+        Ok(())
+    }
+
+    async fn principal(&self, id: &ParticipantId) -> Result<Option<Principal>, LogError> {
+        Ok(self.shelf().keys.principals.get(id).map(|kind| Principal { id: id.clone(), kind: *kind }))
+    }
+
+    async fn record(&self, entry: &AuditEntry) -> Result<(), LogError> {
+        self.shelf().keys.record.push(entry.clone());
+        Ok(())
+    }
+
+    async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<Audited>, LogError> {
+        let shelf = self.shelf();
+        let numbered = shelf.keys.record.iter().enumerate().rev();
+        let numbered = numbered.map(|(place, entry)| Audited { number: place as u64 + 1, entry: entry.clone() });
+        Ok(numbered.filter(|row| before.is_none_or(|before| row.number < before)).take(limit).collect())
+    }
+}

@@ -1,0 +1,97 @@
+//! What a participant keeps of a conversation that no longer fits into its memory: summaries, rolling on.
+//!
+//! A summary is derived from what others said, so it lives no longer than that: whoever erases words erases every summary that
+//! covers them, in the same event. To make that possible without reading the log, the state knows the few summaries that still
+//! have words; an older one is erased by the one that takes its place.
+
+use std::collections::BTreeMap;
+
+use crate::decide::Decider;
+use crate::event::{Event, Usage};
+use crate::ids::{ParticipantId, Seq, TurnNo};
+use crate::text;
+
+/// Summaries of one participant that have words. When the newest ones are erased with what they cover, older ones are left to
+/// go on from.
+pub const SUMMARIES_MAX: usize = 4;
+
+/// Longest summary, in bytes.
+pub const SUMMARY_BYTES_MAX: usize = 16 * 1024;
+
+/// A summary in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Where it is.
+    pub seq: Seq,
+    /// It covers what took effect up to and with this.
+    pub through: Seq,
+}
+
+/// The summaries of a conversation that have words.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Summaries {
+    /// Oldest first. Those of a participant that left stay: they have to be found when words are erased.
+    of: BTreeMap<ParticipantId, Vec<Summary>>,
+    /// The newest event that erased words.
+    redacted_at: Seq,
+}
+
+impl Summaries {
+    pub(crate) fn newest(&self, id: &ParticipantId) -> Option<Summary> {
+        self.of.get(id)?.last().copied()
+    }
+
+    /// Those that may hold something of the words at this place. Words that were queued took effect later than they were said, so
+    /// this may name one too many, never one too few.
+    pub(crate) fn of_words_at(&self, seq: Seq) -> Vec<Seq> {
+        let mut covering: Vec<Seq> =
+            self.of.values().flatten().filter(|summary| summary.through >= seq && summary.seq != seq).map(|summary| summary.seq).collect();
+        covering.sort_unstable();
+        covering
+    }
+
+    /// The one that has to make room for another.
+    fn oldest_too_many(&self, id: &ParticipantId) -> Option<Seq> {
+        let all = self.of.get(id).filter(|all| all.len() >= SUMMARIES_MAX)?;
+        all.first().map(|summary| summary.seq)
+    }
+
+    pub(crate) fn apply_summarised(&mut self, participant: &ParticipantId, summary: Summary, replaces: Option<Seq>) {
+        let all = self.of.entry(participant.clone()).or_default();
+        all.retain(|known| Some(known.seq) != replaces);
+        all.push(summary);
+    }
+
+    pub(crate) fn apply_redacted(&mut self, at: Seq, seq: Seq, with: &[Seq]) {
+        self.redacted_at = at;
+        self.of.retain(|_, all| {
+            all.retain(|summary| summary.seq != seq && !with.contains(&summary.seq));
+            !all.is_empty()
+        });
+    }
+}
+
+impl Decider<'_> {
+    /// Keeps a summary for the turns to come. One that nobody needs is no fault: the turn goes on without it.
+    ///
+    /// What was erased after the words were read may be in the summary, so then it is not kept, and the next turn makes another.
+    pub(crate) fn summarise(&mut self, no: TurnNo, attempt: u32, through: Seq, read_at: Seq, words: &str, usage: Usage) {
+        let current = self.state.turn(no).is_some_and(|turn| turn.attempt == attempt && self.state.is_front(turn));
+        if !current || self.state.summaries.redacted_at > read_at {
+            return;
+        }
+        self.ensure_started(no);
+        let Some(turn) = self.state.turn(no) else { return };
+        let covered = turn.running.map_or(Seq(0), |running| running.through_seq);
+        let cleaned = text::clean(words);
+        let body = text::cut(cleaned.trim(), SUMMARY_BYTES_MAX).to_owned();
+        let participant = turn.participant.clone();
+        let goes_on = self.state.summary_of(&participant).is_none_or(|last| last.through < through);
+        if body.is_empty() || through > covered || !goes_on {
+            return;
+        }
+        let replaces = self.state.summaries.oldest_too_many(&participant);
+        let usage = crate::turns::bounded(usage);
+        self.emit(Event::Summarised { participant, turn: no, through_seq: through, replaces, usage, body });
+    }
+}

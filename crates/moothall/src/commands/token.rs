@@ -1,0 +1,82 @@
+//! `token`: makes, lists and revokes tokens.
+
+use moothall_surfaces::wire::{TokenCreated, TokenEntry, TokenList, TokenRequest, TokenRevoked};
+use serde_json::json;
+
+use super::Desk;
+use crate::cli::{NewToken, Token, TokenId};
+use crate::client::segment;
+use crate::fault::Fault;
+use crate::paint::{Style, note};
+use crate::threads;
+
+pub async fn run(desk: &Desk, command: &Token) -> Result<(), Fault> {
+    match command {
+        Token::Create(args) => create(desk, args).await,
+        Token::List => list(desk).await,
+        Token::Revoke(args) => revoke(desk, args).await,
+    }
+}
+
+async fn create(desk: &Desk, args: &NewToken) -> Result<(), Fault> {
+    let mut bound = Vec::new();
+    for word in &args.thread {
+        bound.push(threads::resolve(&desk.client, word).await?);
+    }
+    let some = |list: &Vec<String>| (!list.is_empty()).then(|| list.clone());
+    let request = TokenRequest {
+        principal: args.principal.clone(),
+        kind: Some(if args.agent { "agent" } else { "human" }.into()),
+        scopes: some(&args.scope),
+        threads: some(&bound),
+        label: args.label.clone(),
+        expires_in_days: args.days,
+    };
+    let created: TokenCreated = desk.client.post("/tokens", &request).await?;
+    if desk.paper.json {
+        return desk.paper.object(&created);
+    }
+    desk.paper.line(&created.token)?;
+    let entry = &created.entry;
+    note(&format!("Token {} of {}, until {}: {}.", entry.id, entry.principal.id, entry.expires_at, entry.scopes.join(", ")));
+    note(
+        "It is shown this once. Programs send it as `Authorization: Bearer …`; the command line takes it from MOOTHALL_TOKEN or --token-file.",
+    );
+    Ok(())
+}
+
+async fn list(desk: &Desk) -> Result<(), Fault> {
+    let list: TokenList = desk.client.get("/tokens").await?;
+    if desk.paper.json {
+        return desk.paper.object(&list);
+    }
+    if list.tokens.is_empty() {
+        note("There is no token yet. Make one: moothall token create ann");
+    }
+    list.tokens.iter().try_for_each(|token| desk.paper.line(&row(desk, token)))
+}
+
+fn row(desk: &Desk, token: &TokenEntry) -> String {
+    let (style, standing) = match (&token.revoked_at, &token.last_used_at) {
+        (Some(at), _) => (Style::Dim, format!("revoked {at}")),
+        (None, Some(at)) => (Style::Plain, format!("until {}, last seen {at}", token.expires_at)),
+        (None, None) => (Style::Plain, format!("until {}, never seen", token.expires_at)),
+    };
+    let place = token.threads.as_ref().map_or(String::new(), |threads| format!(" in {}", threads.join(", ")));
+    let label = if token.label.is_empty() { String::new() } else { format!("  ({})", token.label) };
+    let facts = format!("{:<10} {}{place}  {standing}{label}", token.kind, token.scopes.join(" "));
+    format!("{}  {}  {}", token.id, desk.paper.paint(Style::Bold, &token.principal.id), desk.paper.paint(style, &facts))
+}
+
+async fn revoke(desk: &Desk, args: &TokenId) -> Result<(), Fault> {
+    let revoked: TokenRevoked = desk.client.post(&format!("/tokens/{}/revoke", segment(&args.id)), &json!({})).await?;
+    if desk.paper.json {
+        return desk.paper.object(&revoked);
+    }
+    note(if revoked.changed {
+        "It is worth nothing any more, and neither is what signed in with it."
+    } else {
+        "It was worth nothing already."
+    });
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! Principals, their credentials and the audit record: rows beside the log.
+
+use async_trait::async_trait;
+use moothall_engine::access::{
+    AuditEntry, Audited, Deed, Kept, Principal, Principals, Scopes, Token, TokenHash, TokenId, TokenKind, reach_of,
+};
+use moothall_engine::ports::LogError;
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::participant::Kind;
+use moothall_kernel::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::SqliteLog;
+use crate::rows::{counter, int};
+use crate::trouble::Refusal;
+
+const COLUMNS: &str = "t.id, t.kind, t.hash, t.principal, p.kind, t.scopes, t.threads, t.label, t.parent, t.created_at, t.expires_at,
+    t.last_used_at, t.revoked_at FROM tokens t JOIN principals p ON p.id = t.principal";
+
+const fn kind_word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Human => "human",
+        Kind::Agent => "agent",
+    }
+}
+
+/// What is not known for a person is an agent, who may do less.
+fn kind_of(word: &str) -> Kind {
+    if word == kind_word(Kind::Human) { Kind::Human } else { Kind::Agent }
+}
+
+/// Keeps a token, and its principal where that is new.
+pub(crate) fn add(conn: &Connection, token: &Token, entry: &AuditEntry) -> Result<Kept, Refusal> {
+    let Principal { id, kind } = &token.principal;
+    let sql = "INSERT INTO principals (id, kind, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING";
+    conn.prepare_cached(sql)?.execute(params![id.as_str(), kind_word(*kind), token.created_at.millis()])?;
+    if principal(conn, id)?.is_some_and(|known| known.kind != *kind) {
+        return Ok(Kept::OtherKind);
+    }
+    // Sessions that ran out are of no interest to anybody.
+    let sql = "DELETE FROM tokens WHERE kind = 'session' AND expires_at <= ?1";
+    conn.prepare_cached(sql)?.execute([token.created_at.millis()])?;
+    insert(conn, token)?;
+    record(conn, entry)?;
+    Ok(Kept::Yes)
+}
+
+fn insert(conn: &Connection, token: &Token) -> Result<(), Refusal> {
+    let sql = "INSERT INTO tokens (id, kind, hash, principal, scopes, threads, label, parent, created_at, expires_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    let threads = token.reach.only().map(|streams| streams.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
+    let values = params![
+        token.id.as_str(),
+        token.kind.word(),
+        token.hash.as_bytes(),
+        token.principal.id.as_str(),
+        token.scopes.words(),
+        threads,
+        token.label,
+        token.parent.as_ref().map(TokenId::as_str),
+        token.created_at.millis(),
+        token.expires_at.millis(),
+    ];
+    conn.prepare_cached(sql)?.execute(values)?;
+    Ok(())
+}
+
+/// Uses an invitation up and keeps the token that it becomes.
+pub(crate) fn redeem(conn: &Connection, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<Kept, Refusal> {
+    let sql = "SELECT count(*) FROM tokens WHERE id = ?1 AND kind = 'invitation' AND revoked_at IS NULL AND expires_at > ?2";
+    let usable: i64 = conn.prepare_cached(sql)?.query_row(params![invitation.as_str(), entry.at.millis()], |row| row.get(0))?;
+    if usable == 0 {
+        return Ok(Kept::Used);
+    }
+    let kept = add(conn, token, entry)?;
+    if kept == Kept::Yes {
+        mark_revoked(conn, invitation, entry.at)?;
+    }
+    Ok(kept)
+}
+
+fn mark_revoked(conn: &Connection, id: &TokenId, at: Timestamp) -> Result<Vec<TokenId>, Refusal> {
+    let sql = "UPDATE tokens SET revoked_at = ?2 WHERE (id = ?1 OR parent = ?1) AND revoked_at IS NULL RETURNING id";
+    let mut statement = conn.prepare_cached(sql)?;
+    let ids = statement.query_map(params![id.as_str(), at.millis()], |row| Ok(TokenId::new(row.get::<_, String>(0)?)))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Revokes a token and those that were made from it.
+pub(crate) fn revoke(conn: &Connection, id: &TokenId, at: Timestamp, entry: &AuditEntry) -> Result<Vec<TokenId>, Refusal> {
+    let revoked = mark_revoked(conn, id, at)?;
+    if !revoked.is_empty() {
+        record(conn, entry)?;
+    }
+    Ok(revoked)
+}
+
+/// Notes that a token was seen.
+pub(crate) fn note_use(conn: &Connection, id: &TokenId, at: Timestamp) -> Result<(), Refusal> {
+    conn.prepare_cached("UPDATE tokens SET last_used_at = ?2 WHERE id = ?1")?.execute(params![id.as_str(), at.millis()])?;
+    Ok(())
+}
+
+/// Adds a row to the record.
+pub(crate) fn record(conn: &Connection, entry: &AuditEntry) -> Result<(), Refusal> {
+    let sql = "INSERT INTO audit (at, deed, principal, token, about, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let values = params![
+        entry.at.millis(),
+        entry.deed.word(),
+        entry.by.as_ref().map(ParticipantId::as_str),
+        entry.token.as_ref().map(TokenId::as_str),
+        entry.about.as_ref().map(TokenId::as_str),
+        entry.detail,
+    ];
+    conn.prepare_cached(sql)?.execute(values)?;
+    Ok(())
+}
+
+/// The token with this hash.
+pub(crate) fn token(conn: &Connection, hash: &TokenHash) -> rusqlite::Result<Option<Token>> {
+    let sql = format!("SELECT {COLUMNS} WHERE t.hash = ?1");
+    conn.prepare_cached(&sql)?.query_row([hash.as_bytes()], read_token).optional()
+}
+
+/// All tokens, the oldest first.
+pub(crate) fn tokens(conn: &Connection) -> rusqlite::Result<Vec<Token>> {
+    let mut statement = conn.prepare_cached(&format!("SELECT {COLUMNS} ORDER BY t.key"))?;
+    statement.query_map([], read_token)?.collect()
+}
+
+fn read_token(row: &Row<'_>) -> rusqlite::Result<Token> {
+    let text = |place: usize| row.get_ref(place)?.as_str().map_err(rusqlite::Error::from);
+    let time = |place: usize| row.get::<_, Option<i64>>(place).map(|millis| millis.map(Timestamp::from_millis));
+    let threads: Option<String> = row.get(6)?;
+    Ok(Token {
+        id: TokenId::new(text(0)?),
+        kind: token_kind(text(1)?)?,
+        hash: TokenHash::from_bytes(row.get(2)?),
+        principal: Principal { id: ParticipantId::new(text(3)?), kind: kind_of(text(4)?) },
+        scopes: Scopes::parse(text(5)?),
+        reach: reach_of(threads.as_deref()),
+        label: row.get(7)?,
+        parent: row.get::<_, Option<String>>(8)?.map(TokenId::new),
+        created_at: time(9)?.unwrap_or_default(),
+        expires_at: time(10)?.unwrap_or_default(),
+        last_used_at: time(11)?,
+        revoked_at: time(12)?,
+    })
+}
+
+fn token_kind(word: &str) -> rusqlite::Result<TokenKind> {
+    TokenKind::parse(word).ok_or_else(|| rusqlite::Error::InvalidColumnName("tokens.kind".into()))
+}
+
+/// The principal of this id.
+pub(crate) fn principal(conn: &Connection, id: &ParticipantId) -> rusqlite::Result<Option<Principal>> {
+    let row = |row: &Row<'_>| Ok(Principal { id: id.clone(), kind: kind_of(row.get_ref(0)?.as_str()?) });
+    conn.prepare_cached("SELECT kind FROM principals WHERE id = ?1")?.query_row([id.as_str()], row).optional()
+}
+
+/// Rows of the record, the newest first.
+pub(crate) fn audit(conn: &Connection, before: Option<u64>, limit: usize) -> rusqlite::Result<Vec<Audited>> {
+    let sql = "SELECT number, at, deed, principal, token, about, detail FROM audit WHERE number < ?1 ORDER BY number DESC LIMIT ?2";
+    let mut statement = conn.prepare_cached(sql)?;
+    let values = params![before.map_or(i64::MAX, int), int(limit as u64)];
+    statement.query_map(values, read_audited)?.collect()
+}
+
+fn read_audited(row: &Row<'_>) -> rusqlite::Result<Audited> {
+    let name = |place: usize| row.get::<_, Option<String>>(place);
+    let deed = Deed::parse(row.get_ref(2)?.as_str()?).ok_or_else(|| rusqlite::Error::InvalidColumnName("audit.deed".into()))?;
+    let entry = AuditEntry {
+        at: Timestamp::from_millis(row.get(1)?),
+        deed,
+        by: name(3)?.map(ParticipantId::new),
+        token: name(4)?.map(TokenId::new),
+        about: name(5)?.map(TokenId::new),
+        detail: row.get(6)?,
+    };
+    Ok(Audited { number: counter(row, 0)?, entry })
+}
+
+#[async_trait]
+impl Principals for SqliteLog {
+    async fn add_token(&self, token: &Token, entry: &AuditEntry) -> Result<Kept, LogError> {
+        let (token, entry) = (token.clone(), entry.clone());
+        self.write(move |conn| add(conn, &token, &entry)).await
+    }
+
+    async fn redeem(&self, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<Kept, LogError> {
+        let (invitation, token, entry) = (invitation.clone(), token.clone(), entry.clone());
+        self.write(move |conn| redeem(conn, &invitation, &token, &entry)).await
+    }
+
+    async fn token(&self, hash: &TokenHash) -> Result<Option<Token>, LogError> {
+        let hash = *hash;
+        self.read_rows(move |conn| token(conn, &hash)).await
+    }
+
+    async fn tokens(&self) -> Result<Vec<Token>, LogError> {
+        self.read_rows(tokens).await
+    }
+
+    async fn revoke(&self, id: &TokenId, at: Timestamp, entry: &AuditEntry) -> Result<Vec<TokenId>, LogError> {
+        let (id, entry) = (id.clone(), entry.clone());
+        self.write(move |conn| revoke(conn, &id, at, &entry)).await
+    }
+
+    async fn note_use(&self, id: &TokenId, at: Timestamp) -> Result<(), LogError> {
+        let id = id.clone();
+        self.write(move |conn| note_use(conn, &id, at)).await
+    }
+
+    async fn principal(&self, id: &ParticipantId) -> Result<Option<Principal>, LogError> {
+        let id = id.clone();
+        self.read_rows(move |conn| principal(conn, &id)).await
+    }
+
+    async fn record(&self, entry: &AuditEntry) -> Result<(), LogError> {
+        let entry = entry.clone();
+        self.write(move |conn| record(conn, &entry)).await
+    }
+
+    async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<Audited>, LogError> {
+        self.read_rows(move |conn| audit(conn, before, limit)).await
+    }
+}

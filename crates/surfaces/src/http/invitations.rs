@@ -1,0 +1,42 @@
+//! Invitations: a code for somebody who has no token yet.
+
+use axum::Json;
+use axum::extract::State;
+use moothall_engine::access::NewInvitation;
+
+use super::App;
+use super::tokens::{principal, scopes, valid_for};
+use crate::error::{ApiError, ApiResult};
+use crate::request::{Body, ThreadId};
+use crate::wire::{ErrorBody, InvitationCode, InvitationRequest, TokenCreated, TokenEntry};
+
+/// Seconds of an hour.
+const HOUR: u64 = 3600;
+/// The longest that an invitation is worth something.
+const HOURS_MAX: u64 = 168;
+
+/// Makes a code that somebody can turn, once, into a token for this thread alone. Nobody hands on more than they have.
+#[utoipa::path(post, path = "/threads/{id}/invitations", operation_id = "invite_by_code", tag = "access", request_body = InvitationRequest,
+    params(("id" = String, Path, description = "The thread.")),
+    responses((status = 200, body = InvitationCode), (status = "4XX", body = ErrorBody)))]
+pub async fn invite(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<InvitationCode>> {
+    body.only(&["principal", "kind", "scopes", "expires_in_hours"])?;
+    let wanted = NewInvitation {
+        stream,
+        principal: principal(&body)?,
+        scopes: scopes(&body)?,
+        valid_for: valid_for(&body, "expires_in_hours", HOUR, HOURS_MAX)?,
+    };
+    let (secret, token) = app.access.invite(body.caller(), wanted).await?;
+    Ok(Json(InvitationCode { code: secret.reveal().to_owned(), expires_at: Some(token.expires_at.to_string()) }))
+}
+
+/// Turns an invitation into a token, which is shown in this answer and never again. `POST /session` takes the code as well, for browsers.
+#[utoipa::path(post, path = "/invitations/accept", operation_id = "accept_invitation", tag = "access", request_body = InvitationCode,
+    responses((status = 200, body = TokenCreated), (status = "4XX", body = ErrorBody)))]
+pub async fn accept(State(app): State<App>, body: Body) -> ApiResult<Json<TokenCreated>> {
+    body.only(&["code"])?;
+    let accepted = app.access.accept(body.text("code")?.unwrap_or_default()).await?;
+    let (secret, token) = accepted.ok_or_else(ApiError::unauthenticated)?;
+    Ok(Json(TokenCreated { token: secret.reveal().to_owned(), entry: TokenEntry::of(&token) }))
+}

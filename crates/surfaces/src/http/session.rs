@@ -1,0 +1,59 @@
+//! Signing a browser in and out, and who somebody is.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use moothall_engine::access::Caller;
+
+use super::App;
+use super::access::Via;
+use crate::error::{ApiError, ApiResult, Code};
+use crate::request::Body;
+use crate::wire::{ErrorBody, SignIn, SignedOut, WhoAmI};
+
+/// How long a browser keeps the cookie, in seconds; the server decides how long it is worth something.
+const COOKIE_SECONDS: u64 = 30 * 86_400;
+
+/// Signs a browser in: turns the start-up credential or a token into a cookie that no script can read.
+#[utoipa::path(post, path = "/session", operation_id = "sign_in", tag = "access", request_body = SignIn,
+    responses((status = 200, body = WhoAmI), (status = "4XX", body = ErrorBody)))]
+pub async fn begin(State(app): State<App>, headers: HeaderMap, body: Body) -> ApiResult<Response> {
+    body.only(&["key"])?;
+    let key = body.text("key")?.unwrap_or_default();
+    let (secret, caller) = app.access.begin_session(key).await?.ok_or_else(ApiError::unauthenticated)?;
+    let cookie = cookie(&app.cookie, secret.reveal(), COOKIE_SECONDS, &headers)?;
+    Ok(([(header::SET_COOKIE, cookie)], Json(WhoAmI::of(app.access.mode(), &caller))).into_response())
+}
+
+/// Signs a browser out. Its cookie is worth nothing from then on, also where somebody kept it.
+#[utoipa::path(post, path = "/session/end", operation_id = "sign_out", tag = "access",
+    responses((status = 200, body = SignedOut), (status = "4XX", body = ErrorBody)))]
+pub async fn end(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(via): Extension<Via>,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let ended = via == Via::Cookie;
+    if ended {
+        app.access.end_session(&caller).await?;
+    }
+    let cookie = cookie(&app.cookie, "", 0, &headers)?;
+    Ok(([(header::SET_COOKIE, cookie)], Json(SignedOut { ended })).into_response())
+}
+
+/// Says who asks, and what they may do.
+#[utoipa::path(get, path = "/session", operation_id = "who_am_i", tag = "access",
+    responses((status = 200, body = WhoAmI), (status = "4XX", body = ErrorBody)))]
+pub async fn who(State(app): State<App>, Extension(caller): Extension<Caller>) -> Json<WhoAmI> {
+    Json(WhoAmI::of(app.access.mode(), &caller))
+}
+
+/// The cookie as a header. A page that came over TLS gets one that is sent over TLS alone.
+fn cookie(name: &str, value: &str, seconds: u64, headers: &HeaderMap) -> ApiResult<HeaderValue> {
+    let tls = headers.get(header::ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
+    let secure = if tls { "; Secure" } else { "" };
+    let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
+    HeaderValue::from_str(&text).map_err(|_| ApiError::plain(Code::Internal))
+}

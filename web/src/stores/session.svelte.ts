@@ -1,0 +1,81 @@
+/** Who this browser is to the server, and how it signs in and out. */
+
+import { ApiError, get, heed, post, sentence } from '../lib/client';
+import { become } from '../lib/words';
+import { ui } from './ui.svelte';
+
+export interface WhoAmI {
+  mode: 'local' | 'token';
+  principal: { id: string; kind: 'human' | 'agent' } | null;
+  scopes: string[];
+  token: string | null;
+  expires_at: string | null;
+}
+
+/** The server prints its page with the start-up credential behind `#key=`: a fragment is in no request and no log. */
+const KEY = /^#key=([A-Za-z0-9_]{1,256})$/;
+
+class Session {
+  who = $state.raw<WhoAmI | null>(null);
+  /** Nothing is shown before somebody signs in. */
+  needed = $state(false);
+  /** Why the last attempt to sign in failed. */
+  fault = $state<string | null>(null);
+
+  /** Signs in with what the address brings along, and finds out who this is. */
+  async begin(): Promise<void> {
+    const key = KEY.exec(location.hash)?.[1];
+    if (key) {
+      history.replaceState(history.state, '', location.pathname + location.search);
+      await this.#present(key);
+    }
+    try {
+      this.#known(await get<WhoAmI>('/session'));
+    } catch (error) {
+      this.needed = error instanceof ApiError && error.status === 401;
+    }
+    heed((error) => this.#refused(error));
+  }
+
+  /** Signs in with a key that somebody typed. The page begins anew then, as whoever that is. */
+  async signIn(key: string): Promise<void> {
+    if (await this.#present(key.trim())) location.reload();
+  }
+
+  async signOut(): Promise<void> {
+    if (await ui.attempt('Signing out', () => post('/session/end', {}))) location.reload();
+  }
+
+  /** The credential was revoked or has run out. */
+  lost(): void {
+    location.reload();
+  }
+
+  async #present(key: string): Promise<boolean> {
+    this.fault = null;
+    try {
+      this.#known(await post<WhoAmI>('/session', { key }));
+      return true;
+    } catch (error) {
+      this.fault =
+        error instanceof ApiError && error.status === 401
+          ? 'This key is not worth anything: it is mistyped, expired or revoked, or of an earlier start of the server.'
+          : sentence(error);
+      return false;
+    }
+  }
+
+  #known(who: WhoAmI): void {
+    this.who = who;
+    this.needed = false;
+    if (who.principal) become(who.principal.id);
+  }
+
+  /** A request was refused for want of a credential: signing in helps, unless somebody has. */
+  #refused(error: ApiError): void {
+    if (error.status === 401) this.needed = true;
+    else if (!this.who?.principal) ui.open('sign-in');
+  }
+}
+
+export const session = new Session();
