@@ -52,7 +52,7 @@ fn gemini_is_read_with_many_colours_too() {
         ("idle", PaneState::Idle, ""),
         ("busy", PaneState::Busy, ""),
         ("busy-typed", PaneState::Busy, "queued words"),
-        ("interrupted", PaneState::Idle, ""),
+        ("interrupted", PaneState::Idle, "slowly again"),
     ] {
         let view = view("gemini", Reads::Gemini, &format!("colours-{name}"));
         assert_eq!((view.state, view.composer.as_deref()), (state, Some(composer)), "{name}\n{}", view.text);
