@@ -4,7 +4,21 @@ import { defineConfig } from 'vitest/config';
 
 /** Where `npm run dev` finds a server: start one with `moothall serve` and point this at it. */
 const server = process.env['MOOTHALL_URL'] ?? 'http://127.0.0.1:5111';
-const routes = ['/ping', '/healthz', '/agents', '/threads', '/turns', '/events', '/search', '/openapi.json', '/docs'];
+const routes = [
+  '/ping',
+  '/healthz',
+  '/agents',
+  '/threads',
+  '/turns',
+  '/sessions',
+  '/links',
+  '/permissions',
+  '/commands',
+  '/events',
+  '/search',
+  '/openapi.json',
+  '/docs',
+];
 
 /** The server accepts only its own name in Host and Origin, so the development proxy speaks in that name. */
 function proxied() {

@@ -1,7 +1,7 @@
 /** Starts the real server on a free port with a folder of its own, and ends it. */
 
-import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -64,6 +64,9 @@ export class Server {
 
   async stop(): Promise<void> {
     await this.#end('SIGKILL');
+    // Terminals outlive the server, so theirs is ended as well.
+    const socket = join(this.folder, 'data/tmux/tmux.sock');
+    if (existsSync(socket)) spawnSync('tmux', ['-S', socket, 'kill-server']);
     rmSync(this.folder, { recursive: true, force: true });
   }
 
@@ -101,6 +104,17 @@ export class Server {
       await this.invite(id, participant!, { client: client!, model: 'demo' });
     }
     return id;
+  }
+
+  /** Starts the stand-in in a terminal. Answers the id of its session. */
+  async startSession(name: string): Promise<string> {
+    const { id } = await this.post<{ id: string }>('/sessions', { client: 'fake', name, cwd: this.folder });
+    return id;
+  }
+
+  /** Links sessions. Answers the link's id. */
+  async link(...members: { session: string; number?: number; role?: string }[]): Promise<string> {
+    return (await this.post<{ link: { id: string } }>('/links', { members })).link.id;
   }
 
   invite(thread: string, participant: string, profile: Record<string, unknown>): Promise<unknown> {

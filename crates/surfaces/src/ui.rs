@@ -17,7 +17,7 @@ pub const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; 
 /// Names of these files change with their content.
 const FOREVER: &str = "public, max-age=31536000, immutable";
 
-/// The page itself, for every address that it shows: `/` and `/t/<thread>`.
+/// The page itself, for every address that it shows: `/`, `/t/<thread>`, `/s` and `/s/<session>`.
 pub async fn page() -> Response {
     answer("index.html")
 }

@@ -86,6 +86,8 @@ export interface Profile {
   model?: string;
   roles?: string[];
   nickname?: string;
+  /** The session that takes part, by its id. */
+  session?: string;
 }
 
 export interface Invited {
@@ -230,4 +232,54 @@ export interface Progress {
   turn: string;
   participant: string;
   text: string;
+}
+
+export interface SessionEntry {
+  /** Also that of its home, the thread of what is said to it alone. */
+  id: string;
+  name: string;
+  client: string;
+  state: string;
+  waiting: number;
+  cwd: string;
+  origin: string;
+  computer?: string;
+  started_at: string;
+  ended?: { at: string; why: string };
+}
+
+export interface ProgramEntry {
+  client: string;
+  summary: string;
+}
+
+/** What a terminal shows. */
+export interface ScreenEntry {
+  session: string;
+  state: string;
+  text: string;
+  composer?: string;
+  dialog?: { action: string; options: string[] };
+}
+
+export interface LinkMember {
+  session: string;
+  name: string;
+  number?: number;
+  role?: string;
+}
+
+export interface LinkEntry {
+  id: string;
+  title: string;
+  active: boolean;
+  created_at: string;
+  members: LinkMember[];
+}
+
+/** A member of a link that is to be made. */
+export interface NewLinkMember {
+  session: string;
+  number?: number;
+  role?: string;
 }

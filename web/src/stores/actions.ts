@@ -40,10 +40,10 @@ export async function rename(thread: string, name: string): Promise<void> {
 }
 
 /** Answers a permission. The first answer counts, whoever gave it, so a later one is no fault. */
-export function answerPermission(room: Room, id: string, option: string): Promise<boolean> {
+export function answerPermission(thread: string, id: string, option: string): Promise<boolean> {
   return ui.attempt('Answering', async () => {
     try {
-      await post(`/permissions/${id}/answer`, { thread: room.id, from: ME, option });
+      await post(`/permissions/${id}/answer`, { thread, from: ME, option });
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'permission_closed') throw error;
       ui.tell(error.message);

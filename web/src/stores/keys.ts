@@ -5,6 +5,7 @@ import { finder } from './finder.svelte';
 import { hall } from './hall.svelte';
 import { rooms } from './rooms.svelte';
 import { router } from './router.svelte';
+import { sessions } from './sessions.svelte';
 import { settings } from './settings.svelte';
 import { ui } from './ui.svelte';
 
@@ -60,6 +61,9 @@ export class Keys {
       case 'n':
         ui.open('new');
         return true;
+      case 's':
+        router.goSession(null);
+        return true;
       case 'i':
         if (room) ui.open('invite');
         return room !== null;
@@ -101,7 +105,9 @@ export class Keys {
   }
 
   #step(step: number): void {
-    const open = hall.sorted.filter((thread) => !thread.archived);
+    const current = hall.sorted.filter((thread) => !thread.archived);
+    const isHome = (thread: { id: string }) => sessions.isHome(thread.id);
+    const open = [...current.filter((thread) => !isHome(thread)), ...current.filter(isHome)];
     const at = open.findIndex((thread) => thread.id === rooms.current?.id);
     const next = open[at < 0 ? 0 : at + step];
     if (next) router.go(next.id);

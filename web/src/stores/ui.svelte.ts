@@ -2,7 +2,19 @@
 
 import { ApiError, sentence } from '../lib/client';
 
-export type Dialog = 'switcher' | 'shortcuts' | 'new' | 'invite' | 'rules' | 'rename' | 'search' | 'sign-in' | null;
+export type Dialog =
+  | 'switcher'
+  | 'shortcuts'
+  | 'new'
+  | 'invite'
+  | 'rules'
+  | 'rename'
+  | 'search'
+  | 'sign-in'
+  | 'start'
+  | 'link'
+  | 'confirm'
+  | null;
 export type Drawer = 'list' | 'panel' | null;
 
 export interface Toast {

@@ -1,5 +1,8 @@
 /** The agents and conversations that the pictures show. */
 
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { Server } from '../server';
 
@@ -39,6 +42,21 @@ replies = ["Yes.", "No.", "Maybe.", "Perhaps.", "Hardly.", "Certainly."]
 summary = "Always fails."
 profile = { model = "none" }
 command = ["/bin/false"]
+`;
+
+/** A stand-in for a program in a terminal, of moothall-testkit. */
+const FAKE = process.env['MOOTHALL_FAKE_TUI'] ?? join(import.meta.dirname, '../../../target/debug/fake-tui');
+
+/** Whether programs can be started in terminals here. */
+export const TERMINALS = existsSync(FAKE) && spawnSync('tmux', ['-V']).status === 0;
+
+export const SESSIONS = `${CONFIG}
+[agents.fake]
+runtime = "terminal"
+command = ["${FAKE}", "--name", "fake"]
+screen = "claude"
+summary = "Repeats what it is told."
+profile = { model = "none" }
 `;
 
 export async function wait(condition: () => Promise<boolean>): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { Server } from '../server';
-import { CONFIG, running, settled, shoot, SIZES, wait } from './stage';
+import { CONFIG, running, SESSIONS, settled, shoot, SIZES, TERMINALS, wait } from './stage';
 
 const wide = SIZES.slice(0, 2);
 const both = [SIZES[0]!, SIZES[2]!];
@@ -224,4 +224,53 @@ test('sides on a small screen, archived, missing', async ({ page }) => {
   await page.goto(`${server.url}/t/none`);
   await expect(page.getByRole('heading', { name: 'There is no such conversation' })).toBeVisible();
   await shoot(page, 'missing', both);
+});
+
+test('sessions: several, linked, one asks, one is ended', async ({ page }) => {
+  test.skip(!TERMINALS, 'tmux or fake-tui is missing');
+  const small = SIZES[2]!;
+  await server.stop();
+  server = await new Server(SESSIONS).start();
+  await page.goto(`${server.url}/s`);
+  await expect(page.getByText('Nothing runs.')).toBeVisible();
+  await shoot(page, 'sessions-none', both);
+  await page.setViewportSize({ width: 1360, height: 820 });
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  await shoot(page, 'session-start', [SIZES[1]!, small]);
+  await page.keyboard.press('Escape');
+  const ids: string[] = [];
+  for (const name of ['planner', 'builder', 'reviewer', 'a-session-with-a-rather-long-name', 'done'])
+    ids.push(await server.startSession(name));
+  const [planner, builder, reviewer, long, done] = ids as [string, string, string, string, string];
+  await server.link({ session: planner }, { session: builder });
+  await server.link(
+    { session: planner, number: 1, role: 'lead' },
+    { session: reviewer, number: 2, role: 'critic' },
+    { session: long, number: 3 },
+  );
+  await server.post(`/sessions/${done}/end`, {});
+  await expect(page.getByRole('button', { name: 'Ended (1)' })).toBeVisible();
+  await server.post(`/sessions/${builder}/messages`, { message: 'Clean up, please. [ask:rm -rf build]' });
+  await expect(page.getByRole('navigation').getByText('1 asks')).toBeVisible();
+  await shoot(page, 'sessions');
+  await page.goto(`${server.url}/s/${builder}`);
+  await expect(page.getByRole('article', { name: 'builder asks for a permission' })).toBeVisible();
+  await shoot(page, 'session-asks');
+  await page.goto(`${server.url}/s/${planner}`);
+  await expect(page.getByRole('group', { name: 'Screen of planner' })).toBeVisible();
+  await shoot(page, 'session');
+  await page.setViewportSize({ width: 1360, height: 820 });
+  await page.getByRole('button', { name: 'Link…' }).click();
+  await page.getByRole('checkbox', { name: /builder/ }).check();
+  await shoot(page, 'session-link', [SIZES[0]!, small]);
+  await page.goto(`${server.url}/s/${done}`);
+  await expect(page.getByRole('heading', { name: 'It is over' })).toBeVisible();
+  await shoot(page, 'session-ended', both);
+  await page.goto(`${server.url}/t/${builder}`);
+  await expect(page.getByRole('article', { name: 'builder asks for a permission' })).toBeVisible();
+  await shoot(page, 'session-home', both);
+  await page.setViewportSize({ width: 1360, height: 820 });
+  await page.getByRole('button', { name: 'Invite' }).first().click();
+  await page.getByRole('button', { name: 'A session' }).click();
+  await shoot(page, 'session-invite', [SIZES[0]!, small]);
 });

@@ -20,7 +20,7 @@ struct Hall {
 
 impl Hall {
     fn new() -> Self {
-        let log = home.path().join("prompts").to_string_lossy().into_owned();
+        let home = Home::new();
         let log = home.path().join("prompts").to_string_lossy().into_owned();
         let (argv, env) = fake_tui::within("links::stands_in", &["--name", "fake", "--quiet", "--log", &log]);
         // What the server adds to the command line is for the stand-in, and not for the program that it lives in.
@@ -334,7 +334,10 @@ async fn a_question_outlives_the_server() {
     let path = format!("/permissions/{}/answer", again["permission"].as_str().unwrap());
     let (status, refused) = server.post(&path, json!({"thread": ada.id, "option": again["options"][0], "from": "ada"})).await;
     assert_eq!(status, 403, "no agent answers: {refused}");
-    server.accepted(&path, json!({"thread": ada.id, "option": again["options"][0]})).await;
+    let kept: Value = serde_json::from_slice(&std::fs::read(hall.home.data().join("startup.key")).unwrap()).unwrap();
+    let answer = server.http().post(format!("{}{path}", server.url)).bearer_auth(kept["key"].as_str().unwrap());
+    let answer = answer.json(&json!({"thread": ada.id, "option": again["options"][0]})).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
     until("it is done", async || said(&server, &ada.id).await.contains(&("ada".into(), "it is done".into()))).await;
 }
 

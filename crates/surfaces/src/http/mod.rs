@@ -129,6 +129,8 @@ pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Re
     let router = page
         .route("/", get(ui::page))
         .route("/t/{thread}", get(ui::page))
+        .route("/s", get(ui::page))
+        .route("/s/{session}", get(ui::page))
         .fallback(|| async { ApiError::plain(Code::NotFound) })
         .method_not_allowed_fallback(|| async { ApiError::plain(Code::MethodNotAllowed) })
         .layer(Extension(Arc::new(mcp)))

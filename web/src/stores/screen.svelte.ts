@@ -1,0 +1,94 @@
+/** One session that somebody looks at: what its terminal shows, and what it asks. Loaded with the view of sessions. */
+
+import { get } from '../lib/client';
+import { openPermissions, shellCommand } from '../lib/sessions';
+import type { Permission } from '../lib/permissions';
+import type { EventPage, ScreenEntry, SessionEntry, StateAnswer } from '../lib/types';
+import { EventStream } from '../lib/sse';
+import { hall } from './hall.svelte';
+import { sessions } from './sessions.svelte';
+
+/** A question of a session, and the conversation in which it can be answered. */
+export interface Asked {
+  thread: string;
+  permission: Permission;
+}
+
+/** The command that shows its terminal to somebody on the server's computer. */
+export async function attachCommand(id: string): Promise<string> {
+  return shellCommand((await get<{ argv: string[] }>(`/sessions/${id}/attach`)).argv);
+}
+
+/** What a session waits for an answer to, wherever its turn was given. */
+export async function askedBy({ id, name }: SessionEntry): Promise<Asked[]> {
+  const elsewhere = [...hall.threads.keys()].filter((thread) => hall.busyIn(thread).includes(name));
+  const threads = new Set([id, ...sessions.linksOf(id).map((link) => link.id), ...elsewhere]);
+  return (await Promise.all([...threads].map((thread) => askedIn(thread, id)))).flat();
+}
+
+async function askedIn(thread: string, session: string): Promise<Asked[]> {
+  const state = await get<StateAnswer>(`/threads/${thread}/state`);
+  const turns = state.state.turns;
+  if (turns.length === 0) return [];
+  const after = Math.max(0, Math.min(...turns.map((turn) => turn.cause.seq)) - 1);
+  const { events } = await get<EventPage>(`/threads/${thread}/events?after=${after}`);
+  const invited = state.state.participants.invited;
+  const itself = invited.filter((one) => one.profile.session === session).map((one) => one.id);
+  return openPermissions(state, events)
+    .filter((permission) => itself.includes(permission.participant))
+    .map((permission) => ({ thread, permission }));
+}
+
+/** What one terminal shows, as long as somebody looks. */
+export class Screen {
+  shown = $state.raw<ScreenEntry | null>(null);
+  /** Why it cannot be shown. */
+  fault = $state<string | null>(null);
+  #id: string;
+  #stream: EventStream | null = null;
+  #seen = () => this.#look();
+
+  constructor(id: string) {
+    this.#id = id;
+    document.addEventListener('visibilitychange', this.#seen);
+    this.#look();
+  }
+
+  /** Browsers allow few lines to a server, so a page that nobody sees lets go of this one. */
+  #look(): void {
+    if (document.visibilityState !== 'visible') return this.#stop();
+    this.#stream ??= new EventStream({
+      url: () => `/sessions/${this.#id}/screen/stream`,
+      onframe: (frame) => this.#frame(frame.event, frame.data),
+      onlink: (link) => {
+        if (link === 'live') this.fault = null;
+        if (link === 'refused') this.#over('Its terminal cannot be shown.');
+      },
+    });
+  }
+
+  #frame(event: string, data: string): void {
+    if (event === 'ended') return this.#over('The program is gone.');
+    if (event !== 'screen') return;
+    const before = this.shown?.state;
+    this.shown = JSON.parse(data) as ScreenEntry;
+    if (this.shown.state !== before) void sessions.load();
+  }
+
+  #over(why: string): void {
+    this.fault = why;
+    document.removeEventListener('visibilitychange', this.#seen);
+    this.#stop();
+    void sessions.load();
+  }
+
+  #stop(): void {
+    this.#stream?.close();
+    this.#stream = null;
+  }
+
+  close(): void {
+    document.removeEventListener('visibilitychange', this.#seen);
+    this.#stop();
+  }
+}

@@ -1,0 +1,129 @@
+/** What runs in terminals on the server, and the links between them. */
+
+import { ApiError, get, post, sentence } from '../lib/client';
+import { isLive } from '../lib/sessions';
+import type { LinkEntry, NewLinkMember, ProgramEntry, SessionEntry } from '../lib/types';
+import { ME } from '../lib/words';
+import { ui } from './ui.svelte';
+
+/** A doorbell rarely rings alone. */
+const SOON_MS = 300;
+
+class Sessions {
+  /** Also those that are over, in the order in which they began. */
+  all = $state.raw<SessionEntry[]>([]);
+  programs = $state.raw<ProgramEntry[]>([]);
+  links = $state.raw<LinkEntry[]>([]);
+  /** `none`: the server has no terminals, and `why` says why. */
+  phase = $state<'loading' | 'ready' | 'none' | 'failed'>('loading');
+  why = $state('');
+
+  live = $derived(this.all.filter(isLive));
+  over = $derived(this.all.filter((session) => !isLive(session)).reverse());
+  asking = $derived(this.live.filter((session) => session.state === 'asking').length);
+  #places = $derived(new Map(this.all.map((session, index) => [session.id, index])));
+  #linked = $derived(new Set(this.links.map((link) => link.id)));
+
+  #loading: Promise<void> | null = null;
+  #again = false;
+
+  #soon: ReturnType<typeof setTimeout> | undefined;
+
+  loadSoon(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      void this.load();
+    }, SOON_MS);
+  }
+
+  /** Loads everything; calls while an answer is on its way are answered by one more. */
+  load(): Promise<void> {
+    this.#again = this.#loading !== null;
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = null;
+      if (this.#again) void this.load();
+    });
+    return this.#loading;
+  }
+
+  async #load(): Promise<void> {
+    try {
+      const [list, links] = await Promise.all([
+        get<{ sessions: SessionEntry[]; programs: ProgramEntry[] }>('/sessions?ended=true'),
+        get<{ links: LinkEntry[] }>('/links'),
+      ]);
+      this.all = list.sessions;
+      this.programs = list.programs;
+      this.links = links.links;
+      this.phase = 'ready';
+    } catch (error) {
+      this.why = sentence(error);
+      if (error instanceof ApiError && error.code === 'no_terminals') this.phase = 'none';
+      else if (this.phase === 'loading') this.phase = 'failed';
+    }
+  }
+
+  find(id: string | null): SessionEntry | undefined {
+    const place = id === null ? undefined : this.#places.get(id);
+    return place === undefined ? undefined : this.all[place];
+  }
+
+  /** A session's colour, by the order in which they began. */
+  colour(id: string): number | undefined {
+    return this.#places.get(id);
+  }
+
+  /** Whether a conversation is a session's home. */
+  isHome(thread: string): boolean {
+    return this.#places.has(thread);
+  }
+
+  isLink(thread: string): boolean {
+    return this.#linked.has(thread);
+  }
+
+  linksOf(id: string): LinkEntry[] {
+    return this.links.filter((link) => link.members.some((member) => member.session === id));
+  }
+
+  /** Starts a program. Answers the id of its session. */
+  async start(client: string, cwd: string, name: string): Promise<string> {
+    const given = { client, from: ME, ...(cwd ? { cwd } : {}), ...(name ? { name } : {}) };
+    const { id } = await post<SessionEntry>('/sessions', given);
+    await this.load();
+    return id;
+  }
+
+  async send(id: string, message: string): Promise<void> {
+    await post(`/sessions/${id}/messages`, { message, from: ME });
+    void this.load();
+  }
+
+  interrupt(id: string): Promise<boolean> {
+    return ui.attempt('Interrupting', async () => {
+      await post(`/sessions/${id}/interrupt`, { from: ME });
+      ui.say('Interrupted');
+      void this.load();
+    });
+  }
+
+  async end(id: string): Promise<void> {
+    await post(`/sessions/${id}/end`, { from: ME });
+    await this.load();
+  }
+
+  /** Links sessions. Answers whether just these were linked before. */
+  async link(members: NewLinkMember[], title: string): Promise<boolean> {
+    const given = { members, from: ME, ...(title ? { title } : {}) };
+    const { link_state } = await post<{ link_state: string }>('/links', given);
+    await this.load();
+    return link_state === 'reused';
+  }
+
+  async closeLink(id: string): Promise<void> {
+    await post(`/links/${id}/close`, { from: ME });
+    await this.load();
+  }
+}
+
+export const sessions = new Sessions();

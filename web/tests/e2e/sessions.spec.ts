@@ -1,0 +1,145 @@
+/** Programs in terminals: started, linked, asked, answered, ended, with a stand-in for a real one. */
+
+import AxeBuilder from '@axe-core/playwright';
+import type { Locator, Page } from '@playwright/test';
+import { SESSIONS, TERMINALS } from '../screens/stage';
+import { expect, messagesOf, test } from './fixture';
+
+test.use({ config: SESSIONS });
+test.skip(!TERMINALS, 'tmux or fake-tui is missing');
+
+function terminal(page: Page, name: string): Locator {
+  return page.getByRole('group', { name: `Screen of ${name}` });
+}
+
+async function start(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Start a session' });
+  await dialog.getByRole('button', { name: /^fake/ }).click();
+  await dialog.getByLabel('Folder').fill('/tmp');
+  await dialog.getByLabel('Name').fill(name);
+  await dialog.getByRole('button', { name: 'Start', exact: true }).click();
+  await expect(terminal(page, name)).toContainText('fake, a stand-in');
+}
+
+async function accessible(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expect(page.locator('html')).toHaveAttribute('data-theme', colorScheme);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join('\n')}`)).toEqual([]);
+  }
+}
+
+test('two sessions are started and linked, a message crosses, and the link is closed', async ({ page, server }) => {
+  await page.goto(server.url);
+  await page.getByRole('link', { name: 'Sessions' }).click();
+  await expect(page.getByText('Nothing runs.')).toBeVisible();
+  await start(page, 'anna');
+  await start(page, 'bert');
+  await page.getByRole('button', { name: 'Link…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New link' });
+  await expect(dialog.getByRole('checkbox', { name: /bert/ })).toBeChecked();
+  await expect(dialog.getByRole('button', { name: 'Link them' })).toBeDisabled();
+  await dialog.getByRole('checkbox', { name: /anna/ }).check();
+  await dialog.getByLabel('Role of anna').fill('planner');
+  await dialog.getByRole('switch', { name: 'Number them' }).click();
+  await dialog.getByRole('button', { name: 'Link them' }).click();
+  const links = page.getByRole('region', { name: 'Links' });
+  await expect(links.getByRole('listitem', { name: /^Link / })).toHaveCount(1);
+  await expect(links.getByRole('link', { name: /1 anna planner/ })).toBeVisible();
+  await expect(links.getByRole('img', { name: /1 anna \(planner\), 2 bert/ })).toBeVisible();
+  await accessible(page);
+
+  // What one says on a link reaches the terminal of the other.
+  const { links: made } = await server.get<{ links: { id: string }[] }>('/links');
+  await server.say(made[0]!.id, '[say:The parcel]', 'user', { to: 'anna' });
+  await page.getByRole('list', { name: 'Running' }).getByRole('link', { name: /bert/ }).click();
+  await expect(terminal(page, 'bert')).toContainText('The parcel');
+  await expect(page.getByRole('article', { name: 'Session bert' }).getByRole('link', { name: /anna/ })).toBeVisible();
+
+  await page.getByRole('link', { name: 'Sessions', exact: true }).first().click();
+  await links.getByRole('button', { name: /^Close/ }).click();
+  await page.getByRole('dialog', { name: 'Close the link?' }).getByRole('button', { name: 'Close it' }).click();
+  await expect(links.getByText('No links yet.')).toBeVisible();
+});
+
+test('a message is sent, a permission is answered, and the session is ended', async ({ page, server }) => {
+  const anna = await server.startSession('anna');
+  await page.goto(`${server.url}/s/${anna}`);
+  await expect(terminal(page, 'anna')).toBeVisible();
+  await page.getByRole('textbox', { name: 'Message to anna' }).fill('Clean up. [ask:rm -rf build]');
+  await page.keyboard.press('Enter');
+  const card = page.getByRole('article', { name: 'anna asks for a permission' });
+  await expect(card).toContainText('rm -rf build');
+  await expect(page.getByRole('navigation').getByText('1 asks')).toBeVisible();
+  await accessible(page);
+  await card.getByRole('button', { name: /allow/i }).click();
+  await expect(card).toHaveCount(0);
+  await expect(terminal(page, 'anna')).toContainText('Clean up.');
+
+  await page.getByRole('link', { name: 'Conversation', exact: true }).click();
+  await expect(messagesOf(page, 'anna')).toHaveCount(1);
+  await page.getByRole('link', { name: 'Its terminal' }).click();
+  await page.getByRole('button', { name: 'End', exact: true }).click();
+  await page.getByRole('dialog', { name: 'End anna?' }).getByRole('button', { name: 'End it' }).click();
+  await expect(page.getByRole('heading', { name: 'It is over' })).toBeVisible();
+  await page.getByRole('button', { name: 'Ended (1)' }).click();
+  await expect(page.getByRole('list', { name: 'Ended' }).getByRole('link', { name: /anna/ })).toBeVisible();
+});
+
+test('work is interrupted', async ({ page, server }) => {
+  const anna = await server.startSession('anna');
+  await page.goto(`${server.url}/s/${anna}`);
+  await expect(terminal(page, 'anna')).toBeVisible();
+  await page.keyboard.press('m');
+  await page.keyboard.type('Go on for ever. [work:hold]');
+  await page.keyboard.press('Enter');
+  const detail = page.getByRole('article', { name: 'Session anna' });
+  await expect(detail.locator('header')).toContainText('busy');
+  await detail.getByRole('button', { name: 'Interrupt' }).click();
+  await expect(detail.locator('header')).toContainText('idle');
+});
+
+test('its conversation is marked and grouped, and it can be invited into another one', async ({ page, server }) => {
+  const anna = await server.startSession('anna');
+  const talk = await server.begin('Talk', ['coder'], 'mention_only');
+  await page.goto(`${server.url}/t/${talk}`);
+  const list = page.getByRole('navigation', { name: 'Conversations' });
+  await expect(list.getByRole('link', { name: /^anna .*, session$/ })).toBeVisible();
+  await list.getByRole('button', { name: 'With sessions (1)' }).click();
+  await expect(list.getByRole('link', { name: /, session$/ })).toHaveCount(0);
+  await page.keyboard.press('i');
+  const dialog = page.getByRole('dialog', { name: 'Invite' });
+  await dialog.getByRole('button', { name: 'A session' }).click();
+  await dialog.getByRole('button', { name: /^anna/ }).click();
+  await expect(dialog.getByLabel('Id')).toHaveValue('anna');
+  await dialog.getByRole('button', { name: 'Invite', exact: true }).click();
+  await expect(dialog).toHaveCount(0);
+  await server.say(talk, '@anna [say:Here I am.]');
+  await expect(messagesOf(page, 'anna')).toContainText('Here I am.');
+  const { state } = await server.get<{ state: { participants: { invited: { profile: { session?: string } }[] } } }>(
+    `/threads/${talk}/state`,
+  );
+  expect(state.participants.invited.map((one) => one.profile.session)).toContain(anna);
+});
+
+test('the keyboard and a small screen reach everything', async ({ page, server }) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  const anna = await server.startSession('anna');
+  const bert = await server.startSession('bert');
+  await server.link({ session: anna }, { session: bert, role: 'reviewer' });
+  await page.goto(server.url);
+  await page.keyboard.press('s');
+  await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Links' })).toBeVisible();
+  await accessible(page);
+  await page.getByRole('list', { name: 'Running' }).getByRole('link', { name: /bert/ }).click();
+  await expect(terminal(page, 'bert')).toBeVisible();
+  await accessible(page);
+  await page.getByRole('button', { name: 'All sessions' }).click();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('sess');
+  await expect(page.getByRole('option', { name: 'Sessions' })).toBeVisible();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+});
