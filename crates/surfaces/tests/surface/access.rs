@@ -222,7 +222,8 @@ async fn what_is_no_credential_is_refused_in_the_same_words() {
     let (_, good) = token(&server, json!({"principal": "ann"})).await;
     let old = expired(&server).await;
     let unknown = Secret::fresh(TokenKind::Personal).unwrap();
-    let mistyped = format!("{}0", &good[..good.len() - 1]);
+    let wrong = if good.ends_with('0') { '1' } else { '0' };
+    let mistyped = format!("{}{wrong}", &good[..good.len() - 1]);
     let host = format!("Host: localhost:{}", server.address.port());
     let headers = [
         String::new(),
