@@ -231,7 +231,8 @@ test('sessions: several, linked, one asks, one is ended', async ({ page }) => {
   const small = SIZES[2]!;
   await server.stop();
   server = await new Server(SESSIONS).start();
-  await page.goto(`${server.url}/s`);
+  await page.goto(server.page);
+  await page.getByRole('link', { name: 'Sessions' }).click();
   await expect(page.getByText('Nothing runs.')).toBeVisible();
   await shoot(page, 'sessions-none', both);
   await page.setViewportSize({ width: 1360, height: 820 });
