@@ -65,7 +65,7 @@ test('two sessions are started and linked, a message crosses, and the link is cl
 });
 
 test('a message is sent, a permission is answered, and the session is ended', async ({ page, server }) => {
-  const anna = await server.startSession('anna');
+  await server.startSession('anna');
   // Only somebody who is known may answer what a program asks.
   await page.goto(server.page);
   await page.getByRole('link', { name: 'Sessions' }).click();
