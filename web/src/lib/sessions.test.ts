@@ -26,7 +26,7 @@ describe('words about sessions', () => {
   });
 
   it('shows the end of a long path', () => {
-    expect(shortFolder('/home/me/work/moot')).toBe('…/work/moot');
+    expect(shortFolder('/srv/me/code/moot')).toBe('…/code/moot');
     expect(shortFolder('/srv/moot')).toBe('/srv/moot');
     expect(shortFolder('/')).toBe('/');
   });

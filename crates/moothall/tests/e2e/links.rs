@@ -20,7 +20,7 @@ struct Hall {
 
 impl Hall {
     fn new() -> Self {
-        let log = home.path().join("prompts").to_string_lossy().into_owned();
+        let home = Home::new();
         let log = home.path().join("prompts").to_string_lossy().into_owned();
         let (argv, env) = fake_tui::within("links::stands_in", &["--name", "fake", "--quiet", "--log", &log]);
         // What the server adds to the command line is for the stand-in, and not for the program that it lives in.

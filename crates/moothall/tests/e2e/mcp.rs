@@ -71,10 +71,10 @@ async fn the_server_that_a_sessions_environment_names_is_the_one_that_is_meant()
     soon(client.cancel()).await.unwrap();
     // A token that no session has is refused, not ignored.
     let variables = [("MOOTHALL_URL", server.url.as_str()), ("MOOTHALL_SESSION_TOKEN", "ses_forged")];
-    let client = over_stdio(&server, &variables).await;
-    let refused = soon(client.call_tool(CallToolRequestParams::new("list_threads"))).await.unwrap_err();
+    let mut command = server.command(&["mcp"]);
+    command.envs(variables);
+    let refused = soon(().serve(TokioChildProcess::new(tokio::process::Command::from(command)).unwrap())).await.unwrap_err();
     assert!(refused.to_string().contains("no credential"), "{refused}");
-    soon(client.cancel()).await.unwrap();
 }
 
 #[tokio::test]

@@ -97,7 +97,7 @@ async fn no_flipped_bit_is_served_as_good() {
     const FLIPS: u64 = 120;
     let disk = Disk::fresh();
     let long = "a message of some length, ".repeat(30);
-    for head in 0..100 {
+    for head in 0..250 {
         disk.log.append(vec![batch("a", head).says(&long), batch("b", head).says(&long)]).await.unwrap();
     }
     let good = [disk.log.read(&"a".into(), Seq(0), 1000).await, disk.log.read(&"b".into(), Seq(0), 1000).await];
@@ -126,7 +126,9 @@ async fn notices(bytes: &[u8], good: &[Result<Page, LogError>; 2], bit: usize) -
         unreadable |= read.is_err();
         assert!(read.is_err() || read == *good, "bit {bit} was served as good");
     }
-    let faults = log.verify().await.unwrap().faults;
+    // A row whose very type was damaged ends the walk; that is noticed too.
+    let Ok(verified) = log.verify().await else { return true };
+    let faults = verified.faults;
     assert!(!unreadable || !faults.is_empty(), "bit {bit} hides a stream, and a walk finds nothing");
     !faults.is_empty()
 }
