@@ -3,7 +3,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Locator, Page } from '@playwright/test';
 import { SESSIONS, TERMINALS } from '../screens/stage';
-import { expect, messagesOf, test } from './fixture';
+import { expect, messagesOf, signIn, test } from './fixture';
 
 test.use({ config: SESSIONS });
 test.skip(!TERMINALS, 'tmux or fake-tui is missing');
@@ -65,9 +65,9 @@ test('two sessions are started and linked, a message crosses, and the link is cl
 });
 
 test('a message is sent, a permission is answered, and the session is ended', async ({ page, server }) => {
-  const anna = await server.startSession('anna');
+  await server.startSession('anna');
   // Only somebody who is known may answer what a program asks.
-  await page.goto(server.page);
+  await signIn(page, server);
   await page.getByRole('link', { name: 'Sessions' }).click();
   await page.getByRole('list', { name: 'Running' }).getByRole('link', { name: /anna/ }).click();
   await expect(terminal(page, 'anna')).toBeVisible();

@@ -239,6 +239,7 @@ test('sessions: several, linked, one asks, one is ended', async ({ page }) => {
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   await shoot(page, 'session-start', [SIZES[1]!, small]);
   await page.keyboard.press('Escape');
+  await page.setViewportSize({ width: 1360, height: 820 });
   const ids: string[] = [];
   for (const name of ['planner', 'builder', 'reviewer', 'a-session-with-a-rather-long-name', 'done'])
     ids.push(await server.startSession(name));
