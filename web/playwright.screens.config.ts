@@ -7,7 +7,8 @@ export default defineConfig({
   outputDir: '../target/web-screens',
   fullyParallel: true,
   workers: 2,
-  timeout: 60_000,
+  timeout: 120_000,
+  expect: { timeout: 20_000 },
   reporter: [['list']],
   use: chromium,
 });

@@ -46,8 +46,10 @@ export class Permissions {
   }
 }
 
-/** The options that the Agent Client Protocol names, for people; any other is shown as it is. */
+/** The options that Claude Code and the Agent Client Protocol name, for people; any other is shown as it is. */
 const OPTIONS: Record<string, string> = {
+  allow: 'Allow',
+  deny: 'Deny',
   allow_once: 'Allow once',
   allow_always: 'Always allow',
   reject_once: 'Reject',

@@ -28,10 +28,17 @@ export const test = base.extend<{ server: Server; config: string }>({
   },
 });
 
+/** Opens the page as the server prints it: with its start-up credential. */
+export async function signIn(page: Page, server: Server): Promise<void> {
+  await page.goto(server.page);
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+}
+
 /** A conversation in which two agents talk until a guard holds the floor. */
 export async function held(page: Page, server: Server): Promise<string> {
   const policy = { name: 'open', max_exchanges_without_human: 3 };
   const thread = await server.begin('Loop', ['one:terse', 'two:terse'], policy);
+  await signIn(page, server);
   await page.goto(`${server.url}/t/${thread}`);
   await say(page, 'Discuss.');
   await expect(page.getByRole('alert').getByRole('button', { name: 'Continue' })).toBeVisible();

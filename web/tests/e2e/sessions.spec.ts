@@ -3,7 +3,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Locator, Page } from '@playwright/test';
 import { SESSIONS, TERMINALS } from '../screens/stage';
-import { expect, messagesOf, test } from './fixture';
+import { expect, messagesOf, signIn, test } from './fixture';
 
 test.use({ config: SESSIONS });
 test.skip(!TERMINALS, 'tmux or fake-tui is missing');
@@ -65,8 +65,11 @@ test('two sessions are started and linked, a message crosses, and the link is cl
 });
 
 test('a message is sent, a permission is answered, and the session is ended', async ({ page, server }) => {
-  const anna = await server.startSession('anna');
-  await page.goto(`${server.url}/s/${anna}`);
+  await server.startSession('anna');
+  // Only somebody who is known may answer what a program asks.
+  await signIn(page, server);
+  await page.getByRole('link', { name: 'Sessions' }).click();
+  await page.getByRole('list', { name: 'Running' }).getByRole('link', { name: /anna/ }).click();
   await expect(terminal(page, 'anna')).toBeVisible();
   await page.getByRole('textbox', { name: 'Message to anna' }).fill('Clean up. [ask:rm -rf build]');
   await page.keyboard.press('Enter');
@@ -130,6 +133,7 @@ test('the keyboard and a small screen reach everything', async ({ page, server }
   const bert = await server.startSession('bert');
   await server.link({ session: anna }, { session: bert, role: 'reviewer' });
   await page.goto(server.url);
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   await page.keyboard.press('s');
   await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible();
   await expect(page.getByRole('region', { name: 'Links' })).toBeVisible();

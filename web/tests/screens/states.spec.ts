@@ -231,13 +231,15 @@ test('sessions: several, linked, one asks, one is ended', async ({ page }) => {
   const small = SIZES[2]!;
   await server.stop();
   server = await new Server(SESSIONS).start();
-  await page.goto(`${server.url}/s`);
+  await page.goto(server.page);
+  await page.getByRole('link', { name: 'Sessions' }).click();
   await expect(page.getByText('Nothing runs.')).toBeVisible();
   await shoot(page, 'sessions-none', both);
   await page.setViewportSize({ width: 1360, height: 820 });
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   await shoot(page, 'session-start', [SIZES[1]!, small]);
   await page.keyboard.press('Escape');
+  await page.setViewportSize({ width: 1360, height: 820 });
   const ids: string[] = [];
   for (const name of ['planner', 'builder', 'reviewer', 'a-session-with-a-rather-long-name', 'done'])
     ids.push(await server.startSession(name));

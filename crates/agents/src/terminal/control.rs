@@ -20,7 +20,7 @@ use super::protocol::{News, Protocol};
 use super::words::Words;
 
 /// A server that does not answer for so long is given up, and connected to again.
-const ANSWER: Duration = Duration::from_secs(10);
+const ANSWER: Duration = Duration::from_secs(60);
 
 /// Waits between attempts to connect, up to this.
 const BACKOFF_MAX: Duration = Duration::from_secs(5);

@@ -57,8 +57,6 @@ fn gemini_is_read_with_many_colours_too() {
         let view = view("gemini", Reads::Gemini, &format!("colours-{name}"));
         assert_eq!((view.state, view.composer.as_deref()), (state, Some(composer)), "{name}\n{}", view.text);
     }
-    let asking = view("gemini", Reads::Gemini, "colours-asking");
-    assert_eq!((asking.state, asking.dialog.map(|dialog| dialog.options.len())), (PaneState::Asking, Some(3)), "{}", asking.text);
 }
 
 #[test]

@@ -14,3 +14,4 @@ mod world;
 mod print;
 mod reports;
 mod hosted;
+mod linked;
