@@ -311,6 +311,32 @@ async fn a_spool_may_lie_deeper_than_a_socket_can() {
     assert!(world.ask(FIRST, bash()).await.unwrap().contains("allow"));
 }
 
+#[tokio::test]
+async fn the_record_of_gemini_is_read_while_it_waits() {
+    let mut world = World::new();
+    let record = world.root.with_file_name("record.jsonl");
+    let lines = [
+        r#"lf of a line that was cut"}"#,
+        r#"{"type": "gemini", "content": "Of the turn before."}"#,
+        r#"{"type": "user", "content": [{"text": "Say it."}]}"#,
+        r#"{"type": "gemini", "content": "It is\nsaid."}"#,
+        r#"{"type": "user", "content": [{"functionResponse": {"name": "look"}}]}"#,
+        r#"{"$set": {"summary": "said"}}"#,
+    ];
+    let answers = |lines: &[&str]| {
+        fs::write(&record, lines.join("\n")).unwrap();
+        let payload = json!({"session_id": "g", "transcript_path": record, "prompt_response": "It is\nsaid. is\n said. "});
+        let (answer, kept) = report(Some(&world.here(FIRST)), "gemini", "AfterAgent", payload.to_string().as_bytes());
+        kept.unwrap();
+        assert_eq!(answer, "{}");
+    };
+    answers(&lines);
+    answers(&lines[..3]);
+    let _reader = world.reader();
+    assert_eq!(world.next().await.1, "It is\nsaid.");
+    assert_eq!(world.next().await.1, "It is\nsaid. is\n said. ", "nothing is recorded of this turn");
+}
+
 #[test]
 fn outside_of_a_session_nothing_is_reported() {
     assert!(Surroundings::of(|_| None).is_none());

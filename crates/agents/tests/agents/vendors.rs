@@ -14,6 +14,7 @@ fn note(program: &str, event: &str, payload: &str) -> Note {
         event: event.into(),
         payload: payload.into(),
         cut: false,
+        recorded: None,
     }
 }
 
@@ -91,6 +92,22 @@ fn gemini_ends_an_interrupted_turn_without_words() {
     assert_eq!(end("[no response text]"), heard("g", stopped(None, None, false)));
     assert_eq!(read("gemini", "SessionStart", json!({"session_id": "g", "source": "startup"})), heard("g", HookNews::Began));
     assert_eq!(read("gemini", "SessionEnd", json!({"session_id": "g", "reason": "exit"})), heard("g", HookNews::Ended));
+}
+
+#[test]
+fn the_words_of_gemini_are_those_of_its_record() {
+    let garbled = json!({"session_id": "g", "prompt_response": "I looked. Done, *all* of it. *all*  of it. "}).to_string();
+    let said = |recorded: Option<&str>| match Vendor::read(&Note {
+        recorded: recorded.map(str::to_owned),
+        ..note("gemini", "AfterAgent", &garbled)
+    }) {
+        News::Heard { news: HookNews::Stopped { text, .. }, .. } => text.unwrap(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(said(Some("Done, *all* of it.")), "Done, *all* of it.");
+    for of_another_turn in [None, Some("Something else.")] {
+        assert_eq!(said(of_another_turn), "I looked. Done, *all* of it. *all*  of it. ");
+    }
 }
 
 #[test]

@@ -31,6 +31,18 @@ fn ball(number: usize) -> String {
     format!("ball-{number:02}")
 }
 
+/// Asks one of them to begin, again where it was asked before it knew its tools; gives the link that it makes.
+async fn begin(server: &Server<'_>, one: &str, other: &str) -> String {
+    for _ in 0..TURNS {
+        let asked = server.say(one, "begin-the-talk").await;
+        server.reply(one, &asked, "claude").await;
+        if let Some(link) = server.get(&format!("/links?session={other}")).await["links"][0]["id"].as_str() {
+            return link.to_owned();
+        }
+    }
+    panic!("no link was made");
+}
+
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn two_programs_talk_on_after_one_call() {
@@ -47,10 +59,7 @@ async fn two_programs_talk_on_after_one_call() {
         models.when(&ball(number), Reply::text(&ball(number + 1)));
     }
     models.when(&ball(TURNS), Reply::text("[PASS]"));
-    let asked = server.say(&claude, "begin-the-talk").await;
-    server.reply(&claude, &asked, "claude").await;
-
-    let link = server.get(&format!("/links?session={codex}")).await["links"][0]["id"].as_str().unwrap().to_owned();
+    let link = begin(&server, &claude, &codex).await;
     for number in 0..=TURNS {
         server.wait_for(&link, 0, |event| event["type"] == "message" && event["content"] == ball(number)).await;
     }

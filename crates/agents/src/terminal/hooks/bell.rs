@@ -12,8 +12,8 @@ use tokio::net::UnixStream;
 use super::folder::{SpoolFolder, reachable};
 use super::note::Note;
 
-/// Longest call that is read, in bytes: a payload of the greatest length, however it is escaped.
-pub(super) const CALL_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Longest call that is read, in bytes: a payload and a record of the greatest length, however they are escaped.
+pub(super) const CALL_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// What a hook wants. One line of JSON each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

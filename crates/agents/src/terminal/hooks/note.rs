@@ -23,6 +23,9 @@ pub struct Note {
     /// Whether the payload was longer and lost its end.
     #[serde(default)]
     pub cut: bool,
+    /// The agent's last words according to the program's own record, for programs whose report garbles them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<String>,
 }
 
 impl std::fmt::Debug for Note {

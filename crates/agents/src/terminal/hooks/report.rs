@@ -39,8 +39,9 @@ impl Surroundings {
 
     fn note(&self, program: &str, event: &str, said: &[u8]) -> Note {
         let (payload, cut) = payload(said);
+        let recorded = Vendor::of(program).recorded(event, &payload, cut);
         let (program, event) = (program.to_owned(), event.to_owned());
-        Note { id: rising_id(), session: self.session.clone(), token: self.token.clone(), program, event, payload, cut }
+        Note { id: rising_id(), session: self.session.clone(), token: self.token.clone(), program, event, payload, cut, recorded }
     }
 }
 

@@ -55,10 +55,18 @@ impl Vendor {
         let (native, news) = match vendor {
             Vendor::Claude => (text(&payload, "session_id"), claude::news(&note.event, &payload)),
             Vendor::Codex => (text(&payload, "thread-id"), codex::news(&payload)),
-            Vendor::Gemini => (text(&payload, "session_id"), gemini::news(&note.event, &payload)),
+            Vendor::Gemini => (text(&payload, "session_id"), gemini::news(&note.event, &payload, note.recorded.as_deref())),
             Vendor::Other => (None, None),
         };
         news.map_or(News::Nothing, |news| News::Heard { native, news })
+    }
+
+    /// What has to be looked up while the program waits for its hook, because the report alone does not tell it.
+    pub(super) fn recorded(self, event: &str, payload: &str, cut: bool) -> Option<String> {
+        match self {
+            Vendor::Gemini => gemini::recorded(event, &loose::object(payload, cut)?),
+            Vendor::Claude | Vendor::Codex | Vendor::Other => None,
+        }
     }
 
     /// What the program expects on the standard output of its hook, whatever comes of the report.
