@@ -35,9 +35,11 @@ impl Terminal {
         terminal
     }
 
+    /// The server of tmux hands on what it was started with, and Gemini CLI takes a variable `CI` for the absence of a person.
     fn tmux(&self, words: &[&str], input: &str) -> String {
         let mut command = Command::new("tmux");
-        command.args(["-L", &self.socket]).args(words).env_remove("TMUX").stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.env_clear().envs(std::env::vars().filter(|(name, _)| name == "PATH"));
+        command.args(["-L", &self.socket]).args(words).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("tmux");
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
         String::from_utf8_lossy(&child.wait_with_output().unwrap().stdout).into_owned()
