@@ -86,7 +86,7 @@ impl Runner {
         let mut current = Current { tag: tag_of(&key), key, stage: Stage::Begun, delivery: Some(row.id), job: None };
         match row.state {
             DeliveryState::Pending => {}
-            DeliveryState::Sending => return self.recover_sending(current).await,
+            DeliveryState::Sending => current.stage = Stage::Typing,
             DeliveryState::Sent => current.stage = Stage::Sent,
             DeliveryState::Accepted => current.stage = Stage::Accepted,
             DeliveryState::Done | DeliveryState::Failed | DeliveryState::Unknown => return,
@@ -94,13 +94,17 @@ impl Runner {
         self.current = Some(current);
     }
 
-    /// The server died between typing and sending off: the screen says how far it had come.
-    async fn recover_sending(&mut self, mut current: Current) {
-        let Some(pane) = self.session.pane.clone() else { return };
-        let view = self.view().await;
-        let composer = view.as_ref().and_then(|view| view.composer.clone()).unwrap_or_default();
-        let idle = view.is_some_and(|view| view.state == PaneState::Idle);
-        let seen = self.host.tail(&pane, SEARCHED_LINES).await.is_ok_and(|text| text.contains(&current.tag));
+    /// The server died between typing and sending off: the screen says how far it had come, once it can be seen.
+    pub(super) async fn settle_typing(&mut self) {
+        if self.current.as_ref().is_none_or(|current| current.stage != Stage::Typing) {
+            return;
+        }
+        let (Some(pane), Some(view)) = (self.session.pane.clone(), self.view().await) else { return };
+        let Ok(tail) = self.host.tail(&pane, SEARCHED_LINES).await else { return };
+        let Some(mut current) = self.current.take() else { return };
+        let composer = view.composer.unwrap_or_default();
+        let idle = view.state == PaneState::Idle;
+        let seen = tail.contains(&current.tag);
         // A program may show a paste of several lines as a note that there is one.
         let typed = composer.contains(&current.tag) || composer.contains(PASTED) || (seen && !composer.trim().is_empty());
         let pressed = idle && typed && self.press(Key::Enter).await.is_ok();
@@ -118,7 +122,7 @@ impl Runner {
     async fn give_up(&mut self, current: Current) {
         let message = "The server stopped while this was being typed; look at the terminal, and ask again if it is not there.";
         self.mark(&current, &[DeliveryState::Sending], DeliveryState::Unknown, message).await;
-        self.fail(&current.key, "delivery_unknown", message);
+        self.fail_told(&current.key, "delivery_unknown", message);
     }
 }
 

@@ -319,6 +319,7 @@ impl Sessions {
         self.keep(&session).await?;
         let by = Actor { id: ParticipantId::moothall(), human: true };
         let _ = hall.submit(&session.id, Command::Archive { on: true, by }, None).await;
+        self.host()?.forget(&session.id).await;
         Err(host_error(fault))
     }
 

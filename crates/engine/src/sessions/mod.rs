@@ -12,6 +12,7 @@ mod hooks;
 mod directory;
 mod agent;
 mod runner;
+mod watch;
 mod delivery;
 mod words;
 mod tags;

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::PermissionId;
-use tokio::sync::{broadcast, mpsc, oneshot};
-use tokio::time::{Instant, sleep_until};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::directory::Seat;
 use super::hooks::{Heard, Hook, Permit};
-use super::host::{Key, PaneNews, PaneState, SessionHost, View};
+use super::host::{Key, PaneState, SessionHost, View};
 use super::tags::tag_of;
+use super::watch::{Happened, Watching, at};
 use super::{Doing, Session, SessionError, Sessions};
 use crate::agent::{Job, Probe, Report, TurnKey};
 use crate::inner::{Inner, report_to};
@@ -63,6 +64,8 @@ pub(super) enum Stage {
     Offered,
     /// Its start is kept; it may be typed.
     Begun,
+    /// An earlier process began to type it; the screen will say how far it came.
+    Typing,
     /// It was typed and sent off.
     Sent,
     /// The program took it.
@@ -83,7 +86,7 @@ pub(super) enum Typed {
 /// What woke the task.
 enum Woken {
     Mail(Option<Mail>),
-    News(Result<PaneNews, broadcast::error::RecvError>),
+    Terminal(Happened),
     Grace,
 }
 
@@ -105,6 +108,7 @@ pub(super) struct Runner {
     pub(super) asks: Vec<Ask>,
     /// The program has drawn a screen of its own.
     drawn: bool,
+    pub(super) watching: Watching,
     pub(super) over: bool,
 }
 
@@ -132,6 +136,8 @@ impl Runner {
         seat: Arc<Seat>,
         inbox: mpsc::UnboundedReceiver<Mail>,
     ) -> Self {
+        // One that was seen before, or that somebody else had running, has drawn its screen long ago.
+        let drawn = session.native.is_some() || session.origin == super::Origin::Observed;
         Self {
             sessions,
             host,
@@ -146,43 +152,39 @@ impl Runner {
             state: PaneState::Starting,
             grace: None,
             asks: Vec::new(),
-            drawn: false,
+            drawn,
+            watching: Watching::default(),
             over: false,
         }
     }
 
     pub(super) async fn run(mut self) {
-        let Some(pane) = self.session.pane.clone() else { return self.ended("it never began").await };
-        let mut news = match self.host.watch(&pane, &self.session.client).await {
-            Ok(news) => news,
-            Err(fault) => return self.ended(&fault.to_string()).await,
-        };
+        if self.session.pane.is_none() {
+            return self.ended("it never began").await;
+        }
         self.recover().await;
-        self.look().await;
+        self.watch().await;
         while !self.over {
             self.tell();
-            match self.next(&mut news).await {
+            match self.next().await {
                 Woken::Mail(Some(mail)) => self.open(mail).await,
                 Woken::Mail(None) => return,
-                Woken::News(Ok(PaneNews::Drawn) | Err(broadcast::error::RecvError::Lagged(_))) => self.look().await,
-                Woken::News(Ok(PaneNews::Died)) => self.ended("its program ended").await,
-                Woken::News(Err(broadcast::error::RecvError::Closed)) => match self.host.watch(&pane, &self.session.client).await {
-                    Ok(again) => news = again,
-                    Err(fault) => self.ended(&fault.to_string()).await,
-                },
+                Woken::Terminal(Happened::Drawn) => self.look().await,
+                Woken::Terminal(Happened::Died) => self.died(),
+                Woken::Terminal(Happened::Unwatched) => self.watch().await,
+                Woken::Terminal(Happened::Doubted) => self.doubted().await,
                 Woken::Grace => self.grace_is_over().await,
             }
         }
         self.refuse_the_rest();
     }
 
-    async fn next(&mut self, news: &mut broadcast::Receiver<PaneNews>) -> Woken {
-        let grace = self.grace;
+    async fn next(&mut self) -> Woken {
         tokio::select! {
             biased;
             mail = self.inbox.recv() => Woken::Mail(mail),
-            news = news.recv() => Woken::News(news),
-            () = sleep_until(grace.unwrap_or_else(Instant::now)), if grace.is_some() => Woken::Grace,
+            happened = self.watching.next() => Woken::Terminal(happened),
+            () = at(self.grace) => Woken::Grace,
         }
     }
 
@@ -316,13 +318,17 @@ impl Runner {
     }
 
     /// Something was drawn: see what the program is doing now.
-    async fn look(&mut self) {
+    pub(super) async fn look(&mut self) {
+        self.settle_typing().await;
         let Some(view) = self.view().await else { return };
         self.drawn |= matches!(view.state, PaneState::Idle | PaneState::Busy | PaneState::Asking);
+        // A program may be a script that has not given its place to the real one yet.
+        let begins = view.state == PaneState::Shell && !self.drawn;
+        if begins || !self.shows_program(&view) {
+            return;
+        }
         match view.state {
-            // A program may be a script that has not given its place to the real one yet.
-            PaneState::Shell if !self.drawn => {}
-            PaneState::Gone | PaneState::Shell => return self.ended("its program ended").await,
+            PaneState::Gone | PaneState::Shell => {}
             PaneState::Busy | PaneState::Starting => {
                 self.grace = None;
                 self.seen_working().await;
@@ -391,7 +397,8 @@ impl Runner {
             };
             let end = if seen { DeliveryState::Failed } else { DeliveryState::Unknown };
             self.mark(&current, &[DeliveryState::Sent, DeliveryState::Accepted], end, message).await;
-            self.fail(&current.key, code, message);
+            // It was sent off: telling it once more would be to type it twice.
+            self.fail_told(&current.key, code, message);
         }
         self.advance().await;
     }
@@ -410,6 +417,12 @@ impl Runner {
     /// A turn ends without an answer.
     pub(super) fn fail(&self, key: &TurnKey, code: &str, message: &str) {
         self.report(key, Report::Finished { result: Err(Fault::new(code, message)), usage: Usage::default() });
+    }
+
+    /// The same, for a turn whose words the program has, or may have.
+    pub(super) fn fail_told(&self, key: &TurnKey, code: &str, message: &str) {
+        let fault = Fault { told: true, ..Fault::new(code, message) };
+        self.report(key, Report::Finished { result: Err(fault), usage: Usage::default() });
     }
 
     pub(super) fn report(&self, key: &TurnKey, report: Report) {

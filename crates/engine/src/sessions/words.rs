@@ -249,6 +249,8 @@ impl Runner {
             self.fail(&job.key, "session_ended", &format!("its session has ended: {why}"));
         }
         self.asks.clear();
+        // Before it is kept that the session is over: a crash in between is made good by ending it once more.
+        self.host.forget(&self.session.id).await;
         if let Err(error) = self.sessions.leave(&self.session).await {
             tracing::warn!(session = %self.session.id, %error, "a session that ended could not leave its links");
         }

@@ -2,6 +2,7 @@
 //! real ones the same is tried end to end.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -24,6 +25,14 @@ use crate::common::{TestClock, eventually, has, post, words};
 #[derive(Default)]
 struct Desk {
     screens: Mutex<BTreeMap<String, Screen>>,
+    /// Nobody can reach the terminals just now.
+    away: AtomicBool,
+    /// How often somebody tried to listen meanwhile.
+    tries: AtomicUsize,
+    /// Nothing can be typed.
+    broken: AtomicBool,
+    /// Sessions whose things were taken away.
+    forgotten: Mutex<Vec<String>>,
 }
 
 struct Screen {
@@ -38,6 +47,16 @@ struct Screen {
 impl Desk {
     fn with<T>(&self, pane: &str, change: impl FnOnce(&mut Screen) -> T) -> T {
         change(self.screens.lock().unwrap().get_mut(pane).unwrap())
+    }
+
+    fn reach(&self) -> Result<(), HostFault> {
+        if self.away.load(Relaxed) { Err(HostFault::Unavailable("the connection was lost".into())) } else { Ok(()) }
+    }
+
+    /// The connection is lost, and cannot be made again until the terminals are back.
+    fn go_away(&self, pane: &str) {
+        self.away.store(true, Relaxed);
+        self.with(pane, |screen| screen.news = broadcast::channel(64).0);
     }
 
     fn show(&self, pane: &str, state: PaneState) {
@@ -68,9 +87,11 @@ impl SessionHost for Desk {
         Err(HostFault::Gone("there is none".into()))
     }
     async fn watch(&self, pane: &Pane, _client: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
+        self.reach().inspect_err(|_| drop(self.tries.fetch_add(1, Relaxed)))?;
         Ok(self.with(&pane.id, |screen| screen.news.subscribe()))
     }
     async fn view(&self, pane: &Pane, _client: &str) -> Result<View, HostFault> {
+        self.reach()?;
         Ok(self.with(&pane.id, |screen| View {
             state: screen.state,
             composer: Some(screen.composer.clone()),
@@ -79,6 +100,9 @@ impl SessionHost for Desk {
         }))
     }
     async fn paste(&self, pane: &Pane, _client: &str, text: &str) -> Result<(), HostFault> {
+        if self.broken.load(Relaxed) {
+            return Err(HostFault::Failed("it did not take the paste".into()));
+        }
         self.with(&pane.id, |screen| screen.composer.push_str(text));
         Ok(())
     }
@@ -95,11 +119,15 @@ impl SessionHost for Desk {
         Ok(())
     }
     async fn tail(&self, pane: &Pane, _lines: usize) -> Result<String, HostFault> {
+        self.reach()?;
         Ok(self.with(&pane.id, |screen| screen.taken.join("\n") + &screen.composer))
     }
     async fn end(&self, pane: &Pane) -> Result<(), HostFault> {
         self.show(&pane.id, PaneState::Gone);
         Ok(())
+    }
+    async fn forget(&self, session: &SessionId) {
+        self.forgotten.lock().unwrap().push(session.to_string());
     }
     async fn attach(&self, _pane: &Pane) -> Result<Vec<String>, HostFault> {
         Ok(vec!["true".into()])
@@ -379,4 +407,106 @@ async fn a_link_of_three_has_names_numbers_and_roles_and_loses_one_member_at_a_t
     room.sessions().end(&all[2], &Actor::human("user")).await.unwrap();
     let left = eventually(async || Some(room.sessions().link_of(&link.id).await.unwrap()).filter(|link| link.members.len() == 2)).await;
     assert!(left.active);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_terminal_that_cannot_be_reached_is_tried_again_and_its_session_stays() {
+    let mut room = Room::new().await;
+    let a = room.start().await;
+    room.desk.go_away(a.as_str());
+    eventually(async || (room.desk.tries.load(Relaxed) >= 3).then_some(())).await;
+    room.hall.submit(&a, post("are you there?"), None).await.unwrap();
+    room.desk.away.store(false, Relaxed);
+    room.takes(&a, 1).await;
+    room.says(&a, "all the time").await;
+    assert_eq!(room.said(&a).await, [pair("user", "are you there?"), pair("claude", "all the time")]);
+    // A server that starts while they cannot be reached waits too.
+    room.desk.away.store(true, Relaxed);
+    room.desk.tries.store(0, Relaxed);
+    room.restart().await;
+    eventually(async || (room.desk.tries.load(Relaxed) >= 2).then_some(())).await;
+    room.hall.submit(&a, post("and now?"), None).await.unwrap();
+    room.desk.away.store(false, Relaxed);
+    room.takes(&a, 2).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shell_has_to_show_twice_before_its_session_ends() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    room.desk.show(a.as_str(), PaneState::Shell);
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    room.desk.show(a.as_str(), PaneState::Busy);
+    tokio::time::sleep(std::time::Duration::from_secs(10)).await;
+    room.says(&a, "still here").await;
+    assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "still here")]);
+    assert!(room.desk.forgotten.lock().unwrap().is_empty());
+    room.desk.show(a.as_str(), PaneState::Shell);
+    eventually(async || room.sessions().list(false).is_empty().then_some(())).await;
+    assert_eq!(*room.desk.forgotten.lock().unwrap(), [a.to_string()]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_report_of_a_program_that_died_still_counts() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    room.desk.with(a.as_str(), |screen| {
+        screen.state = PaneState::Gone;
+        screen.news.send(PaneNews::Died).unwrap();
+    });
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    let news = HookNews::Stopped { text: Some("goodbye".into()), inputs: None, interrupted: false };
+    assert_eq!(room.hook(&a, news).await, Heard::Yes);
+    assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "goodbye")]);
+    eventually(async || room.sessions().list(false).is_empty().then_some(())).await;
+}
+
+/// What a program was given it remembers, also when nothing came of it; what it never got is brought again.
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_fails_after_it_was_typed_is_not_typed_again() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("the first thing"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    room.desk.show(a.as_str(), PaneState::Idle);
+    let ended = async |count: usize| {
+        eventually(async || {
+            let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+            let ends = events.iter().filter(|event| matches!(event.event, Event::TurnEnded { .. }));
+            (ends.count() >= count).then_some(())
+        })
+        .await;
+    };
+    ended(1).await;
+    room.hall.submit(&a, post("the second thing"), None).await.unwrap();
+    let second = room.takes(&a, 2).await;
+    assert!(second.contains("the second thing") && !second.contains("the first thing"), "{second}");
+    let stop = moothall_kernel::command::Command::Stop { by: Actor::human("user") };
+    room.hall.submit(&a, stop, None).await.unwrap();
+    room.desk.show(a.as_str(), PaneState::Idle);
+    ended(2).await;
+    room.hall.submit(&a, post("the third thing"), None).await.unwrap();
+    let third = room.takes(&a, 3).await;
+    assert!(third.contains("the third thing") && !third.contains("the second thing"), "{third}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_fails_before_it_was_typed_is_brought_again() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.desk.broken.store(true, Relaxed);
+    room.hall.submit(&a, post("the first thing"), None).await.unwrap();
+    eventually(async || {
+        let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+        has(&events, |event| matches!(event, Event::TurnEnded { outcome: Outcome::Failed, .. })).then_some(())
+    })
+    .await;
+    room.desk.broken.store(false, Relaxed);
+    room.hall.submit(&a, post("the second thing"), None).await.unwrap();
+    let prompt = room.takes(&a, 1).await;
+    assert!(prompt.contains("the first thing") && prompt.contains("the second thing"), "{prompt}");
 }

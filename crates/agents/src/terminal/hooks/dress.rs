@@ -139,6 +139,10 @@ impl Dress for HookDress {
     fn has_hooks(&self, program: &Program) -> bool {
         vendor_of(program) != Vendor::Other
     }
+
+    fn forget(&self, session: &SessionId) -> io::Result<()> {
+        self.spool.forget(session)
+    }
 }
 
 /// A program that draws like one of the known ones reports like it too.

@@ -47,12 +47,17 @@ impl SpoolFolder {
         Ok(folder)
     }
 
-    /// Removes the folder of a session that is over, with whatever lies in it.
+    /// Removes the folder of a session that is over. Reports that nobody read lie with the refused ones from then on.
     ///
     /// # Errors
     /// When it cannot be removed. One that is gone is removed already.
     pub fn forget(&self, session: &SessionId) -> io::Result<()> {
-        match fs::remove_dir_all(self.0.join(session.to_string())) {
+        let folder = self.0.join(session.to_string());
+        for unread in reports(&folder)? {
+            // One that is being read just now is taken away by whoever reads it.
+            let _ = unread.file_name().map(|name| fs::rename(&unread, self.refused().join(name)));
+        }
+        match fs::remove_dir_all(folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
