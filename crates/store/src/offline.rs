@@ -28,7 +28,7 @@ pub(crate) async fn verify_in(folder: &Folder) -> Result<Verified, OpenError> {
     }
     drop(conn);
     let readers = Arc::new(Readers::new(path.clone()));
-    let verified = verify::verify(&readers).await.map_err(|error| unusable(error.to_string()));
+    let verified = verify::verify(&readers).await;
     readers.close();
-    verified
+    Ok(verified)
 }

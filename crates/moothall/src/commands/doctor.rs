@@ -26,8 +26,8 @@ const FREE_BYTES_MIN: u64 = 64 << 20;
 const FREE_BYTES_WARN: u64 = 1 << 30;
 /// The first SQLite whose write-ahead log cannot be damaged by a checkpoint that meets a writer.
 const SQLITE_MIN: (u32, u32, u32) = (3, 51, 3);
-/// Open files below which a busy server may run out of them.
-const FILES_MIN: u64 = 1024;
+/// Open files below which a busy server lets connections wait.
+pub const FILES_MIN: u64 = 1024;
 /// Seconds after the epoch before which no clock can be right: 2026-01-01.
 const CLOCK_SECONDS_MIN: u64 = 1_767_225_600;
 /// How long a server may take to say that it is there.

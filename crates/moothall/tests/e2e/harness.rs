@@ -227,6 +227,14 @@ impl<'a> Server<'a> {
         self.try_post(path, &body).await.unwrap()
     }
 
+    /// Posts nothing with the start-up credential; gives the status.
+    pub async fn try_post_as_operator(&self, path: &str) -> reqwest::Result<u16> {
+        let key = fs::read_to_string(self.home.data().join("startup.key")).unwrap();
+        let key: Value = serde_json::from_str(&key).unwrap();
+        let request = self.http.post(format!("{}{path}", self.url)).bearer_auth(key["key"].as_str().unwrap());
+        Ok(request.json(&json!({})).send().await?.status().as_u16())
+    }
+
     /// Posts what has to be accepted.
     pub async fn accepted(&self, path: &str, body: Value) -> Value {
         let (status, answer) = self.post(path, body).await;
