@@ -20,6 +20,11 @@ struct Hall {
 
 impl Hall {
     fn new() -> Self {
+        Self::with("")
+    }
+
+    /// The same, with more in its configuration.
+    fn with(configuration: &str) -> Self {
         let home = Home::new();
         let log = home.path().join("prompts").to_string_lossy().into_owned();
         let (argv, env) = fake_tui::within("links::stands_in", &["--name", "fake", "--quiet", "--log", &log]);
@@ -28,7 +33,7 @@ impl Hall {
         let (name, program) = (env.keys().next().unwrap(), argv.join(" "));
         let more = format!("for word; do {name}=${name}$(printf '\\037')$word; done");
         let script = home.script("fake", &format!("{variables}{more}\nexport {name}\nexec {program}"));
-        home.configure(&format!("[agents.fake]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{script}\"]\n"));
+        home.configure(&format!("[agents.fake]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{script}\"]\n{configuration}"));
         Self { home }
     }
 
@@ -253,6 +258,25 @@ async fn sc_6_checkpoints_and_empty_output_cross_nothing() {
 }
 
 #[tokio::test]
+async fn sc_6_what_a_checkpoint_is_the_configuration_says() {
+    let hall = Hall::with("[sessions]\ncheckpoints = [\"<reminder>\"]\n");
+    let server = hall.serve();
+    let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
+    let link = direct(&server, &ada, &bob, "hello").await["link_id"].as_str().unwrap().to_owned();
+    until("bob heard it", async || state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await).await;
+    types(&hall, &ada, "[say:the answer before it]");
+    until("the answer crosses", async || said(&server, &link).await.contains(&("ada".into(), "the answer before it".into()))).await;
+    until("both are idle", async || state(&server, &ada).await == "idle" && state(&server, &bob).await == "idle").await;
+    let before = said(&server, &link).await.len();
+    types(&hall, &ada, "<reminder> go on if there is more [say:no more]");
+    until("it is answered", async || was_told(&server, &ada, "no more").await && state(&server, &ada).await == "idle").await;
+    types(&hall, &ada, "[Checkpoint] is a word like any other now");
+    until("what a person types crosses", async || said(&server, &link).await.len() > before).await;
+    assert_eq!(said(&server, &link).await[before].1, "[Checkpoint] is a word like any other now");
+    assert!(!was_told(&server, &bob, "no more").await);
+}
+
+#[tokio::test]
 async fn sc_7_one_member_ends_the_link_for_all() {
     let hall = Hall::new();
     let server = hall.serve();
@@ -295,11 +319,16 @@ async fn sc_9_worker_mode_stays() {
     let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
     call(&server, &ada, "send_message", json!({"session_id": bob.id, "message": "[say:the work is done]"})).await;
     until("ada is told", async || said(&server, &ada.id).await.iter().any(|(from, _)| from == "bob")).await;
-    let short: String = bob.id.chars().take(8).collect();
-    let notice =
-        format!("Session {short} \"bob\" finished its turn. Use get_session_data(session_id=\"{}\") to read what it said.", bob.id);
-    assert_eq!(said(&server, &ada.id).await[0], ("bob".to_owned(), notice));
-    let data = call(&server, &ada, "get_session_data", json!({"session_id": bob.id})).await;
+    let (id, (from, notice)) = (&bob.id, said(&server, &ada.id).await[0].clone());
+    let wanted = format!("Session {id} \"bob\" finished its turn. Use get_session_data(session_id=\"{id}\") to read what it said.");
+    assert_eq!((from.as_str(), &notice), ("bob", &wanted));
+    // What the notice says can be pasted, whichever of its words are.
+    let pasted = notice.split('"').nth(3).unwrap();
+    let data = call(&server, &ada, "get_session_data", json!({"session_id": pasted})).await;
+    assert_eq!(
+        call(&server, &ada, "get_session_data", json!({"session_id": notice.split(' ').nth(1).unwrap()})).await["text"],
+        data["text"]
+    );
     assert!(data["text"].as_str().unwrap().contains("the work is done"), "{data}");
     assert_eq!(links(&server, &ada).await.len(), 0);
 }
