@@ -1,11 +1,12 @@
 //! Links between agents in real terminals: what the criteria of their design ask for, one test for each, named after it.
 
-use std::process::Command;
+use std::io::Write;
+use std::process::{Command, Stdio};
 
 use moothall_testkit::fake_tui;
 use serde_json::{Value, json};
 
-use crate::harness::{Home, PATIENCE, Server};
+use crate::harness::{Home, PATIENCE, Running, Server};
 
 /// The stand-in for a command-line agent, when this program is started as one.
 #[test]
@@ -70,12 +71,17 @@ async fn start(server: &Server<'_>, hall: &Hall, name: &str) -> Agent {
     std::fs::create_dir_all(&work).unwrap();
     let started = server.accepted("/sessions", json!({"client": "fake", "name": name, "cwd": work})).await;
     let id = started["id"].as_str().unwrap().to_owned();
-    let environment = hall.home.data().join("spool").join(&id).join("claude-tools.json");
-    let tools: Value = serde_json::from_slice(&std::fs::read(environment).unwrap()).unwrap();
-    let token = tools["mcpServers"]["moothall"]["env"]["MOOTHALL_SESSION_TOKEN"].as_str().unwrap().to_owned();
+    let token = environment(hall, &id)["MOOTHALL_SESSION_TOKEN"].as_str().unwrap().to_owned();
     let agent = Agent { id, name: name.to_owned(), token };
     until("it takes input", async || state(server, &agent).await == "idle").await;
     agent
+}
+
+/// What the tools of a session's program are given.
+fn environment(hall: &Hall, session: &str) -> Value {
+    let file = hall.home.data().join("spool").join(session).join("claude-tools.json");
+    let tools: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    tools["mcpServers"]["moothall"]["env"].clone()
 }
 
 async fn state(server: &Server<'_>, agent: &Agent) -> String {
@@ -347,6 +353,46 @@ async fn a_restart_with_live_sessions_finds_them_again_and_types_nothing_twice()
     let turns = server.get(&format!("/threads/{}/turns", ada.id)).await;
     let outcomes: Vec<&str> = turns["turns"].as_array().unwrap().iter().map(|turn| turn["outcome"].as_str().unwrap()).collect();
     assert_eq!(outcomes, ["spoke", "spoke"], "each turn ended once");
+}
+
+/// A program that lives longer than the server finds the next one, wherever that listens.
+#[tokio::test]
+async fn a_sessions_tools_find_the_server_on_another_port() {
+    let hall = Hall::new();
+    let server = hall.serve();
+    let ada = start(&server, &hall, "ada").await;
+    let mut command = hall.home.command(&["mcp"]);
+    let own = environment(&hall, &ada.id);
+    let own = own.as_object().unwrap().iter().map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned()));
+    command.envs(own).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut tools = command.spawn().unwrap();
+    let mut input = tools.stdin.take().unwrap();
+    let running = Running::of(tools);
+    let mut ask = || {
+        let line = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_sessions", "arguments": {}}});
+        writeln!(input, "{line}").unwrap();
+        let answer: Value = serde_json::from_str(&running.line()).unwrap();
+        answer["result"]["structuredContent"]["sessions"][0]["name"].clone()
+    };
+    assert_eq!(ask(), "ada");
+    let old = server.address();
+    assert!(server.stop().success());
+    // Somebody else has the port now, and hears nothing of this.
+    let stranger = std::net::TcpListener::bind(old).unwrap();
+    stranger.set_nonblocking(true).unwrap();
+    let server = hall.serve();
+    assert_ne!(server.address(), old);
+    until("ada is found again", async || state(&server, &ada).await == "idle").await;
+    assert_eq!(ask(), "ada");
+    // A program that starts only now has the old address in its environment as well.
+    let mut late = hall.home.command(&["sessions", "--json"]);
+    late.envs([("MOOTHALL_URL", format!("http://{old}")), ("MOOTHALL_SESSION_TOKEN", ada.token.clone())]);
+    late.env("MOOTHALL_SPOOL", hall.home.data().join("spool").join(&ada.id));
+    let listed: Value = serde_json::from_slice(&late.output().unwrap().stdout).unwrap();
+    assert_eq!(listed["sessions"][0]["name"], "ada");
+    assert!(stranger.accept().is_err(), "nobody came to the old port");
+    let sent = call(&server, &ada, "send_message", json!({"thread": ada.id, "message": "still here"})).await;
+    assert_eq!(sent["link_state"], "none");
 }
 
 /// What a program asks outlives the server: it is asked again, answered, and the turn goes on.
