@@ -55,6 +55,8 @@ pub(super) struct Current {
     pub(super) delivery: Option<u64>,
     /// What to type; unknown after a restart until the conversation says it again.
     pub(super) job: Option<Box<Job>>,
+    /// It came back into the composer, and was sent off once more.
+    pub(super) sent_again: bool,
 }
 
 /// How far the turn has come.
@@ -291,7 +293,7 @@ impl Runner {
         let Some(job) = self.queue.pop_front() else { return };
         self.report(&job.key, Report::Started { through: job.through });
         let (key, tag) = (job.key.clone(), tag_of(&job.key));
-        self.current = Some(Current { key, tag, stage: Stage::Offered, delivery: None, job: Some(job) });
+        self.current = Some(Current { key, tag, stage: Stage::Offered, delivery: None, job: Some(job), sent_again: false });
     }
 
     /// Whether something may be typed: the program waits, nobody has begun to type, and nothing is owed to anybody.
@@ -335,7 +337,7 @@ impl Runner {
                 self.seen_working().await;
             }
             PaneState::Asking => self.seen_asking(view),
-            PaneState::Idle => self.seen_idle().await,
+            PaneState::Idle => self.seen_idle(view).await,
         }
         self.advance().await;
     }
@@ -364,8 +366,12 @@ impl Runner {
         }
     }
 
-    async fn seen_idle(&mut self) {
+    async fn seen_idle(&mut self, view: View) {
         self.asks.retain(|ask| matches!(ask.to, Asked::Hook(_)));
+        if self.send_again(view.composer.as_deref().unwrap_or_default()).await {
+            self.grace = None;
+            return;
+        }
         let stage = self.current.as_ref().map(|current| current.stage).filter(|stage| *stage >= Stage::Sent);
         if stage.is_none() && self.typed == Typed::Nothing && self.late.is_none() {
             self.grace = None;

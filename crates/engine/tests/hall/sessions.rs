@@ -40,6 +40,8 @@ struct Screen {
     composer: String,
     taken: Vec<String>,
     escapes: usize,
+    /// It does not react to Enter.
+    stuck: bool,
     token: String,
     news: broadcast::Sender<PaneNews>,
 }
@@ -79,7 +81,7 @@ impl SessionHost for Desk {
         let id = launch.session.to_string();
         let token = launch.env["MOOTHALL_SESSION_TOKEN"].clone();
         let news = broadcast::channel(64).0;
-        let screen = Screen { state: PaneState::Idle, composer: String::new(), taken: Vec::new(), escapes: 0, token, news };
+        let screen = Screen { state: PaneState::Idle, composer: String::new(), taken: Vec::new(), escapes: 0, stuck: false, token, news };
         self.screens.lock().unwrap().insert(id.clone(), screen);
         Ok(Pane { socket: String::new(), id, pid: 1 })
     }
@@ -110,15 +112,19 @@ impl SessionHost for Desk {
     }
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {
         self.with(&pane.id, |screen| match key {
+            Key::Enter if screen.stuck => Err(HostFault::Failed("It does not take it.".into())),
             Key::Enter => {
                 let text = std::mem::take(&mut screen.composer);
                 screen.taken.push(text);
                 screen.state = PaneState::Busy;
+                Ok(())
             }
-            Key::Escape => screen.escapes += 1,
-            Key::Option(_) => {}
-        });
-        Ok(())
+            Key::Escape => {
+                screen.escapes += 1;
+                Ok(())
+            }
+            Key::Option(_) => Ok(()),
+        })
     }
     async fn tail(&self, pane: &Pane, _lines: usize) -> Result<String, HostFault> {
         self.reach()?;
@@ -308,6 +314,36 @@ async fn after_a_restart_nothing_is_typed_twice_and_the_answer_still_arrives() {
     assert_eq!(room.taken(&a).len(), 1);
     room.hall.submit(&a, post("again"), None).await.unwrap();
     room.takes(&a, 2).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_comes_back_is_sent_off_again_and_not_typed_again() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    let first = eventually(async || room.taken(&a).first().cloned()).await;
+    room.desk.with(a.as_str(), |screen| screen.composer.clone_from(&first));
+    room.desk.show(a.as_str(), PaneState::Idle);
+    assert_eq!(room.takes(&a, 2).await, first, "the same words once, with nothing added");
+    room.says(&a, "hello back").await;
+    assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "hello back")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_is_not_taken_is_shown_and_not_repeated() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.desk.with(a.as_str(), |screen| screen.stuck = true);
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    let unknown = |event: &Event| matches!(event, Event::TurnEnded { fault: Some(fault), .. } if fault.code == "delivery_unknown");
+    eventually(async || {
+        let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+        has(&events, unknown).then_some(())
+    })
+    .await;
+    let rows = room.log.deliveries().unwrap().of_stream(&a).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.state).collect::<Vec<_>>(), [DeliveryState::Unknown]);
+    assert!(room.desk.with(a.as_str(), |screen| screen.composer.contains("hello")), "it still stands there");
 }
 
 #[tokio::test(start_paused = true)]
