@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::directory::Seat;
 use super::hooks::{Heard, Hook, Permit};
-use super::host::{Key, PaneState, SessionHost, View};
+use super::host::{HostFault, Key, PaneState, SessionHost, View};
 use super::tags::tag_of;
 use super::watch::{Happened, Watching, at};
 use super::{Doing, Session, SessionError, Sessions};
@@ -312,6 +312,7 @@ impl Runner {
                 self.state = view.state;
                 Some(view)
             }
+            Err(HostFault::Gone(_)) => Some(View { state: PaneState::Gone, composer: None, dialog: None, text: String::new() }),
             Err(fault) => {
                 tracing::warn!(session = %self.session.id, %fault, "its terminal cannot be seen");
                 None

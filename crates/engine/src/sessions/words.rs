@@ -22,8 +22,6 @@ use crate::ports::DeliveryState;
 const ASK_MAX: Millis = Millis::from_secs(600);
 /// Who reports are brought by, for keys that make them count once.
 const BRINGER: &str = "moothall:hook";
-/// What prompts begin with that a program's surroundings give it at checkpoints.
-const CHECKPOINTS: [&str; 2] = ["[Checkpoint]", "[TeleClaude Checkpoint]"];
 
 impl Runner {
     /// Takes a report in. Everything that follows from it is kept before this returns, each under the report's own id.
@@ -68,7 +66,7 @@ impl Runner {
                 Ok(Heard::Yes)
             }
             Some(_) => Ok(Heard::Nothing),
-            None if CHECKPOINTS.iter().any(|mark| text.trim_start().starts_with(mark)) => {
+            None if self.sessions.shared.config.checkpoints.include(text) => {
                 self.typed = Typed::Checkpoint;
                 Ok(Heard::Yes)
             }

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use moothall_engine::MemoryLog;
-use moothall_engine::hall::{Hall, HallParts};
+use moothall_engine::hall::{Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{DeliveryState, EventLog};
 use moothall_engine::sessions::{
     Adopt, Asker, Heard, Hook, HookNews, HostFault, Key, Launch, LinkState, Member, Message, NewLink, NewSession, Pane, PaneNews,
-    PaneState, Permit, Sent, SessionError, SessionHost, SessionId, Sessions, View,
+    PaneState, Permit, Sent, SessionError, SessionHost, SessionId, SessionParts, Sessions, View,
 };
 use moothall_kernel::command::Actor;
 use moothall_kernel::event::{Event, Outcome};
@@ -89,7 +89,9 @@ impl SessionHost for Desk {
         Err(HostFault::Gone("there is none".into()))
     }
     async fn watch(&self, pane: &Pane, _client: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
-        self.reach().inspect_err(|_| drop(self.tries.fetch_add(1, Relaxed)))?;
+        self.reach().inspect_err(|_| {
+            self.tries.fetch_add(1, Relaxed);
+        })?;
         Ok(self.with(&pane.id, |screen| screen.news.subscribe()))
     }
     async fn view(&self, pane: &Pane, _client: &str) -> Result<View, HostFault> {
@@ -214,7 +216,7 @@ impl Room {
 async fn open(log: &Arc<MemoryLog>, desk: &Arc<Desk>) -> Hall {
     let (registry, defaults) = (moothall_engine::registry::Registry::default(), Policy::default());
     let parts = HallParts { log: log.clone(), clock: TestClock::new(), registry, defaults, owner: "test".into() };
-    Hall::open_with(parts, Some(desk.clone())).await.unwrap()
+    Hall::open_with(parts, Some(SessionParts::new(desk.clone()))).await.unwrap()
 }
 
 fn pair(from: &str, text: &str) -> (String, String) {
@@ -545,4 +547,19 @@ async fn a_turn_that_fails_before_it_was_typed_is_brought_again() {
     room.hall.submit(&a, post("the second thing"), None).await.unwrap();
     let prompt = room.takes(&a, 1).await;
     assert!(prompt.contains("the first thing") && prompt.contains("the second thing"), "{prompt}");
+}
+
+/// A server that dies between a session's home and its answer: whoever repeats the request finds what was begun.
+#[tokio::test(start_paused = true)]
+async fn a_repeated_start_finds_its_session_after_a_restart() {
+    let mut room = Room::new().await;
+    let new =
+        || NewSession { client: "claude".into(), cwd: "/".into(), args: Vec::new(), name: Some("ada".into()), by: Actor::human("user") };
+    let key = Some(Idempotency { principal: "user".into(), key: "k".into(), fingerprint: "f".into() });
+    let first = room.sessions().start_once(new(), key.clone()).await.unwrap().session;
+    room.restart().await;
+    assert_eq!(room.sessions().start_once(new(), key.clone()).await.unwrap().session.id, first.id);
+    let other = Some(Idempotency { fingerprint: "g".into(), ..key.unwrap() });
+    assert!(matches!(room.sessions().start_once(new(), other).await, Err(SessionError::Hall(HallError::KeyReused))));
+    assert_eq!(room.sessions().list(false).len(), 1);
 }

@@ -1,11 +1,12 @@
 //! Links between agents in real terminals: what the criteria of their design ask for, one test for each, named after it.
 
-use std::process::Command;
+use std::io::Write;
+use std::process::{Command, Stdio};
 
 use moothall_testkit::fake_tui;
 use serde_json::{Value, json};
 
-use crate::harness::{Home, PATIENCE, Server};
+use crate::harness::{Home, PATIENCE, Running, Server};
 
 /// The stand-in for a command-line agent, when this program is started as one.
 #[test]
@@ -20,6 +21,11 @@ struct Hall {
 
 impl Hall {
     fn new() -> Self {
+        Self::with("")
+    }
+
+    /// The same, with more in its configuration.
+    fn with(configuration: &str) -> Self {
         let home = Home::new();
         let log = home.path().join("prompts").to_string_lossy().into_owned();
         let (argv, env) = fake_tui::within("links::stands_in", &["--name", "fake", "--quiet", "--log", &log]);
@@ -28,7 +34,7 @@ impl Hall {
         let (name, program) = (env.keys().next().unwrap(), argv.join(" "));
         let more = format!("for word; do {name}=${name}$(printf '\\037')$word; done");
         let script = home.script("fake", &format!("{variables}{more}\nexport {name}\nexec {program}"));
-        home.configure(&format!("[agents.fake]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{script}\"]\n"));
+        home.configure(&format!("[agents.fake]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{script}\"]\n{configuration}"));
         Self { home }
     }
 
@@ -65,12 +71,17 @@ async fn start(server: &Server<'_>, hall: &Hall, name: &str) -> Agent {
     std::fs::create_dir_all(&work).unwrap();
     let started = server.accepted("/sessions", json!({"client": "fake", "name": name, "cwd": work})).await;
     let id = started["id"].as_str().unwrap().to_owned();
-    let environment = hall.home.data().join("spool").join(&id).join("claude-tools.json");
-    let tools: Value = serde_json::from_slice(&std::fs::read(environment).unwrap()).unwrap();
-    let token = tools["mcpServers"]["moothall"]["env"]["MOOTHALL_SESSION_TOKEN"].as_str().unwrap().to_owned();
+    let token = environment(hall, &id)["MOOTHALL_SESSION_TOKEN"].as_str().unwrap().to_owned();
     let agent = Agent { id, name: name.to_owned(), token };
     until("it takes input", async || state(server, &agent).await == "idle").await;
     agent
+}
+
+/// What the tools of a session's program are given.
+fn environment(hall: &Hall, session: &str) -> Value {
+    let file = hall.home.data().join("spool").join(session).join("claude-tools.json");
+    let tools: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    tools["mcpServers"]["moothall"]["env"].clone()
 }
 
 async fn state(server: &Server<'_>, agent: &Agent) -> String {
@@ -253,6 +264,25 @@ async fn sc_6_checkpoints_and_empty_output_cross_nothing() {
 }
 
 #[tokio::test]
+async fn sc_6_what_a_checkpoint_is_the_configuration_says() {
+    let hall = Hall::with("[sessions]\ncheckpoints = [\"<reminder>\"]\n");
+    let server = hall.serve();
+    let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
+    let link = direct(&server, &ada, &bob, "hello").await["link_id"].as_str().unwrap().to_owned();
+    until("bob heard it", async || state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await).await;
+    types(&hall, &ada, "[say:the answer before it]");
+    until("the answer crosses", async || said(&server, &link).await.contains(&("ada".into(), "the answer before it".into()))).await;
+    until("both are idle", async || state(&server, &ada).await == "idle" && state(&server, &bob).await == "idle").await;
+    let before = said(&server, &link).await.len();
+    types(&hall, &ada, "<reminder> go on if there is more [say:no more]");
+    until("it is answered", async || was_told(&server, &ada, "no more").await && state(&server, &ada).await == "idle").await;
+    types(&hall, &ada, "[Checkpoint] is a word like any other now");
+    until("what a person types crosses", async || said(&server, &link).await.len() > before).await;
+    assert_eq!(said(&server, &link).await[before].1, "[Checkpoint] is a word like any other now");
+    assert!(!was_told(&server, &bob, "no more").await);
+}
+
+#[tokio::test]
 async fn sc_7_one_member_ends_the_link_for_all() {
     let hall = Hall::new();
     let server = hall.serve();
@@ -295,11 +325,16 @@ async fn sc_9_worker_mode_stays() {
     let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
     call(&server, &ada, "send_message", json!({"session_id": bob.id, "message": "[say:the work is done]"})).await;
     until("ada is told", async || said(&server, &ada.id).await.iter().any(|(from, _)| from == "bob")).await;
-    let short: String = bob.id.chars().take(8).collect();
-    let notice =
-        format!("Session {short} \"bob\" finished its turn. Use get_session_data(session_id=\"{}\") to read what it said.", bob.id);
-    assert_eq!(said(&server, &ada.id).await[0], ("bob".to_owned(), notice));
-    let data = call(&server, &ada, "get_session_data", json!({"session_id": bob.id})).await;
+    let (id, (from, notice)) = (&bob.id, said(&server, &ada.id).await[0].clone());
+    let wanted = format!("Session {id} \"bob\" finished its turn. Use get_session_data(session_id=\"{id}\") to read what it said.");
+    assert_eq!((from.as_str(), &notice), ("bob", &wanted));
+    // What the notice says can be pasted, whichever of its words are.
+    let pasted = notice.split('"').nth(3).unwrap();
+    let data = call(&server, &ada, "get_session_data", json!({"session_id": pasted})).await;
+    assert_eq!(
+        call(&server, &ada, "get_session_data", json!({"session_id": notice.split(' ').nth(1).unwrap()})).await["text"],
+        data["text"]
+    );
     assert!(data["text"].as_str().unwrap().contains("the work is done"), "{data}");
     assert_eq!(links(&server, &ada).await.len(), 0);
 }
@@ -318,6 +353,46 @@ async fn a_restart_with_live_sessions_finds_them_again_and_types_nothing_twice()
     let turns = server.get(&format!("/threads/{}/turns", ada.id)).await;
     let outcomes: Vec<&str> = turns["turns"].as_array().unwrap().iter().map(|turn| turn["outcome"].as_str().unwrap()).collect();
     assert_eq!(outcomes, ["spoke", "spoke"], "each turn ended once");
+}
+
+/// A program that lives longer than the server finds the next one, wherever that listens.
+#[tokio::test]
+async fn a_sessions_tools_find_the_server_on_another_port() {
+    let hall = Hall::new();
+    let server = hall.serve();
+    let ada = start(&server, &hall, "ada").await;
+    let mut command = hall.home.command(&["mcp"]);
+    let own = environment(&hall, &ada.id);
+    let own = own.as_object().unwrap().iter().map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned()));
+    command.envs(own).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut tools = command.spawn().unwrap();
+    let mut input = tools.stdin.take().unwrap();
+    let running = Running::of(tools);
+    let mut ask = || {
+        let line = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_sessions", "arguments": {}}});
+        writeln!(input, "{line}").unwrap();
+        let answer: Value = serde_json::from_str(&running.line()).unwrap();
+        answer["result"]["structuredContent"]["sessions"][0]["name"].clone()
+    };
+    assert_eq!(ask(), "ada");
+    let old = server.address();
+    assert!(server.stop().success());
+    // Somebody else has the port now, and hears nothing of this.
+    let stranger = std::net::TcpListener::bind(old).unwrap();
+    stranger.set_nonblocking(true).unwrap();
+    let server = hall.serve();
+    assert_ne!(server.address(), old);
+    until("ada is found again", async || state(&server, &ada).await == "idle").await;
+    assert_eq!(ask(), "ada");
+    // A program that starts only now has the old address in its environment as well.
+    let mut late = hall.home.command(&["sessions", "--json"]);
+    late.envs([("MOOTHALL_URL", format!("http://{old}")), ("MOOTHALL_SESSION_TOKEN", ada.token.clone())]);
+    late.env("MOOTHALL_SPOOL", hall.home.data().join("spool").join(&ada.id));
+    let listed: Value = serde_json::from_slice(&late.output().unwrap().stdout).unwrap();
+    assert_eq!(listed["sessions"][0]["name"], "ada");
+    assert!(stranger.accept().is_err(), "nobody came to the old port");
+    let sent = call(&server, &ada, "send_message", json!({"thread": ada.id, "message": "still here"})).await;
+    assert_eq!(sent["link_state"], "none");
 }
 
 /// What a program asks outlives the server: it is asked again, answered, and the turn goes on.

@@ -13,6 +13,7 @@ mod vendor;
 mod claude;
 mod codex;
 mod gemini;
+mod transcript;
 mod folder;
 mod report;
 mod wait;
