@@ -15,17 +15,17 @@ fn stands_in() {
 }
 
 /// A home whose server can start stand-ins; its terminals end with it.
-struct Hall {
-    home: Home,
+pub struct Hall {
+    pub home: Home,
 }
 
 impl Hall {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self::with("")
     }
 
     /// The same, with more in its configuration.
-    fn with(configuration: &str) -> Self {
+    pub fn with(configuration: &str) -> Self {
         let home = Home::new();
         let log = home.path().join("prompts").to_string_lossy().into_owned();
         let (argv, env) = fake_tui::within("links::stands_in", &["--name", "fake", "--quiet", "--log", &log]);
@@ -38,17 +38,25 @@ impl Hall {
         Self { home }
     }
 
-    fn serve(&self) -> Server<'_> {
+    pub fn serve(&self) -> Server<'_> {
         self.home.serve()
     }
 
     /// Prompts that the stand-ins took.
-    #[cfg(feature = "crash-points")]
-    fn prompts(&self) -> usize {
-        std::fs::read_to_string(self.home.path().join("prompts")).unwrap_or_default().lines().count()
+    pub fn prompts(&self) -> Vec<String> {
+        let log = std::fs::read_to_string(self.home.path().join("prompts")).unwrap_or_default();
+        log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["prompt"].as_str().unwrap().to_owned()).collect()
     }
 
-    fn tmux(&self, args: &[&str]) -> std::process::Output {
+    /// The pane of a session.
+    pub fn pane(&self, agent: &Agent) -> String {
+        let panes = self.tmux(&["list-panes", "-a", "-F", "#{pane_id} #{window_name}"]);
+        let panes = String::from_utf8(panes.stdout).unwrap();
+        let pane = panes.lines().find_map(|line| line.split_once(' ').filter(|(_, title)| title.contains(&agent.name)));
+        pane.unwrap_or_else(|| panic!("{} has no pane: {panes}", agent.name)).0.to_owned()
+    }
+
+    pub fn tmux(&self, args: &[&str]) -> std::process::Output {
         Command::new("tmux").arg("-S").arg(self.home.data().join("tmux/tmux.sock")).args(args).output().unwrap()
     }
 }
@@ -60,13 +68,13 @@ impl Drop for Hall {
 }
 
 /// A session, as a test looks at it.
-struct Agent {
-    id: String,
-    name: String,
-    token: String,
+pub struct Agent {
+    pub id: String,
+    pub name: String,
+    pub token: String,
 }
 
-async fn start(server: &Server<'_>, hall: &Hall, name: &str) -> Agent {
+pub async fn start(server: &Server<'_>, hall: &Hall, name: &str) -> Agent {
     let work = hall.home.path().join(name);
     std::fs::create_dir_all(&work).unwrap();
     let started = server.accepted("/sessions", json!({"client": "fake", "name": name, "cwd": work})).await;
@@ -84,12 +92,12 @@ fn environment(hall: &Hall, session: &str) -> Value {
     tools["mcpServers"]["moothall"]["env"].clone()
 }
 
-async fn state(server: &Server<'_>, agent: &Agent) -> String {
+pub async fn state(server: &Server<'_>, agent: &Agent) -> String {
     let found = server.get(&format!("/sessions/{}", agent.id)).await;
     found["state"].as_str().unwrap_or_default().to_owned()
 }
 
-async fn until(what: &str, holds: impl AsyncFn() -> bool) {
+pub async fn until(what: &str, holds: impl AsyncFn() -> bool) {
     let waiting = async {
         while !holds().await {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
@@ -118,7 +126,7 @@ async fn told(server: &Server<'_>, agent: &Agent) -> Vec<String> {
     screen["text"].as_str().unwrap_or_default().lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-async fn was_told(server: &Server<'_>, agent: &Agent, words: &str) -> bool {
+pub async fn was_told(server: &Server<'_>, agent: &Agent, words: &str) -> bool {
     told(server, agent).await.iter().any(|line| line.contains(words))
 }
 
@@ -131,16 +139,13 @@ fn members(link: &Value) -> Vec<&str> {
 }
 
 /// A person types at the terminal of a session.
-fn types(hall: &Hall, agent: &Agent, words: &str) {
-    let panes = hall.tmux(&["list-panes", "-a", "-F", "#{pane_id} #{window_name}"]);
-    let panes = String::from_utf8(panes.stdout).unwrap();
-    let pane = panes.lines().find_map(|line| line.split_once(' ').filter(|(_, title)| title.contains(&agent.name)).map(|(pane, _)| pane));
-    let pane = pane.unwrap_or_else(|| panic!("{} has no pane: {panes}", agent.name));
-    hall.tmux(&["send-keys", "-t", pane, "-l", words]);
-    hall.tmux(&["send-keys", "-t", pane, "Enter"]);
+pub fn types(hall: &Hall, agent: &Agent, words: &str) {
+    let pane = hall.pane(agent);
+    hall.tmux(&["send-keys", "-t", &pane, "-l", words]);
+    hall.tmux(&["send-keys", "-t", &pane, "Enter"]);
 }
 
-async fn said(server: &Server<'_>, thread: &str) -> Vec<(String, String)> {
+pub async fn said(server: &Server<'_>, thread: &str) -> Vec<(String, String)> {
     let events = server.events(thread).await;
     let messages = events.iter().filter(|event| event["type"] == "message");
     messages.map(|event| (event["from"].as_str().unwrap().to_owned(), event["content"].as_str().unwrap().to_owned())).collect()
@@ -417,7 +422,7 @@ async fn a_question_outlives_the_server() {
 }
 
 /// What was asked for the `count`-th time.
-async fn asked(server: &Server<'_>, agent: &Agent, count: usize) -> Value {
+pub async fn asked(server: &Server<'_>, agent: &Agent, count: usize) -> Value {
     let requested = async || {
         let events = server.events(&agent.id).await.into_iter();
         let requests = events.filter(|event| event["type"] == "permission" && event["content"]["event"] == "requested");
@@ -446,7 +451,7 @@ async fn a_prompt_is_typed_once_wherever_the_server_dies() {
         until(point, async || said(&server, &ada.id).await.iter().any(|(from, _)| from != "user")).await;
         let answers: Vec<_> = said(&server, &ada.id).await.into_iter().filter(|(from, _)| from != "user").collect();
         assert_eq!(answers, [("ada".to_owned(), "it is done".to_owned())], "{point}");
-        assert_eq!(hall.prompts(), 1, "{point}: it was typed once");
+        assert_eq!(hall.prompts().len(), 1, "{point}: it was typed once");
     }
 }
 
