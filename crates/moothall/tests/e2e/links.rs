@@ -15,12 +15,12 @@ fn stands_in() {
 }
 
 /// A home whose server can start stand-ins; its terminals end with it.
-struct Hall {
-    home: Home,
+pub struct Hall {
+    pub home: Home,
 }
 
 impl Hall {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self::with("")
     }
 
@@ -38,14 +38,24 @@ impl Hall {
         Self { home }
     }
 
-    fn serve(&self) -> Server<'_> {
+    pub fn serve(&self) -> Server<'_> {
         self.home.serve()
     }
 
     /// Prompts that the stand-ins took.
-    #[cfg(feature = "crash-points")]
-    fn prompts(&self) -> usize {
-        std::fs::read_to_string(self.home.path().join("prompts")).unwrap_or_default().lines().count()
+    pub fn taken(&self) -> Vec<String> {
+        let log = std::fs::read_to_string(self.home.path().join("prompts")).unwrap_or_default();
+        let prompt = |line: &str| serde_json::from_str::<Value>(line).unwrap()["prompt"].as_str().unwrap().to_owned();
+        log.lines().map(prompt).collect()
+    }
+
+    /// Somebody at the terminal of a session presses a key.
+    pub fn press(&self, agent: &Agent, key: &str) {
+        let panes = self.tmux(&["list-panes", "-a", "-F", "#{pane_id} #{window_name}"]);
+        let panes = String::from_utf8(panes.stdout).unwrap();
+        let of = |line: &str| line.split_once(' ').filter(|(_, title)| title.contains(&agent.name)).map(|(pane, _)| pane.to_owned());
+        let pane = panes.lines().find_map(of).unwrap_or_else(|| panic!("{} has no pane: {panes}", agent.name));
+        self.tmux(&["send-keys", "-t", &pane, key]);
     }
 
     fn tmux(&self, args: &[&str]) -> std::process::Output {
@@ -60,13 +70,13 @@ impl Drop for Hall {
 }
 
 /// A session, as a test looks at it.
-struct Agent {
-    id: String,
-    name: String,
-    token: String,
+pub struct Agent {
+    pub id: String,
+    pub name: String,
+    pub token: String,
 }
 
-async fn start(server: &Server<'_>, hall: &Hall, name: &str) -> Agent {
+pub async fn start(server: &Server<'_>, hall: &Hall, name: &str) -> Agent {
     let work = hall.home.path().join(name);
     std::fs::create_dir_all(&work).unwrap();
     let started = server.accepted("/sessions", json!({"client": "fake", "name": name, "cwd": work})).await;
@@ -78,18 +88,18 @@ async fn start(server: &Server<'_>, hall: &Hall, name: &str) -> Agent {
 }
 
 /// What the tools of a session's program are given.
-fn environment(hall: &Hall, session: &str) -> Value {
+pub fn environment(hall: &Hall, session: &str) -> Value {
     let file = hall.home.data().join("spool").join(session).join("claude-tools.json");
     let tools: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     tools["mcpServers"]["moothall"]["env"].clone()
 }
 
-async fn state(server: &Server<'_>, agent: &Agent) -> String {
+pub async fn state(server: &Server<'_>, agent: &Agent) -> String {
     let found = server.get(&format!("/sessions/{}", agent.id)).await;
     found["state"].as_str().unwrap_or_default().to_owned()
 }
 
-async fn until(what: &str, holds: impl AsyncFn() -> bool) {
+pub async fn until(what: &str, holds: impl AsyncFn() -> bool) {
     let waiting = async {
         while !holds().await {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
@@ -108,21 +118,21 @@ async fn call(server: &Server<'_>, by: &Agent, tool: &str, arguments: Value) -> 
     answer["result"]["structuredContent"].clone()
 }
 
-async fn direct(server: &Server<'_>, from: &Agent, to: &Agent, words: &str) -> Value {
+pub async fn direct(server: &Server<'_>, from: &Agent, to: &Agent, words: &str) -> Value {
     call(server, from, "send_message", json!({"session_id": to.id, "message": words, "direct": true})).await
 }
 
 /// What a session's terminal shows, line by line.
-async fn told(server: &Server<'_>, agent: &Agent) -> Vec<String> {
+pub async fn told(server: &Server<'_>, agent: &Agent) -> Vec<String> {
     let screen = server.get(&format!("/sessions/{}/screen", agent.id)).await;
     screen["text"].as_str().unwrap_or_default().lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-async fn was_told(server: &Server<'_>, agent: &Agent, words: &str) -> bool {
+pub async fn was_told(server: &Server<'_>, agent: &Agent, words: &str) -> bool {
     told(server, agent).await.iter().any(|line| line.contains(words))
 }
 
-async fn links(server: &Server<'_>, of: &Agent) -> Vec<Value> {
+pub async fn links(server: &Server<'_>, of: &Agent) -> Vec<Value> {
     server.get(&format!("/links?session={}", of.id)).await["links"].as_array().unwrap().clone()
 }
 
@@ -131,16 +141,13 @@ fn members(link: &Value) -> Vec<&str> {
 }
 
 /// A person types at the terminal of a session.
-fn types(hall: &Hall, agent: &Agent, words: &str) {
-    let panes = hall.tmux(&["list-panes", "-a", "-F", "#{pane_id} #{window_name}"]);
-    let panes = String::from_utf8(panes.stdout).unwrap();
-    let pane = panes.lines().find_map(|line| line.split_once(' ').filter(|(_, title)| title.contains(&agent.name)).map(|(pane, _)| pane));
-    let pane = pane.unwrap_or_else(|| panic!("{} has no pane: {panes}", agent.name));
-    hall.tmux(&["send-keys", "-t", pane, "-l", words]);
-    hall.tmux(&["send-keys", "-t", pane, "Enter"]);
+pub fn types(hall: &Hall, agent: &Agent, words: &str) {
+    // Several characters that name no key are typed as they are.
+    hall.press(agent, words);
+    hall.press(agent, "Enter");
 }
 
-async fn said(server: &Server<'_>, thread: &str) -> Vec<(String, String)> {
+pub async fn said(server: &Server<'_>, thread: &str) -> Vec<(String, String)> {
     let events = server.events(thread).await;
     let messages = events.iter().filter(|event| event["type"] == "message");
     messages.map(|event| (event["from"].as_str().unwrap().to_owned(), event["content"].as_str().unwrap().to_owned())).collect()
@@ -446,7 +453,7 @@ async fn a_prompt_is_typed_once_wherever_the_server_dies() {
         until(point, async || said(&server, &ada.id).await.iter().any(|(from, _)| from != "user")).await;
         let answers: Vec<_> = said(&server, &ada.id).await.into_iter().filter(|(from, _)| from != "user").collect();
         assert_eq!(answers, [("ada".to_owned(), "it is done".to_owned())], "{point}");
-        assert_eq!(hall.prompts(), 1, "{point}: it was typed once");
+        assert_eq!(hall.taken().len(), 1, "{point}: it was typed once");
     }
 }
 
