@@ -152,6 +152,8 @@ pub enum Bell {
         /// Whose, and how.
         presence: Presence,
     },
+    /// The list of sessions, what one of them is doing, or a link changed.
+    Sessions,
 }
 
 /// What a hall is made of.

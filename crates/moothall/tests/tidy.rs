@@ -17,7 +17,7 @@ const WATCHERS: [(&str, &str); 7] = [
     ("crates/agents/tests/agents/common.rs", "watches processes of the system, which tell nobody but their parent that they are gone"),
     ("crates/agents/tests/agents/story.rs", "looks at a hall from outside until its round is closed"),
     ("crates/engine/tests/hall/common.rs", "watches a hall from outside, in time that is not real"),
-    ("crates/moothall/tests/e2e/links.rs", "watches terminals and what they bring about from outside"),
+    ("crates/moothall/tests/e2e/harness.rs", "watches terminals and what they bring about from outside"),
     ("crates/moothall/tests/e2e/terminal.rs", "watches a terminal from outside, which tells nobody when its screen changes"),
     ("crates/moothall/tests/real_agents/terminal.rs", "watches a program's terminal from outside, which tells nobody when it is drawn"),
 ];

@@ -19,7 +19,7 @@ use super::runner::{Mail, Runner};
 use super::{Doing, NewObserved, NewSession, Origin, Session, SessionError, SessionId, SessionParts, SessionsConfig, Status};
 use crate::agent::Agent;
 use crate::crash;
-use crate::hall::{HallError, Idempotency};
+use crate::hall::{Bell, HallError, Idempotency};
 use crate::inner::Inner;
 use crate::ports::LogError;
 use crate::settle::{IDEM, claim_key};
@@ -77,6 +77,7 @@ enum Begun {
     No(Option<Idempotency>),
 }
 
+#[derive(Clone, PartialEq)]
 struct Known {
     session: Session,
     doing: Doing,
@@ -92,9 +93,12 @@ impl Seat {
         self.lock().session.clone()
     }
 
-    pub(super) fn update(&self, session: &Session, doing: Doing, waiting: usize) {
-        *self.lock() = Known { session: session.clone(), doing, waiting };
+    /// Takes down how it is now; whether that is news.
+    pub(super) fn update(&self, session: &Session, doing: Doing, waiting: usize) -> bool {
+        let new = Known { session: session.clone(), doing, waiting };
+        let is_news = std::mem::replace(&mut *self.lock(), new.clone()) != new;
         self.over.send_replace(session.ended.is_some());
+        is_news
     }
 
     fn status(&self) -> Status {
@@ -156,6 +160,14 @@ impl Sessions {
         self.shared.hall.upgrade().ok_or(SessionError::Hall(HallError::ShuttingDown))
     }
 
+    /// Whoever watches sessions and links shall look again.
+    pub(super) fn ring(&self) {
+        if let Some(hall) = self.shared.hall.upgrade() {
+            // Nobody may be watching.
+            let _ = hall.bells.send(Bell::Sessions);
+        }
+    }
+
     /// What takes the turns of sessions.
     pub(crate) fn agent(&self) -> Arc<dyn Agent> {
         Arc::new(Terminals(self.clone()))
@@ -182,6 +194,7 @@ impl Sessions {
         let over = watch::Sender::new(session.ended.is_some());
         let seat = Arc::new(Seat { known, mail, over });
         self.seats().insert(session.id.clone(), seat.clone());
+        self.ring();
         if session.ended.is_none()
             && let (Some(host), Some(hall)) = (self.shared.host.clone(), self.shared.hall.upgrade())
         {

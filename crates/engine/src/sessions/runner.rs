@@ -223,7 +223,9 @@ impl Runner {
             (false, _, PaneState::Idle) if self.current.is_none() && self.typed == Typed::Nothing => Doing::Idle,
             (false, _, PaneState::Idle | PaneState::Busy | PaneState::Shell | PaneState::Gone) => Doing::Busy,
         };
-        self.seat.update(&self.session, doing, self.queue.len());
+        if self.seat.update(&self.session, doing, self.queue.len()) {
+            self.sessions.ring();
+        }
     }
 
     async fn ensure(&mut self, job: Box<Job>) {

@@ -556,11 +556,37 @@ async fn a_repeated_start_finds_its_session_after_a_restart() {
     let mut room = Room::new().await;
     let new =
         || NewSession { client: "claude".into(), cwd: "/".into(), args: Vec::new(), name: Some("ada".into()), by: Actor::human("user") };
-    let key = Some(Idempotency { principal: "user".into(), key: "k".into(), fingerprint: "f".into() });
-    let first = room.sessions().start_once(new(), key.clone()).await.unwrap().session;
+    let key = |fingerprint: &str| Some(Idempotency { principal: "user".into(), key: "k".into(), fingerprint: fingerprint.into() });
+    let first = room.sessions().start_once(new(), key("f")).await.unwrap().session;
     room.restart().await;
-    assert_eq!(room.sessions().start_once(new(), key.clone()).await.unwrap().session.id, first.id);
-    let other = Some(Idempotency { fingerprint: "g".into(), ..key.unwrap() });
-    assert!(matches!(room.sessions().start_once(new(), other).await, Err(SessionError::Hall(HallError::KeyReused))));
+    assert_eq!(room.sessions().start_once(new(), key("f")).await.unwrap().session.id, first.id);
+    assert!(matches!(room.sessions().start_once(new(), key("g")).await, Err(SessionError::Hall(HallError::KeyReused))));
     assert_eq!(room.sessions().list(false).len(), 1);
+}
+
+/// A program that reports its prompts only with its answer: a turn that was interrupted there comes back with the next one.
+#[tokio::test(start_paused = true)]
+async fn two_tags_in_one_stop_are_answered_once() {
+    let room = Room::new().await;
+    let (a, b) = (room.start().await, room.start().await);
+    let link = room.send(&b, &a, "the first thing", true).await.link.unwrap();
+    let first = eventually(async || room.taken(&a).first().cloned()).await;
+    // Somebody presses Esc: the program says nothing, and its screen is idle until nobody can say any more what came of it.
+    room.desk.show(a.as_str(), PaneState::Idle);
+    room.send(&b, &a, "the second thing", true).await;
+    let second = eventually(async || room.taken(&a).get(1).cloned()).await;
+    assert!(second.contains("the second thing") && !second.contains("the first thing"), "{second}");
+    room.desk.show(a.as_str(), PaneState::Idle);
+    let news =
+        || HookNews::Stopped { text: Some("both are done".into()), inputs: Some(vec![first.clone(), second.clone()]), interrupted: true };
+    assert_eq!(room.hook(&a, news()).await, Heard::Yes);
+    let said = room.said(&link).await;
+    let own: Vec<&str> = said.iter().filter(|(from, _)| from == "claude").map(|(_, words)| words.as_str()).collect();
+    assert_eq!(own, ["both are done"], "{said:?}");
+    let events = room.hall.read(&link, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+    let ends = events.iter().filter_map(|event| match &event.event {
+        Event::TurnEnded { participant, outcome, .. } if participant.as_str() == "claude" => Some(*outcome),
+        _ => None,
+    });
+    assert_eq!(ends.collect::<Vec<_>>(), [Outcome::Failed, Outcome::Spoke], "each turn ended once");
 }

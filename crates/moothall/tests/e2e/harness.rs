@@ -18,6 +18,16 @@ use tempfile::TempDir;
 /// Longer than anything takes, even on a busy computer; only a broken test waits so long.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
+/// Looks from outside until something holds; says whether it came about.
+pub async fn comes_about(holds: impl AsyncFn() -> bool) -> bool {
+    let waiting = async {
+        while !holds().await {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.is_ok()
+}
+
 /// A home folder with everything in it.
 pub struct Home {
     folder: TempDir,

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use moothall_testkit::fake_tui;
 use serde_json::{Value, json};
 
-use crate::harness::{Home, PATIENCE, Running, Server};
+use crate::harness::{Home, Running, Server, comes_about};
 
 /// The stand-in for a command-line agent, when this program is started as one.
 #[test]
@@ -43,9 +43,15 @@ impl Hall {
     }
 
     /// Prompts that the stand-ins took.
-    pub fn prompts(&self) -> Vec<String> {
+    pub fn taken(&self) -> Vec<String> {
         let log = std::fs::read_to_string(self.home.path().join("prompts")).unwrap_or_default();
-        log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["prompt"].as_str().unwrap().to_owned()).collect()
+        let prompt = |line: &str| serde_json::from_str::<Value>(line).unwrap()["prompt"].as_str().unwrap().to_owned();
+        log.lines().map(prompt).collect()
+    }
+
+    /// Somebody at the terminal of a session presses a key.
+    pub fn press(&self, agent: &Agent, key: &str) {
+        self.tmux(&["send-keys", "-t", &self.pane(agent), key]);
     }
 
     /// The pane of a session.
@@ -86,7 +92,7 @@ pub async fn start(server: &Server<'_>, hall: &Hall, name: &str) -> Agent {
 }
 
 /// What the tools of a session's program are given.
-fn environment(hall: &Hall, session: &str) -> Value {
+pub fn environment(hall: &Hall, session: &str) -> Value {
     let file = hall.home.data().join("spool").join(session).join("claude-tools.json");
     let tools: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     tools["mcpServers"]["moothall"]["env"].clone()
@@ -98,12 +104,7 @@ pub async fn state(server: &Server<'_>, agent: &Agent) -> String {
 }
 
 pub async fn until(what: &str, holds: impl AsyncFn() -> bool) {
-    let waiting = async {
-        while !holds().await {
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("{what}: it never came about"));
+    assert!(comes_about(holds).await, "{what}: it never came about");
 }
 
 /// Calls a tool as a session's own program does.
@@ -116,12 +117,12 @@ async fn call(server: &Server<'_>, by: &Agent, tool: &str, arguments: Value) -> 
     answer["result"]["structuredContent"].clone()
 }
 
-async fn direct(server: &Server<'_>, from: &Agent, to: &Agent, words: &str) -> Value {
+pub async fn direct(server: &Server<'_>, from: &Agent, to: &Agent, words: &str) -> Value {
     call(server, from, "send_message", json!({"session_id": to.id, "message": words, "direct": true})).await
 }
 
 /// What a session's terminal shows, line by line.
-async fn told(server: &Server<'_>, agent: &Agent) -> Vec<String> {
+pub async fn told(server: &Server<'_>, agent: &Agent) -> Vec<String> {
     let screen = server.get(&format!("/sessions/{}/screen", agent.id)).await;
     screen["text"].as_str().unwrap_or_default().lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
@@ -130,7 +131,7 @@ pub async fn was_told(server: &Server<'_>, agent: &Agent, words: &str) -> bool {
     told(server, agent).await.iter().any(|line| line.contains(words))
 }
 
-async fn links(server: &Server<'_>, of: &Agent) -> Vec<Value> {
+pub async fn links(server: &Server<'_>, of: &Agent) -> Vec<Value> {
     server.get(&format!("/links?session={}", of.id)).await["links"].as_array().unwrap().clone()
 }
 
@@ -140,9 +141,9 @@ fn members(link: &Value) -> Vec<&str> {
 
 /// A person types at the terminal of a session.
 pub fn types(hall: &Hall, agent: &Agent, words: &str) {
-    let pane = hall.pane(agent);
-    hall.tmux(&["send-keys", "-t", &pane, "-l", words]);
-    hall.tmux(&["send-keys", "-t", &pane, "Enter"]);
+    // Several characters that name no key are typed as they are.
+    hall.press(agent, words);
+    hall.press(agent, "Enter");
 }
 
 pub async fn said(server: &Server<'_>, thread: &str) -> Vec<(String, String)> {
@@ -451,7 +452,7 @@ async fn a_prompt_is_typed_once_wherever_the_server_dies() {
         until(point, async || said(&server, &ada.id).await.iter().any(|(from, _)| from != "user")).await;
         let answers: Vec<_> = said(&server, &ada.id).await.into_iter().filter(|(from, _)| from != "user").collect();
         assert_eq!(answers, [("ada".to_owned(), "it is done".to_owned())], "{point}");
-        assert_eq!(hall.prompts().len(), 1, "{point}: it was typed once");
+        assert_eq!(hall.taken().len(), 1, "{point}: it was typed once");
     }
 }
 

@@ -10,7 +10,7 @@
 //! | a shell where the program was | `agents`: `terminal::nothing_is_typed_into_what_is_not_free`, `terminal::a_pane_of_somebody_else_is_only_visited` |
 //! | a pane that is closed, or belongs to another process | `agents`: `terminal::a_program_that_ends_is_told_of`, `terminal::programs_outlive_their_server` |
 //! | a pane that is renamed, doubled or moved | [`a_window_that_is_renamed_and_doubled_is_the_same_terminal`] |
-//! | a person who types while a paste is due | [`a_person_who_types_while_a_prompt_is_due_goes_first`] |
+//! | a person who types while a paste is due | `rough::nothing_is_typed_into_what_a_person_types` |
 //! | prefixes that programs take for commands | `agents`: `terminal::hostile_text_is_only_text`, `terminal::hygiene` |
 //! | 100 kB, tabs, wide characters, NUL | `agents`: `terminal::a_long_text_arrives_whole`, `terminal::hostile_text_is_only_text` |
 //! | output that is no terminal | [`what_is_no_terminal_gets_no_escapes`] |
@@ -50,25 +50,6 @@ async fn what_a_program_says_holds_no_escapes() {
 }
 
 #[tokio::test]
-async fn a_person_who_types_while_a_prompt_is_due_goes_first() {
-    let hall = Hall::new();
-    let server = hall.serve();
-    let ada = start(&server, &hall, "ada").await;
-    hall.tmux(&["send-keys", "-t", &hall.pane(&ada), "-l", "half a sentence"]);
-    until("it stands there", async || was_told(&server, &ada, "half a sentence").await).await;
-    server.say(&ada.id, "[say:the prompt]").await;
-    let waits = async || server.get(&format!("/sessions/{}", ada.id)).await["waiting"] == 1;
-    until("the prompt waits", waits).await;
-    assert_eq!(hall.prompts(), Vec::<String>::new());
-    hall.tmux(&["send-keys", "-t", &hall.pane(&ada), "Enter"]);
-    until("both are done", async || said(&server, &ada.id).await.contains(&("ada".into(), "the prompt".into()))).await;
-    let prompts = hall.prompts();
-    assert_eq!(prompts.len(), 2, "{prompts:?}");
-    assert_eq!(prompts[0], "half a sentence", "nothing was added to it");
-    assert!(prompts[1].starts_with("User:") && !prompts[1].contains("half a sentence"), "{prompts:?}");
-}
-
-#[tokio::test]
 async fn a_window_that_is_renamed_and_doubled_is_the_same_terminal() {
     let hall = Hall::new();
     let server = hall.serve();
@@ -84,7 +65,7 @@ async fn a_window_that_is_renamed_and_doubled_is_the_same_terminal() {
         let asked = server.say(&ada.id, &format!("[say:after {}]", change[0])).await;
         assert_eq!(server.reply(&ada.id, &asked, "ada").await["content"], format!("after {}", change[0]));
     }
-    assert_eq!(hall.prompts().len(), 3);
+    assert_eq!(hall.taken().len(), 3);
 }
 
 #[tokio::test]

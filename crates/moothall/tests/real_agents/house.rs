@@ -5,7 +5,7 @@ use std::process::Command;
 use moothall_testkit::model_server::{ModelServer, Reply};
 use serde_json::{Value, json};
 
-use crate::harness::{Home, PATIENCE, Server};
+use crate::harness::{Home, Server, comes_about};
 use crate::programs;
 
 /// A home with a model for each program. Its terminals end with it.
@@ -63,12 +63,7 @@ impl House {
 
 /// Waits until something holds; shows a session's screen when it does not come about.
 pub async fn until(server: &Server<'_>, session: &str, what: &str, holds: impl AsyncFn() -> bool) {
-    let waiting = async {
-        while !holds().await {
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        }
-    };
-    if tokio::time::timeout(PATIENCE, waiting).await.is_err() {
+    if !comes_about(holds).await {
         let screen = server.get(&format!("/sessions/{session}/screen")).await;
         panic!("{what}: it never came about\n{}", screen["text"].as_str().unwrap_or_default());
     }
