@@ -155,7 +155,7 @@ fn files() -> Finding {
 fn tmux() -> Finding {
     match std::process::Command::new("tmux").arg("-V").output() {
         Ok(output) if output.status.success() => Finding::new("tmux", Verdict::Info, String::from_utf8_lossy(&output.stdout).trim()),
-        _ => Finding::new("tmux", Verdict::Info, "not installed; nothing in this version needs it"),
+        _ => Finding::new("tmux", Verdict::Info, "not installed; agents in terminals need it").fix("install the package tmux"),
     }
 }
 
