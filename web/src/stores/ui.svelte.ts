@@ -35,11 +35,21 @@ class Ui {
   toasts = $state<Toast[]>([]);
   /** What the polite live region says. */
   spoken = $state('');
+  /** Typed for a field that is about to appear. */
+  ahead = $state('');
   #next = 1;
 
   open(dialog: Dialog): void {
     this.dialog = dialog;
     this.drawer = null;
+    this.ahead = '';
+  }
+
+  /** What was typed ahead, once. */
+  takeAhead(): string {
+    const { ahead } = this;
+    if (ahead) this.ahead = '';
+    return ahead;
   }
 
   close(): void {

@@ -93,7 +93,8 @@ test('an agent that runs elsewhere gets words to join with', async ({ page, serv
   await page.getByLabel('Client').fill('codex');
   await page.getByRole('dialog').getByRole('button', { name: 'Invite', exact: true }).click();
   await expect(page.getByText('Give it these words')).toBeVisible();
-  await expect(page.getByRole('dialog').locator('pre')).toContainText(thread);
+  await expect(page.getByRole('dialog').locator('pre').first()).toContainText(thread);
+  await expect(page.getByRole('dialog').locator('pre').last()).toContainText(/^curl .*as=codex'$/);
   await page.getByRole('button', { name: 'Done' }).click();
   await expect(participant(page, 'codex')).toContainText('offline');
 });

@@ -51,6 +51,16 @@ test('the page says before sending who will answer', async ({ page, server }) =>
   await expect(messagesOf(page, 'You')).toContainText('to coder');
 });
 
+test('the code of a message is copied as it stands', async ({ page, server, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url });
+  const thread = await server.begin('Copies');
+  await server.say(thread, 'Here:\n\n```rust\nfn main() {\n    println!("<b>");\n}\n```');
+  await page.goto(`${server.url}/t/${thread}`);
+  await page.getByRole('button', { name: 'Copy', exact: true }).click();
+  await expect(page.getByRole('button', { name: 'Copied' })).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('    println!("<b>");');
+});
+
 test('commands are offered, run by the server, and never said', async ({ page, server }) => {
   const thread = await server.begin('Commands', ['coder', 'quiet']);
   await page.goto(`${server.url}/t/${thread}`);
@@ -58,8 +68,10 @@ test('commands are offered, run by the server, and never said', async ({ page, s
   await expect(page.getByRole('option', { name: /\/mute/ })).toBeVisible();
   await page.keyboard.press('Tab');
   await expect(box(page)).toHaveValue('/mute ');
-  await page.keyboard.type('quiet');
-  await expect(page.getByRole('option', { name: /<id>…/ })).toBeVisible();
+  await expect(page.getByRole('option', { name: /<id>….*\/mute critic/ })).toBeVisible();
+  await page.keyboard.type('@qui');
+  await page.keyboard.press('Tab');
+  await expect(box(page)).toHaveValue('/mute @quiet ');
   await page.keyboard.press('Enter');
   await expect(shown(page, /muted quiet/)).toBeVisible();
   await expect(box(page)).toHaveValue('');

@@ -33,7 +33,7 @@ export class Place {
   atEnd = $derived(this.kept === 'end');
   #parts: Parts;
   #offset = 0;
-  #movedAt = 0;
+  #movedAt = -Infinity;
   #release: ReturnType<typeof setTimeout> | undefined;
 
   constructor(parts: Parts) {
@@ -41,14 +41,14 @@ export class Place {
   }
 
   toEnd(): void {
-    this.#movedAt = 0;
+    this.#movedAt = -Infinity;
     this.kept = 'end';
     this.take();
   }
 
   to(key: string, align: Align): void {
     const kept = { key, align };
-    this.#movedAt = 0;
+    this.#movedAt = -Infinity;
     this.kept = kept;
     this.take();
     clearTimeout(this.#release);
