@@ -17,8 +17,8 @@ const FORMAT: i64 = 2;
 
 /// `texts` is contentless: the log has the words already. It gets words that are cut and folded by the kernel's rules, so its own
 /// tokenizer has nothing left to decide; `keys` holds who spoke (`f<name>`) and where (`s<stream>`), so that filters and words are
-/// met in one walk over the index, from the newest on. The beginnings of words have an index of their own: of three letters, because it
-/// serves two of them as well, while longer ones begin few words. Every message is a `doc`, in the order of the log.
+/// met in one walk over the index, from the newest on. The beginnings of words have an index of their own: of three letters, the
+/// fewest that go on, and the only ones that begin many words. Every message is a `doc`, in the order of the log.
 /// `names` gives ids and nicknames short keys; `called` says what everyone is called now. `place` is where the index is in the log.
 const TABLES: &str = "
 CREATE TABLE place (through INTEGER NOT NULL, link BLOB NOT NULL, residue INTEGER NOT NULL DEFAULT 0) STRICT;
