@@ -14,6 +14,7 @@ export type Dialog =
   | 'start'
   | 'link'
   | 'confirm'
+  | 'unlink'
   | null;
 export type Drawer = 'list' | 'panel' | null;
 

@@ -152,6 +152,24 @@ test('a guard holds, is told once, and Continue lets go', async ({ page, server 
   await expect(shown(page, 'let the agents continue')).toBeVisible();
 });
 
+test('who is not known sees what holds, and is shown the way in', async ({ page, server }) => {
+  const thread = await server.begin('Loop', ['one:terse', 'two:terse'], {
+    name: 'open',
+    max_exchanges_without_human: 3,
+  });
+  await page.goto(`${server.url}/t/${thread}`);
+  await say(page, 'Discuss.');
+  const needs = page.getByRole('region', { name: 'Needs you' });
+  await expect(needs.getByRole('alert')).toContainText('Agents have said as much as they may');
+  await settled(server, thread);
+  await expect(needs.getByRole('button', { name: 'Continue' })).toHaveCount(0);
+  await needs.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('Key').fill(server.key);
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click();
+  await needs.getByRole('button', { name: 'Continue' }).click();
+  await expect(shown(page, 'let the agents continue')).toBeVisible();
+});
+
 test('an agent fails, says why, and can be asked again', async ({ page, server }) => {
   const thread = await server.begin('Trouble', ['broken'], 'mention_only');
   await page.goto(`${server.url}/t/${thread}`);

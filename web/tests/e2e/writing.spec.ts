@@ -101,6 +101,28 @@ test('what could not be sent stays, survives a reload, and is sent once', async 
   expect(events.filter((event) => event.content === 'do not lose me')).toHaveLength(1);
 });
 
+test('what a reload cuts off arrives once, and nobody has to ask for it', async ({ page, server }) => {
+  const thread = await server.begin('Cut off');
+  await page.goto(`${server.url}/t/${thread}`);
+  await expect(shown(page, 'You began the conversation')).toBeVisible();
+  // The first one is never answered here although it arrives; the second one does not even arrive.
+  let posts = 0;
+  await page.route(`**/threads/${thread}/events`, async (route) => {
+    posts += 1;
+    if (posts === 1) await route.fetch();
+  });
+  for (const text of ['it arrived', 'it did not arrive']) {
+    await say(page, text);
+    await expect(shown(page, text)).toBeVisible();
+  }
+  await expect.poll(() => posts).toBe(2);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.reload();
+  for (const text of ['it arrived', 'it did not arrive']) await expect(shown(page, text)).toHaveCount(1);
+  await expect(messagesOf(page, 'You')).toHaveCount(2);
+  await expect(page.getByText('Not sent.')).toHaveCount(0);
+});
+
 test('a reply points to its message and leads back to it', async ({ page, server }) => {
   const thread = await server.begin('Replies');
   await server.say(thread, 'the first of many');

@@ -9,6 +9,7 @@ use moothall_engine::access::{Secret, TokenKind};
 use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::ports::SystemClock;
 use moothall_engine::registry::Registry;
+use moothall_engine::sessions::SessionParts;
 use moothall_kernel::time::Millis;
 use moothall_store::{OpenError, SqliteLog};
 use moothall_surfaces::{HttpOptions, serve};
@@ -188,7 +189,8 @@ async fn open_hall(log: Arc<SqliteLog>, registry: Registry, config: &Config, ter
         defaults: config.defaults.clone(),
         owner: uuid::Uuid::now_v7().to_string(),
     };
-    Hall::open_with(parts, terminals.map(Terminals::host)).await.map_err(|error| {
+    let sessions = terminals.map(|terminals| SessionParts { host: terminals.host(), config: config.sessions.clone() });
+    Hall::open_with(parts, sessions).await.map_err(|error| {
         let exit = if error == HallError::DiskFull { Exit::Io } else { Exit::Failure };
         Fault::new(exit, "cannot open the conversations").because(error).try_this("see `moothall doctor`")
     })

@@ -16,6 +16,7 @@ mod access;
 mod session;
 mod tokens;
 mod invitations;
+mod once;
 mod sessions;
 mod links;
 mod permissions;

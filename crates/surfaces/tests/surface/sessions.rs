@@ -204,3 +204,44 @@ async fn a_server_that_goes_down_says_so_to_those_who_look_at_a_screen() {
         assert_eq!(answer(response).await.0, 404);
     }
 }
+
+/// Every request of sessions takes effect once for its key, and is answered in the same words.
+#[tokio::test]
+async fn a_key_makes_a_request_of_sessions_count_once() {
+    let (server, stage) = Server::with_terminals().await;
+    let new = json!({"client": "demo", "name": "planner"});
+    let (one, other) =
+        tokio::join!(server.post_with_key("/sessions", "k1", new.clone()), server.post_with_key("/sessions", "k1", new.clone()));
+    assert_eq!((one.0, &one), (200, &other), "two at a time");
+    assert_eq!(stage.count(), 1);
+    assert_eq!(server.post_with_key("/sessions", "k1", new).await, one);
+    let reused = server.post_with_key("/sessions", "k1", json!({"client": "demo", "name": "another"})).await;
+    assert_eq!(code(&reused), (422, "idempotency_key_reused"), "{}", reused.1);
+    // What was refused may be tried again.
+    let wrong = json!({"client": "nothing", "name": "x"});
+    assert_eq!(server.post_with_key("/sessions", "k2", wrong.clone()).await, server.post_with_key("/sessions", "k2", wrong).await);
+
+    server.session("reviewer").await;
+    let link = json!({"members": [{"session": "planner"}, {"session": "reviewer"}]});
+    let made = server.post_with_key("/links", "k3", link.clone()).await;
+    assert_eq!((made.0, &made.1["link_state"]), (200, &json!("created")), "{}", made.1);
+    assert_eq!(server.post_with_key("/links", "k3", link.clone()).await, made, "created, as it was said at first");
+    let path = format!("/links/{}/close", made.1["link"]["id"].as_str().unwrap());
+    let closed = server.post_with_key(&path, "k4", json!({})).await;
+    assert_eq!((closed.0, &closed.1["link_state"]), (200, &json!("closed")));
+    assert_eq!(server.post_with_key(&path, "k4", json!({})).await, closed);
+    let again = server.post("/links", link).await;
+    assert_eq!(again.1["link_state"], "created", "a repeat closes nothing new");
+
+    let words = json!({"message": "How far are you?"});
+    let sent = server.post_with_key("/sessions/planner/messages", "k5", words.clone()).await;
+    assert_eq!((sent.0, server.post_with_key("/sessions/planner/messages", "k5", words).await), (200, sent));
+    assert!(soon(stage.taken(0)).await.contains("How far are you?"));
+    let home = one.1["id"].as_str().unwrap();
+    let said = server.events(home, "").await.into_iter().filter(|event| event["type"] == "message");
+    assert_eq!(said.count(), 1);
+
+    let ended = server.post_with_key("/sessions/planner/end", "k6", json!({})).await;
+    assert_eq!((ended.0, &ended.1["session"]["state"]), (200, &json!("ended")));
+    assert_eq!(server.post_with_key("/sessions/planner/end", "k6", json!({})).await, ended);
+}
