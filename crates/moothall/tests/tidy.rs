@@ -340,3 +340,17 @@ fn every_text_file_ends_with_a_newline() {
     });
     hold("No line ends with spaces or a carriage return.", "remove them.", findings.collect());
 }
+
+#[test]
+fn every_test_that_the_page_on_security_names_is_there() {
+    let sources = sources();
+    let page = sources.iter().find(|source| source.path == "docs/security.md").unwrap();
+    let (_, table) = page.text.split_once("## Hostile input").unwrap();
+    let rows = table.lines().take_while(|line| !line.starts_with("## ")).filter(|line| line.starts_with("| "));
+    let named: Vec<&str> = rows.filter_map(|row| row.rsplit('|').nth(1)).flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    assert!(named.len() > 50, "{named:?}");
+    for name in named.into_iter().filter(|name| !name.contains('/')) {
+        let is_there = sources.iter().any(|source| source.is_rust() && source.text.contains(&format!("fn {name}(")));
+        assert!(is_there, "docs/security.md names the test `{name}`, and there is none: name the one that plays that input now");
+    }
+}
