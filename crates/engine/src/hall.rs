@@ -21,7 +21,7 @@ use crate::mail::Request;
 use crate::ports::{Clock, EventLog, ListFilter, ListPage, Listed, Page};
 use crate::presence::Presence;
 use crate::registry::Registry;
-use crate::sessions::{SessionError, SessionHost, Sessions};
+use crate::sessions::{SessionError, SessionParts, Sessions};
 use crate::wakes;
 
 /// A client's key for a request that must take effect once. (Section "Claims" of ARCHITECTURE.md.)
@@ -152,6 +152,8 @@ pub enum Bell {
         /// Whose, and how.
         presence: Presence,
     },
+    /// The list of sessions, what one of them is doing, or a link changed.
+    Sessions,
 }
 
 /// What a hall is made of.
@@ -214,8 +216,8 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] when the log cannot be read.
-    pub async fn open_with(parts: HallParts, host: Option<Arc<dyn SessionHost>>) -> Result<Hall, HallError> {
-        let inner = Inner::new(parts, host);
+    pub async fn open_with(parts: HallParts, sessions: Option<SessionParts>) -> Result<Hall, HallError> {
+        let inner = Inner::new(parts, sessions);
         inner.sessions.open().await?;
         let wakes = tokio::spawn(wakes::watch(Arc::downgrade(&inner)));
         let hall = Hall { _life: Arc::new(Life { inner: inner.clone(), wakes }), inner };

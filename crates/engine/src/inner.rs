@@ -19,12 +19,13 @@ use crate::crash;
 use crate::directory::{Directory, Seat, Sent};
 use crate::hall::{Answer, Bell, HallError, Idempotency, Signal, Update};
 use crate::live::{self, Begin};
-use crate::mail::{Notice, Request, Submitted};
+use crate::mail::{Notice, Request, Submitted, Wanted};
 use crate::meters::Meters;
+use crate::once::Turnstiles;
 use crate::ports::{Clock, EventLog, Listed, LogError, Page};
 use crate::presence::Presence;
 use crate::registry::Registry;
-use crate::sessions::{SessionHost, Sessions};
+use crate::sessions::{SessionParts, Sessions};
 use crate::settle::{IDEM, claim_key, replay};
 
 /// Events read from the log at once, when all are wanted.
@@ -44,6 +45,7 @@ pub(crate) struct Inner {
     pub(crate) opened_at: Timestamp,
     pub(crate) meters: Arc<Meters>,
     pub(crate) sessions: Sessions,
+    pub(crate) turnstiles: Turnstiles,
     fatal: watch::Sender<Option<String>>,
     draining: AtomicBool,
     runtime: Handle,
@@ -61,9 +63,9 @@ impl From<LogError> for HallError {
 }
 
 impl Inner {
-    pub(crate) fn new(parts: crate::hall::HallParts, host: Option<Arc<dyn SessionHost>>) -> Arc<Self> {
+    pub(crate) fn new(parts: crate::hall::HallParts, sessions: Option<SessionParts>) -> Arc<Self> {
         Arc::new_cyclic(|hall| Self {
-            sessions: Sessions::new(hall.clone(), host),
+            sessions: Sessions::new(hall.clone(), sessions),
             opened_at: parts.clock.now(),
             log: parts.log,
             clock: parts.clock,
@@ -72,6 +74,7 @@ impl Inner {
             owner: parts.owner,
             directory: Directory::default(),
             meters: Arc::default(),
+            turnstiles: Turnstiles::default(),
             attendance: Attendance::default(),
             bells: broadcast::channel(BELLS_LEN).0,
             fatal: watch::channel(None).0,
@@ -105,7 +108,7 @@ impl Inner {
         }
         let stream = fresh_id(self.now());
         let (reply, answer) = oneshot::channel();
-        let submitted = Submitted { command: Command::Create { name, policy, by }, idempotency, reply };
+        let submitted = Submitted { wanted: Wanted::Decision(Command::Create { name, policy, by }), idempotency, reply };
         self.seat(&stream, Request::Submit(Box::new(submitted)), Begin::New)?;
         answer.await.unwrap_or_else(|_| Err(stopped(&stream)))
     }
@@ -116,9 +119,23 @@ impl Inner {
         command: Command,
         idempotency: Option<Idempotency>,
     ) -> Result<Answer, HallError> {
+        self.submit_wanted(stream, Wanted::Decision(command), idempotency).await
+    }
+
+    /// Keeps the answer to a request for its key, as a claim of a stream.
+    pub(crate) async fn keep_answer(self: &Arc<Self>, stream: &StreamId, key: &Idempotency, answer: String) -> Result<(), HallError> {
+        self.submit_wanted(stream, Wanted::Keeping(answer), Some(key.clone())).await.map(drop)
+    }
+
+    async fn submit_wanted(
+        self: &Arc<Self>,
+        stream: &StreamId,
+        wanted: Wanted,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
         self.is_open()?;
         let (reply, answer) = oneshot::channel();
-        let submitted = Submitted { command, idempotency, reply };
+        let submitted = Submitted { wanted, idempotency, reply };
         self.send(stream, Request::Submit(Box::new(submitted))).await?;
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }

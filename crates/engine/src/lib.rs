@@ -46,6 +46,7 @@ mod directory;
 mod mail;
 mod live;
 mod settle;
+mod once;
 mod effects;
 mod erase;
 mod reconcile;

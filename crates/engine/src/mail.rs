@@ -27,9 +27,17 @@ pub(crate) enum Request {
     Drain(oneshot::Sender<()>),
 }
 
-/// A command from outside.
+/// What is wanted of a stream.
+pub(crate) enum Wanted {
+    /// Decide about this.
+    Decision(Command),
+    /// Keep this answer for the request's key.
+    Keeping(String),
+}
+
+/// Something that is wanted from outside.
 pub(crate) struct Submitted {
-    pub(crate) command: Command,
+    pub(crate) wanted: Wanted,
     pub(crate) idempotency: Option<Idempotency>,
     pub(crate) reply: Reply,
 }

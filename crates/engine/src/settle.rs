@@ -18,7 +18,8 @@ use crate::erase;
 use crate::hall::{Answer, Bell, HallError, Idempotency, Update};
 use crate::inner::Inner;
 use crate::live::{Live, Over, RETRY, RETRY_FULL};
-use crate::mail::{Reply, Submitted};
+use crate::mail::{Reply, Submitted, Wanted};
+use crate::once::ANSWERED;
 use crate::ports::{AppendError, Catalog, Claim, ClaimChange, Epoch, LogError, StreamBatch};
 use crate::sessions;
 
@@ -31,7 +32,7 @@ const IDEM_TTL: Millis = Millis::from_secs(24 * 3600);
 
 /// A command to be decided, and who waits for the answer. The engine's own have nobody waiting, and are never lost.
 pub(crate) struct Item {
-    command: Command,
+    wanted: Wanted,
     asked: Option<(Option<Idempotency>, Reply)>,
 }
 
@@ -55,12 +56,12 @@ type Taken = HashMap<String, (String, Answer)>;
 impl Item {
     /// A command of the engine itself.
     pub(crate) fn own(command: Command) -> Self {
-        Self { command, asked: None }
+        Self { wanted: Wanted::Decision(command), asked: None }
     }
 
     /// A command from outside.
     pub(crate) fn asked(submitted: Submitted) -> Self {
-        Self { command: submitted.command, asked: Some((submitted.idempotency, submitted.reply)) }
+        Self { wanted: submitted.wanted, asked: Some((submitted.idempotency, submitted.reply)) }
     }
 
     /// Tells whoever waits. Nobody may be waiting any more, and that is fine.
@@ -70,8 +71,16 @@ impl Item {
         }
     }
 
-    fn idempotency(&self) -> Option<&Idempotency> {
+    fn key(&self) -> Option<&Idempotency> {
         self.asked.as_ref()?.0.as_ref()
+    }
+
+    /// The key under which a command is decided once.
+    fn idempotency(&self) -> Option<&Idempotency> {
+        match self.wanted {
+            Wanted::Decision(_) => self.key(),
+            Wanted::Keeping(_) => None,
+        }
     }
 }
 
@@ -133,12 +142,21 @@ impl Live {
         let mut decided = Decided::default();
         let mut taken = Taken::new();
         for item in items {
+            let command = match (&item.wanted, item.key()) {
+                (Wanted::Decision(command), _) => command,
+                (Wanted::Keeping(answer), key) => {
+                    let claim = key.map(|key| self.claim_of(ANSWERED, key, answer.clone(), now));
+                    decided.keys.extend(claim.map(ClaimChange::Take));
+                    decided.verdicts.push(Ok(self.nothing_new()));
+                    continue;
+                }
+            };
             let verdict = match item.idempotency() {
-                None => self.decide_one(now, item, &mut decided.events),
+                None => self.decide_one(now, command, &mut decided.events),
                 Some(idempotency) => match self.known(idempotency, stored, &taken).await {
                     Some(verdict) => verdict,
                     None => {
-                        let verdict = self.decide_one(now, item, &mut decided.events);
+                        let verdict = self.decide_one(now, command, &mut decided.events);
                         if let Ok(answer) = &verdict {
                             decided.keys.push(self.take_key(idempotency, answer, now));
                             taken.insert(claim_key(idempotency), (idempotency.fingerprint.clone(), answer.clone()));
@@ -164,10 +182,10 @@ impl Live {
         }
     }
 
-    fn decide_one(&mut self, now: Timestamp, item: &Item, events: &mut Vec<Recorded>) -> Verdict {
+    fn decide_one(&mut self, now: Timestamp, command: &Command, events: &mut Vec<Recorded>) -> Verdict {
         let working = self.working.get_or_insert_with(|| self.committed.clone());
         let facts = self.hall.attendance.facts(working, now);
-        match working.handle(now, item.command.clone(), &facts) {
+        match working.handle(now, command.clone(), &facts) {
             Ok(new) => {
                 let event = new.first().cloned();
                 events.extend(new);
@@ -180,15 +198,25 @@ impl Live {
         }
     }
 
+    fn nothing_new(&self) -> Answer {
+        let head = self.working.as_ref().unwrap_or(&self.committed).head();
+        Answer { stream: self.stream.clone(), event: None, head, replayed: false }
+    }
+
     fn take_key(&self, idempotency: &Idempotency, answer: &Answer, now: Timestamp) -> ClaimChange {
-        ClaimChange::Take(Claim {
-            namespace: IDEM.into(),
+        let outcome = answer.event.as_ref().map(|event| event.seq.to_string()).unwrap_or_default();
+        ClaimChange::Take(self.claim_of(IDEM, idempotency, outcome, now))
+    }
+
+    fn claim_of(&self, namespace: &str, idempotency: &Idempotency, outcome: String, now: Timestamp) -> Claim {
+        Claim {
+            namespace: namespace.into(),
             key: claim_key(idempotency),
             stream: self.stream.clone(),
             fingerprint: idempotency.fingerprint.clone(),
-            outcome: answer.event.as_ref().map(|event| event.seq.to_string()).unwrap_or_default(),
+            outcome,
             expires: Some(now + IDEM_TTL),
-        })
+        }
     }
 
     async fn append(&mut self, decided: &Decided) -> Result<(), AppendError> {
@@ -241,16 +269,7 @@ impl Live {
     }
 
     fn catalog(&self) -> Catalog {
-        let state = self.working.as_ref().unwrap_or(&self.committed);
-        let duties = state.duties();
-        Catalog {
-            title: state.name().to_owned(),
-            policy: state.policy().name.as_str().to_owned(),
-            created_at: state.created_at(),
-            next_wake: duties.wake_at,
-            has_duties: !duties.run.is_empty(),
-            archived: state.is_archived(),
-        }
+        Catalog::of(self.working.as_ref().unwrap_or(&self.committed))
     }
 
     /// The batch is in the log: now the state counts, and everybody may know.

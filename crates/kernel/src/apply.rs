@@ -72,9 +72,9 @@ impl Conversation {
                 self.apply_started(*turn, *attempt, Running { from_seq: *from_seq, through_seq: *through_seq, started_at: ts }, *deadline);
             }
             Event::TurnLost { turn, attempt } => self.apply_lost(*turn, *attempt, ts),
-            Event::TurnEnded { turn, outcome, .. } => {
+            Event::TurnEnded { turn, outcome, fault, .. } => {
                 self.thaw(*turn, ts);
-                self.apply_ended(*turn, *outcome);
+                self.apply_ended(*turn, *outcome, fault.as_ref().is_some_and(|fault| fault.told));
             }
             Event::PermissionRequested { permission, turn, expires, .. } => {
                 if let Some(turn) = self.floor.turns.get_mut(turn) {
@@ -318,7 +318,7 @@ impl Conversation {
         }
     }
 
-    fn apply_ended(&mut self, no: TurnNo, outcome: Outcome) {
+    fn apply_ended(&mut self, no: TurnNo, outcome: Outcome, told: bool) {
         let Some(turn) = self.floor.turns.remove(&no) else { return };
         self.floor.ended.push_back((no, turn.participant.clone()));
         if self.floor.ended.len() > ENDED_MAX {
@@ -335,7 +335,7 @@ impl Conversation {
         let Some(participant) = self.participant_mut(&turn.participant) else { return };
         // A turn that ended before it began was asked all the same: a link must not ask again for the same words.
         participant.shown = participant.shown.max(turn.cause.seq);
-        if let (true, Some(running)) = (finished, turn.running) {
+        if let (true, Some(running)) = (finished || told, turn.running) {
             participant.cursor = participant.cursor.max(running.through_seq);
         }
         if outcome == Outcome::Passed && turn.kind == TurnKind::Reply {

@@ -112,8 +112,18 @@ fn is_framed(state: &Conversation, turn: &Turn) -> bool {
 }
 
 fn frames<'a>(state: &Conversation, since: impl DoubleEndedIterator<Item = &'a Words<'a>>) -> String {
-    let frames: Vec<String> = since.map(|words| framed(state, &words.posted.from, &words.posted.body)).collect();
-    tail_within(frames.iter().map(|frame| &**frame), SINCE_BYTES_MAX)
+    let mut frames: Vec<String> = since.map(|words| framed(state, &words.posted.from, &words.posted.body)).collect();
+    // What somebody said last arrives whole, however long they may be: nothing brings the rest of it later.
+    let newest = frames.pop().unwrap_or_default();
+    let earlier = match SINCE_BYTES_MAX.saturating_sub(newest.len()) {
+        0 if !frames.is_empty() => left_out(frames.len()),
+        room => tail_within(frames.iter().map(|frame| &**frame), room),
+    };
+    earlier + &newest
+}
+
+fn left_out(messages: usize) -> String {
+    format!("({messages} earlier messages are left out)\n")
 }
 
 /// Words, at the place where they took effect.
@@ -157,13 +167,13 @@ fn label<'a>(state: &'a Conversation, id: &'a ParticipantId) -> &'a str {
 fn tail_within<'a>(lines: impl DoubleEndedIterator<Item = &'a str>, bytes_max: usize) -> String {
     let mut kept: Vec<Cow<'a, str>> = Vec::new();
     let mut room = bytes_max;
-    let mut left_out = 0_usize;
+    let mut missing = 0_usize;
     for line in lines.rev() {
-        if left_out > 0 || line.len() > room {
-            left_out += 1;
+        if missing > 0 || line.len() > room {
+            missing += 1;
             if kept.is_empty() {
                 kept.push(format!("{}…\n", cut(line, room)).into());
-                left_out = 0;
+                missing = 0;
                 room = 0;
             }
         } else {
@@ -171,8 +181,8 @@ fn tail_within<'a>(lines: impl DoubleEndedIterator<Item = &'a str>, bytes_max: u
             kept.push(line.into());
         }
     }
-    if left_out > 0 {
-        kept.push(format!("({left_out} earlier messages are left out)\n").into());
+    if missing > 0 {
+        kept.push(left_out(missing).into());
     }
     kept.into_iter().rev().collect()
 }

@@ -279,12 +279,15 @@ pub struct Fault {
     pub code: String,
     /// One sentence for people.
     pub message: String,
+    /// Whoever had the turn keeps what it was asked in a memory of its own, and is not told it again.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub told: bool,
 }
 
 impl Fault {
     /// A fault from its two halves.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into() }
+        Self { code: code.into(), message: message.into(), told: false }
     }
 }
 

@@ -158,7 +158,7 @@ pub struct Participant {
     pub invited_by: ParticipantId,
     /// When it was invited first.
     pub invited_at: Timestamp,
-    /// Everything up to here was covered by a finished turn.
+    /// Everything up to here was covered by a finished turn, or is in a memory of its own.
     pub cursor: Seq,
     /// Everything up to here was shown in some turn, finished or not.
     pub shown: Seq,

@@ -4,7 +4,9 @@ use crate::command::{Actor, Refusal, Rejection};
 use crate::decide::Decider;
 use crate::event::{Cause, Event, Fault, Outcome, Posted, To, TurnKind, Usage, Why, WhyNot};
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
+use crate::participant::{Participant, Runtime};
 use crate::policy::PolicyName;
+use crate::state::Turn;
 use crate::text;
 use crate::time::Millis;
 
@@ -96,11 +98,24 @@ impl Decider<'_> {
     pub(crate) fn end(&mut self, no: TurnNo, outcome: Outcome, fault: Option<Fault>, usage: Usage) {
         let Some(turn) = self.state.turn(no) else { return };
         let (participant, attempt, kind) = (turn.participant.clone(), turn.attempt, turn.kind);
+        let told = matches!(outcome, Outcome::Cancelled | Outcome::Expired) && self.was_told(turn);
+        let fault = fault.map(|fault| Fault { told: fault.told || told, ..fault });
         let usage = bounded(usage);
         self.emit(Event::TurnEnded { turn: no, participant: participant.clone(), attempt, outcome, fault, usage });
         if kind == TurnKind::Reply && matches!(outcome, Outcome::Spoke | Outcome::Passed) {
             self.end_covered(&participant);
         }
+    }
+
+    /// Whether a turn that began has told its participant, for good, what it covers. A program in a terminal remembers what was typed
+    /// into it, and it is typed as soon as the turn has begun; all others are told anew what they have not answered. Whoever only listens loses nothing
+    /// by hearing it twice.
+    fn was_told(&self, turn: &Turn) -> bool {
+        let remembers = |participant: &Participant| match participant.facts.runtime {
+            Runtime::Terminal => true,
+            Runtime::Script | Runtime::Command | Runtime::Llm | Runtime::Remote => false,
+        };
+        turn.kind == TurnKind::Reply && turn.running.is_some() && self.state.participant(&turn.participant).is_some_and(remembers)
     }
 
     /// What waits for an answer to something that was just answered need not be asked: each cause is covered once.
@@ -116,7 +131,7 @@ impl Decider<'_> {
     /// A turn could not be answered: it ends, people see that it did, and the next agent goes on. (Ruling 13.)
     pub(crate) fn fail(&mut self, no: TurnNo, outcome: Outcome, fault: Fault, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
-        let fault = Fault { message: text::cut(&text::clean(&fault.message), 4096).to_owned(), code: fault.code };
+        let fault = Fault { message: text::cut(&text::clean(&fault.message), 4096).to_owned(), ..fault };
         self.end(no, outcome, Some(fault.clone()), usage);
         if turn.kind == TurnKind::Listen {
             return;
@@ -184,7 +199,7 @@ impl Decider<'_> {
             return Err(Rejection::new(Refusal::Conflict, "no_open_turn", "Only a running turn can ask for permission."));
         };
         let participant = open.participant.clone();
-        let action = text::cut(&text::for_terminal(action), ACTION_BYTES_MAX).to_owned();
+        let action = shown(action);
         let expires = self.now + within;
         self.emit(Event::PermissionRequested { permission, turn, participant, action, options, expires });
         Ok(())
@@ -201,6 +216,15 @@ impl Decider<'_> {
         }
         self.emit(Event::PermissionAnswered { permission: permission.clone(), by: by.id.clone(), option });
         Ok(())
+    }
+}
+
+/// An action as people are asked about it: with nothing hidden, and where it is too long, with a word that there is more.
+fn shown(action: &str) -> String {
+    let action = text::revealed(action);
+    match text::cut(&action, ACTION_BYTES_MAX) {
+        all if all.len() == action.len() => action,
+        first => format!("{first}\n[{} more bytes are not shown]", action.len() - first.len()),
     }
 }
 

@@ -1,8 +1,10 @@
 //! Talks to a server: requests, errors in words for people, and streams that resume without loss.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
+use moothall_agents::terminal::hooks::SpoolFolder;
 use moothall_kernel::ids::ParticipantId;
 use moothall_surfaces::wire::WhoAmI;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
@@ -26,6 +28,8 @@ pub const RETRY_MS: [u64; 7] = [100, 250, 500, 1000, 2000, 3000, 3000];
 pub struct Client {
     http: reqwest::Client,
     base: String,
+    /// The session's folder that says where the server is now.
+    spool: Option<PathBuf>,
     credential: Credential,
     name: String,
 }
@@ -60,7 +64,19 @@ impl Client {
         let http = http.user_agent(concat!("moothall/", env!("CARGO_PKG_VERSION"))).build();
         let http = http.map_err(|error| Fault::new(Exit::Failure, "cannot set up a client").because(innermost(&error)))?;
         let (base, name) = (server.trim_end_matches('/').to_owned(), ParticipantId::USER.to_owned());
-        Ok(Self { http, base, credential: Credential::None, name })
+        Ok(Self { http, base, spool: None, credential: Credential::None, name })
+    }
+
+    /// The same client, within a session: it asks the session's folder before each request where the server is, since a program may
+    /// live longer than a server does.
+    #[must_use]
+    pub fn at_home(self, spool: Option<PathBuf>) -> Self {
+        Self { spool, ..self }
+    }
+
+    fn base(&self) -> String {
+        let now = self.spool.as_deref().and_then(SpoolFolder::server);
+        now.map_or_else(|| self.base.clone(), |url| url.trim_end_matches('/').to_owned())
     }
 
     /// The same client, showing a credential.
@@ -134,7 +150,7 @@ impl Client {
                 return self.decode(self.check(Ok(response)).await?).await;
             }
         }
-        Err(Fault::new(Exit::Unavailable, format!("the connection to {} broke; nobody knows whether this was received", self.base))
+        Err(Fault::new(Exit::Unavailable, format!("the connection to {} broke; nobody knows whether this was received", self.base()))
             .because(innermost(&broken))
             .try_this("look before you repeat it: moothall tail - --no-follow"))
     }
@@ -164,7 +180,7 @@ impl Client {
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        let request = self.http.request(method, format!("{}{path}", self.base));
+        let request = self.http.request(method, format!("{}{path}", self.base()));
         match self.credential.read() {
             Some(credential) => request.bearer_auth(credential),
             None => request,
@@ -188,7 +204,7 @@ impl Client {
 
     async fn decode<T: DeserializeOwned>(&self, response: Response) -> Result<T, Fault> {
         let foreign = |error: &dyn std::error::Error| {
-            Fault::new(Exit::Failure, format!("what answers at {} is not a Moothall server of this version", self.base))
+            Fault::new(Exit::Failure, format!("what answers at {} is not a Moothall server of this version", self.base()))
                 .because(error)
                 .try_this("check --server, and that client and server are of the same version")
         };
@@ -197,7 +213,7 @@ impl Client {
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Fault {
-        Fault::new(Exit::Unavailable, format!("no server answers at {}", self.base))
+        Fault::new(Exit::Unavailable, format!("no server answers at {}", self.base()))
             .because(innermost(error))
             .try_this("start one with `moothall serve`, or name another with --server URL")
     }

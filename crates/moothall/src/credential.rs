@@ -10,6 +10,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use moothall_agents::terminal::hooks::SpoolFolder;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Variables, usual_state_folder};
@@ -24,6 +25,7 @@ const TOKEN_VARIABLE: &str = "MOOTHALL_TOKEN";
 const SESSION_VARIABLE: &str = "MOOTHALL_SESSION_TOKEN";
 const SESSION_TOKEN: &str = "ses_";
 const HOME_VARIABLE: &str = "MOOTHALL_URL";
+const SPOOL_VARIABLE: &str = "MOOTHALL_SPOOL";
 
 /// The server that is meant, and what to show to it.
 #[derive(Clone, Debug)]
@@ -32,6 +34,8 @@ pub struct Meant {
     pub server: String,
     /// What to show.
     pub credential: Credential,
+    /// The folder of the session that this runs in, where its own server is meant: that one may be somewhere else the next time.
+    pub spool: Option<PathBuf>,
 }
 
 impl Meant {
@@ -40,9 +44,10 @@ impl Meant {
     /// # Errors
     /// The token file cannot be read.
     pub fn find(server: &str, token_file: Option<&Path>, variables: &Variables) -> Result<Self, Fault> {
-        let own = variables.get(HOME_VARIABLE).filter(|url| url.starts_with("http://"));
-        let server = own.filter(|_| server == USUAL_SERVER).map_or(server, String::as_str);
-        Ok(Self { server: server.to_owned(), credential: Credential::find(token_file, server, variables)? })
+        let own = own_server(variables).filter(|_| server == USUAL_SERVER);
+        let spool = own.is_some().then(|| spool_of(variables)).flatten();
+        let server = own.unwrap_or_else(|| server.to_owned());
+        Ok(Self { credential: Credential::find(token_file, &server, variables)?, server, spool })
     }
 }
 
@@ -116,8 +121,17 @@ impl Credential {
 
 /// Whether a server is the one of the session that this runs in.
 fn is_home(server: &str, variables: &Variables) -> bool {
-    let own = variables.get(HOME_VARIABLE).filter(|url| url.starts_with("http://"));
-    own.is_some_and(|own| own.trim_end_matches('/') == server.trim_end_matches('/'))
+    own_server(variables).is_some_and(|own| own.trim_end_matches('/') == server.trim_end_matches('/'))
+}
+
+/// The server of the session that this runs in: where it is now, which it says in its spool, or where it was when the session began.
+fn own_server(variables: &Variables) -> Option<String> {
+    let began = variables.get(HOME_VARIABLE).filter(|url| url.starts_with("http://"));
+    spool_of(variables).and_then(|spool| SpoolFolder::server(&spool)).or_else(|| began.cloned())
+}
+
+fn spool_of(variables: &Variables) -> Option<PathBuf> {
+    variables.get(SPOOL_VARIABLE).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// The start-up credential of a server on this computer, wherever its data folder is.

@@ -42,6 +42,7 @@ impl Terminals {
             tracing::info!(%why, "no agents in terminals");
             return Ok(None);
         }
+        spool.announce(url).map_err(|error| Fault::io("cannot write into the spool of reports", &error))?;
         let spool = Spool::open(spool).map_err(|error| Fault::io("cannot open the spool of reports", &error))?;
         Ok(Some(Self { host, spool }))
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use moothall_engine::access::Caller;
-use moothall_engine::hall::Hall;
+use moothall_engine::hall::{Hall, Idempotency};
 use moothall_engine::sessions::{self, Adopt, Asker, Excerpt, Link, LinkState, Member, Message, NewObserved, Sessions, Status};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use serde_json::{Map, Value};
@@ -57,7 +57,7 @@ pub fn list(hall: &Hall, ended: bool) -> ApiResult<SessionList> {
 }
 
 /// Starts a program, or takes over one that runs.
-pub async fn start(hall: &Hall, asks: &Caller, fields: &Map<String, Value>) -> ApiResult<Status> {
+pub async fn start(hall: &Hall, asks: &Caller, fields: &Map<String, Value>, key: Option<Idempotency>) -> ApiResult<Status> {
     let by = caller::actor(asks, text_of(fields, "from")?)?;
     let client = required(fields, "client")?.to_owned();
     let name = owned(fields, "name")?;
@@ -66,10 +66,10 @@ pub async fn start(hall: &Hall, asks: &Caller, fields: &Map<String, Value>) -> A
         if ["cwd", "args"].iter().any(|key| fields.get(*key).is_some_and(|value| !value.is_null())) {
             return Err(invalid("A program that runs already has its folder and arguments: leave 'cwd' and 'args' out with 'adopt'."));
         }
-        return Ok(sessions.observe(NewObserved { adopt: adoption(adopt, client)?, name, by }).await?);
+        return Ok(sessions.observe_once(NewObserved { adopt: adoption(adopt, client)?, name, by }, key).await?);
     }
     let (cwd, args) = (folder(text_of(fields, "cwd")?).await?, arguments(fields.get("args"))?);
-    Ok(sessions.start(sessions::NewSession { client, cwd, args, name, by }).await?)
+    Ok(sessions.start_once(sessions::NewSession { client, cwd, args, name, by }, key).await?)
 }
 
 fn adoption(given: &Value, client: String) -> ApiResult<Adopt> {
@@ -97,8 +97,10 @@ fn arguments(given: Option<&Value>) -> ApiResult<Vec<String>> {
     items.iter().map(|item| argument(item).ok_or_else(refused)).collect()
 }
 
-/// Says something to a session.
-pub async fn send(hall: &Hall, from: Asker, to: &Status, text: &str, direct: bool, close_link: bool) -> ApiResult<MessageSent> {
+/// Says something to a session, once for a key.
+pub async fn send(hall: &Hall, message: Message, key: Option<Idempotency>) -> ApiResult<MessageSent> {
+    let Message { from, text, direct, close_link, .. } = &message;
+    let (direct, close_link) = (*direct, *close_link);
     if (direct || close_link) && !matches!(from, Asker::Session(_)) {
         let message = "Only a session can talk over a link of its own: send the token of its environment, leave 'direct' and 'close_link' \
                        out, or link two sessions with POST /links (`moothall link A B`) and close that link by its id.";
@@ -115,8 +117,7 @@ pub async fn send(hall: &Hall, from: Asker, to: &Status, text: &str, direct: boo
     if text.trim().is_empty() && !close_link {
         return Err(ApiError::new(Code::MissingContent, "Missing 'message': say something, or close a link with 'close_link'."));
     }
-    let message = Message { from, to: to.session.id.clone(), text: text.to_owned(), direct, close_link };
-    let sent = hall.sessions()?.send(message).await?;
+    let sent = hall.sessions()?.send_once(message, key).await?;
     let event = match sent.seq {
         Some(seq) => {
             let page = hall.read(&sent.stream, moothall_kernel::ids::Seq(seq.0.saturating_sub(1)), Some(1)).await;

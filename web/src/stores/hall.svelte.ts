@@ -9,6 +9,7 @@ import type { AgentEntry, Envelope, EventPage, PresenceUpdate, ThreadEntry } fro
 import { ME, SERVER } from '../lib/words';
 import { reads } from './reads.svelte';
 import { session } from './session.svelte';
+import { sessions } from './sessions.svelte';
 
 export interface Thread extends ThreadEntry {
   /** The newest message, where it is known. */
@@ -120,6 +121,7 @@ class Hall {
 
   #frame(frame: Frame): void {
     if (frame.event === 'presence') return this.#present(JSON.parse(frame.data) as PresenceUpdate);
+    if (frame.event === 'sessions') return sessions.loadSoon();
     if (frame.event === 'signed-out') return session.lost();
     if (frame.event === 'resync') return void this.list();
     if (frame.event !== 'message') return;

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use moothall_engine::sessions::{Adopt, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, View};
+use moothall_engine::sessions::{Adopt, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, SessionId, View};
 use tokio::sync::broadcast;
 
 use crate::command::{Environment, is_program};
@@ -233,6 +233,14 @@ impl SessionHost for TmuxHost {
 
     async fn end(&self, pane: &Pane) -> Result<(), HostFault> {
         self.end_program(pane).await
+    }
+
+    async fn forget(&self, session: &SessionId) {
+        let (dress, of) = (self.dress.clone(), session.clone());
+        let forgotten = tokio::task::spawn_blocking(move || dress.forget(&of)).await;
+        if let Err(error) = forgotten.map_err(std::io::Error::other).flatten() {
+            tracing::warn!(%session, %error, "what its program was given could not be taken away");
+        }
     }
 
     async fn attach(&self, pane: &Pane) -> Result<Vec<String>, HostFault> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use moothall_engine::sessions::{HostFault, Launch};
+use moothall_engine::sessions::{HostFault, Launch, SessionId};
 use moothall_kernel::time::Millis;
 use serde::Deserialize;
 
@@ -88,6 +88,13 @@ pub trait Dress: Send + Sync + 'static {
     fn launch_parts(&self, program: &Program, launch: &Launch, parts: Parts) -> Result<Parts, HostFault>;
     /// Whether a program that is dressed so reports its turns.
     fn has_hooks(&self, program: &Program) -> bool;
+    /// A session is over: what its program was dressed with is not needed any more.
+    ///
+    /// # Errors
+    /// When it cannot be taken away.
+    fn forget(&self, _session: &SessionId) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Adds nothing.

@@ -23,11 +23,17 @@ const PASTE_BYTES_MAX: usize = 1 << 20;
 /// A program that shows nothing of a paste for so long has not taken it.
 const TAKES_PASTE: Duration = Duration::from_secs(10);
 
-/// An Enter that changes nothing for so long was lost.
+/// An Enter that changes nothing for so long was lost, or became a line break in the composer.
 const TAKES_ENTER: Duration = Duration::from_secs(2);
 
 /// Enters that are pressed again when they were lost.
-const ENTERS_AGAIN: usize = 2;
+const ENTERS_AGAIN: usize = 4;
+
+/// Programs take an Enter for a part of the paste when it comes at once: one that has drawn nothing for so long is done with it.
+const SETTLED: Duration = Duration::from_millis(120);
+
+/// A program that never stops drawing gets its Enter after so long.
+const SETTLES: Duration = Duration::from_secs(1);
 
 /// A program that was interrupted is done for after so long.
 const TAKES_ESCAPE: Duration = Duration::from_secs(5);
@@ -104,6 +110,15 @@ fn refuse_unless_free(view: &View) -> Result<(), HostFault> {
     }
 }
 
+/// Whether what stood in the composer is on its way. A screen that is being drawn anew says nothing of it.
+fn is_taken(view: &View) -> bool {
+    match view.state {
+        PaneState::Starting => false,
+        PaneState::Idle => view.composer.as_ref().is_none_or(String::is_empty),
+        PaneState::Busy | PaneState::Asking | PaneState::Shell | PaneState::Gone => true,
+    }
+}
+
 impl Typing<'_> {
     async fn look(&mut self) -> Result<View, HostFault> {
         self.drawn.mark_unchanged();
@@ -162,13 +177,13 @@ impl Typing<'_> {
     async fn enter(&mut self) -> Result<(), HostFault> {
         let before = self.look().await?;
         let waiting = before.composer.as_ref().is_some_and(|composer| !composer.is_empty());
+        self.settle().await;
         self.send("Enter").await?;
         if !waiting {
             return Ok(());
         }
         for again in 0..=ENTERS_AGAIN {
-            let taken = |view: &View| view.state != PaneState::Idle || view.composer.as_ref().is_none_or(String::is_empty);
-            match self.until(TAKES_ENTER, taken).await {
+            match self.until(TAKES_ENTER, is_taken).await {
                 Ok(Some(_)) | Err(HostFault::Gone(_)) => return Ok(()),
                 Ok(None) if again < ENTERS_AGAIN => self.send("Enter").await?,
                 Ok(None) => {}
@@ -176,6 +191,16 @@ impl Typing<'_> {
             }
         }
         Err(HostFault::Failed("The program does not take what stands in its composer.".to_owned()))
+    }
+
+    /// Waits until nothing is drawn any more.
+    async fn settle(&mut self) {
+        let until = Instant::now() + SETTLES;
+        while let Ok(Ok(())) = timeout_at(until.min(Instant::now() + SETTLED), self.drawn.changed()).await {
+            if Instant::now() >= until {
+                return;
+            }
+        }
     }
 
     /// Interrupts. A program may put the words of the turn back into its composer; they are taken out, as nobody typed them.

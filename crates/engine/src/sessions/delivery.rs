@@ -13,6 +13,17 @@ const PASTED: &str = "[Pasted ";
 /// Lines of a terminal that are searched for a tag.
 const SEARCHED_LINES: usize = 2000;
 
+/// What is said of a prompt when the server died in the middle of it.
+const CUT_OFF: &str = "The server stopped while this was being typed; look at the terminal, and ask again if it is not there.";
+
+/// How far a prompt did not come.
+enum Untyped {
+    /// It is not in the composer.
+    Pasting(HostFault),
+    /// It is there, and was not sent off.
+    Sending(HostFault),
+}
+
 impl Runner {
     /// Types the turn that has the session, and sends it off.
     pub(super) async fn deliver(&mut self) {
@@ -22,32 +33,44 @@ impl Runner {
                 current.stage = Stage::Sent;
                 self.current = Some(current);
             }
-            Err(HostFault::Refused(why)) => {
+            Err(Untyped::Pasting(HostFault::Refused(why))) => {
                 tracing::debug!(session = %self.session.id, why, "not now");
                 self.mark(&current, &[DeliveryState::Sending], DeliveryState::Pending, &why).await;
                 self.current = Some(current);
             }
-            Err(fault) => {
+            Err(Untyped::Pasting(fault)) => {
                 let message = fault.to_string();
                 self.mark(&current, &[DeliveryState::Pending, DeliveryState::Sending], DeliveryState::Failed, &message).await;
                 self.fail(&current.key, "terminal_failed", &message);
             }
+            Err(Untyped::Sending(fault)) => {
+                self.give_up(current, &format!("{fault} Look at the terminal: send off what stands in its composer, or clear it.")).await;
+            }
         }
     }
 
-    async fn type_in(&self, current: &mut Current) -> Result<(), HostFault> {
+    async fn type_in(&self, current: &mut Current) -> Result<(), Untyped> {
         let (Some(pane), Some(job)) = (&self.session.pane, &current.job) else { return Ok(()) };
         if current.delivery.is_none() {
             current.delivery = self.row_of(&current.key).await.map(|row| row.id);
         }
         self.mark(current, &[DeliveryState::Pending], DeliveryState::Sending, "").await;
         crash::point("delivery_sending");
-        self.host.paste(pane, &self.session.client, &tagged(&job.prompt.text, &current.tag)).await?;
+        self.host.paste(pane, &self.session.client, &tagged(&job.prompt.text, &current.tag)).await.map_err(Untyped::Pasting)?;
         crash::point("paste_done");
-        self.host.press(pane, Key::Enter).await?;
+        self.host.press(pane, Key::Enter).await.map_err(Untyped::Sending)?;
         crash::point("enter_pressed");
         self.mark(current, &[DeliveryState::Sending], DeliveryState::Sent, "").await;
         Ok(())
+    }
+
+    /// A program that was not ready yet puts a prompt back: it is sent off once more, and never typed again. A note of some paste may
+    /// be a person's.
+    pub(super) async fn send_again(&mut self, composer: &str) -> bool {
+        let came_back = |current: &Current| current.stage == Stage::Sent && !current.sent_again && composer.contains(&current.tag);
+        let Some(current) = self.current.as_mut().filter(|current| came_back(current)) else { return false };
+        current.sent_again = true;
+        self.press(Key::Enter).await.is_ok()
     }
 
     async fn row_of(&self, key: &TurnKey) -> Option<Delivery> {
@@ -83,10 +106,10 @@ impl Runner {
         let Some(row) = heads.into_iter().find(|row| row.target == own) else { return };
         let Some(turn) = row.turn else { return };
         let key = TurnKey { stream: row.stream.clone(), turn, attempt: row.attempt };
-        let mut current = Current { tag: tag_of(&key), key, stage: Stage::Begun, delivery: Some(row.id), job: None };
+        let mut current = Current { tag: tag_of(&key), key, stage: Stage::Begun, delivery: Some(row.id), job: None, sent_again: false };
         match row.state {
             DeliveryState::Pending => {}
-            DeliveryState::Sending => return self.recover_sending(current).await,
+            DeliveryState::Sending => current.stage = Stage::Typing,
             DeliveryState::Sent => current.stage = Stage::Sent,
             DeliveryState::Accepted => current.stage = Stage::Accepted,
             DeliveryState::Done | DeliveryState::Failed | DeliveryState::Unknown => return,
@@ -94,20 +117,24 @@ impl Runner {
         self.current = Some(current);
     }
 
-    /// The server died between typing and sending off: the screen says how far it had come.
-    async fn recover_sending(&mut self, mut current: Current) {
-        let Some(pane) = self.session.pane.clone() else { return };
-        let view = self.view().await;
-        let composer = view.as_ref().and_then(|view| view.composer.clone()).unwrap_or_default();
-        let idle = view.is_some_and(|view| view.state == PaneState::Idle);
-        let seen = self.host.tail(&pane, SEARCHED_LINES).await.is_ok_and(|text| text.contains(&current.tag));
+    /// The server died between typing and sending off: the screen says how far it had come, once it can be seen.
+    pub(super) async fn settle_typing(&mut self) {
+        if self.current.as_ref().is_none_or(|current| current.stage != Stage::Typing) {
+            return;
+        }
+        let (Some(pane), Some(view)) = (self.session.pane.clone(), self.view().await) else { return };
+        let Ok(tail) = self.host.tail(&pane, SEARCHED_LINES).await else { return };
+        let Some(mut current) = self.current.take() else { return };
+        let composer = view.composer.unwrap_or_default();
+        let idle = view.state == PaneState::Idle;
+        let seen = tail.contains(&current.tag);
         // A program may show a paste of several lines as a note that there is one.
         let typed = composer.contains(&current.tag) || composer.contains(PASTED) || (seen && !composer.trim().is_empty());
         let pressed = idle && typed && self.press(Key::Enter).await.is_ok();
         current.stage = match (pressed, seen, idle && composer.trim().is_empty()) {
             (true, _, _) | (false, true, _) => Stage::Sent,
             (false, false, true) => Stage::Begun,
-            (false, false, false) => return self.give_up(current).await,
+            (false, false, false) => return self.give_up(current, CUT_OFF).await,
         };
         let state = if current.stage == Stage::Sent { DeliveryState::Sent } else { DeliveryState::Pending };
         self.mark(&current, &[DeliveryState::Sending], state, "found again after a restart").await;
@@ -115,10 +142,9 @@ impl Runner {
     }
 
     /// Nobody can say whether it arrived: it is shown, and never blindly repeated.
-    async fn give_up(&mut self, current: Current) {
-        let message = "The server stopped while this was being typed; look at the terminal, and ask again if it is not there.";
+    async fn give_up(&self, current: Current, message: &str) {
         self.mark(&current, &[DeliveryState::Sending], DeliveryState::Unknown, message).await;
-        self.fail(&current.key, "delivery_unknown", message);
+        self.fail_told(&current.key, "delivery_unknown", message);
     }
 }
 

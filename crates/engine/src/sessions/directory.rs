@@ -1,6 +1,7 @@
 //! Which sessions there are, and how to reach the task of each.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use moothall_kernel::command::{Actor, Command, Control, Invite};
@@ -15,12 +16,13 @@ use super::agent::Terminals;
 use super::hooks::{Heard, Hook, HookNews, Permit};
 use super::host::{HostFault, Launch, Pane, PaneNews, SessionHost, View};
 use super::runner::{Mail, Runner};
-use super::{Doing, NewObserved, NewSession, Origin, Session, SessionError, SessionId, Status};
+use super::{Doing, NewObserved, NewSession, Origin, Session, SessionError, SessionId, SessionParts, SessionsConfig, Status};
 use crate::agent::Agent;
 use crate::crash;
-use crate::hall::HallError;
+use crate::hall::{Bell, HallError, Idempotency};
 use crate::inner::Inner;
 use crate::ports::LogError;
+use crate::settle::{IDEM, claim_key};
 
 /// The address kind of a participant that is a session.
 const ADDRESS: &str = "session";
@@ -38,6 +40,7 @@ pub struct Sessions {
 pub(super) struct Shared {
     pub(super) hall: Weak<Inner>,
     host: Option<Arc<dyn SessionHost>>,
+    pub(super) config: SessionsConfig,
     seats: Mutex<BTreeMap<SessionId, Arc<Seat>>>,
     /// Conversations that were links when last looked at.
     pub(super) links: Mutex<BTreeSet<StreamId>>,
@@ -55,6 +58,26 @@ pub(super) struct Seat {
     over: watch::Sender<bool>,
 }
 
+/// What a session is made of before anything runs.
+struct Founding<'a> {
+    client: &'a str,
+    name: Option<&'a str>,
+    cwd: PathBuf,
+    origin: Origin,
+    token: &'a str,
+    by: &'a Actor,
+    key: Option<Idempotency>,
+}
+
+/// What came of an earlier request with the same key.
+enum Begun {
+    /// This session.
+    Lives(Box<Status>),
+    /// None yet; the key is still to be taken, if there is one.
+    No(Option<Idempotency>),
+}
+
+#[derive(Clone, PartialEq)]
 struct Known {
     session: Session,
     doing: Doing,
@@ -70,9 +93,12 @@ impl Seat {
         self.lock().session.clone()
     }
 
-    pub(super) fn update(&self, session: &Session, doing: Doing, waiting: usize) {
-        *self.lock() = Known { session: session.clone(), doing, waiting };
+    /// Takes down how it is now; whether that is news.
+    pub(super) fn update(&self, session: &Session, doing: Doing, waiting: usize) -> bool {
+        let new = Known { session: session.clone(), doing, waiting };
+        let is_news = std::mem::replace(&mut *self.lock(), new.clone()) != new;
         self.over.send_replace(session.ended.is_some());
+        is_news
     }
 
     fn status(&self) -> Status {
@@ -102,9 +128,10 @@ pub(super) fn session_of(participant: &Participant) -> Option<SessionId> {
 }
 
 impl Sessions {
-    pub(crate) fn new(hall: Weak<Inner>, host: Option<Arc<dyn SessionHost>>) -> Self {
+    pub(crate) fn new(hall: Weak<Inner>, parts: Option<SessionParts>) -> Self {
+        let (host, config) = parts.map(|parts| (parts.host, parts.config)).unzip();
         let (seats, links, making, housing) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default(), Mutex::default());
-        Self { shared: Arc::new(Shared { hall, host, seats, links, making, housing }) }
+        Self { shared: Arc::new(Shared { hall, host, config: config.unwrap_or_default(), seats, links, making, housing }) }
     }
 
     /// Takes up the sessions that lived when the server went away.
@@ -133,6 +160,14 @@ impl Sessions {
         self.shared.hall.upgrade().ok_or(SessionError::Hall(HallError::ShuttingDown))
     }
 
+    /// Whoever watches sessions and links shall look again.
+    pub(super) fn ring(&self) {
+        if let Some(hall) = self.shared.hall.upgrade() {
+            // Nobody may be watching.
+            let _ = hall.bells.send(Bell::Sessions);
+        }
+    }
+
     /// What takes the turns of sessions.
     pub(crate) fn agent(&self) -> Arc<dyn Agent> {
         Arc::new(Terminals(self.clone()))
@@ -159,6 +194,7 @@ impl Sessions {
         let over = watch::Sender::new(session.ended.is_some());
         let seat = Arc::new(Seat { known, mail, over });
         self.seats().insert(session.id.clone(), seat.clone());
+        self.ring();
         if session.ended.is_none()
             && let (Some(host), Some(hall)) = (self.shared.host.clone(), self.shared.hall.upgrade())
         {
@@ -226,7 +262,26 @@ impl Sessions {
     /// # Errors
     /// [`SessionError`]; nothing runs then.
     pub async fn start(&self, new: NewSession) -> Result<Status, SessionError> {
+        self.start_once(new, None).await
+    }
+
+    /// The same, at most once for a key however often it is asked. Of two at a time, the caller takes care.
+    ///
+    /// # Errors
+    /// [`SessionError`]; nothing runs then.
+    pub async fn start_once(&self, new: NewSession, key: Option<Idempotency>) -> Result<Status, SessionError> {
+        let own = self.clone();
+        // Whoever asked may go away: a program that was started without its session being known would run on for nobody.
+        let started = tokio::spawn(async move { own.start_now(new, key).await });
+        started.await.unwrap_or(Err(SessionError::Hall(HallError::ShuttingDown)))
+    }
+
+    async fn start_now(&self, new: NewSession, key: Option<Idempotency>) -> Result<Status, SessionError> {
         let host = self.host()?;
+        let key = match self.started_before(key).await? {
+            Begun::Lives(status) => return Ok(*status),
+            Begun::No(key) => key,
+        };
         let cwd = if new.cwd.as_os_str().is_empty() { host.home(&new.client) } else { new.cwd.clone() };
         if !cwd.is_absolute() || !cwd.is_dir() {
             return Err(SessionError::Invalid(format!("{} is no folder here; give an absolute path of one.", cwd.display())));
@@ -236,7 +291,17 @@ impl Sessions {
             return Err(SessionError::Invalid(format!("There is no program {:?}; there are: {}.", new.client, known.join(", "))));
         }
         let token = fresh_token();
-        let mut session = self.found(&new.client, new.name.as_deref(), cwd.clone(), Origin::Started, &token, &new.by).await?;
+        let mut session = self
+            .found(Founding {
+                client: &new.client,
+                name: new.name.as_deref(),
+                cwd: cwd.clone(),
+                origin: Origin::Started,
+                token: &token,
+                by: &new.by,
+                key,
+            })
+            .await?;
         crash::point("session_kept");
         let env = [("MOOTHALL_SESSION", session.id.to_string()), ("MOOTHALL_SESSION_TOKEN", token)];
         let launch = Launch {
@@ -253,31 +318,54 @@ impl Sessions {
         }
     }
 
+    /// What came of an earlier try with this key. One that came to nothing frees the key's request to be tried anew, without it: the key
+    /// is taken by the home that was made for it.
+    async fn started_before(&self, key: Option<Idempotency>) -> Result<Begun, SessionError> {
+        let Some(key) = key else { return Ok(Begun::No(None)) };
+        let hall = self.hall()?;
+        let Some(claim) = hall.log.claim(IDEM, &claim_key(&key), hall.now()).await.map_err(log_error)? else {
+            return Ok(Begun::No(Some(key)));
+        };
+        if claim.fingerprint != key.fingerprint {
+            return Err(HallError::KeyReused.into());
+        }
+        let began = self.seat_of(&claim.stream).map(|seat| seat.status()).filter(|status| status.session.pane.is_some());
+        Ok(began.map_or(Begun::No(None), |status| Begun::Lives(Box::new(status))))
+    }
+
     /// Makes a session of a program that runs already.
     ///
     /// # Errors
     /// [`SessionError`]; the program is left alone then.
     pub async fn observe(&self, new: NewObserved) -> Result<Status, SessionError> {
+        self.observe_once(new, None).await
+    }
+
+    /// The same, at most once for a key.
+    ///
+    /// # Errors
+    /// [`SessionError`]; the program is left alone then.
+    pub async fn observe_once(&self, new: NewObserved, key: Option<Idempotency>) -> Result<Status, SessionError> {
         let host = self.host()?;
+        let key = match self.started_before(key).await? {
+            Begun::Lives(status) => return Ok(*status),
+            Begun::No(key) => key,
+        };
         let pane = host.adopt(&new.adopt).await.map_err(host_error)?;
         let taken = |status: &Status| status.session.pane.as_ref() == Some(&pane);
         if let Some(other) = self.list(false).iter().find(|status| taken(status)) {
             return Err(SessionError::Conflict(format!("{} is in this terminal already.", other.session.name)));
         }
-        let mut session = self.found(&new.adopt.client, new.name.as_deref(), "/".into(), Origin::Observed, &fresh_token(), &new.by).await?;
+        let NewObserved { adopt, name, by } = &new;
+        let (client, name, token) = (&*adopt.client, name.as_deref(), fresh_token());
+        let founding = Founding { client, name, cwd: "/".into(), origin: Origin::Observed, token: &token, by, key };
+        let mut session = self.found(founding).await?;
         self.settle_in(&mut session, pane).await
     }
 
     /// Makes the home and keeps the session, before anything runs.
-    async fn found(
-        &self,
-        client: &str,
-        name: Option<&str>,
-        cwd: std::path::PathBuf,
-        origin: Origin,
-        token: &str,
-        by: &Actor,
-    ) -> Result<Session, SessionError> {
+    async fn found(&self, founding: Founding<'_>) -> Result<Session, SessionError> {
+        let Founding { client, name, cwd, origin, token, by, key } = founding;
         let hall = self.hall()?;
         let _making = self.shared.making.lock().await;
         let name = self.free_name(client, name)?;
@@ -286,7 +374,7 @@ impl Sessions {
             Some(folder) if origin == Origin::Started => format!("{name} in {}", folder.to_string_lossy()),
             _ => name.to_string(),
         };
-        let id = hall.create(title, policy, by.clone(), None).await?.stream;
+        let id = hall.create(title, policy, by.clone(), key).await?.stream;
         let session = Session {
             id,
             name,
@@ -319,6 +407,7 @@ impl Sessions {
         self.keep(&session).await?;
         let by = Actor { id: ParticipantId::moothall(), human: true };
         let _ = hall.submit(&session.id, Command::Archive { on: true, by }, None).await;
+        self.host()?.forget(&session.id).await;
         Err(host_error(fault))
     }
 
@@ -405,13 +494,18 @@ impl Sessions {
         Ok((self.host()?, pane, session.client))
     }
 
-    /// Interrupts what it is doing.
+    /// Interrupts what it is doing: its turn is cancelled, if it has one.
     ///
     /// # Errors
     /// [`SessionError`].
     pub async fn interrupt(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
         tracing::info!(session = %id, by = %by.id, "interrupted");
-        self.ask_runner(id, Mail::Interrupt).await?
+        let Some(key) = self.ask_runner(id, Mail::Interrupt).await?? else { return Ok(()) };
+        match self.hall()?.submit(&key.stream, Command::Cancel { turn: key.turn, by: by.clone() }, None).await {
+            // It may have ended by itself meanwhile.
+            Err(HallError::Rejected(rejection)) if rejection.code == "turn_ended" => Ok(()),
+            submitted => submitted.map(|_| ()).map_err(SessionError::Hall),
+        }
     }
 
     /// Ends it: its program, its turns, its place in links.

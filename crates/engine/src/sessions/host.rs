@@ -158,6 +158,8 @@ pub trait SessionHost: Send + Sync + 'static {
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault>;
     /// Ends the program and its pane; one that was adopted is only let go. One that is gone is ended already.
     async fn end(&self, pane: &Pane) -> Result<(), HostFault>;
+    /// A session is over: nothing that was kept for its program, beside its pane, is needed any more.
+    async fn forget(&self, _session: &SessionId) {}
     /// The command with which a person on this computer looks at the pane and types into it.
     async fn attach(&self, pane: &Pane) -> Result<Vec<String>, HostFault>;
 }

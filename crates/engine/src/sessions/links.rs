@@ -63,6 +63,7 @@ impl Sessions {
             return Err(error.into());
         }
         self.links_known().insert(stream.clone());
+        self.ring();
         Ok((self.link_of(&stream).await?, LinkState::Created))
     }
 
@@ -142,6 +143,7 @@ impl Sessions {
         };
         self.hall()?.submit(id, Command::Archive { on: true, by }, None).await?;
         self.links_known().remove(id);
+        self.ring();
         Ok(Link { active: false, ..link })
     }
 

@@ -28,19 +28,27 @@ impl Sessions {
     /// # Errors
     /// [`SessionError`]; nothing was said then.
     pub async fn send(&self, message: Message) -> Result<Sent, SessionError> {
+        self.send_once(message, None).await
+    }
+
+    /// The same; the words are said once for a key.
+    ///
+    /// # Errors
+    /// [`SessionError`]; nothing was said then.
+    pub async fn send_once(&self, message: Message, key: Option<Idempotency>) -> Result<Sent, SessionError> {
         let to = self.living(&message.to)?.session();
         if message.text.trim().is_empty() && !message.close_link {
             return Err(SessionError::Invalid("A message needs some words.".into()));
         }
         match (message.close_link, message.direct) {
-            (true, _) => self.close_between(message, &to).await,
-            (false, true) => self.send_direct(message).await,
-            (false, false) => self.send_home(message, &to).await,
+            (true, _) => self.close_between(message, &to, key).await,
+            (false, true) => self.send_direct(message, key).await,
+            (false, false) => self.send_home(message, &to, key).await,
         }
     }
 
     /// A link of the two: whatever either says at the end of a turn reaches the other from now on.
-    async fn send_direct(&self, message: Message) -> Result<Sent, SessionError> {
+    async fn send_direct(&self, message: Message, key: Option<Idempotency>) -> Result<Sent, SessionError> {
         let Asker::Session(caller) = &message.from else {
             let why =
                 "Only a session can talk over a link of its own; call this with the session's token, or link the two sessions yourself.";
@@ -56,20 +64,20 @@ impl Sessions {
         let new = NewLink { members: members.into(), title: None, by: message.from.clone() };
         let (link, state) = self.link(new).await?;
         self.unlisten(&message.to, caller).await?;
-        let seq = self.say_in(&link.id, caller, &message.text).await?;
+        let seq = self.say_in(&link.id, caller, &message.text, key).await?;
         Ok(Sent { stream: link.id.clone(), seq, delivered_to: others(&link, caller), link: Some(link.id), state })
     }
 
     /// A member's words in its link.
-    async fn say_in(&self, link: &StreamId, member: &SessionId, text: &str) -> Result<Option<Seq>, SessionError> {
+    async fn say_in(&self, link: &StreamId, member: &SessionId, text: &str, key: Option<Idempotency>) -> Result<Option<Seq>, SessionError> {
         let own = self.member_id(link, member).await?.ok_or(SessionError::NoLink)?;
         let post = Post::new(Actor { id: own, human: false }, text);
-        let answer = self.hall()?.submit(link, Command::Post(post), None).await?;
+        let answer = self.hall()?.submit(link, Command::Post(post), key).await?;
         Ok(answer.event.map(|event| event.seq))
     }
 
     /// Ends the link of the two, after the words, if there are any.
-    async fn close_between(&self, message: Message, to: &Session) -> Result<Sent, SessionError> {
+    async fn close_between(&self, message: Message, to: &Session, key: Option<Idempotency>) -> Result<Sent, SessionError> {
         let caller = match &message.from {
             Asker::Session(id) => Some(id),
             Asker::Actor(_) => None,
@@ -81,14 +89,14 @@ impl Sessions {
         };
         let mut seq = None;
         if let Some(caller) = caller.filter(|_| !message.text.trim().is_empty()) {
-            seq = self.say_in(&link.id, caller, &message.text).await?;
+            seq = self.say_in(&link.id, caller, &message.text, key).await?;
         }
         self.close_link(&link.id, &message.from).await?;
         Ok(Sent { stream: link.id.clone(), seq, link: Some(link.id.clone()), state: LinkState::Closed, delivered_to: Vec::new() })
     }
 
     /// Words at its home. A session that sends them hears when the turn is finished.
-    async fn send_home(&self, message: Message, to: &Session) -> Result<Sent, SessionError> {
+    async fn send_home(&self, message: Message, to: &Session, key: Option<Idempotency>) -> Result<Sent, SessionError> {
         let by = self.actor(&message.from)?;
         if let Asker::Session(caller) = &message.from {
             if *caller == to.id {
@@ -100,7 +108,7 @@ impl Sessions {
             }
         }
         let post = Post { to: To::One(to.name.clone()), ..Post::new(by, message.text) };
-        let answer = self.hall()?.submit(&to.id, Command::Post(post), None).await?;
+        let answer = self.hall()?.submit(&to.id, Command::Post(post), key).await?;
         let seq = answer.event.map(|event| event.seq);
         Ok(Sent { stream: to.id.clone(), seq, link: None, state: LinkState::None, delivered_to: vec![to.id.clone()] })
     }
@@ -127,11 +135,10 @@ impl Sessions {
     }
 
     async fn notify(&self, session: &Session, caller: &SessionId, id: &str) -> Result<(), SessionError> {
-        let short: String = session.id.as_str().chars().take(8).collect();
-        let text = format!(
-            "Session {short} \"{}\" finished its turn. Use get_session_data(session_id=\"{}\") to read what it said.",
-            session.name, session.id
-        );
+        // The whole id twice: sessions that were started within a minute begin alike.
+        let Session { id: target, name, .. } = session;
+        let text =
+            format!("Session {target} \"{name}\" finished its turn. Use get_session_data(session_id=\"{target}\") to read what it said.");
         let to = self.living(caller)?.session().name;
         let post = Post { to: To::One(to), ..Post::new(Actor { id: session.name.clone(), human: false }, text) };
         let key = blake3::hash(format!("{id}/finished/{caller}").as_bytes()).to_hex().to_string();

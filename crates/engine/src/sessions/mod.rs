@@ -7,11 +7,13 @@
 //! tells whose turn its words answer.
 
 mod facts;
+mod config;
 mod host;
 mod hooks;
 mod directory;
 mod agent;
 mod runner;
+mod watch;
 mod delivery;
 mod words;
 mod tags;
@@ -21,6 +23,7 @@ mod messages;
 use moothall_kernel::ids::StreamId;
 
 pub use agent::Housed;
+pub use config::{Checkpoints, SessionParts, SessionsConfig};
 pub use directory::Sessions;
 pub(crate) use directory::target_of;
 pub use facts::{

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::PermissionId;
-use tokio::sync::{broadcast, mpsc, oneshot};
-use tokio::time::{Instant, sleep_until};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::directory::Seat;
 use super::hooks::{Heard, Hook, Permit};
-use super::host::{Key, PaneNews, PaneState, SessionHost, View};
+use super::host::{HostFault, Key, PaneState, SessionHost, View};
 use super::tags::tag_of;
+use super::watch::{Happened, Watching, at};
 use super::{Doing, Session, SessionError, Sessions};
 use crate::agent::{Job, Probe, Report, TurnKey};
 use crate::inner::{Inner, report_to};
@@ -39,8 +40,8 @@ pub(super) enum Mail {
     Ask(String, oneshot::Sender<Permit>),
     /// A person answered, or nobody did.
     Permit(PermissionId, Option<String>),
-    /// Interrupt what goes on.
-    Interrupt(oneshot::Sender<Result<(), SessionError>>),
+    /// Interrupt what goes on; says whose turn that is, which is still to be cancelled.
+    Interrupt(oneshot::Sender<Result<Option<TurnKey>, SessionError>>),
     /// End the session, for this reason.
     End(String, oneshot::Sender<Result<(), SessionError>>),
 }
@@ -54,6 +55,8 @@ pub(super) struct Current {
     pub(super) delivery: Option<u64>,
     /// What to type; unknown after a restart until the conversation says it again.
     pub(super) job: Option<Box<Job>>,
+    /// It came back into the composer, and was sent off once more.
+    pub(super) sent_again: bool,
 }
 
 /// How far the turn has come.
@@ -63,6 +66,8 @@ pub(super) enum Stage {
     Offered,
     /// Its start is kept; it may be typed.
     Begun,
+    /// An earlier process began to type it; the screen will say how far it came.
+    Typing,
     /// It was typed and sent off.
     Sent,
     /// The program took it.
@@ -83,7 +88,7 @@ pub(super) enum Typed {
 /// What woke the task.
 enum Woken {
     Mail(Option<Mail>),
-    News(Result<PaneNews, broadcast::error::RecvError>),
+    Terminal(Happened),
     Grace,
 }
 
@@ -103,8 +108,11 @@ pub(super) struct Runner {
     pub(super) state: PaneState,
     grace: Option<Instant>,
     pub(super) asks: Vec<Ask>,
+    /// What the program has reported that it asks, for programs whose reports do not wait for an answer.
+    pub(super) wants: Option<String>,
     /// The program has drawn a screen of its own.
     drawn: bool,
+    pub(super) watching: Watching,
     pub(super) over: bool,
 }
 
@@ -132,6 +140,8 @@ impl Runner {
         seat: Arc<Seat>,
         inbox: mpsc::UnboundedReceiver<Mail>,
     ) -> Self {
+        // One that was seen before, or that somebody else had running, has drawn its screen long ago.
+        let drawn = session.native.is_some() || session.origin == super::Origin::Observed;
         Self {
             sessions,
             host,
@@ -146,43 +156,40 @@ impl Runner {
             state: PaneState::Starting,
             grace: None,
             asks: Vec::new(),
-            drawn: false,
+            wants: None,
+            drawn,
+            watching: Watching::default(),
             over: false,
         }
     }
 
     pub(super) async fn run(mut self) {
-        let Some(pane) = self.session.pane.clone() else { return self.ended("it never began").await };
-        let mut news = match self.host.watch(&pane, &self.session.client).await {
-            Ok(news) => news,
-            Err(fault) => return self.ended(&fault.to_string()).await,
-        };
+        if self.session.pane.is_none() {
+            return self.ended("it never began").await;
+        }
         self.recover().await;
-        self.look().await;
+        self.watch().await;
         while !self.over {
             self.tell();
-            match self.next(&mut news).await {
+            match self.next().await {
                 Woken::Mail(Some(mail)) => self.open(mail).await,
                 Woken::Mail(None) => return,
-                Woken::News(Ok(PaneNews::Drawn) | Err(broadcast::error::RecvError::Lagged(_))) => self.look().await,
-                Woken::News(Ok(PaneNews::Died)) => self.ended("its program ended").await,
-                Woken::News(Err(broadcast::error::RecvError::Closed)) => match self.host.watch(&pane, &self.session.client).await {
-                    Ok(again) => news = again,
-                    Err(fault) => self.ended(&fault.to_string()).await,
-                },
+                Woken::Terminal(Happened::Drawn) => self.look().await,
+                Woken::Terminal(Happened::Died) => self.died(),
+                Woken::Terminal(Happened::Unwatched) => self.watch().await,
+                Woken::Terminal(Happened::Doubted) => self.doubted().await,
                 Woken::Grace => self.grace_is_over().await,
             }
         }
         self.refuse_the_rest();
     }
 
-    async fn next(&mut self, news: &mut broadcast::Receiver<PaneNews>) -> Woken {
-        let grace = self.grace;
+    async fn next(&mut self) -> Woken {
         tokio::select! {
             biased;
             mail = self.inbox.recv() => Woken::Mail(mail),
-            news = news.recv() => Woken::News(news),
-            () = sleep_until(grace.unwrap_or_else(Instant::now)), if grace.is_some() => Woken::Grace,
+            happened = self.watching.next() => Woken::Terminal(happened),
+            () = at(self.grace) => Woken::Grace,
         }
     }
 
@@ -199,7 +206,7 @@ impl Runner {
             }
             Mail::Ask(action, reply) => self.asked(action, Asked::Hook(reply), vec!["allow".into(), "deny".into()]),
             Mail::Permit(permission, option) => self.permit(&permission, option.as_deref()).await,
-            Mail::Interrupt(reply) => drop(reply.send(self.press(Key::Escape).await)),
+            Mail::Interrupt(reply) => drop(reply.send(self.interrupt().await)),
             Mail::End(why, reply) => {
                 let ended = self.end(&why).await;
                 let _ = reply.send(ended);
@@ -216,7 +223,9 @@ impl Runner {
             (false, _, PaneState::Idle) if self.current.is_none() && self.typed == Typed::Nothing => Doing::Idle,
             (false, _, PaneState::Idle | PaneState::Busy | PaneState::Shell | PaneState::Gone) => Doing::Busy,
         };
-        self.seat.update(&self.session, doing, self.queue.len());
+        if self.seat.update(&self.session, doing, self.queue.len()) {
+            self.sessions.ring();
+        }
     }
 
     async fn ensure(&mut self, job: Box<Job>) {
@@ -246,6 +255,14 @@ impl Runner {
             Some(current) if current.stage >= Stage::Sent => Probe::Running,
             Some(_) => Probe::Waiting,
             None => Probe::Unknown,
+        }
+    }
+
+    /// A turn is interrupted by cancelling it, which the conversation has to hear first; other work by the key for it.
+    async fn interrupt(&self) -> Result<Option<TurnKey>, SessionError> {
+        match self.current.as_ref().filter(|current| current.stage >= Stage::Sent) {
+            Some(current) => Ok(Some(current.key.clone())),
+            None => self.press(Key::Escape).await.map(|()| None),
         }
     }
 
@@ -289,7 +306,7 @@ impl Runner {
         let Some(job) = self.queue.pop_front() else { return };
         self.report(&job.key, Report::Started { through: job.through });
         let (key, tag) = (job.key.clone(), tag_of(&job.key));
-        self.current = Some(Current { key, tag, stage: Stage::Offered, delivery: None, job: Some(job) });
+        self.current = Some(Current { key, tag, stage: Stage::Offered, delivery: None, job: Some(job), sent_again: false });
     }
 
     /// Whether something may be typed: the program waits, nobody has begun to type, and nothing is owed to anybody.
@@ -308,6 +325,7 @@ impl Runner {
                 self.state = view.state;
                 Some(view)
             }
+            Err(HostFault::Gone(_)) => Some(View { state: PaneState::Gone, composer: None, dialog: None, text: String::new() }),
             Err(fault) => {
                 tracing::warn!(session = %self.session.id, %fault, "its terminal cannot be seen");
                 None
@@ -316,19 +334,23 @@ impl Runner {
     }
 
     /// Something was drawn: see what the program is doing now.
-    async fn look(&mut self) {
+    pub(super) async fn look(&mut self) {
+        self.settle_typing().await;
         let Some(view) = self.view().await else { return };
         self.drawn |= matches!(view.state, PaneState::Idle | PaneState::Busy | PaneState::Asking);
+        // A program may be a script that has not given its place to the real one yet.
+        let begins = view.state == PaneState::Shell && !self.drawn;
+        if begins || !self.shows_program(&view) {
+            return;
+        }
         match view.state {
-            // A program may be a script that has not given its place to the real one yet.
-            PaneState::Shell if !self.drawn => {}
-            PaneState::Gone | PaneState::Shell => return self.ended("its program ended").await,
+            PaneState::Gone | PaneState::Shell => {}
             PaneState::Busy | PaneState::Starting => {
                 self.grace = None;
                 self.seen_working().await;
             }
             PaneState::Asking => self.seen_asking(view),
-            PaneState::Idle => self.seen_idle().await,
+            PaneState::Idle => self.seen_idle(view).await,
         }
         self.advance().await;
     }
@@ -344,7 +366,7 @@ impl Runner {
     fn seen_asking(&mut self, view: View) {
         if !self.asks.is_empty() {
             self.grace = None;
-        } else if self.has_hooks() {
+        } else if self.has_hooks() && self.wants.is_none() {
             self.grace.get_or_insert_with(|| Instant::now() + GRACE);
         } else {
             self.ask_by_dialog(view);
@@ -353,12 +375,19 @@ impl Runner {
 
     fn ask_by_dialog(&mut self, view: View) {
         if let Some(dialog) = view.dialog.filter(|_| self.asks.is_empty()) {
-            self.asked(dialog.action, Asked::Dialog, dialog.options);
+            // A screen may show a title, and less than all of it; a report does not.
+            let action = self.wants.take().unwrap_or(dialog.action);
+            self.asked(action, Asked::Dialog, dialog.options);
         }
     }
 
-    async fn seen_idle(&mut self) {
+    async fn seen_idle(&mut self, view: View) {
         self.asks.retain(|ask| matches!(ask.to, Asked::Hook(_)));
+        self.wants = None;
+        if self.send_again(view.composer.as_deref().unwrap_or_default()).await {
+            self.grace = None;
+            return;
+        }
         let stage = self.current.as_ref().map(|current| current.stage).filter(|stage| *stage >= Stage::Sent);
         if stage.is_none() && self.typed == Typed::Nothing && self.late.is_none() {
             self.grace = None;
@@ -391,7 +420,8 @@ impl Runner {
             };
             let end = if seen { DeliveryState::Failed } else { DeliveryState::Unknown };
             self.mark(&current, &[DeliveryState::Sent, DeliveryState::Accepted], end, message).await;
-            self.fail(&current.key, code, message);
+            // It was sent off: telling it once more would be to type it twice.
+            self.fail_told(&current.key, code, message);
         }
         self.advance().await;
     }
@@ -410,6 +440,12 @@ impl Runner {
     /// A turn ends without an answer.
     pub(super) fn fail(&self, key: &TurnKey, code: &str, message: &str) {
         self.report(key, Report::Finished { result: Err(Fault::new(code, message)), usage: Usage::default() });
+    }
+
+    /// The same, for a turn whose words the program has, or may have.
+    pub(super) fn fail_told(&self, key: &TurnKey, code: &str, message: &str) {
+        let fault = Fault { told: true, ..Fault::new(code, message) };
+        self.report(key, Report::Finished { result: Err(fault), usage: Usage::default() });
     }
 
     pub(super) fn report(&self, key: &TurnKey, report: Report) {

@@ -22,8 +22,6 @@ use crate::ports::DeliveryState;
 const ASK_MAX: Millis = Millis::from_secs(600);
 /// Who reports are brought by, for keys that make them count once.
 const BRINGER: &str = "moothall:hook";
-/// What prompts begin with that a program's surroundings give it at checkpoints.
-const CHECKPOINTS: [&str; 2] = ["[Checkpoint]", "[TeleClaude Checkpoint]"];
 
 impl Runner {
     /// Takes a report in. Everything that follows from it is kept before this returns, each under the report's own id.
@@ -33,7 +31,12 @@ impl Runner {
         }
         crash::point("hook_heard");
         match hook.news {
-            HookNews::Began | HookNews::Ended | HookNews::Asks { .. } => Ok(Heard::Yes),
+            HookNews::Began | HookNews::Ended => Ok(Heard::Yes),
+            HookNews::Asks { action } => {
+                self.wants = Some(action);
+                self.look().await;
+                Ok(Heard::Yes)
+            }
             HookNews::Prompt { text } => self.prompted(&hook.id, &text).await,
             HookNews::Stopped { text, inputs, .. } => {
                 if let Some(inputs) = inputs {
@@ -68,7 +71,7 @@ impl Runner {
                 Ok(Heard::Yes)
             }
             Some(_) => Ok(Heard::Nothing),
-            None if CHECKPOINTS.iter().any(|mark| text.trim_start().starts_with(mark)) => {
+            None if self.sessions.shared.config.checkpoints.include(text) => {
                 self.typed = Typed::Checkpoint;
                 Ok(Heard::Yes)
             }
@@ -249,6 +252,8 @@ impl Runner {
             self.fail(&job.key, "session_ended", &format!("its session has ended: {why}"));
         }
         self.asks.clear();
+        // Before it is kept that the session is over: a crash in between is made good by ending it once more.
+        self.host.forget(&self.session.id).await;
         if let Err(error) = self.sessions.leave(&self.session).await {
             tracing::warn!(session = %self.session.id, %error, "a session that ended could not leave its links");
         }

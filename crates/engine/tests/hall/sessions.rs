@@ -2,15 +2,16 @@
 //! real ones the same is tried end to end.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use moothall_engine::MemoryLog;
-use moothall_engine::hall::{Hall, HallParts};
+use moothall_engine::hall::{Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{DeliveryState, EventLog};
 use moothall_engine::sessions::{
     Adopt, Asker, Heard, Hook, HookNews, HostFault, Key, Launch, LinkState, Member, Message, NewLink, NewSession, Pane, PaneNews,
-    PaneState, Permit, Sent, SessionError, SessionHost, SessionId, Sessions, View,
+    PaneState, Permit, Sent, SessionError, SessionHost, SessionId, SessionParts, Sessions, View,
 };
 use moothall_kernel::command::Actor;
 use moothall_kernel::event::{Event, Outcome};
@@ -24,6 +25,14 @@ use crate::common::{TestClock, eventually, has, post, words};
 #[derive(Default)]
 struct Desk {
     screens: Mutex<BTreeMap<String, Screen>>,
+    /// Nobody can reach the terminals just now.
+    away: AtomicBool,
+    /// How often somebody tried to listen meanwhile.
+    tries: AtomicUsize,
+    /// Nothing can be typed.
+    broken: AtomicBool,
+    /// Sessions whose things were taken away.
+    forgotten: Mutex<Vec<String>>,
 }
 
 struct Screen {
@@ -31,6 +40,8 @@ struct Screen {
     composer: String,
     taken: Vec<String>,
     escapes: usize,
+    /// It does not react to Enter.
+    stuck: bool,
     token: String,
     news: broadcast::Sender<PaneNews>,
 }
@@ -38,6 +49,16 @@ struct Screen {
 impl Desk {
     fn with<T>(&self, pane: &str, change: impl FnOnce(&mut Screen) -> T) -> T {
         change(self.screens.lock().unwrap().get_mut(pane).unwrap())
+    }
+
+    fn reach(&self) -> Result<(), HostFault> {
+        if self.away.load(Relaxed) { Err(HostFault::Unavailable("the connection was lost".into())) } else { Ok(()) }
+    }
+
+    /// The connection is lost, and cannot be made again until the terminals are back.
+    fn go_away(&self, pane: &str) {
+        self.away.store(true, Relaxed);
+        self.with(pane, |screen| screen.news = broadcast::channel(64).0);
     }
 
     fn show(&self, pane: &str, state: PaneState) {
@@ -60,7 +81,7 @@ impl SessionHost for Desk {
         let id = launch.session.to_string();
         let token = launch.env["MOOTHALL_SESSION_TOKEN"].clone();
         let news = broadcast::channel(64).0;
-        let screen = Screen { state: PaneState::Idle, composer: String::new(), taken: Vec::new(), escapes: 0, token, news };
+        let screen = Screen { state: PaneState::Idle, composer: String::new(), taken: Vec::new(), escapes: 0, stuck: false, token, news };
         self.screens.lock().unwrap().insert(id.clone(), screen);
         Ok(Pane { socket: String::new(), id, pid: 1 })
     }
@@ -68,9 +89,14 @@ impl SessionHost for Desk {
         Err(HostFault::Gone("there is none".into()))
     }
     async fn watch(&self, pane: &Pane, _client: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
+        if let Err(fault) = self.reach() {
+            self.tries.fetch_add(1, Relaxed);
+            return Err(fault);
+        }
         Ok(self.with(&pane.id, |screen| screen.news.subscribe()))
     }
     async fn view(&self, pane: &Pane, _client: &str) -> Result<View, HostFault> {
+        self.reach()?;
         Ok(self.with(&pane.id, |screen| View {
             state: screen.state,
             composer: Some(screen.composer.clone()),
@@ -79,27 +105,38 @@ impl SessionHost for Desk {
         }))
     }
     async fn paste(&self, pane: &Pane, _client: &str, text: &str) -> Result<(), HostFault> {
+        if self.broken.load(Relaxed) {
+            return Err(HostFault::Failed("it did not take the paste".into()));
+        }
         self.with(&pane.id, |screen| screen.composer.push_str(text));
         Ok(())
     }
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {
         self.with(&pane.id, |screen| match key {
+            Key::Enter if screen.stuck => Err(HostFault::Failed("It does not take it.".into())),
             Key::Enter => {
                 let text = std::mem::take(&mut screen.composer);
                 screen.taken.push(text);
                 screen.state = PaneState::Busy;
+                Ok(())
             }
-            Key::Escape => screen.escapes += 1,
-            Key::Option(_) => {}
-        });
-        Ok(())
+            Key::Escape => {
+                screen.escapes += 1;
+                Ok(())
+            }
+            Key::Option(_) => Ok(()),
+        })
     }
     async fn tail(&self, pane: &Pane, _lines: usize) -> Result<String, HostFault> {
+        self.reach()?;
         Ok(self.with(&pane.id, |screen| screen.taken.join("\n") + &screen.composer))
     }
     async fn end(&self, pane: &Pane) -> Result<(), HostFault> {
         self.show(&pane.id, PaneState::Gone);
         Ok(())
+    }
+    async fn forget(&self, session: &SessionId) {
+        self.forgotten.lock().unwrap().push(session.to_string());
     }
     async fn attach(&self, _pane: &Pane) -> Result<Vec<String>, HostFault> {
         Ok(vec!["true".into()])
@@ -180,7 +217,7 @@ impl Room {
 async fn open(log: &Arc<MemoryLog>, desk: &Arc<Desk>) -> Hall {
     let (registry, defaults) = (moothall_engine::registry::Registry::default(), Policy::default());
     let parts = HallParts { log: log.clone(), clock: TestClock::new(), registry, defaults, owner: "test".into() };
-    Hall::open_with(parts, Some(desk.clone())).await.unwrap()
+    Hall::open_with(parts, Some(SessionParts::new(desk.clone()))).await.unwrap()
 }
 
 fn pair(from: &str, text: &str) -> (String, String) {
@@ -278,6 +315,36 @@ async fn after_a_restart_nothing_is_typed_twice_and_the_answer_still_arrives() {
     assert_eq!(room.taken(&a).len(), 1);
     room.hall.submit(&a, post("again"), None).await.unwrap();
     room.takes(&a, 2).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_comes_back_is_sent_off_again_and_not_typed_again() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    let first = eventually(async || room.taken(&a).first().cloned()).await;
+    room.desk.with(a.as_str(), |screen| screen.composer.clone_from(&first));
+    room.desk.show(a.as_str(), PaneState::Idle);
+    assert_eq!(room.takes(&a, 2).await, first, "the same words once, with nothing added");
+    room.says(&a, "hello back").await;
+    assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "hello back")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_is_not_taken_is_shown_and_not_repeated() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.desk.with(a.as_str(), |screen| screen.stuck = true);
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    let unknown = |event: &Event| matches!(event, Event::TurnEnded { fault: Some(fault), .. } if fault.code == "delivery_unknown");
+    eventually(async || {
+        let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+        has(&events, unknown).then_some(())
+    })
+    .await;
+    let rows = room.log.deliveries().unwrap().of_stream(&a).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.state).collect::<Vec<_>>(), [DeliveryState::Unknown]);
+    assert!(room.desk.with(a.as_str(), |screen| screen.composer.contains("hello")), "it still stands there");
 }
 
 #[tokio::test(start_paused = true)]
@@ -379,4 +446,147 @@ async fn a_link_of_three_has_names_numbers_and_roles_and_loses_one_member_at_a_t
     room.sessions().end(&all[2], &Actor::human("user")).await.unwrap();
     let left = eventually(async || Some(room.sessions().link_of(&link.id).await.unwrap()).filter(|link| link.members.len() == 2)).await;
     assert!(left.active);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_terminal_that_cannot_be_reached_is_tried_again_and_its_session_stays() {
+    let mut room = Room::new().await;
+    let a = room.start().await;
+    room.desk.go_away(a.as_str());
+    eventually(async || (room.desk.tries.load(Relaxed) >= 3).then_some(())).await;
+    room.hall.submit(&a, post("are you there?"), None).await.unwrap();
+    room.desk.away.store(false, Relaxed);
+    room.takes(&a, 1).await;
+    room.says(&a, "all the time").await;
+    assert_eq!(room.said(&a).await, [pair("user", "are you there?"), pair("claude", "all the time")]);
+    // A server that starts while they cannot be reached waits too.
+    room.desk.away.store(true, Relaxed);
+    room.desk.tries.store(0, Relaxed);
+    room.restart().await;
+    eventually(async || (room.desk.tries.load(Relaxed) >= 2).then_some(())).await;
+    room.hall.submit(&a, post("and now?"), None).await.unwrap();
+    room.desk.away.store(false, Relaxed);
+    room.takes(&a, 2).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shell_has_to_show_twice_before_its_session_ends() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    room.desk.show(a.as_str(), PaneState::Shell);
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    room.desk.show(a.as_str(), PaneState::Busy);
+    tokio::time::sleep(std::time::Duration::from_secs(10)).await;
+    room.says(&a, "still here").await;
+    assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "still here")]);
+    assert!(room.desk.forgotten.lock().unwrap().is_empty());
+    room.desk.show(a.as_str(), PaneState::Shell);
+    eventually(async || room.sessions().list(false).is_empty().then_some(())).await;
+    assert_eq!(*room.desk.forgotten.lock().unwrap(), [a.to_string()]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_report_of_a_program_that_died_still_counts() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    room.desk.with(a.as_str(), |screen| {
+        screen.state = PaneState::Gone;
+        screen.news.send(PaneNews::Died).unwrap();
+    });
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    let news = HookNews::Stopped { text: Some("goodbye".into()), inputs: None, interrupted: false };
+    assert_eq!(room.hook(&a, news).await, Heard::Yes);
+    assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "goodbye")]);
+    eventually(async || room.sessions().list(false).is_empty().then_some(())).await;
+}
+
+/// What a program was given it remembers, also when nothing came of it; what it never got is brought again.
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_fails_after_it_was_typed_is_not_typed_again() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("the first thing"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    room.desk.show(a.as_str(), PaneState::Idle);
+    let ended = async |count: usize| {
+        eventually(async || {
+            let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+            let ends = events.iter().filter(|event| matches!(event.event, Event::TurnEnded { .. }));
+            (ends.count() >= count).then_some(())
+        })
+        .await;
+    };
+    ended(1).await;
+    room.hall.submit(&a, post("the second thing"), None).await.unwrap();
+    let second = room.takes(&a, 2).await;
+    assert!(second.contains("the second thing") && !second.contains("the first thing"), "{second}");
+    let stop = moothall_kernel::command::Command::Stop { by: Actor::human("user") };
+    room.hall.submit(&a, stop, None).await.unwrap();
+    room.desk.show(a.as_str(), PaneState::Idle);
+    ended(2).await;
+    room.hall.submit(&a, post("the third thing"), None).await.unwrap();
+    let third = room.takes(&a, 3).await;
+    assert!(third.contains("the third thing") && !third.contains("the second thing"), "{third}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_fails_before_it_was_typed_is_brought_again() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.desk.broken.store(true, Relaxed);
+    room.hall.submit(&a, post("the first thing"), None).await.unwrap();
+    eventually(async || {
+        let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+        has(&events, |event| matches!(event, Event::TurnEnded { outcome: Outcome::Failed, .. })).then_some(())
+    })
+    .await;
+    room.desk.broken.store(false, Relaxed);
+    room.hall.submit(&a, post("the second thing"), None).await.unwrap();
+    let prompt = room.takes(&a, 1).await;
+    assert!(prompt.contains("the first thing") && prompt.contains("the second thing"), "{prompt}");
+}
+
+/// A server that dies between a session's home and its answer: whoever repeats the request finds what was begun.
+#[tokio::test(start_paused = true)]
+async fn a_repeated_start_finds_its_session_after_a_restart() {
+    let mut room = Room::new().await;
+    let new =
+        || NewSession { client: "claude".into(), cwd: "/".into(), args: Vec::new(), name: Some("ada".into()), by: Actor::human("user") };
+    let key = |fingerprint: &str| Some(Idempotency { principal: "user".into(), key: "k".into(), fingerprint: fingerprint.into() });
+    let first = room.sessions().start_once(new(), key("f")).await.unwrap().session;
+    room.restart().await;
+    assert_eq!(room.sessions().start_once(new(), key("f")).await.unwrap().session.id, first.id);
+    assert!(matches!(room.sessions().start_once(new(), key("g")).await, Err(SessionError::Hall(HallError::KeyReused))));
+    assert_eq!(room.sessions().list(false).len(), 1);
+}
+
+/// A program that reports its prompts only with its answer: a turn that was interrupted there comes back with the next one.
+#[tokio::test(start_paused = true)]
+async fn two_tags_in_one_stop_are_answered_once() {
+    let room = Room::new().await;
+    let (a, b) = (room.start().await, room.start().await);
+    let link = room.send(&b, &a, "the first thing", true).await.link.unwrap();
+    let first = eventually(async || room.taken(&a).first().cloned()).await;
+    // Somebody presses Esc: the program says nothing, and its screen is idle until nobody can say any more what came of it.
+    room.desk.show(a.as_str(), PaneState::Idle);
+    room.send(&b, &a, "the second thing", true).await;
+    let second = eventually(async || room.taken(&a).get(1).cloned()).await;
+    assert!(second.contains("the second thing") && !second.contains("the first thing"), "{second}");
+    room.desk.show(a.as_str(), PaneState::Idle);
+    let news =
+        || HookNews::Stopped { text: Some("both are done".into()), inputs: Some(vec![first.clone(), second.clone()]), interrupted: true };
+    assert_eq!(room.hook(&a, news()).await, Heard::Yes);
+    let said = room.said(&link).await;
+    let own: Vec<&str> = said.iter().filter(|(from, _)| from == "claude").map(|(_, words)| words.as_str()).collect();
+    assert_eq!(own, ["both are done"], "{said:?}");
+    let events = room.hall.read(&link, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+    let ends = events.iter().filter_map(|event| match &event.event {
+        Event::TurnEnded { participant, outcome, .. } if participant.as_str() == "claude" => Some(*outcome),
+        _ => None,
+    });
+    assert_eq!(ends.collect::<Vec<_>>(), [Outcome::Failed, Outcome::Spoke], "each turn ended once");
 }

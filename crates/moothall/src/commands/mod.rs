@@ -58,9 +58,10 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
     let meant = Meant::find(server, token_file.as_deref(), &config::environment())?;
     if let Command::Mcp(args) = &command {
         // Whoever speaks through it is an agent, which never acts with the credential of the person who started the server.
-        return mcp::run(&Desk { client: Client::new(&meant.server)?.with(meant.credential.given()), paper }, args).await;
+        return mcp::run(&Desk { client: Client::new(&meant.server)?.at_home(meant.spool).with(meant.credential.given()), paper }, args)
+            .await;
     }
-    let desk = Desk { client: Client::new(&meant.server)?.with(meant.credential).introduced().await?, paper };
+    let desk = Desk { client: Client::new(&meant.server)?.at_home(meant.spool).with(meant.credential).introduced().await?, paper };
     match command {
         Command::New(args) => new::run(&desk, &args).await,
         Command::List(args) => list::run(&desk, &args).await,

@@ -1,6 +1,7 @@
 //! `moothall.example.toml`, made from the configuration types and one table of descriptions.
 
 use moothall_agents::{AgentConfig, ProfileConfig};
+use moothall_engine::sessions::SessionsConfig;
 
 use super::{POLICY_KEYS, ServerConfig, keys_of};
 
@@ -55,6 +56,12 @@ const DEFAULTS: &[Entry] = &[
     ("max_exchanges_without_human", "20", "Agent contributions in a row before a human has to say something."),
 ];
 
+const SESSIONS: &[Entry] = &[(
+    "checkpoints",
+    "[\"[Checkpoint]\", \"[TeleClaude Checkpoint]\"]",
+    "How prompts begin that a program's surroundings give it as reminders. The answer to one reaches nobody, over links neither.",
+)];
+
 const AGENT: &[Entry] = &[
     (
         "runtime",
@@ -105,6 +112,12 @@ fn sections() -> Vec<Section> {
             about: "What a conversation starts with where it does not say otherwise.",
             keys: policy,
             entries: DEFAULTS,
+        },
+        Section {
+            title: "sessions",
+            about: "Agents in terminals, and the links between them.",
+            keys: keys_of::<SessionsConfig>().to_vec(),
+            entries: SESSIONS,
         },
         Section {
             title: "agents.codex",

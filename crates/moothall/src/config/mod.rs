@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use moothall_agents::AgentConfig;
+use moothall_engine::sessions::SessionsConfig;
 use moothall_kernel::policy::{KEYS as POLICY_KEYS, Policy};
 use serde::Deserialize;
 
@@ -18,7 +19,7 @@ use document::{Document, Node};
 pub use document::{Variables, nearest};
 
 /// The sections of the file.
-const SECTIONS: [&str; 3] = ["server", "defaults", "agents"];
+const SECTIONS: [&str; 4] = ["server", "defaults", "sessions", "agents"];
 
 /// Everything a configuration file says.
 #[derive(Debug, Default)]
@@ -27,6 +28,8 @@ pub struct Config {
     pub server: ServerConfig,
     /// `[defaults]`: what a conversation starts with where it does not say otherwise.
     pub defaults: Policy,
+    /// `[sessions]`.
+    pub sessions: SessionsConfig,
     /// `[agents.<client>]`.
     pub agents: BTreeMap<String, AgentConfig>,
     /// The file it came from; nothing where there is none.
@@ -97,6 +100,7 @@ impl Config {
             match key.get_ref().as_str() {
                 "server" => config.server = document.read("server", node)?,
                 "defaults" => config.defaults = read_defaults(&document, node)?,
+                "sessions" => config.sessions = document.read("sessions", node)?,
                 "agents" => config.agents = read_agents(&document, node)?,
                 other => return Err(unknown_section(&document, key.span(), other)),
             }
@@ -108,7 +112,7 @@ impl Config {
 
 /// A key at the top of the file may be a section's key that lost its section, which is worth saying.
 fn unknown_section(document: &Document, span: std::ops::Range<usize>, key: &str) -> Fault {
-    let homes = [("server", keys_of::<ServerConfig>()), ("defaults", &POLICY_KEYS[..])];
+    let homes = [("server", keys_of::<ServerConfig>()), ("defaults", &POLICY_KEYS[..]), ("sessions", keys_of::<SessionsConfig>())];
     match homes.iter().find(|(_, keys)| keys.contains(&key)) {
         Some((section, _)) => document
             .fault(Some(span), &format!("unknown key `{key}` at the top of the file"))

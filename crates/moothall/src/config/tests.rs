@@ -51,6 +51,17 @@ fn a_wrong_type_is_named_with_its_place_and_without_its_value() {
 }
 
 #[test]
+fn a_checkpoint_that_would_be_every_prompt_is_refused_with_its_place() {
+    let config = parse("[sessions]\ncheckpoints = [\"<system-reminder>\"]\n").unwrap();
+    assert_ne!(config.sessions, Config::default().sessions);
+    let fault = refused("[sessions]\ncheckpoints = [\"[Checkpoint]\", \"\"]\n");
+    assert!(fault.what.starts_with("moothall.toml:2:15: in [sessions], a checkpoint without words"), "{}", fault.what);
+    let fault = refused("[sessions]\ncheckpoint = []\n");
+    assert_eq!(fault.forward.as_deref(), Some("did you mean `checkpoints`?"));
+    assert_eq!(refused("checkpoints = []\n").forward.as_deref(), Some("write it below the line [sessions]"));
+}
+
+#[test]
 fn a_missing_variable_is_named() {
     let fault = refused("[server]\ndata = \"${NOT_SET_ANYWHERE}/x\"\n");
     assert_eq!(fault.what, "moothall.toml:2:8: the environment variable NOT_SET_ANYWHERE is not set");

@@ -86,3 +86,21 @@ fn outside_of_a_session_it_reports_nothing() {
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stdout).trim()), (Some(0), "{}"));
     assert!(output.stderr.is_empty());
 }
+
+/// A report without words: they come from the program's own record, which the hook reads and the server never does.
+#[test]
+fn words_that_a_report_lacks_are_read_from_the_programs_record() {
+    let home = Home::new();
+    let native = "7df0e220-879a-411d-9711-e7694ee89550";
+    let record = home.path().join(format!("{native}.jsonl"));
+    let lines = [
+        r#"{"type": "user", "message": {"role": "user", "content": "Is it done?"}}"#,
+        r#"{"type": "assistant", "message": {"id": "m", "content": [{"type": "text", "text": "It is."}]}}"#,
+    ];
+    fs::write(&record, lines.join("\n")).unwrap();
+    let payload = |words: &str| format!(r#"{{"session_id": "{native}", "transcript_path": "{}"{words}}}"#, record.display());
+    assert!(hook(&home, &["claude", "Stop"], payload("").as_bytes()).status.success());
+    assert!(hook(&home, &["claude", "Stop"], payload(r#", "last_assistant_message": "Yes.""#).as_bytes()).status.success());
+    let told: Vec<Value> = notes(&home).into_iter().map(|note| note["recorded"].clone()).collect();
+    assert_eq!(told, [Value::from("It is."), Value::Null]);
+}

@@ -1,11 +1,12 @@
 //! Links between agents in real terminals: what the criteria of their design ask for, one test for each, named after it.
 
-use std::process::Command;
+use std::io::Write;
+use std::process::{Command, Stdio};
 
 use moothall_testkit::fake_tui;
 use serde_json::{Value, json};
 
-use crate::harness::{Home, PATIENCE, Server};
+use crate::harness::{Home, Running, Server, comes_about};
 
 /// The stand-in for a command-line agent, when this program is started as one.
 #[test]
@@ -14,12 +15,17 @@ fn stands_in() {
 }
 
 /// A home whose server can start stand-ins; its terminals end with it.
-struct Hall {
-    home: Home,
+pub struct Hall {
+    pub home: Home,
 }
 
 impl Hall {
-    fn new() -> Self {
+    pub fn new() -> Self {
+        Self::with("")
+    }
+
+    /// The same, with more in its configuration.
+    pub fn with(configuration: &str) -> Self {
         let home = Home::new();
         let log = home.path().join("prompts").to_string_lossy().into_owned();
         let (argv, env) = fake_tui::within("links::stands_in", &["--name", "fake", "--quiet", "--log", &log]);
@@ -28,21 +34,35 @@ impl Hall {
         let (name, program) = (env.keys().next().unwrap(), argv.join(" "));
         let more = format!("for word; do {name}=${name}$(printf '\\037')$word; done");
         let script = home.script("fake", &format!("{variables}{more}\nexport {name}\nexec {program}"));
-        home.configure(&format!("[agents.fake]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{script}\"]\n"));
+        home.configure(&format!("[agents.fake]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{script}\"]\n{configuration}"));
         Self { home }
     }
 
-    fn serve(&self) -> Server<'_> {
+    pub fn serve(&self) -> Server<'_> {
         self.home.serve()
     }
 
     /// Prompts that the stand-ins took.
-    #[cfg(feature = "crash-points")]
-    fn prompts(&self) -> usize {
-        std::fs::read_to_string(self.home.path().join("prompts")).unwrap_or_default().lines().count()
+    pub fn taken(&self) -> Vec<String> {
+        let log = std::fs::read_to_string(self.home.path().join("prompts")).unwrap_or_default();
+        let prompt = |line: &str| serde_json::from_str::<Value>(line).unwrap()["prompt"].as_str().unwrap().to_owned();
+        log.lines().map(prompt).collect()
     }
 
-    fn tmux(&self, args: &[&str]) -> std::process::Output {
+    /// Somebody at the terminal of a session presses a key.
+    pub fn press(&self, agent: &Agent, key: &str) {
+        self.tmux(&["send-keys", "-t", &self.pane(agent), key]);
+    }
+
+    /// The pane of a session.
+    pub fn pane(&self, agent: &Agent) -> String {
+        let panes = self.tmux(&["list-panes", "-a", "-F", "#{pane_id} #{window_name}"]);
+        let panes = String::from_utf8(panes.stdout).unwrap();
+        let pane = panes.lines().find_map(|line| line.split_once(' ').filter(|(_, title)| title.contains(&agent.name)));
+        pane.unwrap_or_else(|| panic!("{} has no pane: {panes}", agent.name)).0.to_owned()
+    }
+
+    pub fn tmux(&self, args: &[&str]) -> std::process::Output {
         Command::new("tmux").arg("-S").arg(self.home.data().join("tmux/tmux.sock")).args(args).output().unwrap()
     }
 }
@@ -54,37 +74,37 @@ impl Drop for Hall {
 }
 
 /// A session, as a test looks at it.
-struct Agent {
-    id: String,
-    name: String,
-    token: String,
+pub struct Agent {
+    pub id: String,
+    pub name: String,
+    pub token: String,
 }
 
-async fn start(server: &Server<'_>, hall: &Hall, name: &str) -> Agent {
+pub async fn start(server: &Server<'_>, hall: &Hall, name: &str) -> Agent {
     let work = hall.home.path().join(name);
     std::fs::create_dir_all(&work).unwrap();
     let started = server.accepted("/sessions", json!({"client": "fake", "name": name, "cwd": work})).await;
     let id = started["id"].as_str().unwrap().to_owned();
-    let environment = hall.home.data().join("spool").join(&id).join("claude-tools.json");
-    let tools: Value = serde_json::from_slice(&std::fs::read(environment).unwrap()).unwrap();
-    let token = tools["mcpServers"]["moothall"]["env"]["MOOTHALL_SESSION_TOKEN"].as_str().unwrap().to_owned();
+    let token = environment(hall, &id)["MOOTHALL_SESSION_TOKEN"].as_str().unwrap().to_owned();
     let agent = Agent { id, name: name.to_owned(), token };
     until("it takes input", async || state(server, &agent).await == "idle").await;
     agent
 }
 
-async fn state(server: &Server<'_>, agent: &Agent) -> String {
+/// What the tools of a session's program are given.
+pub fn environment(hall: &Hall, session: &str) -> Value {
+    let file = hall.home.data().join("spool").join(session).join("claude-tools.json");
+    let tools: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    tools["mcpServers"]["moothall"]["env"].clone()
+}
+
+pub async fn state(server: &Server<'_>, agent: &Agent) -> String {
     let found = server.get(&format!("/sessions/{}", agent.id)).await;
     found["state"].as_str().unwrap_or_default().to_owned()
 }
 
-async fn until(what: &str, holds: impl AsyncFn() -> bool) {
-    let waiting = async {
-        while !holds().await {
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("{what}: it never came about"));
+pub async fn until(what: &str, holds: impl AsyncFn() -> bool) {
+    assert!(comes_about(holds).await, "{what}: it never came about");
 }
 
 /// Calls a tool as a session's own program does.
@@ -97,21 +117,21 @@ async fn call(server: &Server<'_>, by: &Agent, tool: &str, arguments: Value) -> 
     answer["result"]["structuredContent"].clone()
 }
 
-async fn direct(server: &Server<'_>, from: &Agent, to: &Agent, words: &str) -> Value {
+pub async fn direct(server: &Server<'_>, from: &Agent, to: &Agent, words: &str) -> Value {
     call(server, from, "send_message", json!({"session_id": to.id, "message": words, "direct": true})).await
 }
 
 /// What a session's terminal shows, line by line.
-async fn told(server: &Server<'_>, agent: &Agent) -> Vec<String> {
+pub async fn told(server: &Server<'_>, agent: &Agent) -> Vec<String> {
     let screen = server.get(&format!("/sessions/{}/screen", agent.id)).await;
     screen["text"].as_str().unwrap_or_default().lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-async fn was_told(server: &Server<'_>, agent: &Agent, words: &str) -> bool {
+pub async fn was_told(server: &Server<'_>, agent: &Agent, words: &str) -> bool {
     told(server, agent).await.iter().any(|line| line.contains(words))
 }
 
-async fn links(server: &Server<'_>, of: &Agent) -> Vec<Value> {
+pub async fn links(server: &Server<'_>, of: &Agent) -> Vec<Value> {
     server.get(&format!("/links?session={}", of.id)).await["links"].as_array().unwrap().clone()
 }
 
@@ -120,16 +140,13 @@ fn members(link: &Value) -> Vec<&str> {
 }
 
 /// A person types at the terminal of a session.
-fn types(hall: &Hall, agent: &Agent, words: &str) {
-    let panes = hall.tmux(&["list-panes", "-a", "-F", "#{pane_id} #{window_name}"]);
-    let panes = String::from_utf8(panes.stdout).unwrap();
-    let pane = panes.lines().find_map(|line| line.split_once(' ').filter(|(_, title)| title.contains(&agent.name)).map(|(pane, _)| pane));
-    let pane = pane.unwrap_or_else(|| panic!("{} has no pane: {panes}", agent.name));
-    hall.tmux(&["send-keys", "-t", pane, "-l", words]);
-    hall.tmux(&["send-keys", "-t", pane, "Enter"]);
+pub fn types(hall: &Hall, agent: &Agent, words: &str) {
+    // Several characters that name no key are typed as they are.
+    hall.press(agent, words);
+    hall.press(agent, "Enter");
 }
 
-async fn said(server: &Server<'_>, thread: &str) -> Vec<(String, String)> {
+pub async fn said(server: &Server<'_>, thread: &str) -> Vec<(String, String)> {
     let events = server.events(thread).await;
     let messages = events.iter().filter(|event| event["type"] == "message");
     messages.map(|event| (event["from"].as_str().unwrap().to_owned(), event["content"].as_str().unwrap().to_owned())).collect()
@@ -253,6 +270,25 @@ async fn sc_6_checkpoints_and_empty_output_cross_nothing() {
 }
 
 #[tokio::test]
+async fn sc_6_what_a_checkpoint_is_the_configuration_says() {
+    let hall = Hall::with("[sessions]\ncheckpoints = [\"<reminder>\"]\n");
+    let server = hall.serve();
+    let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
+    let link = direct(&server, &ada, &bob, "hello").await["link_id"].as_str().unwrap().to_owned();
+    until("bob heard it", async || state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await).await;
+    types(&hall, &ada, "[say:the answer before it]");
+    until("the answer crosses", async || said(&server, &link).await.contains(&("ada".into(), "the answer before it".into()))).await;
+    until("both are idle", async || state(&server, &ada).await == "idle" && state(&server, &bob).await == "idle").await;
+    let before = said(&server, &link).await.len();
+    types(&hall, &ada, "<reminder> go on if there is more [say:no more]");
+    until("it is answered", async || was_told(&server, &ada, "no more").await && state(&server, &ada).await == "idle").await;
+    types(&hall, &ada, "[Checkpoint] is a word like any other now");
+    until("what a person types crosses", async || said(&server, &link).await.len() > before).await;
+    assert_eq!(said(&server, &link).await[before].1, "[Checkpoint] is a word like any other now");
+    assert!(!was_told(&server, &bob, "no more").await);
+}
+
+#[tokio::test]
 async fn sc_7_one_member_ends_the_link_for_all() {
     let hall = Hall::new();
     let server = hall.serve();
@@ -295,11 +331,16 @@ async fn sc_9_worker_mode_stays() {
     let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
     call(&server, &ada, "send_message", json!({"session_id": bob.id, "message": "[say:the work is done]"})).await;
     until("ada is told", async || said(&server, &ada.id).await.iter().any(|(from, _)| from == "bob")).await;
-    let short: String = bob.id.chars().take(8).collect();
-    let notice =
-        format!("Session {short} \"bob\" finished its turn. Use get_session_data(session_id=\"{}\") to read what it said.", bob.id);
-    assert_eq!(said(&server, &ada.id).await[0], ("bob".to_owned(), notice));
-    let data = call(&server, &ada, "get_session_data", json!({"session_id": bob.id})).await;
+    let (id, (from, notice)) = (&bob.id, said(&server, &ada.id).await[0].clone());
+    let wanted = format!("Session {id} \"bob\" finished its turn. Use get_session_data(session_id=\"{id}\") to read what it said.");
+    assert_eq!((from.as_str(), &notice), ("bob", &wanted));
+    // What the notice says can be pasted, whichever of its words are.
+    let pasted = notice.split('"').nth(3).unwrap();
+    let data = call(&server, &ada, "get_session_data", json!({"session_id": pasted})).await;
+    assert_eq!(
+        call(&server, &ada, "get_session_data", json!({"session_id": notice.split(' ').nth(1).unwrap()})).await["text"],
+        data["text"]
+    );
     assert!(data["text"].as_str().unwrap().contains("the work is done"), "{data}");
     assert_eq!(links(&server, &ada).await.len(), 0);
 }
@@ -318,6 +359,46 @@ async fn a_restart_with_live_sessions_finds_them_again_and_types_nothing_twice()
     let turns = server.get(&format!("/threads/{}/turns", ada.id)).await;
     let outcomes: Vec<&str> = turns["turns"].as_array().unwrap().iter().map(|turn| turn["outcome"].as_str().unwrap()).collect();
     assert_eq!(outcomes, ["spoke", "spoke"], "each turn ended once");
+}
+
+/// A program that lives longer than the server finds the next one, wherever that listens.
+#[tokio::test]
+async fn a_sessions_tools_find_the_server_on_another_port() {
+    let hall = Hall::new();
+    let server = hall.serve();
+    let ada = start(&server, &hall, "ada").await;
+    let mut command = hall.home.command(&["mcp"]);
+    let own = environment(&hall, &ada.id);
+    let own = own.as_object().unwrap().iter().map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned()));
+    command.envs(own).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut tools = command.spawn().unwrap();
+    let mut input = tools.stdin.take().unwrap();
+    let running = Running::of(tools);
+    let mut ask = || {
+        let line = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_sessions", "arguments": {}}});
+        writeln!(input, "{line}").unwrap();
+        let answer: Value = serde_json::from_str(&running.line()).unwrap();
+        answer["result"]["structuredContent"]["sessions"][0]["name"].clone()
+    };
+    assert_eq!(ask(), "ada");
+    let old = server.address();
+    assert!(server.stop().success());
+    // Somebody else has the port now, and hears nothing of this.
+    let stranger = std::net::TcpListener::bind(old).unwrap();
+    stranger.set_nonblocking(true).unwrap();
+    let server = hall.serve();
+    assert_ne!(server.address(), old);
+    until("ada is found again", async || state(&server, &ada).await == "idle").await;
+    assert_eq!(ask(), "ada");
+    // A program that starts only now has the old address in its environment as well.
+    let mut late = hall.home.command(&["sessions", "--json"]);
+    late.envs([("MOOTHALL_URL", format!("http://{old}")), ("MOOTHALL_SESSION_TOKEN", ada.token.clone())]);
+    late.env("MOOTHALL_SPOOL", hall.home.data().join("spool").join(&ada.id));
+    let listed: Value = serde_json::from_slice(&late.output().unwrap().stdout).unwrap();
+    assert_eq!(listed["sessions"][0]["name"], "ada");
+    assert!(stranger.accept().is_err(), "nobody came to the old port");
+    let sent = call(&server, &ada, "send_message", json!({"thread": ada.id, "message": "still here"})).await;
+    assert_eq!(sent["link_state"], "none");
 }
 
 /// What a program asks outlives the server: it is asked again, answered, and the turn goes on.
@@ -342,7 +423,7 @@ async fn a_question_outlives_the_server() {
 }
 
 /// What was asked for the `count`-th time.
-async fn asked(server: &Server<'_>, agent: &Agent, count: usize) -> Value {
+pub async fn asked(server: &Server<'_>, agent: &Agent, count: usize) -> Value {
     let requested = async || {
         let events = server.events(&agent.id).await.into_iter();
         let requests = events.filter(|event| event["type"] == "permission" && event["content"]["event"] == "requested");
@@ -371,7 +452,7 @@ async fn a_prompt_is_typed_once_wherever_the_server_dies() {
         until(point, async || said(&server, &ada.id).await.iter().any(|(from, _)| from != "user")).await;
         let answers: Vec<_> = said(&server, &ada.id).await.into_iter().filter(|(from, _)| from != "user").collect();
         assert_eq!(answers, [("ada".to_owned(), "it is done".to_owned())], "{point}");
-        assert_eq!(hall.prompts(), 1, "{point}: it was typed once");
+        assert_eq!(hall.taken().len(), 1, "{point}: it was typed once");
     }
 }
 

@@ -18,6 +18,8 @@ mod hostile;
 mod trouble;
 mod hook;
 mod links;
+mod typed;
+mod rough;
 mod mcp;
 mod sessions;
 #[expect(dead_code, reason = "the tests of the surfaces do more with it")]

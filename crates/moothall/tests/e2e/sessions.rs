@@ -7,7 +7,7 @@ use moothall_engine::MemoryLog;
 use moothall_engine::access::{Secret, TokenKind};
 use moothall_engine::hall::{Hall, HallParts, Update};
 use moothall_engine::ports::SystemClock;
-use moothall_engine::sessions::{Hook, HookNews, Permit, SessionId};
+use moothall_engine::sessions::{Hook, HookNews, Permit, SessionId, SessionParts};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::policy::Policy;
 use moothall_surfaces::{HttpOptions, serve};
@@ -37,7 +37,7 @@ impl House {
             defaults: Policy::default(),
             owner: "test".into(),
         };
-        let hall = Hall::open_with(parts, Some(stage.clone())).await.unwrap();
+        let hall = Hall::open_with(parts, Some(SessionParts::new(stage.clone()))).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let secret = Secret::fresh(TokenKind::Startup).unwrap();

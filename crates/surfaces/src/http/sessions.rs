@@ -3,9 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
-use moothall_engine::sessions::{Excerpt, Status};
+use moothall_engine::sessions::{Excerpt, Message, SessionId, Status};
 
 use super::App;
+use super::once::once;
 use crate::ask;
 use crate::caller::asker;
 use crate::error::ApiResult;
@@ -30,10 +31,16 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Sess
 
 /// Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal already.
 #[utoipa::path(post, path = "/sessions", operation_id = "start_session", tag = "sessions", request_body = NewSession,
+    params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer.")),
     responses((status = 200, body = SessionEntry), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Json<SessionEntry>> {
     body.only(&["client", "cwd", "args", "name", "adopt", "from"])?;
-    Ok(Json((&ask::start(&app.hall, body.caller(), &body.fields).await?).into()))
+    let key = body.idempotency(&body.asker()?);
+    once(&app, key.as_ref(), async {
+        let status = ask::start(&app.hall, body.caller(), &body.fields, key.clone()).await?;
+        Ok((status.session.id.clone(), (&status).into()))
+    })
+    .await
 }
 
 /// One session, also when it is over.
@@ -82,42 +89,66 @@ pub async fn data(State(app): State<App>, SessionWord(word): SessionWord, params
 
 /// Says something to it. With a session's token, `direct` talks over a link of the two and `close_link` ends it.
 #[utoipa::path(post, path = "/sessions/{id}/messages", operation_id = "send_message", tag = "sessions", request_body = NewMessage,
-    params(("id" = String, Path, description = "The session.")),
+    params(
+        ("id" = String, Path, description = "The session."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
+    ),
     responses((status = 200, body = MessageSent), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn send(State(app): State<App>, word: SessionWord, body: Body) -> ApiResult<Json<MessageSent>> {
     body.only(&["message", "direct", "close_link", "from"])?;
-    let from = asker(body.caller(), body.asker()?);
+    let by = body.asker()?;
+    let key = body.idempotency(&by);
+    let from = asker(body.caller(), by);
     let (direct, close_link) = (ask::flag(&body.fields, "direct")?, ask::flag(&body.fields, "close_link")?);
-    let to = find(&app, &word)?;
-    Ok(Json(ask::send(&app.hall, from, &to, body.text("message")?.unwrap_or_default(), direct, close_link).await?))
+    let text = body.text("message")?.unwrap_or_default().to_owned();
+    once(&app, key.as_ref(), async {
+        let to = find(&app, &word)?.session.id;
+        let sent = ask::send(&app.hall, Message { from, to: to.clone(), text, direct, close_link }, key.clone()).await?;
+        Ok((to, sent))
+    })
+    .await
 }
 
 /// Interrupts what it does now.
 #[utoipa::path(post, path = "/sessions/{id}/interrupt", operation_id = "interrupt_session", tag = "sessions", request_body = Option<Actor>,
-    params(("id" = String, Path, description = "The session.")),
+    params(
+        ("id" = String, Path, description = "The session."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
+    ),
     responses((status = 200, body = SessionActed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn interrupt(State(app): State<App>, word: SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
     body.only(&["from"])?;
     let by = body.asker()?;
-    app.hall.sessions()?.interrupt(&find(&app, &word)?.session.id, &by).await?;
-    acted(&app, &word)
+    once(&app, body.idempotency(&by).as_ref(), async {
+        let id = find(&app, &word)?.session.id;
+        app.hall.sessions()?.interrupt(&id, &by).await?;
+        acted(&app, id)
+    })
+    .await
 }
 
 /// Ends its program.
 #[utoipa::path(post, path = "/sessions/{id}/end", operation_id = "end_session", tag = "sessions", request_body = Option<Actor>,
-    params(("id" = String, Path, description = "The session.")),
+    params(
+        ("id" = String, Path, description = "The session."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
+    ),
     responses((status = 200, body = SessionActed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn end(State(app): State<App>, word: SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
     body.only(&["from"])?;
     let by = body.asker()?;
-    // Its name is free again once it is over, so it is looked up by its id.
-    let id = find(&app, &word)?.session.id;
-    app.hall.sessions()?.end(&id, &by).await?;
-    acted(&app, &SessionWord(id.to_string()))
+    once(&app, body.idempotency(&by).as_ref(), async {
+        let id = find(&app, &word)?.session.id;
+        app.hall.sessions()?.end(&id, &by).await?;
+        acted(&app, id)
+    })
+    .await
 }
 
-fn acted(app: &App, word: &SessionWord) -> ApiResult<Json<SessionActed>> {
-    Ok(Json(SessionActed { done: true, session: (&find(app, word)?).into() }))
+/// The session afterwards. It is looked up by its id: the name of one that is over is free again.
+fn acted(app: &App, id: SessionId) -> ApiResult<(SessionId, SessionActed)> {
+    let session = (&ask::session(&app.hall, id.as_str())?).into();
+    Ok((id, SessionActed { done: true, session }))
 }
 
 /// How a person on the server's computer looks at its terminal and types into it.

@@ -37,8 +37,9 @@ pub async fn thread(State(app): State<App>, ThreadId(stream): ThreadId, params: 
     Ok(sse::answer(sse::events(app, Start { stream, viewer, after, head, _connected })))
 }
 
-/// Streams doorbells of all threads: unnamed events with a thread and its new head, and `presence` signals. List the threads after
-/// opening it; `resync` means that you were too slow and have to list them again.
+/// Streams doorbells of all threads: unnamed events with a thread and its new head, and signals, which are named: `presence`, and
+/// `sessions` when a session began, ended or does something else now, or a link changed. List what you show after opening it; `resync`
+/// means that you were too slow and have to list it again.
 #[utoipa::path(get, path = "/events/stream", operation_id = "stream_hall", tag = "events",
     responses((status = 200, body = String, content_type = "text/event-stream")))]
 pub async fn hall(State(app): State<App>, Extension(caller): Extension<Caller>) -> Response {

@@ -2,7 +2,7 @@
 
 use moothall_engine::access::{Caller, Scope};
 use moothall_engine::hall::Hall;
-use moothall_engine::sessions::{Asker, Excerpt};
+use moothall_engine::sessions::{Asker, Excerpt, Message};
 use moothall_kernel::command::Actor;
 use moothall_kernel::ids::ParticipantId;
 use serde_json::{Value, json};
@@ -40,7 +40,8 @@ pub async fn send(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<
             caller.must(Scope::SessionsDrive)?;
             caller.must_reach_all()?;
             let from = asker(caller, asked)?;
-            ask::send(hall, from, &ask::session(hall, word)?, text, direct, close_link).await
+            let to = ask::session(hall, word)?.session.id;
+            ask::send(hall, Message { from, to, text: text.to_owned(), direct, close_link }, None).await
         }
         (None, Some(_)) if direct || close_link => {
             let message = "'direct' and 'close_link' are about a link of two sessions: give 'session_id' with them, not 'thread'.";
@@ -80,11 +81,12 @@ pub async fn start(hall: &Hall, caller: &Caller, mut asked: Arguments) -> ApiRes
     {
         asked.0.insert("cwd".into(), json!(status.session.cwd));
     }
-    let status = ask::start(hall, caller, &asked.0).await?;
+    let status = ask::start(hall, caller, &asked.0, None).await?;
     let mut answer = json!({ "session": SessionEntry::from(&status) });
     if let Some(message) = message {
         // The session runs whatever becomes of the message, so its failure is told beside it.
-        match ask::send(hall, from, &status, &message, direct, false).await {
+        let message = Message { from, to: status.session.id.clone(), text: message, direct, close_link: false };
+        match ask::send(hall, message, None).await {
             Ok(sent) => answer["message"] = value(sent)?,
             Err(error) => answer["message_error"] = value(error.detail())?,
         }

@@ -58,12 +58,15 @@ impl Reader {
     }
 }
 
-/// The next doorbell of a conversation within reach.
+/// The next doorbell of a conversation within reach; of sessions, which belong to no conversation, for those who reach all.
 async fn within(bells: &mut broadcast::Receiver<hall::Bell>, reach: &Reach) -> Result<hall::Bell, RecvError> {
     loop {
         let bell = bells.recv().await?;
-        let (hall::Bell::Head { stream, .. } | hall::Bell::Presence { stream, .. }) = &bell;
-        if reach.includes(stream) {
+        let heard = match &bell {
+            hall::Bell::Head { stream, .. } | hall::Bell::Presence { stream, .. } => reach.includes(stream),
+            hall::Bell::Sessions => *reach == Reach::All,
+        };
+        if heard {
             return Ok(bell);
         }
     }
@@ -76,5 +79,6 @@ fn ring(bell: hall::Bell) -> Bytes {
             format!("data: {json}\n\n").into()
         }
         hall::Bell::Presence { stream, presence } => signal("presence", &presence_update(&stream, &presence)),
+        hall::Bell::Sessions => Bytes::from_static(b"event: sessions\ndata: {}\n\n"),
     }
 }

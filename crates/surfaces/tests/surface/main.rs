@@ -3,7 +3,6 @@
 
 mod access;
 mod server;
-#[expect(dead_code, reason = "the tests of the program do more with it")]
 mod stage;
 mod agent_bridge;
 mod assist;

@@ -13,7 +13,7 @@ use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::SystemClock;
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
-use moothall_engine::sessions::SessionHost;
+use moothall_engine::sessions::{SessionHost, SessionParts};
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::participant::{Profile, Runtime};
@@ -179,7 +179,7 @@ impl Server {
             defaults: Policy::default(),
             owner: "test".into(),
         };
-        let hall = Hall::open_with(parts, host).await.unwrap();
+        let hall = Hall::open_with(parts, host.map(SessionParts::new)).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();

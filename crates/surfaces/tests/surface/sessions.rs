@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::server::{Server, answer, soon};
+use crate::server::{Frames, Server, answer, soon};
 
 fn code(answer: &(u16, Value)) -> (u16, &str) {
     (answer.0, answer.1["error"]["code"].as_str().unwrap_or_default())
@@ -203,4 +203,77 @@ async fn a_server_that_goes_down_says_so_to_those_who_look_at_a_screen() {
     if let Ok(response) = wrong {
         assert_eq!(answer(response).await.0, 404);
     }
+}
+
+/// Every request of sessions takes effect once for its key, and is answered in the same words.
+#[tokio::test]
+async fn a_key_makes_a_request_of_sessions_count_once() {
+    let (server, stage) = Server::with_terminals().await;
+    let new = json!({"client": "demo", "name": "planner"});
+    let (one, other) =
+        tokio::join!(server.post_with_key("/sessions", "k1", new.clone()), server.post_with_key("/sessions", "k1", new.clone()));
+    assert_eq!((one.0, &one), (200, &other), "two at a time");
+    assert_eq!(stage.count(), 1);
+    assert_eq!(server.post_with_key("/sessions", "k1", new).await, one);
+    let reused = server.post_with_key("/sessions", "k1", json!({"client": "demo", "name": "another"})).await;
+    assert_eq!(code(&reused), (422, "idempotency_key_reused"), "{}", reused.1);
+    // What was refused may be tried again.
+    let wrong = json!({"client": "nothing", "name": "x"});
+    assert_eq!(server.post_with_key("/sessions", "k2", wrong.clone()).await, server.post_with_key("/sessions", "k2", wrong).await);
+
+    server.session("reviewer").await;
+    let link = json!({"members": [{"session": "planner"}, {"session": "reviewer"}]});
+    let made = server.post_with_key("/links", "k3", link.clone()).await;
+    assert_eq!((made.0, &made.1["link_state"]), (200, &json!("created")), "{}", made.1);
+    assert_eq!(server.post_with_key("/links", "k3", link.clone()).await, made, "created, as it was said at first");
+    let path = format!("/links/{}/close", made.1["link"]["id"].as_str().unwrap());
+    let closed = server.post_with_key(&path, "k4", json!({})).await;
+    assert_eq!((closed.0, &closed.1["link_state"]), (200, &json!("closed")));
+    assert_eq!(server.post_with_key(&path, "k4", json!({})).await, closed);
+    let again = server.post("/links", link).await;
+    assert_eq!(again.1["link_state"], "created", "a repeat closes nothing new");
+
+    let words = json!({"message": "How far are you?"});
+    let sent = server.post_with_key("/sessions/planner/messages", "k5", words.clone()).await;
+    assert_eq!((sent.0, server.post_with_key("/sessions/planner/messages", "k5", words).await), (200, sent));
+    assert!(soon(stage.taken(0)).await.contains("How far are you?"));
+    let home = one.1["id"].as_str().unwrap();
+    let said = server.events(home, "").await.into_iter().filter(|event| event["type"] == "message");
+    assert_eq!(said.count(), 1);
+
+    let ended = server.post_with_key("/sessions/planner/end", "k6", json!({})).await;
+    assert_eq!((ended.0, &ended.1["session"]["state"]), (200, &json!("ended")));
+    assert_eq!(server.post_with_key("/sessions/planner/end", "k6", json!({})).await, ended);
+}
+
+/// Looks again at each ring, and at nothing else, until it is so.
+async fn rung(bells: &mut Frames, what: &str, holds: impl AsyncFn() -> bool) {
+    while !holds().await {
+        let frame = loop {
+            let frame = bells.next().await.unwrap_or_else(|| panic!("{what}: the stream ended"));
+            if frame.name.as_deref() == Some("sessions") {
+                break frame;
+            }
+        };
+        assert_eq!((frame.id, frame.data), (None, json!({})), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn a_doorbell_rings_when_sessions_or_links_change() {
+    let (server, stage) = Server::with_terminals().await;
+    let mut bells = server.stream("/events/stream").await;
+    let (ada, _) = tokio::join!(server.session("ada"), server.session("bob"));
+    let state = async |name: &str| server.get(&format!("/sessions/{name}")).await.1["state"].clone();
+    rung(&mut bells, "both are ready", async || state("ada").await == "idle" && state("bob").await == "idle").await;
+    server.post("/sessions/ada/messages", json!({"message": "a job"})).await;
+    soon(stage.taken(0)).await;
+    rung(&mut bells, "one works", async || state("ada").await == "busy").await;
+    let linked = async |count: usize| server.get("/links").await.1["links"].as_array().unwrap().len() == count;
+    let members = json!({"members": [{"session": "ada"}, {"session": "bob"}]});
+    let (_, made) = tokio::join!(rung(&mut bells, "a link", async || linked(1).await), server.post("/links", members));
+    let path = format!("/links/{}/close", made.1["link"]["id"].as_str().unwrap());
+    tokio::join!(rung(&mut bells, "no link", async || linked(0).await), server.post(&path, json!({})));
+    let end = format!("/sessions/{}/end", ada["id"].as_str().unwrap());
+    tokio::join!(rung(&mut bells, "one is over", async || state("ada").await == "ended"), server.post(&end, json!({})));
 }

@@ -65,6 +65,11 @@ impl Stage {
         panes.iter().flat_map(|seen| seen.taken.iter()).nth(before).unwrap().clone()
     }
 
+    /// How many programs were started.
+    pub fn count(&self) -> usize {
+        self.panes().len()
+    }
+
     /// With what the newest program was started.
     pub fn launched(&self) -> Launch {
         self.panes().iter().filter_map(|seen| seen.launch.clone()).next_back().unwrap()

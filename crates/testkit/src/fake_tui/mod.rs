@@ -14,13 +14,16 @@ use std::io::{self, Read, Write};
 use std::process::Command;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use keys::{Key, Keys};
 pub use options::{HELP, Options};
 use screen::Screen;
 use turn::Turn;
 pub use within::{act, within};
+
+/// How long the screen is blank when it is drawn anew.
+const BLANK: Duration = Duration::from_millis(300);
 
 /// What wakes the main loop.
 enum Wake {
@@ -149,6 +152,10 @@ impl Tui {
     fn enter(&mut self) -> Next {
         if self.options.lose_enters > 0 {
             self.options.lose_enters -= 1;
+            // What programs do that were still beginning: for a moment there is nothing to be read.
+            if self.screen.clear().is_ok() {
+                thread::sleep(BLANK);
+            }
             return Next::On;
         }
         if self.screen.composer.is_empty() {

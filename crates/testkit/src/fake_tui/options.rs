@@ -21,7 +21,7 @@ Usage: fake-tui [OPTIONS]
                       PermissionRequest, Stop, SessionEnd; each a shell command with JSON on its stdin
   --session-id ID     its own id for its session (default fake-PID)
   --start-delay MS    draws nothing for so long
-  --lose-enters N     does not notice the first N Enters
+  --lose-enters N     does not notice the first N Enters, but draws its screen anew with each
   --help              prints this
 
 Other options are taken and ignored. What a prompt may hold, anywhere in it:

@@ -71,6 +71,13 @@ impl Screen {
         self.said.drain(..gone);
     }
 
+    /// Shows nothing until it is drawn again.
+    pub(super) fn clear(&self) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(b"\x1b[H\x1b[2J")?;
+        stdout.flush()
+    }
+
     /// Draws everything anew.
     pub(super) fn draw(&self) -> io::Result<()> {
         let mut out = format!("\x1b[H\x1b[2J\x1b[1m{}\x1b[0m, a stand-in\r\n\r\n", self.name);

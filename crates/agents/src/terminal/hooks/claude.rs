@@ -8,12 +8,16 @@ use super::vendor::text;
 /// The event that asks for a permission. Its hook may wait; whoever answers first, it or the person at the terminal, wins.
 pub const PERMISSION: &str = "PermissionRequest";
 
+/// The event that ends a turn, and where it says what the agent said at last.
+pub const STOP: &str = "Stop";
+const LAST_WORDS: &str = "last_assistant_message";
+
 /// The events that its sessions report, each with how long its hook may take, in seconds.
 pub const EVENTS: [(&str, u64); 6] = [
     ("SessionStart", QUICK_SECONDS),
     ("UserPromptSubmit", QUICK_SECONDS),
     (PERMISSION, super::wait::PERMISSION_SECONDS + QUICK_SECONDS),
-    ("Stop", QUICK_SECONDS),
+    (STOP, QUICK_SECONDS),
     ("StopFailure", QUICK_SECONDS),
     ("SessionEnd", QUICK_SECONDS),
 ];
@@ -28,7 +32,7 @@ pub fn news(event: &str, payload: &Value) -> Option<HookNews> {
     match event {
         "SessionStart" => (field(payload, "source") != "compact").then_some(HookNews::Began),
         "UserPromptSubmit" => text(payload, "prompt").map(|text| HookNews::Prompt { text }),
-        "Stop" => Some(stopped(text(payload, "last_assistant_message"))),
+        STOP => Some(stopped(text(payload, LAST_WORDS))),
         // What it says then is the text of an error, not the agent's.
         "StopFailure" => Some(stopped(None)),
         PERMISSION => Some(HookNews::Asks { action: action(payload) }),
@@ -40,6 +44,11 @@ pub fn news(event: &str, payload: &Value) -> Option<HookNews> {
         "SessionEnd" => (!matches!(field(payload, "reason"), "clear" | "resume")).then_some(HookNews::Ended),
         _ => None,
     }
+}
+
+/// Whether a report says what the agent said.
+pub fn has_words(payload: &Value) -> bool {
+    text(payload, LAST_WORDS).is_some()
 }
 
 fn stopped(text: Option<String>) -> HookNews {

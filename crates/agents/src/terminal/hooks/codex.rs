@@ -8,6 +8,14 @@ use super::vendor::text;
 /// How the prompt of its own background turn begins, in which it makes a title and quotes what the person wrote.
 const TITLE_PROMPT: &str = "Generate a concise, single-line task title";
 
+/// Where it says what the agent said at last.
+const LAST_WORDS: &str = "last-assistant-message";
+
+/// Whether a report says what the agent said.
+pub fn has_words(payload: &Value) -> bool {
+    text(payload, LAST_WORDS).is_some()
+}
+
 /// What a report means.
 pub fn news(payload: &Value) -> Option<HookNews> {
     if payload.get("type").and_then(Value::as_str) != Some("agent-turn-complete") {
@@ -17,7 +25,7 @@ pub fn news(payload: &Value) -> Option<HookNews> {
     if inputs.first().is_some_and(|input| input.trim_start().starts_with(TITLE_PROMPT)) {
         return None;
     }
-    Some(HookNews::Stopped { text: text(payload, "last-assistant-message"), inputs: Some(inputs), interrupted: true })
+    Some(HookNews::Stopped { text: text(payload, LAST_WORDS), inputs: Some(inputs), interrupted: true })
 }
 
 fn inputs(payload: &Value) -> impl Iterator<Item = &Value> {

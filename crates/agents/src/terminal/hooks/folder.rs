@@ -3,13 +3,14 @@
 //! ```text
 //! spool/
 //!   bell                 the socket at which hooks ring and ask
+//!   server               where the server that runs now, or ran last, can be reached
 //!   refused/             reports that could not be used, the newest few
 //!   <session>/           its programs' MOOTHALL_SPOOL
 //!     <id>.json          reports, in the order of their names; whatever has another name is the session's own business
 //! ```
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -19,6 +20,9 @@ use uuid::Uuid;
 
 const BELL: &str = "bell";
 const REFUSED: &str = "refused";
+const SERVER: &str = "server";
+/// Longest address that is read.
+const ADDRESS_BYTES_MAX: u64 = 1024;
 /// Longest path that a socket may have on every system.
 const SOCKET_PATH_BYTES_MAX: usize = 100;
 
@@ -47,15 +51,37 @@ impl SpoolFolder {
         Ok(folder)
     }
 
-    /// Removes the folder of a session that is over, with whatever lies in it.
+    /// Removes the folder of a session that is over. Reports that nobody read lie with the refused ones from then on.
     ///
     /// # Errors
     /// When it cannot be removed. One that is gone is removed already.
     pub fn forget(&self, session: &SessionId) -> io::Result<()> {
-        match fs::remove_dir_all(self.0.join(session.to_string())) {
+        let folder = self.0.join(session.to_string());
+        for unread in reports(&folder)? {
+            // One that is being read just now is taken away by whoever reads it.
+            let _ = unread.file_name().map(|name| fs::rename(&unread, self.refused().join(name)));
+        }
+        match fs::remove_dir_all(folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// Writes down where the server can be reached, for programs that live longer than it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn announce(&self, url: &str) -> io::Result<()> {
+        self.make()?;
+        write_private(&self.0, SERVER, url.as_bytes()).map(drop)
+    }
+
+    /// Where the server of a session can be reached now, by the session's own folder: its `MOOTHALL_SPOOL`.
+    pub fn server(session: &Path) -> Option<String> {
+        let mut url = String::new();
+        let file = File::open(session.parent()?.join(SERVER)).ok()?;
+        file.take(ADDRESS_BYTES_MAX).read_to_string(&mut url).ok()?;
+        Some(url.trim().to_owned()).filter(|url| url.starts_with("http://"))
     }
 
     pub(super) fn make(&self) -> io::Result<()> {
@@ -102,7 +128,7 @@ fn is_report(path: &Path) -> bool {
 }
 
 /// Makes a folder that only its owner may look into.
-fn private_folder(path: &Path) -> io::Result<()> {
+pub(super) fn private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 

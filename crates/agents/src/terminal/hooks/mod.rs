@@ -13,12 +13,14 @@ mod vendor;
 mod claude;
 mod codex;
 mod gemini;
+mod transcript;
 mod folder;
 mod report;
 mod wait;
 mod bell;
 mod drain;
 mod spool;
+mod gemini_home;
 mod dress;
 
 pub use dress::{Dressed, HookDress};

@@ -1,9 +1,12 @@
 //! Which program a report is from, and what it means in the words of sessions.
 
+use std::path::PathBuf;
+
 use moothall_engine::sessions::HookNews;
+use moothall_kernel::text::for_terminal;
 use serde_json::Value;
 
-use super::{claude, codex, gemini, loose, note::Note};
+use super::{claude, codex, gemini, loose, note::Note, transcript};
 
 /// Whose program it is, and with it how its reports are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,19 +56,28 @@ impl Vendor {
         }
         let Some(payload) = loose::object(&note.payload, note.cut) else { return News::Garbled };
         let (native, news) = match vendor {
-            Vendor::Claude => (text(&payload, "session_id"), claude::news(&note.event, &payload)),
-            Vendor::Codex => (text(&payload, "thread-id"), codex::news(&payload)),
+            Vendor::Claude => (text(&payload, "session_id"), claude::news(&note.event, &payload).map(|news| worded(news, note))),
+            Vendor::Codex => (text(&payload, "thread-id"), codex::news(&payload).map(|news| worded(news, note))),
             Vendor::Gemini => (text(&payload, "session_id"), gemini::news(&note.event, &payload, note.recorded.as_deref())),
             Vendor::Other => (None, None),
         };
-        news.map_or(News::Nothing, |news| News::Heard { native, news })
+        news.map_or(News::Nothing, |news| News::Heard { native, news: plain(news) })
     }
 
     /// What has to be looked up while the program waits for its hook, because the report alone does not tell it.
     pub(super) fn recorded(self, event: &str, payload: &str, cut: bool) -> Option<String> {
         match self {
             Vendor::Gemini => gemini::recorded(event, &loose::object(payload, cut)?),
-            Vendor::Claude | Vendor::Codex | Vendor::Other => None,
+            Vendor::Claude if event == claude::STOP => {
+                let payload = loose::object(payload, cut)?;
+                if claude::has_words(&payload) { None } else { transcript::of_claude(&payload) }
+            }
+            Vendor::Codex => {
+                let payload = loose::object(payload, cut)?;
+                let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+                if codex::has_words(&payload) { None } else { transcript::of_codex(&payload, variable) }
+            }
+            Vendor::Claude | Vendor::Other => None,
         }
     }
 
@@ -81,6 +93,25 @@ impl Vendor {
     /// Whether the program's hook for this event may decide a permission, and is waited for.
     pub fn waits(self, event: &str) -> bool {
         self == Vendor::Claude && event == claude::PERMISSION
+    }
+}
+
+/// The same, with nothing in what was said that commands a terminal or hides what is around it.
+fn plain(news: HookNews) -> HookNews {
+    match news {
+        HookNews::Prompt { text } => HookNews::Prompt { text: for_terminal(&text) },
+        HookNews::Stopped { text, inputs, interrupted } => {
+            HookNews::Stopped { text: text.as_deref().map(for_terminal), inputs, interrupted }
+        }
+        HookNews::Began | HookNews::Asks { .. } | HookNews::Ended => news,
+    }
+}
+
+/// The words of the program's own record, where its report has none.
+fn worded(news: HookNews, note: &Note) -> HookNews {
+    match news {
+        HookNews::Stopped { text: None, inputs, interrupted } => HookNews::Stopped { text: note.recorded.clone(), inputs, interrupted },
+        other => other,
     }
 }
 

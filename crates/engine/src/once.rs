@@ -1,0 +1,71 @@
+//! Requests of several steps that must take effect once for their key: starting a session, linking, closing.
+//!
+//! A command's key is a claim in the same append as its events. A request that also starts a program, or touches two conversations,
+//! has no one append; so its whole answer is kept as a claim when it is done, and whoever comes with the key meanwhile waits.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use moothall_kernel::ids::StreamId;
+use tokio::sync::Mutex as Turnstile;
+
+use crate::hall::{Hall, HallError, Idempotency};
+use crate::inner::Inner;
+use crate::settle::claim_key;
+
+/// The claims that hold whole answers.
+pub(crate) const ANSWERED: &str = "answered";
+
+/// Requests under way, by key: one of each at a time.
+#[derive(Default)]
+pub(crate) struct Turnstiles(Mutex<HashMap<String, Weak<Turnstile<()>>>>);
+
+impl Turnstiles {
+    fn of(&self, key: &str) -> Arc<Turnstile<()>> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, turnstile| turnstile.strong_count() > 0);
+        let known = all.get(key).and_then(Weak::upgrade);
+        known.unwrap_or_else(|| {
+            let new = Arc::new(Turnstile::default());
+            all.insert(key.to_owned(), Arc::downgrade(&new));
+            new
+        })
+    }
+}
+
+impl Hall {
+    /// Does something once for a key, and gives its answer again to whoever repeats the request within a day, also after a restart.
+    /// What is refused may be tried again. The stream that `doing` names keeps the answer.
+    ///
+    /// # Errors
+    /// Those of `doing`; [`HallError::KeyReused`] when the key was used for another request.
+    pub async fn once<E: From<HallError>>(
+        &self,
+        key: Option<&Idempotency>,
+        doing: impl Future<Output = Result<(StreamId, String), E>>,
+    ) -> Result<String, E> {
+        let Some(key) = key else { return Ok(doing.await?.1) };
+        let turnstile = self.inner.turnstiles.of(&claim_key(key));
+        let _alone = turnstile.lock().await;
+        if let Some(earlier) = self.inner.answered(key).await? {
+            return Ok(earlier);
+        }
+        let (stream, answer) = doing.await?;
+        if let Err(error) = self.inner.keep_answer(&stream, key, answer.clone()).await {
+            // It is done, and nothing turns that into an error; a repeat finds most of it done.
+            tracing::warn!(%stream, %error, "the answer to a request could not be kept for its key");
+        }
+        Ok(answer)
+    }
+}
+
+impl Inner {
+    async fn answered(&self, key: &Idempotency) -> Result<Option<String>, HallError> {
+        match self.log.claim(ANSWERED, &claim_key(key), self.now()).await? {
+            Some(claim) if claim.fingerprint == key.fingerprint => Ok(Some(claim.outcome)),
+            Some(_) => Err(HallError::KeyReused),
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What can be set for sessions, and what they are opened with.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::SessionHost;
+
+/// Longest beginning of a prompt that is compared, in bytes.
+const CHECKPOINT_BYTES_MAX: usize = 256;
+
+/// What the sessions of a hall are made of.
+#[derive(Clone)]
+pub struct SessionParts {
+    /// The terminals.
+    pub host: Arc<dyn SessionHost>,
+    /// How they behave.
+    pub config: SessionsConfig,
+}
+
+impl SessionParts {
+    /// Sessions in these terminals that behave as usual.
+    pub fn new(host: Arc<dyn SessionHost>) -> Self {
+        Self { host, config: SessionsConfig::default() }
+    }
+}
+
+/// How sessions behave.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SessionsConfig {
+    /// How prompts begin that are checkpoints.
+    pub checkpoints: Checkpoints,
+}
+
+/// How the prompts begin that a program's surroundings give it at checkpoints: reminders to go on, which nobody said. The answer to
+/// one crosses no link and counts for nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Vec<String>")]
+pub struct Checkpoints(Vec<String>);
+
+impl Default for Checkpoints {
+    fn default() -> Self {
+        Self(["[Checkpoint]", "[TeleClaude Checkpoint]"].map(str::to_owned).into())
+    }
+}
+
+impl Checkpoints {
+    /// Whether a prompt is one.
+    pub(super) fn include(&self, prompt: &str) -> bool {
+        let prompt = prompt.trim_start();
+        self.0.iter().any(|mark| prompt.starts_with(mark))
+    }
+}
+
+impl TryFrom<Vec<String>> for Checkpoints {
+    type Error = String;
+
+    fn try_from(marks: Vec<String>) -> Result<Self, String> {
+        for mark in &marks {
+            if mark.trim().is_empty() {
+                return Err("a checkpoint without words would be every prompt; leave the list empty for none".to_owned());
+            }
+            if mark.starts_with(char::is_whitespace) || mark.contains(char::is_control) {
+                return Err(format!("no prompt begins with {mark:?}: give the first words of its first line, without blanks before them"));
+            }
+            if mark.len() > CHECKPOINT_BYTES_MAX {
+                return Err(format!("a checkpoint is known by its first words, at most {CHECKPOINT_BYTES_MAX} bytes of them"));
+            }
+        }
+        Ok(Self(marks))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_known_by_its_first_words() {
+        let own = Checkpoints::try_from(vec!["<reminder>".to_owned()]).unwrap();
+        assert!(own.include("\n  <reminder> go on") && !own.include("go on <reminder>") && !own.include("[Checkpoint] go on"));
+        assert!(Checkpoints::default().include("[Checkpoint] go on"));
+        assert!(!Checkpoints::try_from(Vec::new()).unwrap().include("[Checkpoint] go on"));
+    }
+
+    #[test]
+    fn what_would_match_everything_or_nothing_is_refused() {
+        for (mark, why) in
+            [("", "every prompt"), ("  ", "every prompt"), (" x", "begins with"), ("a\nb", "begins with"), (&"x".repeat(300), "256")]
+        {
+            let refused = Checkpoints::try_from(vec![mark.to_owned()]).unwrap_err();
+            assert!(refused.contains(why), "{refused}");
+        }
+    }
+}
