@@ -555,12 +555,11 @@ async fn a_repeated_start_finds_its_session_after_a_restart() {
     let mut room = Room::new().await;
     let new =
         || NewSession { client: "claude".into(), cwd: "/".into(), args: Vec::new(), name: Some("ada".into()), by: Actor::human("user") };
-    let key = Some(Idempotency { principal: "user".into(), key: "k".into(), fingerprint: "f".into() });
-    let first = room.sessions().start_once(new(), key.clone()).await.unwrap().session;
+    let key = |fingerprint: &str| Some(Idempotency { principal: "user".into(), key: "k".into(), fingerprint: fingerprint.into() });
+    let first = room.sessions().start_once(new(), key("f")).await.unwrap().session;
     room.restart().await;
-    assert_eq!(room.sessions().start_once(new(), key.clone()).await.unwrap().session.id, first.id);
-    let other = Some(Idempotency { fingerprint: "g".into(), ..key.unwrap() });
-    assert!(matches!(room.sessions().start_once(new(), other).await, Err(SessionError::Hall(HallError::KeyReused))));
+    assert_eq!(room.sessions().start_once(new(), key("f")).await.unwrap().session.id, first.id);
+    assert!(matches!(room.sessions().start_once(new(), key("g")).await, Err(SessionError::Hall(HallError::KeyReused))));
     assert_eq!(room.sessions().list(false).len(), 1);
 }
 
