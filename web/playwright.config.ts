@@ -6,8 +6,7 @@ export default defineConfig({
   outputDir: '../target/web-tests',
   fullyParallel: true,
   workers: 2,
-  // On a machine that is busy, a key or a turn of the wheel can come before the page listens. What needed another try is told.
-  retries: 2,
+  retries: 0,
   forbidOnly: process.env['CI'] === 'true',
   // Bounds that only something broken reaches, also where two cores do much else.
   timeout: 300_000,

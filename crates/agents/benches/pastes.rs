@@ -1,110 +1,145 @@
-//! What it costs to paste into ten terminals, beside ten bare pastes that nobody looks at; and what idle terminals cost.
+//! What it costs that one message reaches ten terminals, beside ten bare pastes that nobody looks at; and what idle sessions cost.
 //!
 //! Prints numbers and judges nothing. `cargo bench -p moothall-agents --bench pastes`; needs tmux.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use moothall_agents::terminal::{Plain, Program, Reads, TmuxHost};
-use moothall_engine::sessions::{HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost};
+use moothall_engine::MemoryLog;
+use moothall_engine::hall::{Hall, HallParts};
+use moothall_engine::ports::SystemClock;
+use moothall_engine::sessions::{
+    Adopt, Asker, Doing, HostFault, Key, Launch, Member, NewLink, NewSession, Pane, PaneNews, SessionHost, SessionId, View,
+};
+use moothall_kernel::command::{Actor, Command as Order, Post};
+use moothall_kernel::policy::Policy;
 use moothall_testkit::fake_tui;
+use tokio::sync::broadcast;
 
 const TERMINALS: usize = 10;
 const IDLE_TERMINALS: usize = 50;
-const IDLE_FOR: Duration = Duration::from_secs(5);
-const TEXT: &str = "Ann (1):\n\nWhat do you make of this? Three lines,\nas they are pasted.\n[moothall:0123abcd]";
+const ROUNDS: usize = 10;
+const IDLE_FOR: Duration = Duration::from_secs(60);
+/// How long a turn of the stand-in takes, so that its work is seen.
+const WORK_MS: &str = "300";
+const TEXT: &str = "What do you make of this? Three lines,\nas they are pasted,\nand no more.";
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+type Failed = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failed> {
     // Within a terminal this very program is the stand-in.
     fake_tui::act();
     if Command::new("tmux").arg("-V").stdout(Stdio::null()).status().is_err() {
         println!("tmux is not installed; nothing was measured");
         return Ok(());
     }
-    tokio::runtime::Runtime::new()?.block_on(measure())
+    let folder = tempfile::tempdir()?;
+    let socket = folder.path().join("tmux.sock").to_string_lossy().into_owned();
+    let measured = tokio::runtime::Runtime::new()?.block_on(measure(folder.path(), &socket));
+    tmux(&socket, &["kill-server"])?;
+    measured
 }
 
-async fn measure() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = tempfile::tempdir()?;
-    let (argv, env) = fake_tui::within("none", &[]);
-    let program = Program { env, reads: Reads::Claude, ..Program::new(argv) };
-    let programs = BTreeMap::from([("fake".to_owned(), program)]);
-    let host = TmuxHost::new(folder.path(), programs, Arc::new(Plain))?;
-    let mut panes = Vec::new();
-    for number in 0..IDLE_TERMINALS {
-        panes.push(start(&host, folder.path(), number).await?);
+async fn measure(folder: &Path, socket: &str) -> Result<(), Failed> {
+    let host = Arc::new(Watched { host: terminals(folder)?, pasted: Mutex::default() });
+    let parts = HallParts {
+        log: Arc::new(MemoryLog::new()),
+        clock: Arc::new(SystemClock),
+        registry: Default::default(),
+        defaults: Policy::default(),
+        owner: "bench".into(),
+    };
+    let hall = Hall::open_with(parts, Some(host.clone())).await?;
+    let mut sessions = Vec::new();
+    for _ in 0..IDLE_TERMINALS {
+        let new = NewSession { client: "fake".into(), cwd: folder.into(), args: Vec::new(), name: None, by: Actor::human("user") };
+        sessions.push(hall.sessions()?.start(new).await?.session.id);
     }
-    let socket = folder.path().join("tmux.sock").to_string_lossy().into_owned();
-    let server = tmux(&socket, &["display-message", "-p", "#{pid}"])?;
-
-    let (before, own) = (cpu(&server), cpu("self"));
-    tokio::time::sleep(IDLE_FOR).await;
-    let (tmux_ms, own_ms) = (cpu(&server) - before, cpu("self") - own);
-    println!("{IDLE_TERMINALS} idle terminals for {} s: {tmux_ms} ms of CPU in tmux, {own_ms} ms here", IDLE_FOR.as_secs());
-
-    let panes = &panes[..TERMINALS];
-    for round in 1..=3 {
-        let started = Instant::now();
-        let pastes = futures_util::future::join_all(panes.iter().map(|pane| host.paste(pane, "fake", TEXT))).await;
-        let pasted = started.elapsed();
-        pastes.into_iter().collect::<Result<Vec<()>, HostFault>>()?;
-        for pane in panes {
-            host.press(pane, Key::Enter).await?;
-            idle(&host, pane).await?;
+    all_idle(&hall).await?;
+    idle(socket).await?;
+    let members = sessions[..TERMINALS].iter().map(member).collect();
+    let link = NewLink { members, title: None, by: Asker::Actor(Actor::human("user")) };
+    let link = hall.sessions()?.link(link).await?.0.id;
+    let (mut last, mut floors) = (Vec::new(), Vec::new());
+    for round in 0..=ROUNDS {
+        host.pasted().clear();
+        let said = Instant::now();
+        hall.submit(&link, Order::Post(Post::new(Actor::human("user"), TEXT)), None).await?;
+        until(|| host.pasted().len() == TERMINALS).await?;
+        let pasted = host.pasted().iter().map(|(_, at)| at.duration_since(said)).max().unwrap_or_default();
+        all_idle(&hall).await?;
+        let panes: Vec<String> = host.pasted().iter().map(|(pane, _)| pane.id.clone()).collect();
+        let floor = bare_pastes(socket, &panes)?;
+        clear(socket, &panes)?;
+        all_idle(&hall).await?;
+        // The first warms everything up.
+        if round > 0 {
+            last.push(pasted);
+            floors.push(floor);
         }
-        let bare = bare_pastes(&socket, panes)?;
-        for pane in panes {
-            tmux(&socket, &["send-keys", "-t", &pane.id, "Enter"])?;
-            idle(&host, pane).await?;
-        }
-        let ratio = pasted.as_secs_f64() / bare.as_secs_f64();
-        println!(
-            "round {round}: {TERMINALS} pastes, looked at before and after, {pasted:.1?}; the floor, bare processes, {bare:.1?}; ratio {ratio:.2}"
-        );
     }
-    tmux(&socket, &["kill-server"])?;
+    println!("one message, said in a link, until the last of {TERMINALS} terminals shows it: {}", spread(&mut last));
+    println!("the floor, {TERMINALS} times load-buffer and paste-buffer on the same server, a process each: {}", spread(&mut floors));
     Ok(())
 }
 
-async fn start(host: &TmuxHost, cwd: &std::path::Path, number: usize) -> Result<Pane, HostFault> {
-    let launch = Launch {
-        session: format!("bench-{number}").as_str().into(),
-        name: format!("bench-{number}"),
-        client: "fake".to_owned(),
-        args: Vec::new(),
-        cwd: cwd.to_owned(),
-        env: BTreeMap::new(),
-    };
-    let pane = host.start(&launch).await?;
-    idle(host, &pane).await?;
-    Ok(pane)
+fn terminals(folder: &Path) -> std::io::Result<TmuxHost> {
+    let (argv, env) = fake_tui::within("none", &["--quiet", "--work", WORK_MS]);
+    let program = Program { env, reads: Reads::Claude, ..Program::new(argv) };
+    TmuxHost::new(folder, BTreeMap::from([("fake".to_owned(), program)]), Arc::new(Plain))
 }
 
-async fn idle(host: &TmuxHost, pane: &Pane) -> Result<(), HostFault> {
-    let mut news = host.watch(pane, "fake").await?;
-    loop {
-        let view = host.view(pane, "fake").await?;
-        if view.state == PaneState::Idle && view.composer.as_deref() == Some("") {
-            return Ok(());
+fn member(session: &SessionId) -> Member {
+    Member { session: session.clone(), computer: String::new(), name: None, number: None, role: None }
+}
+
+/// What this process and tmux use while nothing happens.
+async fn idle(socket: &str) -> std::io::Result<()> {
+    let server = tmux(socket, &["display-message", "-p", "#{pid}"])?;
+    let (before, own) = (cpu(&server), cpu("self"));
+    tokio::time::sleep(IDLE_FOR).await;
+    let (tmux_ms, own_ms) = (cpu(&server) - before, cpu("self") - own);
+    println!("{IDLE_TERMINALS} idle sessions for a minute: {own_ms} ms of CPU here, {tmux_ms} ms in tmux");
+    Ok(())
+}
+
+async fn all_idle(hall: &Hall) -> Result<(), Failed> {
+    let sessions = hall.sessions()?;
+    until(|| sessions.list(false).iter().all(|status| status.doing == Doing::Idle && status.waiting == 0)).await?;
+    Ok(())
+}
+
+/// Looks every few milliseconds, which costs nothing that is measured.
+async fn until(holds: impl Fn() -> bool) -> Result<(), tokio::time::error::Elapsed> {
+    let waiting = async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        if news.recv().await == Ok(PaneNews::Died) {
-            return Err(HostFault::Gone("the stand-in ended".to_owned()));
-        }
-    }
+    };
+    tokio::time::timeout(Duration::from_secs(120), waiting).await
 }
 
 /// `load-buffer` and `paste-buffer`, each a process of its own, one after another.
-fn bare_pastes(socket: &str, panes: &[Pane]) -> std::io::Result<Duration> {
+fn bare_pastes(socket: &str, panes: &[String]) -> std::io::Result<Duration> {
     let file = format!("{socket}.text");
     std::fs::write(&file, TEXT)?;
     let started = Instant::now();
     for pane in panes {
         tmux(socket, &["load-buffer", "-b", "bare", &file])?;
-        tmux(socket, &["paste-buffer", "-p", "-d", "-b", "bare", "-t", &pane.id])?;
+        tmux(socket, &["paste-buffer", "-p", "-d", "-b", "bare", "-t", pane])?;
     }
     Ok(started.elapsed())
+}
+
+/// Takes the bare pastes out again: the stand-in takes back one character at a time.
+fn clear(socket: &str, panes: &[String]) -> std::io::Result<()> {
+    let count = TEXT.chars().count().to_string();
+    panes.iter().try_for_each(|pane| tmux(socket, &["send-keys", "-N", &count, "-t", pane, "BSpace"]).map(drop))
 }
 
 fn tmux(socket: &str, arguments: &[&str]) -> std::io::Result<String> {
@@ -112,9 +147,64 @@ fn tmux(socket: &str, arguments: &[&str]) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
+fn spread(times: &mut [Duration]) -> String {
+    times.sort();
+    format!("p50 {:.0?}, max {:.0?}", times[times.len() / 2], times[times.len() - 1])
+}
+
 /// Milliseconds of CPU that a process has used, as Linux counts them: in hundredths of a second.
 fn cpu(process: &str) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     after_name.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() * 10
+}
+
+/// Terminals that note when a paste was done.
+struct Watched {
+    host: TmuxHost,
+    pasted: Mutex<Vec<(Pane, Instant)>>,
+}
+
+impl Watched {
+    fn pasted(&self) -> std::sync::MutexGuard<'_, Vec<(Pane, Instant)>> {
+        self.pasted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl SessionHost for Watched {
+    fn programs(&self) -> Vec<(String, String)> {
+        self.host.programs()
+    }
+    async fn start(&self, launch: &Launch) -> Result<Pane, HostFault> {
+        self.host.start(launch).await
+    }
+    async fn adopt(&self, adopt: &Adopt) -> Result<Pane, HostFault> {
+        self.host.adopt(adopt).await
+    }
+    async fn watch(&self, pane: &Pane, client: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
+        self.host.watch(pane, client).await
+    }
+    async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault> {
+        self.host.view(pane, client).await
+    }
+    async fn paste(&self, pane: &Pane, client: &str, text: &str) -> Result<(), HostFault> {
+        let pasted = self.host.paste(pane, client, text).await;
+        if pasted.is_ok() {
+            self.pasted().push((pane.clone(), Instant::now()));
+        }
+        pasted
+    }
+    async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {
+        self.host.press(pane, key).await
+    }
+    async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault> {
+        self.host.tail(pane, lines).await
+    }
+    async fn end(&self, pane: &Pane) -> Result<(), HostFault> {
+        self.host.end(pane).await
+    }
+    async fn attach(&self, pane: &Pane) -> Result<Vec<String>, HostFault> {
+        self.host.attach(pane).await
+    }
 }

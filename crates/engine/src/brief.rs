@@ -21,13 +21,15 @@ const WINDOW_LEN: usize = 25;
 const WINDOW_SEQS: u64 = 128;
 /// Most events one turn covers. Who was silent for longer gets the newest of them.
 const RANGE_SEQS_MAX: u64 = HISTORY_SEQS_MAX;
-/// Newest events of a live stream kept in memory.
+/// Newest events of a live stream kept in memory, at least.
 const TAIL_LEN: usize = 256;
 
-/// The newest events of a stream.
+/// The newest events of a stream, as many as its turns look back: what one turn has read, the next one does not read again.
 #[derive(Default)]
 pub(crate) struct Tail {
     events: VecDeque<Recorded>,
+    /// The longest way back that a turn has asked for.
+    reach: usize,
 }
 
 impl Tail {
@@ -41,14 +43,15 @@ impl Tail {
             }
             self.events.push_back(recorded.clone());
         }
-        // Twice the length, so that making it contiguous costs little for each event.
-        if self.events.len() > 2 * TAIL_LEN {
-            self.events.drain(..self.events.len() - TAIL_LEN);
+        // Some more than is kept, so that making it contiguous costs little for each event.
+        let kept = self.reach + TAIL_LEN;
+        if self.events.len() > kept + TAIL_LEN {
+            self.events.drain(..self.events.len() - kept);
         }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.events = VecDeque::new();
+        *self = Self::default();
     }
 
     /// The events in `(after, through]`, if it has them all.
@@ -61,8 +64,9 @@ impl Tail {
 
     /// The same, read from the log where it has to be.
     async fn fetch(&mut self, of: &Brief<'_>, after: Seq, through: Seq) -> Result<&[Recorded], LogError> {
+        let count = usize::try_from(through.0 - after.0).unwrap_or(usize::MAX);
+        self.reach = self.reach.max(count);
         if self.range(after, through).is_none() {
-            let count = usize::try_from(through.0 - after.0).unwrap_or(usize::MAX);
             self.events = of.log.read(of.state.stream(), after, count).await?.events.into();
         }
         let stream = of.state.stream();

@@ -70,6 +70,9 @@ pub const TERMINAL_POINTS: &[&str] = &[
     "session_ending",
 ];
 
+/// The points of opening a data folder: one that is new, or of an older format. Their own test dies at each.
+pub const FORMAT_POINTS: &[&str] = &["format_changing", "format_to_commit", "format_committed"];
+
 /// Aborts the process when `MOOTHALL_CRASH_AT` is `name:count` and this is the `count`-th time, from 1, that the point is passed.
 #[cfg(feature = "crash-points")]
 pub fn point(name: &str) {
@@ -79,7 +82,8 @@ pub fn point(name: &str) {
     static WANTED: OnceLock<Option<(String, u64)>> = OnceLock::new();
     static PASSED: AtomicU64 = AtomicU64::new(0);
 
-    assert!(POINTS.contains(&name) || TERMINAL_POINTS.contains(&name), "{name} is missing in the list of crash points");
+    let listed = [POINTS, TERMINAL_POINTS, FORMAT_POINTS].iter().any(|points| points.contains(&name));
+    assert!(listed, "{name} is missing in the lists of crash points");
     let wanted = WANTED.get_or_init(|| parse(&std::env::var("MOOTHALL_CRASH_AT").ok()?));
     let Some((at, count)) = wanted else { return };
     if at == name && PASSED.fetch_add(1, Ordering::Relaxed) + 1 == *count {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+use moothall_kernel::Conversation;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::search::{Piece, Query};
@@ -48,6 +49,21 @@ pub struct Catalog {
     pub has_duties: bool,
     /// Whether it takes no more messages.
     pub archived: bool,
+}
+
+impl Catalog {
+    /// What the row of a conversation in this state says.
+    pub fn of(state: &Conversation) -> Self {
+        let duties = state.duties();
+        Self {
+            title: state.name().to_owned(),
+            policy: state.policy().name.as_str().to_owned(),
+            created_at: state.created_at(),
+            next_wake: duties.wake_at,
+            has_duties: !duties.run.is_empty(),
+            archived: state.is_archived(),
+        }
+    }
 }
 
 /// A stream in a listing.

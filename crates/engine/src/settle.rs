@@ -269,16 +269,7 @@ impl Live {
     }
 
     fn catalog(&self) -> Catalog {
-        let state = self.working.as_ref().unwrap_or(&self.committed);
-        let duties = state.duties();
-        Catalog {
-            title: state.name().to_owned(),
-            policy: state.policy().name.as_str().to_owned(),
-            created_at: state.created_at(),
-            next_wake: duties.wake_at,
-            has_duties: !duties.run.is_empty(),
-            archived: state.is_archived(),
-        }
+        Catalog::of(self.working.as_ref().unwrap_or(&self.committed))
     }
 
     /// The batch is in the log: now the state counts, and everybody may know.

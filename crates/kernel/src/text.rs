@@ -27,6 +27,20 @@ pub fn for_terminal(text: &str) -> String {
     clean(&strip_escapes(text)).chars().filter(|c| !is_deceptive(*c)).collect()
 }
 
+/// The text with nothing in it that commands a terminal, or reorders or hides what is around it: such characters are written out, as
+/// `\u{202e}`. For what somebody decides about, where leaving them out would show something else.
+pub fn revealed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_stray_control(c) || is_deceptive(c) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// Characters that reorder or hide the text around them: bidirectional controls, zero-width marks and the tag block.
 pub fn is_deceptive(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{061c}' | '\u{e0000}'..='\u{e007f}')
@@ -133,6 +147,11 @@ mod tests {
     #[test]
     fn no_line_of_a_body_begins_at_the_edge() {
         assert_eq!(hang("a\n[b] c\u{2028}[d] e\u{2029}## f"), "a\n  [b] c\n  [d] e\n  ## f");
+    }
+
+    #[test]
+    fn what_is_hidden_is_written_out() {
+        assert_eq!(revealed("a\u{202e}b\u{1b}[2Kc\u{9b}d\re\n\tf\u{200b}"), "a\\u{202e}b\\u{1b}[2Kc\\u{9b}d\\u{d}e\n\tf\\u{200b}");
     }
 
     #[test]

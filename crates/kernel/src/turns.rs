@@ -199,7 +199,7 @@ impl Decider<'_> {
             return Err(Rejection::new(Refusal::Conflict, "no_open_turn", "Only a running turn can ask for permission."));
         };
         let participant = open.participant.clone();
-        let action = text::cut(&text::for_terminal(action), ACTION_BYTES_MAX).to_owned();
+        let action = shown(action);
         let expires = self.now + within;
         self.emit(Event::PermissionRequested { permission, turn, participant, action, options, expires });
         Ok(())
@@ -216,6 +216,15 @@ impl Decider<'_> {
         }
         self.emit(Event::PermissionAnswered { permission: permission.clone(), by: by.id.clone(), option });
         Ok(())
+    }
+}
+
+/// An action as people are asked about it: with nothing hidden, and where it is too long, with a word that there is more.
+fn shown(action: &str) -> String {
+    let action = text::revealed(action);
+    match text::cut(&action, ACTION_BYTES_MAX) {
+        all if all.len() == action.len() => action,
+        first => format!("{first}\n[{} more bytes are not shown]", action.len() - first.len()),
     }
 }
 

@@ -17,7 +17,7 @@ const WATCHERS: [(&str, &str); 7] = [
     ("crates/agents/tests/agents/common.rs", "watches processes of the system, which tell nobody but their parent that they are gone"),
     ("crates/agents/tests/agents/story.rs", "looks at a hall from outside until its round is closed"),
     ("crates/engine/tests/hall/common.rs", "watches a hall from outside, in time that is not real"),
-    ("crates/moothall/tests/e2e/links.rs", "watches terminals and what they bring about from outside"),
+    ("crates/moothall/tests/e2e/harness.rs", "watches terminals and what they bring about from outside"),
     ("crates/moothall/tests/e2e/terminal.rs", "watches a terminal from outside, which tells nobody when its screen changes"),
     ("crates/moothall/tests/real_agents/terminal.rs", "watches a program's terminal from outside, which tells nobody when it is drawn"),
 ];
@@ -339,4 +339,18 @@ fn every_text_file_ends_with_a_newline() {
         source.lines().filter(|(_, line)| line.ends_with([' ', '\t', '\r'])).map(|(number, _)| format!("{}:{number}", source.path))
     });
     hold("No line ends with spaces or a carriage return.", "remove them.", findings.collect());
+}
+
+#[test]
+fn every_test_that_the_page_on_security_names_is_there() {
+    let sources = sources();
+    let page = sources.iter().find(|source| source.path == "docs/security.md").unwrap();
+    let (_, table) = page.text.split_once("## Hostile input").unwrap();
+    let rows = table.lines().take_while(|line| !line.starts_with("## ")).filter(|line| line.starts_with("| "));
+    let named: Vec<&str> = rows.filter_map(|row| row.rsplit('|').nth(1)).flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    assert!(named.len() > 50, "{named:?}");
+    for name in named.into_iter().filter(|name| !name.contains('/')) {
+        let is_there = sources.iter().any(|source| source.is_rust() && source.text.contains(&format!("fn {name}(")));
+        assert!(is_there, "docs/security.md names the test `{name}`, and there is none: name the one that plays that input now");
+    }
 }

@@ -40,7 +40,7 @@ mod tests;
 pub use backup::{BackupError, backup};
 pub use folder::OpenError;
 pub use log::SqliteLog;
-pub use offline::verify;
+pub use offline::{look, verify};
 pub use verify::Verified;
 
 /// The version of SQLite that is built in, e.g. `3.51.3`.

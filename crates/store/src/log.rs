@@ -60,6 +60,7 @@ impl SqliteLog {
         if found > schema::FORMAT {
             return Err(OpenError::Newer { dir: folder.path().to_owned(), found, known: schema::FORMAT });
         }
+        schema::settle_wal(&conn).map_err(unusable)?;
         folder.sync()?;
         let bell = Arc::new(Bell::default());
         let index = Index::start(dir, &path, bell.clone());
@@ -90,10 +91,8 @@ impl SqliteLog {
     }
 
     /// Walks everything: the file's structure, and each event of each stream against its checksum. Takes as long as reading it all.
-    ///
-    /// # Errors
-    /// [`LogError::Failed`] when the walk itself is impossible; what it finds is in [`Verified::faults`].
-    pub async fn verify(&self) -> Result<Verified, LogError> {
+    /// What is damaged, also where that makes going on impossible, is in [`Verified::faults`].
+    pub async fn verify(&self) -> Verified {
         verify::verify(&self.readers).await
     }
 

@@ -17,18 +17,31 @@ pub async fn verify(dir: &Path) -> Result<Verified, OpenError> {
     verify_in(&folder).await
 }
 
-/// The same, of a folder whose lock is held.
-pub(crate) async fn verify_in(folder: &Folder) -> Result<Verified, OpenError> {
+/// The format of the log in a folder that no server has, and whether it is the one that this version writes. Writes nothing.
+///
+/// # Errors
+/// [`OpenError`], as [`verify`].
+pub fn look(dir: &Path) -> Result<(u32, bool), OpenError> {
+    let folder = Folder::take_existing(dir)?;
+    let found = format_in(&folder)?;
+    Ok((found, found == schema::FORMAT))
+}
+
+fn format_in(folder: &Folder) -> Result<u32, OpenError> {
     let path = folder.path().join(LOG_FILE);
-    let unusable = |reason: String| OpenError::Unusable { path: path.clone(), reason };
-    let conn = schema::open_reader(&path).map_err(|error| unusable(error.to_string()))?;
-    let found = schema::format(&conn).map_err(|error| unusable(error.to_string()))?;
-    if found > schema::FORMAT {
-        return Err(OpenError::Newer { dir: folder.path().to_owned(), found, known: schema::FORMAT });
+    let unusable = |error: rusqlite::Error| OpenError::Unusable { path: path.clone(), reason: error.to_string() };
+    let found = schema::open_reader(&path).and_then(|conn| schema::format(&conn)).map_err(unusable)?;
+    match found > schema::FORMAT {
+        true => Err(OpenError::Newer { dir: folder.path().to_owned(), found, known: schema::FORMAT }),
+        false => Ok(found),
     }
-    drop(conn);
-    let readers = Arc::new(Readers::new(path.clone()));
-    let verified = verify::verify(&readers).await.map_err(|error| unusable(error.to_string()));
+}
+
+/// Walks the log of a folder whose lock is held.
+pub(crate) async fn verify_in(folder: &Folder) -> Result<Verified, OpenError> {
+    format_in(folder)?;
+    let readers = Arc::new(Readers::new(folder.path().join(LOG_FILE)));
+    let verified = verify::verify(&readers).await;
     readers.close();
-    verified
+    Ok(verified)
 }

@@ -84,7 +84,17 @@ fn place(conn: &Connection, stream: &StreamId) -> Result<Place, LogError> {
         });
         query.optional()
     });
-    found.map_err(failed)?.ok_or_else(|| LogError::NotFound(stream.clone()))
+    found.map_err(|error| row_fault(stream, error))?.ok_or_else(|| LogError::NotFound(stream.clone()))
+}
+
+/// Why a stream's row in the catalog cannot be read. A bit that changed may have made a number of a word.
+pub(crate) fn row_fault(stream: &StreamId, error: rusqlite::Error) -> LogError {
+    match error {
+        rusqlite::Error::SqliteFailure(..) => failed(error),
+        other => {
+            LogError::Damaged { stream: stream.clone(), seq: Seq(0), reason: format!("its row in the catalog cannot be read: {other}") }
+        }
+    }
 }
 
 /// Reads events and checks each against the chain. A page that holds a damaged event is not given at all.
@@ -248,9 +258,14 @@ pub(crate) fn list(conn: &Connection, filter: &ListFilter) -> rusqlite::Result<L
             page.next = Some(last);
             break;
         }
-        let (position, listed) = rows::listed(row)?;
-        last = position;
-        page.streams.push(listed);
+        last = counter(row, 0)?;
+        match rows::listed(row) {
+            Ok((_, listed)) => page.streams.push(listed),
+            // One row must not hide all others.
+            Err(error) => {
+                tracing::error!(row = last, %error, "a conversation is not listed because its row is damaged; see `moothall verify`")
+            }
+        }
     }
     Ok(page)
 }

@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use moothall_engine::crash;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
+
+use crate::trouble::Trouble;
 
 /// The format this version writes; a log with a higher one is not opened.
 pub(crate) const FORMAT: u32 = FIRST_FORMAT + STEPS.len() as u32;
@@ -177,10 +180,22 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     STEPS.iter().skip(known).try_for_each(|step| transaction.execute_batch(step))?;
     transaction.execute_batch(LATER_TABLES)?;
     if found < FORMAT {
+        crash::point("format_changing");
         transaction.execute("UPDATE meta SET value = ?1 WHERE key = 'format'", [FORMAT.to_string()])?;
     }
+    crash::point("format_to_commit");
     transaction.commit()?;
+    crash::point("format_committed");
     Ok(FORMAT)
+}
+
+/// Moves what a process that died left in the WAL into the file, and cuts the WAL: erased words may be on its pages, and whoever erased
+/// them may have been told so, or will be when they ask again. For want of room it is left for later.
+pub(crate) fn settle_wal(conn: &Connection) -> rusqlite::Result<()> {
+    match conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
+        Err(error) if matches!(Trouble::of(&error), Trouble::Full | Trouble::Busy) => Ok(()),
+        settled => settled,
+    }
 }
 
 /// A log as the first version left it.

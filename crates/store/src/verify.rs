@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use moothall_engine::ports::{ListFilter, LogError};
-use moothall_kernel::ids::Seq;
-use rusqlite::Connection;
+use moothall_engine::ports::{Catalog, Listed, LogError};
+use moothall_kernel::Conversation;
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::time::Timestamp;
+use rusqlite::{Connection, Row, params};
 
 use crate::reader::{self, Readers};
+use crate::rows::{self, int};
 use crate::trouble::failed;
 
 /// Events and streams checked in one read transaction: long ones would keep the WAL from beginning again.
@@ -25,35 +28,103 @@ pub struct Verified {
     pub faults: Vec<LogError>,
 }
 
-pub(crate) async fn verify(readers: &Arc<Readers>) -> Result<Verified, LogError> {
-    let mut verified = Verified { faults: readers.read(|conn| Ok(structure(conn))).await?, ..Verified::default() };
-    let mut after = None;
+/// Never gives up: whatever cannot be read is a fault, and the walk goes on behind it.
+pub(crate) async fn verify(readers: &Arc<Readers>) -> Verified {
+    let structure = readers.read(|conn| Ok(structure(conn))).await;
+    let mut verified = Verified { faults: structure.unwrap_or_else(|fault| vec![fault]), ..Verified::default() };
+    let mut after = 0;
     loop {
-        let filter = ListFilter { archived: None, after, limit: Some(STRIDE) };
-        let page = readers.read(move |conn| reader::list(conn, &filter).map_err(failed)).await?;
-        for listed in page.streams {
-            verified.streams += 1;
-            let (events, fault) = walk(readers, &listed.stream).await;
-            verified.events += events;
-            verified.faults.extend(fault);
-        }
-        after = page.next;
-        if after.is_none() {
-            return Ok(verified);
+        let entries = match readers.read(move |conn| entries(conn, after).map_err(failed)).await {
+            Ok(entries) => entries,
+            Err(fault) => {
+                verified.faults.push(fault);
+                return verified;
+            }
+        };
+        // Rows that do not come in order are a fault of the structure, and would be walked for ever.
+        let Some(last) = entries.last().map(|entry| entry.key).filter(|last| *last > after) else { return verified };
+        after = last;
+        for entry in entries {
+            verified.take(readers, entry).await;
         }
     }
 }
 
-async fn walk(readers: &Arc<Readers>, stream: &moothall_kernel::ids::StreamId) -> (u64, Option<LogError>) {
+impl Verified {
+    async fn take(&mut self, readers: &Arc<Readers>, entry: Entry) {
+        self.streams += 1;
+        match entry.listed {
+            Ok(listed) => {
+                let (events, fault) = walk(readers, &listed).await;
+                self.events += events;
+                self.faults.extend(fault);
+            }
+            Err(fault) => self.faults.push(fault),
+        }
+    }
+}
+
+/// A stream's row in the catalog, not yet trusted: a bit that changed may have made a number of a word.
+struct Entry {
+    key: i64,
+    listed: Result<Listed, LogError>,
+}
+
+fn entries(conn: &Connection, after: i64) -> rusqlite::Result<Vec<Entry>> {
+    let sql = "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived
+        FROM streams WHERE key > ?1 AND head IS NOT 0 ORDER BY key LIMIT ?2";
+    conn.prepare_cached(sql)?.query_map(params![after, int(STRIDE as u64)], entry)?.collect()
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let key = row.get(0)?;
+    let listed = rows::listed(row).map(|(_, listed)| listed).map_err(|error| {
+        let stream = row.get::<_, String>(1).unwrap_or_else(|_| format!("in row {key}"));
+        reader::row_fault(&StreamId::new(stream), error)
+    });
+    Ok(Entry { key, listed })
+}
+
+fn damaged(stream: &StreamId, seq: Seq, reason: String) -> LogError {
+    LogError::Damaged { stream: stream.clone(), seq, reason }
+}
+
+async fn walk(readers: &Arc<Readers>, listed: &Listed) -> (u64, Option<LogError>) {
     let mut after = Seq(0);
+    let mut state = Some(Conversation::new(listed.stream.clone()));
     loop {
-        let id = stream.clone();
+        let id = listed.stream.clone();
         match readers.read(move |conn| reader::page(conn, &id, after, STRIDE)).await {
-            Ok(page) if page.through == after => return (after.0, None),
-            Ok(page) => after = page.through,
+            Ok(page) if page.through == after => return (after.0, state.and_then(|state| differs(listed, &state))),
+            Ok(page) => {
+                // What only a newer version understands cannot be followed.
+                state = state.filter(|_| page.newer.is_none());
+                state.iter_mut().for_each(|state| page.events.iter().for_each(|event| state.apply(event)));
+                after = page.through;
+            }
             Err(fault) => return (after.0, Some(fault)),
         }
     }
+}
+
+/// Whether the row in the catalog says what the events say. No chain goes over it, but the events make it. That it looks after a
+/// conversation too early or in vain harms nobody, and another version may have had reasons to.
+fn differs(listed: &Listed, state: &Conversation) -> Option<LogError> {
+    let (row, made) = (&listed.catalog, Catalog::of(state));
+    let too_late = made.next_wake.is_some_and(|wake| row.next_wake.is_none_or(|row| row > wake));
+    let wrong = [
+        ("title", row.title != made.title),
+        ("policy", row.policy != made.policy),
+        ("time of its beginning", row.created_at != made.created_at),
+        ("time of its last event", listed.last_ts != state.last_ts()),
+        ("mark of the archived", row.archived != made.archived),
+        ("mark of those with something to do", made.has_duties && !row.has_duties),
+        ("time to wake it", too_late),
+    ];
+    let (what, _) = wrong.into_iter().find(|(_, wrong)| *wrong)?;
+    // Logs that were put together without a beginning have nothing to compare with.
+    let reason = || format!("its row in the catalog does not fit its events: the {what}");
+    (state.created_at() != Timestamp::default()).then(|| damaged(&listed.stream, state.head(), reason()))
 }
 
 /// Faults that no chain can see: pages, indexes, and events that no stream claims.

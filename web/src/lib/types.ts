@@ -173,7 +173,7 @@ export interface Accepted {
   received: boolean;
   event: Envelope | null;
   warnings?: string[];
-  join?: { participant: string; prompt: string };
+  join?: { participant: string; prompt: string; command: string };
 }
 
 export interface PresenceEntry {

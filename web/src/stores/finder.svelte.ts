@@ -28,8 +28,8 @@ export interface Found {
 const PAGE = 50;
 
 class Finder {
-  /** Whether the server can search; found out when it is first of interest. */
-  exists = $state(false);
+  /** Whether the server can search; found out when it is first of interest, and believed until then. */
+  exists = $state(true);
   query = $state('');
   #probed = false;
 
@@ -38,7 +38,6 @@ class Finder {
     this.#probed = true;
     try {
       await get('/search?q=moothall&limit=1');
-      this.exists = true;
     } catch (error) {
       this.exists = error instanceof ApiError && error.status !== 404 && !error.offline;
     }

@@ -7,7 +7,7 @@ import { rooms } from './rooms.svelte';
 import { router } from './router.svelte';
 import { sessions } from './sessions.svelte';
 import { settings } from './settings.svelte';
-import { ui } from './ui.svelte';
+import { ui, type Dialog } from './ui.svelte';
 
 const WIDE = '(min-width: 70rem)';
 
@@ -17,6 +17,13 @@ function isTyping(target: EventTarget | null): boolean {
 
 function isInMenu(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('[role="menu"], [role="listbox"]') !== null;
+}
+
+/** Dialogs that people begin to type into before they are there. */
+const SEEKING: Dialog[] = ['switcher', 'search'];
+
+function isLetter(event: KeyboardEvent): boolean {
+  return event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey;
 }
 
 export class Keys {
@@ -30,6 +37,17 @@ export class Keys {
     this.#write = write;
     this.#read = read;
     this.#needs = needs;
+  }
+
+  /** Hears keys before anything else does: those for a dialog that is not drawn yet must not fall into what lies behind it. */
+  first(event: KeyboardEvent): void {
+    if (!SEEKING.includes(ui.dialog) || event.isComposing) return;
+    const isInDialog = event.target instanceof HTMLElement && event.target.closest('[role="dialog"]') !== null;
+    const isAhead = event.key === 'Enter' ? !isInDialog : isLetter(event) && !(isInDialog && isTyping(event.target));
+    if (!isAhead) return;
+    event.preventDefault();
+    event.stopPropagation();
+    ui.ahead += event.key === 'Enter' ? '\n' : event.key;
   }
 
   press(event: KeyboardEvent): void {

@@ -17,6 +17,21 @@ export interface Pending {
   event?: string;
 }
 
+/** For so long the server knows a key again, with an hour to spare. */
+const KEY_MS = 23 * 3_600_000;
+const LEAVING_MS = 5_000;
+let leaving = false;
+
+addEventListener('beforeunload', () => {
+  leaving = true;
+  // Unless it stays after all.
+  setTimeout(() => (leaving = false), LEAVING_MS);
+});
+
+function isFresh(item: Pending): boolean {
+  return Date.now() - Date.parse(item.at) < KEY_MS;
+}
+
 export class Outbox {
   items = $state.raw<Pending[]>([]);
   #thread: string;
@@ -27,11 +42,12 @@ export class Outbox {
   constructor(thread: string, arrived: (event: Envelope) => void) {
     this.#thread = thread;
     this.#arrived = arrived;
-    // What a reload cut off may or may not have arrived; its key makes sending it again harmless.
     const cut = 'The page was closed before the server answered.';
     this.items = load<Pending[]>(`outbox.${thread}`, [])
       .filter((item) => !item.event)
-      .map((item) => ({ ...item, failed: item.failed ?? cut }));
+      .map((item) => (isFresh(item) ? item : { ...item, failed: item.failed ?? cut }));
+    // What a reload cut off may or may not have arrived; its key makes sending it again harmless.
+    this.items.filter((item) => item.failed === null).forEach((item) => void this.#post(item));
   }
 
   send(text: string, to: string, replyTo: string | null): void {
@@ -64,6 +80,8 @@ export class Outbox {
       this.#replace({ ...item, event: answer.event.id });
       this.#arrived(answer.event);
     } catch (error) {
+      // A page that is being left breaks off its requests, which says nothing about them.
+      if (leaving) await new Promise((resolve) => setTimeout(resolve, LEAVING_MS));
       this.#replace({ ...item, failed: failedBecause(error) });
     }
   }

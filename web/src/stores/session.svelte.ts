@@ -22,6 +22,11 @@ class Session {
   /** Why the last attempt to sign in failed. */
   fault = $state<string | null>(null);
 
+  /** The server says that it does not know this browser. What agents must not do by themselves is then refused. */
+  get unknown(): boolean {
+    return this.who !== null && this.who.principal === null;
+  }
+
   /** Signs in with what the address brings along, and finds out who this is. */
   async begin(): Promise<void> {
     const key = KEY.exec(location.hash)?.[1];

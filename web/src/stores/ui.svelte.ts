@@ -14,6 +14,7 @@ export type Dialog =
   | 'start'
   | 'link'
   | 'confirm'
+  | 'unlink'
   | null;
 export type Drawer = 'list' | 'panel' | null;
 
@@ -34,11 +35,21 @@ class Ui {
   toasts = $state<Toast[]>([]);
   /** What the polite live region says. */
   spoken = $state('');
+  /** Typed for a field that is about to appear. */
+  ahead = $state('');
   #next = 1;
 
   open(dialog: Dialog): void {
     this.dialog = dialog;
     this.drawer = null;
+    this.ahead = '';
+  }
+
+  /** What was typed ahead, once. */
+  takeAhead(): string {
+    const { ahead } = this;
+    if (ahead) this.ahead = '';
+    return ahead;
   }
 
   close(): void {

@@ -150,3 +150,30 @@ test('final words are announced, and nothing below 24 pixels is pressed', async 
   );
   expect(small).toEqual([]);
 });
+
+test('under a finger nothing that stands alone is below 44 pixels, and no keyboard opens by itself', async ({
+  browser,
+  server,
+}) => {
+  const context = await browser.newContext({ hasTouch: true, isMobile: true, viewport: { width: 320, height: 640 } });
+  const page = await context.newPage();
+  const thread = await server.begin('Finger', ['coder', 'quiet']);
+  await page.goto(`${server.url}/t/${thread}`);
+  await expect(box(page)).toBeVisible();
+  const small = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll<HTMLElement>('.icon-btn, .btn:not(.btn-small), .menu-item, .field')]
+        .filter((node) => node.checkVisibility() && !node.closest('.pill'))
+        .map((node) => ({ html: node.outerHTML.slice(0, 120), box: node.getBoundingClientRect() }))
+        .filter(({ box }) => box.height < 44)
+        .map(({ html, box }) => `${Math.round(box.width)}×${Math.round(box.height)} ${html}`),
+    );
+  expect(await small()).toEqual([]);
+  await page.getByRole('button', { name: 'Participants' }).tap();
+  expect(await small()).toEqual([]);
+  await page.getByRole('button', { name: 'Invite', exact: true }).tap();
+  await expect(page.getByLabel('Nickname')).toBeVisible();
+  await expect(page.getByRole('dialog', { name: 'Invite' })).toBeFocused();
+  expect(await small()).toEqual([]);
+  await context.close();
+});

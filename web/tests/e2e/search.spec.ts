@@ -46,6 +46,22 @@ test('words and filters find messages, with the words marked in their context', 
   await expect(dialog.getByText('Nothing was found')).toBeVisible();
 });
 
+test('what is typed ahead of the dialog falls into it, and not into a message', async ({ page, server }) => {
+  const { plan } = await library(page, server);
+  await page.getByRole('textbox', { name: 'Message' }).focus();
+  await page.evaluate(() => {
+    const press = (key: string, more = {}) =>
+      document.activeElement?.dispatchEvent(
+        new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more }),
+      );
+    press('k', { ctrlKey: true });
+    [...'launch'].forEach((key) => press(key));
+    press('Enter');
+  });
+  await expect(page).toHaveURL(new RegExp(plan));
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+});
+
 test('a result leads to its message, by keyboard too', async ({ page, server }) => {
   const { plan } = await library(page, server);
   await page.keyboard.press('Control+k');

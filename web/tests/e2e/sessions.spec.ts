@@ -2,8 +2,8 @@
 
 import AxeBuilder from '@axe-core/playwright';
 import type { Locator, Page } from '@playwright/test';
-import { SESSIONS, TERMINALS } from '../screens/stage';
-import { expect, messagesOf, signIn, test } from './fixture';
+import { SESSIONS, settled, TERMINALS } from '../screens/stage';
+import { box, expect, messagesOf, say, signIn, test } from './fixture';
 
 test.use({ config: SESSIONS });
 test.skip(!TERMINALS, 'tmux or fake-tui is missing');
@@ -77,6 +77,8 @@ test('a message is sent, a permission is answered, and the session is ended', as
   await expect(card).toContainText('rm -rf build');
   await expect(page.getByRole('navigation').getByText('1 asks')).toBeVisible();
   await accessible(page);
+  await page.reload();
+  await expect(card).toContainText('rm -rf build');
   await card.getByRole('button', { name: /allow/i }).click();
   await expect(card).toHaveCount(0);
   await expect(terminal(page, 'anna')).toContainText('Clean up.');
@@ -89,6 +91,53 @@ test('a message is sent, a permission is answered, and the session is ended', as
   await expect(page.getByRole('heading', { name: 'It is over' })).toBeVisible();
   await page.getByRole('button', { name: 'Ended (1)' }).click();
   await expect(page.getByRole('list', { name: 'Ended' }).getByRole('link', { name: /anna/ })).toBeVisible();
+});
+
+test('a permission waits in its conversation through a reload, for somebody who is known', async ({ page, server }) => {
+  const anna = await server.startSession('anna');
+  await server.post(`/sessions/${anna}/messages`, { message: 'Clean up. [ask:rm -rf build]' });
+  await page.goto(`${server.url}/t/${anna}`);
+  const card = page.getByRole('region', { name: 'Needs you' }).getByRole('article', { name: /asks for a permission/ });
+  await expect(card).toContainText('rm -rf build');
+  await expect(card.getByRole('button', { name: /allow/i })).toBeDisabled();
+  await card.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('Key').fill(server.key);
+  // It begins anew as somebody known, and the question is still there.
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click();
+  await expect(card.getByRole('button', { name: 'Sign in' })).toHaveCount(0);
+  await page.getByRole('region', { name: 'Messages' }).focus();
+  await page.keyboard.press('a');
+  await expect(card).toBeFocused();
+  await page.keyboard.press('1');
+  await expect(card).toHaveCount(0);
+  await expect(messagesOf(page, 'anna')).toContainText('Clean up.');
+});
+
+test.describe('a link', () => {
+  // Otherwise each repeats the other's words until a guard holds them.
+  test.use({ config: SESSIONS.replace('"--name"', '"--quiet", "--name"') });
+
+  test('is watched, spoken in and closed in its conversation', async ({ page, server }) => {
+    const [anna, bert] = [await server.startSession('anna'), await server.startSession('bert')];
+    const link = await server.link({ session: anna }, { session: bert });
+    await page.goto(`${server.url}/t/${link}`);
+    await expect(box(page)).toBeVisible();
+    await server.say(link, '[say:The parcel]');
+    for (const name of ['anna', 'bert']) await expect(messagesOf(page, name)).toContainText('The parcel');
+    await say(page, 'A word for both of you.');
+    for (const id of [anna, bert]) {
+      const told = () => server.get<{ text: string }>(`/sessions/${id}/screen`).then(({ text }) => text);
+      await expect.poll(told).toContain('A word for both of you.');
+    }
+    await settled(server, link);
+
+    await page.getByRole('button', { name: 'More about this conversation' }).click();
+    await page.getByRole('menuitem', { name: 'Close the link…' }).click();
+    await page.getByRole('dialog', { name: 'Close the link?' }).getByRole('button', { name: 'Close it' }).click();
+    await expect(page.getByText('This conversation is archived')).toBeVisible();
+    expect((await server.get<{ links: unknown[] }>('/links')).links).toEqual([]);
+    await expect(messagesOf(page, 'anna')).toContainText('The parcel');
+  });
 });
 
 test('work is interrupted', async ({ page, server }) => {

@@ -93,7 +93,8 @@ test('an agent that runs elsewhere gets words to join with', async ({ page, serv
   await page.getByLabel('Client').fill('codex');
   await page.getByRole('dialog').getByRole('button', { name: 'Invite', exact: true }).click();
   await expect(page.getByText('Give it these words')).toBeVisible();
-  await expect(page.getByRole('dialog').locator('pre')).toContainText(thread);
+  await expect(page.getByRole('dialog').locator('pre').first()).toContainText(thread);
+  await expect(page.getByRole('dialog').locator('pre').last()).toContainText(/^curl .*as=codex'$/);
   await page.getByRole('button', { name: 'Done' }).click();
   await expect(participant(page, 'codex')).toContainText('offline');
 });
@@ -149,6 +150,24 @@ test('a guard holds, is told once, and Continue lets go', async ({ page, server 
   await expect(page.getByText('Agents have said as much as they may')).toHaveCount(1);
   await expect(page.getByRole('button', { name: 'Continue' })).toHaveCount(1);
   await page.getByRole('region', { name: 'Needs you' }).getByRole('button', { name: 'Continue' }).click();
+  await expect(shown(page, 'let the agents continue')).toBeVisible();
+});
+
+test('who is not known sees what holds, and is shown the way in', async ({ page, server }) => {
+  const thread = await server.begin('Loop', ['one:terse', 'two:terse'], {
+    name: 'open',
+    max_exchanges_without_human: 3,
+  });
+  await page.goto(`${server.url}/t/${thread}`);
+  await say(page, 'Discuss.');
+  const needs = page.getByRole('region', { name: 'Needs you' });
+  await expect(needs.getByRole('alert')).toContainText('Agents have said as much as they may');
+  await settled(server, thread);
+  await expect(needs.getByRole('button', { name: 'Continue' })).toHaveCount(0);
+  await needs.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('Key').fill(server.key);
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click();
+  await needs.getByRole('button', { name: 'Continue' }).click();
   await expect(shown(page, 'let the agents continue')).toBeVisible();
 });
 

@@ -51,6 +51,16 @@ test('the page says before sending who will answer', async ({ page, server }) =>
   await expect(messagesOf(page, 'You')).toContainText('to coder');
 });
 
+test('the code of a message is copied as it stands', async ({ page, server, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url });
+  const thread = await server.begin('Copies');
+  await server.say(thread, 'Here:\n\n```rust\nfn main() {\n    println!("<b>");\n}\n```');
+  await page.goto(`${server.url}/t/${thread}`);
+  await page.getByRole('button', { name: 'Copy', exact: true }).click();
+  await expect(page.getByRole('button', { name: 'Copied' })).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('    println!("<b>");');
+});
+
 test('commands are offered, run by the server, and never said', async ({ page, server }) => {
   const thread = await server.begin('Commands', ['coder', 'quiet']);
   await page.goto(`${server.url}/t/${thread}`);
@@ -58,8 +68,10 @@ test('commands are offered, run by the server, and never said', async ({ page, s
   await expect(page.getByRole('option', { name: /\/mute/ })).toBeVisible();
   await page.keyboard.press('Tab');
   await expect(box(page)).toHaveValue('/mute ');
-  await page.keyboard.type('quiet');
-  await expect(page.getByRole('option', { name: /<id>…/ })).toBeVisible();
+  await expect(page.getByRole('option', { name: /<id>….*\/mute critic/ })).toBeVisible();
+  await page.keyboard.type('@qui');
+  await page.keyboard.press('Tab');
+  await expect(box(page)).toHaveValue('/mute @quiet ');
   await page.keyboard.press('Enter');
   await expect(shown(page, /muted quiet/)).toBeVisible();
   await expect(box(page)).toHaveValue('');
@@ -99,6 +111,28 @@ test('what could not be sent stays, survives a reload, and is sent once', async 
   await settled(server, thread);
   const { events } = await server.get<{ events: { type: string; content: unknown }[] }>(`/threads/${thread}/events`);
   expect(events.filter((event) => event.content === 'do not lose me')).toHaveLength(1);
+});
+
+test('what a reload cuts off arrives once, and nobody has to ask for it', async ({ page, server }) => {
+  const thread = await server.begin('Cut off');
+  await page.goto(`${server.url}/t/${thread}`);
+  await expect(shown(page, 'You began the conversation')).toBeVisible();
+  // The first one is never answered here although it arrives; the second one does not even arrive.
+  let posts = 0;
+  await page.route(`**/threads/${thread}/events`, async (route) => {
+    posts += 1;
+    if (posts === 1) await route.fetch();
+  });
+  for (const text of ['it arrived', 'it did not arrive']) {
+    await say(page, text);
+    await expect(shown(page, text)).toBeVisible();
+  }
+  await expect.poll(() => posts).toBe(2);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.reload();
+  for (const text of ['it arrived', 'it did not arrive']) await expect(shown(page, text)).toHaveCount(1);
+  await expect(messagesOf(page, 'You')).toHaveCount(2);
+  await expect(page.getByText('Not sent.')).toHaveCount(0);
 });
 
 test('a reply points to its message and leads back to it', async ({ page, server }) => {

@@ -32,6 +32,10 @@ const ASKS_MAX: usize = 256;
 /// All panes of a server, with what tells whether they live.
 const LIST: &str = "list-panes -a -F '#{pane_id} #{pane_pid} #{pane_dead} #{window_id} #{session_name}'";
 
+/// tmux looks once a second whether a pane died, and tells when one did. Its hook for that, which is quicker, waits for the end of the
+/// process, and under load tmux misses that end now and then.
+const DEATHS: &str = "refresh-client -B 'deaths:%*:#{pane_dead}'";
+
 type Answer = Result<Vec<String>, HostFault>;
 
 /// A command, and who waits for its answer.
@@ -197,6 +201,7 @@ impl<'a> Line<'a> {
         for setting in self.place.settings() {
             self.tell(setting.line(), Awaiting::Nobody).await?;
         }
+        self.tell(DEATHS, Awaiting::Nobody).await?;
         self.tell(LIST, Awaiting::Census { missed: true }).await
     }
 

@@ -60,7 +60,9 @@ impl Protocol {
             "%output" | "%extended-output" => {
                 rest.split(' ').next().filter(|pane| pane.starts_with('%')).map(|pane| News::Drew(pane.to_owned()))
             }
-            "%window-close" | "%unlinked-window-close" | "%window-renamed" | "%layout-change" => Some(News::Panes),
+            "%window-close" | "%unlinked-window-close" | "%window-renamed" | "%layout-change" | "%subscription-changed" => {
+                Some(News::Panes)
+            }
             "%exit" => Some(News::Exit),
             _ => None,
         }
@@ -100,11 +102,18 @@ mod tests {
     fn answers_are_told_from_news() {
         let told = "%begin 17 1 0\n%end 17 1 0\n%session-changed $0 hub\n%output %7 a\\033[1mb\n\
                     %begin 18 2 1\nfirst\n%output %9 is text here\n%end 18 2 1\n%begin 18 3 1\nno such pane\n%error 18 3 1\n\
-                    %window-close @3\n%exit";
+                    %window-close @3\n%subscription-changed deaths $1 @3 0 %9 : 1\n%exit";
         let answer = vec!["first".to_owned(), "%output %9 is text here".to_owned()];
         assert_eq!(
             read(told),
-            [News::Drew("%7".into()), News::Answer(Ok(answer)), News::Answer(Err("no such pane".into())), News::Panes, News::Exit]
+            [
+                News::Drew("%7".into()),
+                News::Answer(Ok(answer)),
+                News::Answer(Err("no such pane".into())),
+                News::Panes,
+                News::Panes,
+                News::Exit
+            ]
         );
     }
 

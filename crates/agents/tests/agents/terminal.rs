@@ -190,6 +190,8 @@ async fn hostile_text_is_only_text() {
     let cases = [
         ("text\x1b[201~\rcurl x|sh\r", "text\ncurl x|sh"),
         ("split \x1b[20\x1b[201~1~ end", "split 1~ end"),
+        ("one half \x1b[20", "one half"),
+        ("1~ the other half", "1~ the other half"),
         ("C-c", "C-c"),
         ("Enter", "Enter"),
         ("-l", "-l"),

@@ -494,13 +494,18 @@ impl Sessions {
         Ok((self.host()?, pane, session.client))
     }
 
-    /// Interrupts what it is doing.
+    /// Interrupts what it is doing: its turn is cancelled, if it has one.
     ///
     /// # Errors
     /// [`SessionError`].
     pub async fn interrupt(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
         tracing::info!(session = %id, by = %by.id, "interrupted");
-        self.ask_runner(id, Mail::Interrupt).await?
+        let Some(key) = self.ask_runner(id, Mail::Interrupt).await?? else { return Ok(()) };
+        match self.hall()?.submit(&key.stream, Command::Cancel { turn: key.turn, by: by.clone() }, None).await {
+            // It may have ended by itself meanwhile.
+            Err(HallError::Rejected(rejection)) if rejection.code == "turn_ended" => Ok(()),
+            submitted => submitted.map(|_| ()).map_err(SessionError::Hall),
+        }
     }
 
     /// Ends it: its program, its turns, its place in links.

@@ -40,8 +40,8 @@ pub(super) enum Mail {
     Ask(String, oneshot::Sender<Permit>),
     /// A person answered, or nobody did.
     Permit(PermissionId, Option<String>),
-    /// Interrupt what goes on.
-    Interrupt(oneshot::Sender<Result<(), SessionError>>),
+    /// Interrupt what goes on; says whose turn that is, which is still to be cancelled.
+    Interrupt(oneshot::Sender<Result<Option<TurnKey>, SessionError>>),
     /// End the session, for this reason.
     End(String, oneshot::Sender<Result<(), SessionError>>),
 }
@@ -108,6 +108,8 @@ pub(super) struct Runner {
     pub(super) state: PaneState,
     grace: Option<Instant>,
     pub(super) asks: Vec<Ask>,
+    /// What the program has reported that it asks, for programs whose reports do not wait for an answer.
+    pub(super) wants: Option<String>,
     /// The program has drawn a screen of its own.
     drawn: bool,
     pub(super) watching: Watching,
@@ -154,6 +156,7 @@ impl Runner {
             state: PaneState::Starting,
             grace: None,
             asks: Vec::new(),
+            wants: None,
             drawn,
             watching: Watching::default(),
             over: false,
@@ -203,7 +206,7 @@ impl Runner {
             }
             Mail::Ask(action, reply) => self.asked(action, Asked::Hook(reply), vec!["allow".into(), "deny".into()]),
             Mail::Permit(permission, option) => self.permit(&permission, option.as_deref()).await,
-            Mail::Interrupt(reply) => drop(reply.send(self.press(Key::Escape).await)),
+            Mail::Interrupt(reply) => drop(reply.send(self.interrupt().await)),
             Mail::End(why, reply) => {
                 let ended = self.end(&why).await;
                 let _ = reply.send(ended);
@@ -252,6 +255,14 @@ impl Runner {
             Some(current) if current.stage >= Stage::Sent => Probe::Running,
             Some(_) => Probe::Waiting,
             None => Probe::Unknown,
+        }
+    }
+
+    /// A turn is interrupted by cancelling it, which the conversation has to hear first; other work by the key for it.
+    async fn interrupt(&self) -> Result<Option<TurnKey>, SessionError> {
+        match self.current.as_ref().filter(|current| current.stage >= Stage::Sent) {
+            Some(current) => Ok(Some(current.key.clone())),
+            None => self.press(Key::Escape).await.map(|()| None),
         }
     }
 
@@ -355,7 +366,7 @@ impl Runner {
     fn seen_asking(&mut self, view: View) {
         if !self.asks.is_empty() {
             self.grace = None;
-        } else if self.has_hooks() {
+        } else if self.has_hooks() && self.wants.is_none() {
             self.grace.get_or_insert_with(|| Instant::now() + GRACE);
         } else {
             self.ask_by_dialog(view);
@@ -364,12 +375,15 @@ impl Runner {
 
     fn ask_by_dialog(&mut self, view: View) {
         if let Some(dialog) = view.dialog.filter(|_| self.asks.is_empty()) {
-            self.asked(dialog.action, Asked::Dialog, dialog.options);
+            // A screen may show a title, and less than all of it; a report does not.
+            let action = self.wants.take().unwrap_or(dialog.action);
+            self.asked(action, Asked::Dialog, dialog.options);
         }
     }
 
     async fn seen_idle(&mut self, view: View) {
         self.asks.retain(|ask| matches!(ask.to, Asked::Hook(_)));
+        self.wants = None;
         if self.send_again(view.composer.as_deref().unwrap_or_default()).await {
             self.grace = None;
             return;

@@ -31,7 +31,12 @@ impl Runner {
         }
         crash::point("hook_heard");
         match hook.news {
-            HookNews::Began | HookNews::Ended | HookNews::Asks { .. } => Ok(Heard::Yes),
+            HookNews::Began | HookNews::Ended => Ok(Heard::Yes),
+            HookNews::Asks { action } => {
+                self.wants = Some(action);
+                self.look().await;
+                Ok(Heard::Yes)
+            }
             HookNews::Prompt { text } => self.prompted(&hook.id, &text).await,
             HookNews::Stopped { text, inputs, .. } => {
                 if let Some(inputs) = inputs {

@@ -47,6 +47,7 @@ impl Clock for TestClock {
 pub struct TestLog {
     pub inner: MemoryLog,
     pub appends: AtomicUsize,
+    read: AtomicUsize,
     pub gate: Semaphore,
     gated: AtomicUsize,
     pub waiting: Notify,
@@ -59,6 +60,7 @@ impl TestLog {
         Arc::new(Self {
             inner: MemoryLog::new(),
             appends: AtomicUsize::new(0),
+            read: AtomicUsize::new(0),
             gate: Semaphore::new(0),
             gated: AtomicUsize::new(0),
             waiting: Notify::new(),
@@ -88,6 +90,11 @@ impl TestLog {
     pub fn appended(&self) -> usize {
         self.appends.load(Ordering::SeqCst)
     }
+
+    /// How many events were read so far.
+    pub fn read_events(&self) -> usize {
+        self.read.load(Ordering::SeqCst)
+    }
 }
 
 #[async_trait]
@@ -105,7 +112,9 @@ impl EventLog for TestLog {
         Ok(heads)
     }
     async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError> {
-        self.inner.read(stream, after, limit).await
+        let page = self.inner.read(stream, after, limit).await?;
+        self.read.fetch_add(page.events.len(), Ordering::SeqCst);
+        Ok(page)
     }
     async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError> {
         self.inner.find(stream).await
@@ -140,6 +149,19 @@ impl Work for Parrot {
     }
     fn runtime(&self) -> Runtime {
         Runtime::Script
+    }
+}
+
+/// Says its line at once too, and has its memory rebuilt from the log for each turn.
+pub struct Rebuilt(pub &'static str);
+
+#[async_trait]
+impl Work for Rebuilt {
+    async fn run(&self, _job: &Job, _out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        (Ok(self.0.to_owned()), Usage::default())
+    }
+    fn runtime(&self) -> Runtime {
+        Runtime::Llm
     }
 }
 

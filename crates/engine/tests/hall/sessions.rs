@@ -89,9 +89,10 @@ impl SessionHost for Desk {
         Err(HostFault::Gone("there is none".into()))
     }
     async fn watch(&self, pane: &Pane, _client: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
-        self.reach().inspect_err(|_| {
+        if let Err(fault) = self.reach() {
             self.tries.fetch_add(1, Relaxed);
-        })?;
+            return Err(fault);
+        }
         Ok(self.with(&pane.id, |screen| screen.news.subscribe()))
     }
     async fn view(&self, pane: &Pane, _client: &str) -> Result<View, HostFault> {

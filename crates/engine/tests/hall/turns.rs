@@ -14,7 +14,7 @@ use moothall_kernel::participant::OnLost;
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
 
-use crate::common::{Careful, Dawdler, Flood, Parrot, Shared, Slow, World, agent, eventually, has, post_by, words};
+use crate::common::{Careful, Dawdler, Flood, Parrot, Rebuilt, Shared, Slow, World, agent, eventually, has, post_by, words};
 
 fn slow() -> (Arc<Slow>, Arc<dyn Agent>) {
     let slow = Arc::new(Slow::default());
@@ -291,6 +291,37 @@ async fn a_participant_that_was_silent_for_long_is_told_the_newest_and_its_cause
     assert!(job.prompt.text.contains("message 2999"));
     assert_eq!(job.window.len(), 25);
     assert_eq!(words(&job.trigger).unwrap().1, "@s hello");
+}
+
+/// Events that are read from the log for the turns of two agents in a conversation that was so long before them.
+async fn read_for_turns(messages: usize) -> usize {
+    const ROUNDS: usize = 300;
+    let world = World::with(&[("parrot", agent(Parrot("here"))), ("rebuilt", agent(Rebuilt("there")))]).await;
+    let stream = world.create().await;
+    for n in 0..messages {
+        world.post(&stream, &format!("message {n}")).await.unwrap();
+    }
+    for id in ["parrot", "rebuilt"] {
+        world.invite(&stream, id, id).await;
+    }
+    let mut heard = world.hall.subscribe(&stream).await.unwrap().updates;
+    let mut first = 0;
+    for round in 0..ROUNDS {
+        world.post(&stream, "@parrot @rebuilt what now?").await.unwrap();
+        let mut answers = 0;
+        while answers < 2 {
+            if let Update::Events(events) = heard.recv().await.unwrap() {
+                answers += events.iter().filter(|recorded| ended(&recorded.event) == Some(Outcome::Spoke)).count();
+            }
+        }
+        first = if round == 0 { world.log.read_events() } else { first };
+    }
+    world.log.read_events() - first
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_reads_nothing_again_however_long_the_conversation_is() {
+    assert_eq!((read_for_turns(20).await, read_for_turns(5_000).await), (0, 0));
 }
 
 #[tokio::test(start_paused = true)]

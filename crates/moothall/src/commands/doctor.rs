@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use moothall_agents::AgentConfig;
+use moothall_kernel::participant::Runtime;
 use moothall_surfaces::wire::Ping;
 use nix::sys::resource::{Resource, getrlimit};
 use serde::Serialize;
@@ -26,8 +27,10 @@ const FREE_BYTES_MIN: u64 = 64 << 20;
 const FREE_BYTES_WARN: u64 = 1 << 30;
 /// The first SQLite whose write-ahead log cannot be damaged by a checkpoint that meets a writer.
 const SQLITE_MIN: (u32, u32, u32) = (3, 51, 3);
-/// Open files below which a busy server may run out of them.
-const FILES_MIN: u64 = 1024;
+/// Open files below which a busy server lets connections wait.
+pub const FILES_MIN: u64 = 1024;
+/// The first tmux whose pastes and control client do what sessions need.
+const TMUX_MIN: (u32, u32) = (3, 2);
 /// Seconds after the epoch before which no clock can be right: 2026-01-01.
 const CLOCK_SECONDS_MIN: u64 = 1_767_225_600;
 /// How long a server may take to say that it is there.
@@ -97,14 +100,18 @@ fn print(paper: &Paper, finding: &Finding) -> Result<(), Fault> {
 }
 
 async fn examine(place: &Place) -> Vec<Finding> {
-    let mut findings = vec![sqlite(), clock(), files(), tmux()];
+    let mut findings = vec![sqlite(), clock(), files()];
     match settle(place, &config::environment()) {
         Err(fault) => {
             let fix = fault.forward.unwrap_or_else(|| "correct it there".into());
-            findings.insert(0, Finding::new("configuration", Verdict::Fail, fault.what).fix(fix));
+            let why = fault.why.map_or_else(String::new, |why| format!(": {why}"));
+            findings.insert(0, Finding::new("configuration", Verdict::Fail, format!("{}{why}", fault.what)).fix(fix));
+            findings.push(tmux(tmux_version().as_deref(), false));
         }
         Ok(settled) => {
             findings.splice(0..0, configuration(&settled.config));
+            let wanted = settled.config.agents.values().any(|agent| agent.runtime == Some(Runtime::Terminal));
+            findings.push(tmux(tmux_version().as_deref(), wanted));
             findings.extend(data_folder(&settled.data));
             findings.push(address(settled.bind).await);
             findings.extend(commands(&settled));
@@ -152,11 +159,31 @@ fn files() -> Finding {
     }
 }
 
-fn tmux() -> Finding {
-    match std::process::Command::new("tmux").arg("-V").output() {
-        Ok(output) if output.status.success() => Finding::new("tmux", Verdict::Info, String::from_utf8_lossy(&output.stdout).trim()),
-        _ => Finding::new("tmux", Verdict::Info, "not installed; nothing in this version needs it"),
+/// What tmux says of itself, where there is one.
+fn tmux_version() -> Option<String> {
+    let output = std::process::Command::new("tmux").arg("-V").output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Sessions live in it. Whoever configured a program that does cannot do without.
+fn tmux(version: Option<&str>, wanted: bool) -> Finding {
+    let found = |trouble: &str| match wanted {
+        true => Finding::new("tmux", Verdict::Fail, format!("{trouble}, and agents with runtime = \"terminal\" are configured")),
+        false => Finding::new("tmux", Verdict::Info, format!("{trouble}; programs in terminals need it (`moothall run`)")),
+    };
+    let fix = format!("install tmux {}.{} or newer", TMUX_MIN.0, TMUX_MIN.1);
+    match version {
+        None => found("not installed").fix(fix),
+        Some(version) if numbers(version).is_some_and(|numbers| numbers < TMUX_MIN) => found(&format!("{version} is too old")).fix(fix),
+        Some(version) => Finding::new("tmux", Verdict::Ok, version),
     }
+}
+
+/// The numbers in `tmux 3.3a`; a version that is none, such as `tmux master`, has none.
+fn numbers(version: &str) -> Option<(u32, u32)> {
+    let (major, minor) = version.split_whitespace().nth(1)?.split_once('.')?;
+    let digits = minor.find(|c: char| !c.is_ascii_digit()).unwrap_or(minor.len());
+    Some((major.parse().ok()?, minor.get(..digits)?.parse().ok()?))
 }
 
 fn data_folder(folder: &Path) -> Vec<Finding> {
@@ -168,6 +195,7 @@ fn data_folder(folder: &Path) -> Vec<Finding> {
     if existing == folder {
         findings.extend(folder::private(folder));
         findings.extend(folder::owned(folder));
+        findings.extend(folder::log(folder));
     }
     findings.extend(folder::read_only(existing));
     findings.extend(free_space(existing));
@@ -267,6 +295,16 @@ mod tests {
     #[test]
     fn the_bundled_sqlite_is_new_enough() {
         assert_eq!(sqlite().verdict, Verdict::Ok);
+    }
+
+    #[test]
+    fn tmux_is_missed_where_it_is_needed() {
+        assert_eq!(tmux(None, false).verdict, Verdict::Info);
+        assert_eq!(tmux(None, true).verdict, Verdict::Fail);
+        assert_eq!(tmux(Some("tmux 2.9a"), true).verdict, Verdict::Fail);
+        for fine in ["tmux 3.2", "tmux 3.3a", "tmux 10.0", "tmux master", "tmux next-3.6"] {
+            assert_eq!(tmux(Some(fine), true).verdict, Verdict::Ok, "{fine}");
+        }
     }
 
     #[test]

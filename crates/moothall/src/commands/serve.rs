@@ -13,12 +13,14 @@ use moothall_engine::sessions::SessionParts;
 use moothall_kernel::time::Millis;
 use moothall_store::{OpenError, SqliteLog};
 use moothall_surfaces::{HttpOptions, serve};
+use nix::sys::resource::{Resource, getrlimit};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{LogFormat, Serve};
+use crate::commands::doctor::FILES_MIN;
 use crate::config::{self, Config};
 use crate::credential::Posted;
 use crate::fault::{Exit, Fault};
@@ -46,7 +48,7 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
     announce(paper, &settled, &Doors { address, agents: &agents, key: &key })?;
 
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let options = options(&settled, address, key);
+    let options = options(&settled, address, key, args.log);
     let doors = tokio::spawn(serve(listener, hall.clone(), options, async move {
         // The sender going away means the same as its word.
         let _ = stopped.await;
@@ -194,9 +196,28 @@ async fn open_hall(log: Arc<SqliteLog>, registry: Registry, config: &Config, ter
     })
 }
 
-fn options(settled: &Settled, address: SocketAddr, key: Secret) -> HttpOptions {
+/// How many of the files that may be open are left to the log, its index, agents and their pipes: all of them where there are few.
+const FILES_KEPT: usize = 256;
+
+/// Connections for which there are files: the others wait, because a log that cannot open its own has to stop.
+fn connections_max(files: u64, most: usize) -> usize {
+    let files = usize::try_from(files).unwrap_or(usize::MAX);
+    most.min(files - FILES_KEPT.min(files / 4 * 3)).max(1)
+}
+
+fn options(settled: &Settled, address: SocketAddr, key: Secret, format: LogFormat) -> HttpOptions {
     let config = &settled.config;
     let mut options = HttpOptions::new(address);
+    if let Ok((files, _)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        options.connections_max = connections_max(files, options.connections_max);
+        if files < FILES_MIN {
+            let most = options.connections_max;
+            tell(
+                format,
+                &format!("warning: at most {files} open files, so {most} connections at a time; `ulimit -n {FILES_MIN}` allows more"),
+            );
+        }
+    }
     options.gauges = gauges::of(&settled.data);
     options.mode = settled.mode.into();
     options.startup = Some(key);
@@ -234,4 +255,16 @@ fn announce(paper: &Paper, settled: &Settled, doors: &Doors<'_>) -> Result<(), F
         format!("  moothall{elsewhere} say - \"@analyst where do we begin?\" --wait"),
     ];
     lines.iter().try_for_each(|line| paper.line(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::connections_max;
+
+    #[test]
+    fn connections_leave_files_to_the_log() {
+        for (files, connections) in [(0, 1), (16, 4), (64, 16), (1024, 768), (20_000, 16_384), (u64::MAX, 16_384)] {
+            assert_eq!(connections_max(files, 16_384), connections, "{files}");
+        }
+    }
 }

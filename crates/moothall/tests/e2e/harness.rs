@@ -18,6 +18,16 @@ use tempfile::TempDir;
 /// Longer than anything takes, even on a busy computer; only a broken test waits so long.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
+/// Looks from outside until something holds; says whether it came about.
+pub async fn comes_about(holds: impl AsyncFn() -> bool) -> bool {
+    let waiting = async {
+        while !holds().await {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.is_ok()
+}
+
 /// A home folder with everything in it.
 pub struct Home {
     folder: TempDir,
@@ -225,6 +235,14 @@ impl<'a> Server<'a> {
 
     pub async fn post(&self, path: &str, body: Value) -> (u16, Value) {
         self.try_post(path, &body).await.unwrap()
+    }
+
+    /// Posts nothing with the start-up credential; gives the status.
+    pub async fn try_post_as_operator(&self, path: &str) -> reqwest::Result<u16> {
+        let key = fs::read_to_string(self.home.data().join("startup.key")).unwrap();
+        let key: Value = serde_json::from_str(&key).unwrap();
+        let request = self.http.post(format!("{}{path}", self.url)).bearer_auth(key["key"].as_str().unwrap());
+        Ok(request.json(&json!({})).send().await?.status().as_u16())
     }
 
     /// Posts what has to be accepted.

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use moothall_testkit::fake_tui;
 use serde_json::{Value, json};
 
-use crate::harness::{Home, PATIENCE, Running, Server};
+use crate::harness::{Home, Running, Server, comes_about};
 
 /// The stand-in for a command-line agent, when this program is started as one.
 #[test]
@@ -25,7 +25,7 @@ impl Hall {
     }
 
     /// The same, with more in its configuration.
-    fn with(configuration: &str) -> Self {
+    pub fn with(configuration: &str) -> Self {
         let home = Home::new();
         let log = home.path().join("prompts").to_string_lossy().into_owned();
         let (argv, env) = fake_tui::within("links::stands_in", &["--name", "fake", "--quiet", "--log", &log]);
@@ -51,14 +51,18 @@ impl Hall {
 
     /// Somebody at the terminal of a session presses a key.
     pub fn press(&self, agent: &Agent, key: &str) {
-        let panes = self.tmux(&["list-panes", "-a", "-F", "#{pane_id} #{window_name}"]);
-        let panes = String::from_utf8(panes.stdout).unwrap();
-        let of = |line: &str| line.split_once(' ').filter(|(_, title)| title.contains(&agent.name)).map(|(pane, _)| pane.to_owned());
-        let pane = panes.lines().find_map(of).unwrap_or_else(|| panic!("{} has no pane: {panes}", agent.name));
-        self.tmux(&["send-keys", "-t", &pane, key]);
+        self.tmux(&["send-keys", "-t", &self.pane(agent), key]);
     }
 
-    fn tmux(&self, args: &[&str]) -> std::process::Output {
+    /// The pane of a session.
+    pub fn pane(&self, agent: &Agent) -> String {
+        let panes = self.tmux(&["list-panes", "-a", "-F", "#{pane_id} #{window_name}"]);
+        let panes = String::from_utf8(panes.stdout).unwrap();
+        let pane = panes.lines().find_map(|line| line.split_once(' ').filter(|(_, title)| title.contains(&agent.name)));
+        pane.unwrap_or_else(|| panic!("{} has no pane: {panes}", agent.name)).0.to_owned()
+    }
+
+    pub fn tmux(&self, args: &[&str]) -> std::process::Output {
         Command::new("tmux").arg("-S").arg(self.home.data().join("tmux/tmux.sock")).args(args).output().unwrap()
     }
 }
@@ -100,12 +104,7 @@ pub async fn state(server: &Server<'_>, agent: &Agent) -> String {
 }
 
 pub async fn until(what: &str, holds: impl AsyncFn() -> bool) {
-    let waiting = async {
-        while !holds().await {
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("{what}: it never came about"));
+    assert!(comes_about(holds).await, "{what}: it never came about");
 }
 
 /// Calls a tool as a session's own program does.
@@ -424,7 +423,7 @@ async fn a_question_outlives_the_server() {
 }
 
 /// What was asked for the `count`-th time.
-async fn asked(server: &Server<'_>, agent: &Agent, count: usize) -> Value {
+pub async fn asked(server: &Server<'_>, agent: &Agent, count: usize) -> Value {
     let requested = async || {
         let events = server.events(&agent.id).await.into_iter();
         let requests = events.filter(|event| event["type"] == "permission" && event["content"]["event"] == "requested");

@@ -18,6 +18,7 @@ mod hostile;
 mod trouble;
 mod hook;
 mod links;
+mod typed;
 mod rough;
 mod mcp;
 mod sessions;

@@ -124,7 +124,7 @@ async fn the_end_of_a_paste_in_a_message_is_no_key() {
     assert_eq!(taken.len(), 1, "{taken:?}");
     assert!(taken[0].contains("before") && taken[0].contains("after"), "{taken:?}");
     assert!(!taken[0].contains(|c: char| c.is_control() && c != '\n'), "{taken:?}");
-    assert_eq!(state(&server, &ada).await, "idle", "neither ended nor interrupted");
+    until("it is idle, neither ended nor interrupted", async || state(&server, &ada).await == "idle").await;
 }
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn an_interrupted_turn_ends_and_the_next_one_goes_on() {
     server.say(&ada.id, "[work:hold] a job without an end").await;
     until("it works", async || was_told(&server, &ada, "without an end").await && state(&server, &ada).await == "busy").await;
     server.accepted(&format!("/sessions/{}/interrupt", ada.id), json!({})).await;
-    until("the turn is over", async || outcomes(&server, &ada.id).await == ["failed"]).await;
+    until("the turn is over", async || outcomes(&server, &ada.id).await == ["cancelled"]).await;
     server.say(&ada.id, "[say:on to the next]").await;
     until("it goes on", async || answers(&server, &ada).await == ["on to the next"]).await;
     let taken = hall.taken();
@@ -161,7 +161,7 @@ async fn an_interrupted_turn_ends_and_the_next_one_goes_on() {
     server.say(&ada.id, "[work:hold] one more").await;
     until("it works", async || was_told(&server, &ada, "one more").await && state(&server, &ada).await == "busy").await;
     hall.press(&ada, "Escape");
-    until("that turn is over too", async || outcomes(&server, &ada.id).await == ["failed", "spoke", "failed"]).await;
+    until("that turn is over too", async || outcomes(&server, &ada.id).await == ["cancelled", "spoke", "failed"]).await;
     until("it is idle", async || state(&server, &ada).await == "idle").await;
 }
 

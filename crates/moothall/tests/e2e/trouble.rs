@@ -12,6 +12,32 @@ fn long() -> serde_json::Value {
     json!({"from": "user", "content": "words ".repeat(10_000)})
 }
 
+/// Connections wait for each other long before the log or its index has no file left to open.
+#[tokio::test]
+async fn a_server_with_few_files_lets_connections_wait_and_keeps_writing() {
+    let home = Home::new();
+    let data = home.data();
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 64; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_moothall"), "serve", "--json", "--bind", "127.0.0.1:0"]);
+    command.args(["--data", data.to_str().unwrap()]).current_dir(home.path()).env_remove("MOOTHALL_LOG");
+    command.env("HOME", home.path()).stderr(File::create(home.path().join("log")).unwrap());
+    let server = home.serve_by(command);
+    let thread = server.thread().await;
+    let idle: Vec<std::net::TcpStream> = (0..100).map(|_| std::net::TcpStream::connect(server.address()).unwrap()).collect();
+    // The connection that is open already is served however many others hang on.
+    for n in 0..20 {
+        server.say(&thread, &format!("message {n}")).await;
+        server.get("/search?q=message").await;
+    }
+    drop(idle);
+    let fresh = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
+    let events = fresh.get(format!("{}/threads/{thread}/events", server.url)).send().await.unwrap();
+    assert_eq!(events.json::<serde_json::Value>().await.unwrap()["count"], 21);
+    assert!(server.stop().success());
+    let log = std::fs::read_to_string(home.path().join("log")).unwrap();
+    assert!(log.contains("at most 64 open files") && log.contains("ulimit -n") && !log.contains("ERROR"), "{log}");
+}
+
 /// No file may grow past a limit, so a write fails as it does on a broken disk: nobody can say what is kept, and the server stops.
 #[tokio::test]
 async fn a_server_whose_disk_fails_stops_with_a_reason() {

@@ -10,13 +10,16 @@ use crate::harness::{Home, PATIENCE, Server, stderr};
 const CANARY: &str = "CanaryWord7731";
 const SECRET: &str = "CanarySecret9917";
 
-/// Files of a folder that hold these bytes in any spelling.
+/// Which files, of a folder or alone, hold these bytes in any spelling.
 pub fn holding(dir: &Path, word: &str) -> Vec<String> {
     let word = word.to_lowercase();
     let holds = |path: &Path| {
         let bytes = fs::read(path).unwrap().to_ascii_lowercase();
         bytes.windows(word.len()).any(|window| window == word.as_bytes())
     };
+    if dir.is_file() {
+        return holds(dir).then(|| dir.display().to_string()).into_iter().collect();
+    }
     let (mut found, mut folders) = (Vec::new(), vec![dir.to_owned()]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -66,6 +69,32 @@ async fn erased_words_are_nowhere_in_the_data_folder_and_in_no_later_prompt() {
     let data = home.data();
     let verified = home.run(&["verify", "--data", data.to_str().unwrap()]);
     assert!(verified.status.success(), "{}", stderr(&verified));
+}
+
+/// Dying in the middle of it leaves no more than asking again takes away.
+#[tokio::test]
+async fn erasing_that_was_cut_off_is_made_good_by_asking_again() {
+    for point in ["before_append:1", "events_written:1", "before_commit:2", "after_commit:2", "after_append:1", "before_ack:1"] {
+        let home = Home::new();
+        let server = home.serve();
+        let thread = server.thread().await;
+        let said = server.say(&thread, &format!("the word is {CANARY}")).await;
+        let redact = format!("/threads/{thread}/events/{}/redact", said["id"].as_str().unwrap());
+        server.kill();
+        let server = home.serve_with("127.0.0.1:0", &[("MOOTHALL_CRASH_AT", point)]);
+        assert!(server.try_post_as_operator(&redact).await.is_err(), "{point}: it lives");
+        server.end();
+
+        let server = home.serve();
+        assert_eq!(server.try_post_as_operator(&redact).await.unwrap(), 200, "{point}");
+        let indexed = async { while server.get(&format!("/search?q={CANARY}")).await["lag_events"] != 0 {} };
+        tokio::time::timeout(PATIENCE, indexed).await.expect("the index never caught up");
+        assert_eq!(server.get(&format!("/search?q={CANARY}")).await["hits"], json!([]), "{point}");
+        assert_eq!(holding(&home.data().join("moothall.db"), CANARY), Vec::<String>::new(), "{point}");
+        assert_eq!(holding(&home.data().join("moothall.db-wal"), CANARY), Vec::<String>::new(), "{point}");
+        assert!(server.stop().success());
+        assert_eq!(holding(&home.data(), CANARY), Vec::<String>::new(), "{point}");
+    }
 }
 
 fn served_quietly<'a>(home: &'a Home, log: &str, level: &str) -> Server<'a> {

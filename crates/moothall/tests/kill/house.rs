@@ -127,7 +127,7 @@ impl House {
     /// What is damaged in the data folder, which no server has.
     pub async fn damage(&self) -> Vec<String> {
         let log = SqliteLog::open(&self.data()).unwrap();
-        let verified = log.verify().await.unwrap();
+        let verified = log.verify().await;
         log.close().await.unwrap();
         let empty = (verified.events == 0).then(|| "there are no events".to_owned());
         verified.faults.iter().map(ToString::to_string).chain(empty).collect()

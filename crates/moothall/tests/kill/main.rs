@@ -15,3 +15,4 @@ mod oracle;
 mod points;
 mod random;
 mod alone;
+mod format;

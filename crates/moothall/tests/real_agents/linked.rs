@@ -1,34 +1,26 @@
-//! Two real programs of different makes, linked by one call of one of them: they talk on without any further call.
+//! Real programs of different makes, linked: they talk on without any further call.
 
-use std::process::Command;
-
-use moothall_testkit::model_server::{ModelServer, Reply};
+use futures_util::future::join_all;
+use moothall_testkit::model_server::Reply;
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Server};
-use crate::programs;
+use crate::harness::Server;
+use crate::house::{House, in_state, until};
 
 /// What crosses after the call.
 const TURNS: usize = 10;
 
-/// Ends the tmux server of a home.
-struct Terminals<'a>(&'a Home);
-
-impl Drop for Terminals<'_> {
-    fn drop(&mut self) {
-        let socket = self.0.data().join("tmux/tmux.sock");
-        let _ = Command::new("tmux").arg("-S").arg(socket).arg("kill-server").output();
-    }
-}
-
-async fn run(server: &Server<'_>, client: &str, args: &[&str]) -> String {
-    let cwd = server.home().path().join("work");
-    let started = server.accepted("/sessions", json!({"client": client, "name": client, "args": args, "cwd": cwd})).await;
-    started["id"].as_str().unwrap().to_owned()
-}
+const CLIENTS: [&str; 3] = ["claude", "codex", "gemini"];
 
 fn ball(number: usize) -> String {
     format!("ball-{number:02}")
+}
+
+/// Who said what in a conversation.
+async fn said(server: &Server<'_>, thread: &str) -> Vec<(String, String)> {
+    let words = |event: &Value, field: &str| event[field].as_str().unwrap_or_default().to_owned();
+    let messages = server.events(thread).await.into_iter().filter(|event| event["type"] == "message");
+    messages.map(|event| (words(&event, "from"), words(&event, "content"))).collect()
 }
 
 /// Asks one of them to begin, again where it was asked before it knew its tools; gives the link that it makes.
@@ -46,28 +38,73 @@ async fn begin(server: &Server<'_>, one: &str, other: &str) -> String {
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn two_programs_talk_on_after_one_call() {
-    let (home, models) = (Home::new(), ModelServer::start().await.unwrap());
-    programs::settle(&home, &models.url());
-    let server = home.serve_with("127.0.0.1:0", &[("PATH", &programs::path())]);
-    let _terminals = Terminals(&home);
-    let claude = run(&server, "claude", &["--allowedTools", "mcp__moothall"]).await;
-    let codex = run(&server, "codex", &[]).await;
+    let house = House::new().await;
+    let server = house.serve();
+    let claude = house.run(&server, "claude", &["--allowedTools", "mcp__moothall"]).await;
+    let codex = house.run(&server, "codex", &[]).await;
     let arguments = json!({"session_id": codex, "message": ball(0), "direct": true});
-    models.when("begin-the-talk", Reply::tool("mcp__moothall__send_message", arguments));
-    models.when("link_state", Reply::text("It is begun."));
+    house.when("begin-the-talk", &Reply::tool("mcp__moothall__send_message", arguments));
+    house.when("link_state", &Reply::text("It is begun."));
     for number in 0..TURNS {
-        models.when(&ball(number), Reply::text(&ball(number + 1)));
+        house.when(&ball(number), &Reply::text(&ball(number + 1)));
     }
-    models.when(&ball(TURNS), Reply::text("[PASS]"));
+    house.when(&ball(TURNS), &Reply::text("[PASS]"));
     let link = begin(&server, &claude, &codex).await;
     for number in 0..=TURNS {
         server.wait_for(&link, 0, |event| event["type"] == "message" && event["content"] == ball(number)).await;
     }
     server.accepted(&format!("/links/{link}/close"), json!({})).await;
-    let events = server.events(&link).await;
-    let said: Vec<(&Value, &Value)> =
-        events.iter().filter(|event| event["type"] == "message").map(|event| (&event["from"], &event["content"])).collect();
-    let expected: Vec<(Value, Value)> =
-        (0..=TURNS).map(|number| (json!(if number % 2 == 0 { "claude" } else { "codex" }), json!(ball(number)))).collect();
-    assert_eq!(said, expected.iter().map(|(from, words)| (from, words)).collect::<Vec<_>>(), "each once, in order, with its author");
+    let expected: Vec<_> = (0..=TURNS).map(|number| (["claude", "codex"][number % 2].to_owned(), ball(number))).collect();
+    assert_eq!(said(&server, &link).await, expected, "each once, in order, with its author");
+}
+
+/// A person speaks to a link of all three: each answers once, and hears the others with their names and numbers.
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn three_programs_answer_a_person_in_one_link_and_hear_each_other() {
+    let house = House::new().await;
+    let server = house.serve();
+    let sessions = join_all(CLIENTS.map(|client| house.run(&server, client, &[]))).await;
+    let members: Vec<Value> = sessions.iter().zip(1..).map(|(session, number)| json!({"session": session, "number": number})).collect();
+    let made = server.accepted("/links", json!({"members": members})).await;
+    let link = made["link"]["id"].as_str().unwrap().to_owned();
+    // What the others say is passed over; whoever hears it together with the question answers the question.
+    house.when("-has-answered", &Reply::text("[PASS]"));
+    for client in CLIENTS {
+        house.model(client).when("the-question", Reply::text(&format!("{client}-has-answered")));
+    }
+    server.say(&link, "the-question").await;
+    for client in CLIENTS {
+        server.wait_for(&link, 0, |event| event["type"] == "message" && event["from"] == client).await;
+    }
+    for (reader, session) in CLIENTS.iter().zip(&sessions) {
+        for (speaker, number) in CLIENTS.iter().zip(1..).filter(|(speaker, _)| *speaker != reader) {
+            let framed = format!("{speaker} ({number}):\n\n{speaker}-has-answered");
+            let heard = async || house.model(reader).requests().iter().any(|request| request.newest.contains(&framed));
+            until(&server, session, &format!("{reader} hears {framed:?}"), heard).await;
+        }
+        in_state(&server, session, "idle").await;
+    }
+    let mut said = said(&server, &link).await;
+    said.sort();
+    let own = CLIENTS.map(|client| (client.to_owned(), format!("{client}-has-answered")));
+    let expected: Vec<_> = own.into_iter().chain([("user".to_owned(), "the-question".to_owned())]).collect();
+    assert_eq!(said, expected, "each once, with its author");
+}
+
+/// A mention in an ordinary conversation reaches the program that lives in a terminal.
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn a_mention_reaches_gemini_in_its_terminal() {
+    let house = House::new().await;
+    let server = house.serve();
+    let session = house.run(&server, "gemini", &[]).await;
+    let room = server.accepted("/threads", json!({"name": "Room", "policy": {"name": "hybrid"}})).await;
+    let room = room["id"].as_str().unwrap();
+    server.control(room, json!({"invite": {"participant_id": "gemini", "profile": {"session": session}}})).await;
+    house.when("zebra", &Reply::text("It has *stripes*."));
+    let asked = server.say(room, "@gemini what has a zebra?").await;
+    assert_eq!(server.reply(room, &asked, "gemini").await["content"], "It has *stripes*.");
+    let asked = house.model("gemini").requests();
+    assert!(asked.iter().any(|request| request.newest.contains("[moothall:")), "it was typed");
 }

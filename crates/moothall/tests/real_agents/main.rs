@@ -10,8 +10,10 @@ mod harness;
 mod programs;
 mod terminal;
 mod world;
+mod house;
 
 mod print;
 mod reports;
 mod hosted;
 mod linked;
+mod driven;

@@ -32,12 +32,17 @@ pub fn variables(home: &Home) -> BTreeMap<String, String> {
 
 /// Furnishes a home for all three, with a folder to work in.
 pub fn settle(home: &Home, models: &str) -> PathBuf {
+    settle_each(home, [(); 3].map(|()| models.to_owned()))
+}
+
+/// The same with a model of its own for each: Claude Code, Codex, Gemini CLI.
+pub fn settle_each(home: &Home, models: [String; 3]) -> PathBuf {
     let work = home.path().join("work");
     fs::create_dir_all(&work).unwrap();
     let here = [home.path().to_str().unwrap(), work.to_str().unwrap()];
-    claude(home.path(), models, here);
-    codex(home.path(), models, here);
-    gemini(home.path(), models);
+    claude(home.path(), &models[0], here);
+    codex(home.path(), &models[1], here);
+    gemini(home.path(), &models[2]);
     work
 }
 

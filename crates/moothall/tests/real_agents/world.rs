@@ -58,8 +58,7 @@ impl Drop for Listening {
 impl Listening {
     /// Listens, and answers every question for permission like this.
     pub fn new(permit: Permit) -> Self {
-        // Gemini CLI believes no file below a folder that others may write to, such as the system's for temporary files.
-        let kept = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let kept = tempfile::tempdir().unwrap();
         let spool = SpoolFolder::new(kept.path().join("spool"));
         let opened = Spool::open(spool.clone()).expect("a spool");
         let (sender, came) = mpsc::unbounded_channel();
@@ -122,10 +121,10 @@ impl World {
         let (home, models) = (Home::new(), ModelServer::start().await.unwrap());
         let work = programs::settle(&home, &models.url());
         let ears = Listening::new(permit);
-        let dressed = ears.dress.of(Vendor::of(client), &SessionId::new(SESSION), TOKEN).unwrap();
+        let mut env = programs::variables(&home);
+        let dressed = ears.dress.of(Vendor::of(client), &SessionId::new(SESSION), TOKEN, &env).unwrap();
         let mut argv = vec![programs::file(client)];
         argv.extend(args.iter().map(|arg| (*arg).to_owned()).chain(dressed.args));
-        let mut env = programs::variables(&home);
         env.extend(dressed.env);
         let terminal = Terminal::start(&argv, &env, &work);
         terminal.drawn(ready);

@@ -13,11 +13,12 @@ use crate::trouble::failed;
 /// The name of the index in the data folder.
 pub(crate) const INDEX_FILE: &str = "search.db";
 /// A format that this version does not know is made anew.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 
 /// `texts` is contentless: the log has the words already. It gets words that are cut and folded by the kernel's rules, so its own
 /// tokenizer has nothing left to decide; `keys` holds who spoke (`f<name>`) and where (`s<stream>`), so that filters and words are
-/// met in one walk over the index, from the newest on. Every message is a `doc`, in the order of the log.
+/// met in one walk over the index, from the newest on. The beginnings of words have an index of their own: of three letters, the
+/// fewest that go on, and the only ones that begin many words. Every message is a `doc`, in the order of the log.
 /// `names` gives ids and nicknames short keys; `called` says what everyone is called now. `place` is where the index is in the log.
 const TABLES: &str = "
 CREATE TABLE place (through INTEGER NOT NULL, link BLOB NOT NULL, residue INTEGER NOT NULL DEFAULT 0) STRICT;
@@ -26,7 +27,7 @@ CREATE TABLE docs (doc INTEGER PRIMARY KEY, stream INTEGER NOT NULL, seq INTEGER
 CREATE TABLE names (key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE called (stream INTEGER NOT NULL, participant TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (stream, participant)) STRICT, WITHOUT ROWID;
 CREATE TABLE forgotten (stream INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (stream, seq)) STRICT, WITHOUT ROWID;
-CREATE VIRTUAL TABLE texts USING fts5(keys, words, content = '', contentless_delete = 1, tokenize = 'ascii');
+CREATE VIRTUAL TABLE texts USING fts5(keys, words, content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '3');
 INSERT INTO place (through, link) VALUES (0, x'');
 ";
 

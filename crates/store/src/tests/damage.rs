@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use moothall_engine::ports::{AppendError, EventLog, LogError, Page};
-use moothall_kernel::ids::Seq;
+use moothall_engine::ports::{AppendError, EventLog, ListFilter, ListPage, LogError, Page, StreamBatch};
+use moothall_kernel::event::Event;
+use moothall_kernel::ids::{ParticipantId, Seq};
+use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_testkit::conformance::build::{Builder, batch, words};
 use rusqlite::Connection;
 
@@ -46,7 +48,7 @@ async fn an_event_that_changed_is_not_served() {
         assert_eq!(damaged_at(disk.log.read(&"a".into(), Seq(1), 1).await), Some(2), "{change}");
         assert_eq!(words(&disk.log.read(&"a".into(), Seq(0), 1).await.unwrap().events), ["one"], "{change}");
         assert_eq!(disk.log.read(&"b".into(), Seq(0), 10).await.unwrap().events.len(), 3, "{change}");
-        let faults = disk.log.verify().await.unwrap().faults;
+        let faults = disk.log.verify().await.faults;
         assert!(matches!(&faults[..], [LogError::Damaged { stream, seq: Seq(2), .. }] if stream.as_str() == "a"), "{change}: {faults:?}");
     }
 }
@@ -68,7 +70,7 @@ async fn events_that_moved_or_vanished_are_noticed() {
         disk.intruder().execute("DELETE FROM events WHERE stream = 1 AND seq = 2 AND ?1 LIKE '%5 - seq%'", [change]).unwrap();
         assert_eq!(disk.intruder().execute(change, []).unwrap(), 1, "{change}");
         assert!(disk.log.read(&"a".into(), Seq(0), 10).await.is_err(), "{change}");
-        assert!(!disk.log.verify().await.unwrap().faults.is_empty(), "{change}");
+        assert!(!disk.log.verify().await.faults.is_empty(), "{change}");
     }
     let disk = three_words().await;
     disk.intruder().execute_batch("UPDATE events SET stream = 3 - stream + 10; UPDATE events SET stream = stream - 10").unwrap();
@@ -83,7 +85,7 @@ async fn a_body_can_be_erased_without_breaking_the_chain() {
     disk.intruder().execute(erase, [hash.as_bytes()]).unwrap();
     assert_eq!(words(&disk.log.read(&"a".into(), Seq(0), 10).await.unwrap().events), ["one", "", "three"]);
     assert_eq!(disk.log.append(vec![batch("a", 3).says("four")]).await, Ok(vec![Seq(4)]));
-    let verified = disk.log.verify().await.unwrap();
+    let verified = disk.log.verify().await;
     assert_eq!((verified.streams, verified.events, verified.faults), (2, 7, vec![]));
 
     let other = BodyHash::of(b"other");
@@ -91,57 +93,129 @@ async fn a_body_can_be_erased_without_breaking_the_chain() {
     assert_eq!(damaged_at(disk.log.read(&"a".into(), Seq(0), 10).await), Some(2));
 }
 
-/// Flips one bit of the file at many places. What is read afterwards is what was written, or the damage is reported.
+#[tokio::test]
+async fn a_row_of_the_catalog_that_changed_is_a_fault_and_hides_no_other() {
+    // `STRICT` tables refuse these, a bit that changes on the disk asks nobody.
+    let changes = [
+        ("head", "x'02'"),
+        ("last_ts", "'then'"),
+        ("title", "x'ff'"),
+        ("title", "'Other'"),
+        ("policy", "7"),
+        ("policy", "'open'"),
+        ("created_at", "NULL"),
+        ("created_at", "2"),
+        ("last_ts", "3"),
+        ("next_wake", "'never'"),
+        ("has_duties", "x'01'"),
+        ("archived", "1"),
+        ("archived", "'no'"),
+        ("chain", "17"),
+        ("id", "x'ff'"),
+    ];
+    for (column, value) in changes {
+        let disk = Disk::fresh();
+        disk.log.append(vec![begun("a"), begun("b")]).await.unwrap();
+        let intruder = disk.intruder();
+        intruder.pragma_update(None, "writable_schema", true).unwrap();
+        let lax = "replace(replace(sql, 'STRICT', ''), 'NOT NULL', '')";
+        intruder.execute(&format!("UPDATE sqlite_schema SET sql = {lax} WHERE name = 'streams'"), []).unwrap();
+        intruder.pragma_update(None, "writable_schema", false).unwrap();
+        drop(intruder);
+        let disk = disk.reopened_after(|dir| {
+            let conn = Connection::open(dir.join(LOG_FILE)).unwrap();
+            assert_eq!(conn.execute(&format!("UPDATE streams SET {column} = {value} WHERE id = 'a'"), []).unwrap(), 1);
+        });
+        let verified = disk.log.verify().await;
+        let named = |fault: &LogError| matches!(fault, LogError::Damaged { stream, .. } if stream.as_str() == "a" || column == "id");
+        assert!(verified.faults.iter().any(named), "{column} = {value}: {:?}", verified.faults);
+        assert_eq!(verified.streams, 2, "{column} = {value}");
+        let listed = disk.log.list(ListFilter::default()).await.unwrap();
+        assert!(listed.streams.iter().any(|listed| listed.stream.as_str() == "b"), "{column} = {value}");
+        assert!(disk.log.read(&"b".into(), Seq(0), 10).await.is_ok());
+    }
+}
+
+/// A conversation with a beginning, and a row that says what its events say.
+fn begun(id: &str) -> StreamBatch {
+    let created = Event::Created { name: id.into(), by: ParticipantId::user(), policy: Policy::named(PolicyName::Hybrid) };
+    batch(id, 0).event(created).says("one")
+}
+
+/// What anybody can learn of two streams.
+type Known = (Vec<Result<Page, LogError>>, Result<ListPage, LogError>);
+
+async fn known(log: &SqliteLog) -> Known {
+    let (a, b) = (log.read(&"a".into(), Seq(0), 1000).await, log.read(&"b".into(), Seq(0), 1000).await);
+    (vec![a, b], log.list(ListFilter::default()).await)
+}
+
+/// Flips one bit of the file at many places. What is known afterwards is what was known before, or the damage is reported.
 #[tokio::test]
 async fn no_flipped_bit_is_served_as_good() {
-    const FLIPS: u64 = 120;
+    const FLIPS: u64 = 160;
     let disk = Disk::fresh();
+    disk.log.append(vec![begun("a"), begun("b")]).await.unwrap();
     let long = "a message of some length, ".repeat(30);
-    for head in 0..250 {
+    for head in 2..150 {
         disk.log.append(vec![batch("a", head).says(&long), batch("b", head).says(&long)]).await.unwrap();
     }
-    let good = [disk.log.read(&"a".into(), Seq(0), 1000).await, disk.log.read(&"b".into(), Seq(0), 1000).await];
+    let good = known(&disk.log).await;
     disk.log.close().await.unwrap();
     let bytes = std::fs::read(disk.folder.path().join(LOG_FILE)).unwrap();
+    let rows = catalog_bits(&disk.folder.path().join(LOG_FILE));
     let mut noticed = 0;
     for flip in 0..FLIPS {
         // Spread evenly, with a stride that shares no factor with the page size.
         let bit = (flip * (bytes.len() as u64 * 8 / FLIPS) + flip * 13) as usize;
-        let mut bytes = bytes.clone();
-        bytes[bit / 8] ^= 1 << (bit % 8);
         noticed += u32::from(notices(&bytes, &good, bit).await);
     }
-    assert!(noticed > 70, "only {noticed} of {FLIPS} flips were noticed: most of the file should be covered");
+    assert!(noticed > 90, "only {noticed} of {FLIPS} flips were noticed: most of the file should be covered");
+    let mut harmless = 0;
+    for bit in rows.clone() {
+        harmless += u32::from(!notices(&bytes, &good, bit).await);
+    }
+    println!("{noticed} of {FLIPS} flips noticed, the others changed nothing; {harmless} of {} in the catalog did no harm", rows.len());
 }
 
-async fn notices(bytes: &[u8], good: &[Result<Page, LogError>; 2], bit: usize) -> bool {
+/// The bits of the catalog's rows, which stand at the end of their page.
+fn catalog_bits(path: &Path) -> std::iter::StepBy<std::ops::Range<usize>> {
+    let (page, size) = page_of(path, "streams");
+    ((page * size - 220) * 8..page * size * 8).step_by(11)
+}
+
+async fn notices(bytes: &[u8], good: &Known, bit: usize) -> bool {
+    let mut bytes = bytes.to_vec();
+    bytes[bit / 8] ^= 1 << (bit % 8);
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(LOG_FILE), bytes).unwrap();
     // Where its file should be there is a folder: making an index each time would only take time.
     std::fs::create_dir(folder.path().join("search.db")).unwrap();
     let Ok(log) = SqliteLog::open(folder.path()) else { return true };
-    let mut unreadable = false;
-    for (id, good) in ["a", "b"].iter().zip(good) {
-        let read = log.read(&(*id).into(), Seq(0), 1000).await;
-        unreadable |= read.is_err();
-        assert!(read.is_err() || read == *good, "bit {bit} was served as good");
+    let (read, listed) = known(&log).await;
+    for (read, good) in read.iter().zip(&good.0) {
+        assert!(read.is_err() || read == good, "bit {bit} was served as good");
     }
-    // A row whose very type was damaged ends the walk; that is noticed too.
-    let Ok(verified) = log.verify().await else { return true };
-    let faults = verified.faults;
-    assert!(!unreadable || !faults.is_empty(), "bit {bit} hides a stream, and a walk finds nothing");
+    let same = read == good.0 && listed == good.1;
+    let faults = log.verify().await.faults;
+    assert!(same || !faults.is_empty(), "bit {bit} changes what is known, and a walk finds nothing: {listed:?}");
     !faults.is_empty()
+}
+
+/// Where a table or index begins: its first page, and the size of pages.
+fn page_of(path: &Path, name: &str) -> (usize, usize) {
+    let conn = Connection::open(path).unwrap();
+    let page: u32 = conn.query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?1", [name], |row| row.get(0)).unwrap();
+    let size: u32 = conn.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    (page as usize, size as usize)
 }
 
 fn overwrite_page_of(dir: &Path, name: &str) {
     let path = dir.join(LOG_FILE);
-    let conn = Connection::open(&path).unwrap();
-    let page: u32 = conn.query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?1", [name], |row| row.get(0)).unwrap();
-    let size: u32 = conn.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
-    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
-    drop(conn);
+    let (page, size) = page_of(&path, name);
     let mut bytes = std::fs::read(&path).unwrap();
-    bytes[((page - 1) * size) as usize..(page * size) as usize].fill(0xff);
+    bytes[(page - 1) * size..page * size].fill(0xff);
     std::fs::write(&path, bytes).unwrap();
 }
 

@@ -6,6 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
+use moothall_engine::access::Mode;
 use moothall_engine::hall::{Hall, HallError};
 use moothall_kernel::event::{Change, Event, Recorded};
 use moothall_kernel::ids::{Seq, StreamId};
@@ -160,7 +161,7 @@ pub async fn post(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
         received: true,
         event: event.map(|recorded| Envelope::of(&stream, recorded)),
         warnings,
-        join: event.and_then(|recorded| join(&app.base, &stream, recorded)),
+        join: event.and_then(|recorded| join(&app, &stream, recorded)),
     }))
 }
 
@@ -181,22 +182,34 @@ pub(crate) fn strangers(recorded: &Recorded) -> Vec<String> {
 }
 
 /// What to tell an invited agent that has to come by itself.
-fn join(base: &str, stream: &StreamId, recorded: &Recorded) -> Option<JoinPrompt> {
+fn join(app: &App, stream: &StreamId, recorded: &Recorded) -> Option<JoinPrompt> {
     let Event::Controlled { changes, .. } = &recorded.event else { return None };
-    changes.iter().find_map(|change| match change {
-        Change::Invited { participant, kind: Kind::Agent, facts, .. } if facts.runtime == Runtime::Remote => {
-            Some(JoinPrompt { participant: participant.to_string(), prompt: join_prompt(base, stream, participant.as_str()) })
-        }
+    let participant = changes.iter().find_map(|change| match change {
+        Change::Invited { participant, kind: Kind::Agent, facts, .. } if facts.runtime == Runtime::Remote => Some(participant.to_string()),
         _ => None,
+    })?;
+    let events = format!("{}/threads/{stream}/events", app.base);
+    let needs_token = app.access.mode() == Mode::Token;
+    Some(JoinPrompt {
+        prompt: join_prompt(&events, &participant, needs_token),
+        command: join_command(&events, &participant, needs_token),
+        participant,
     })
 }
 
-fn join_prompt(base: &str, stream: &StreamId, participant: &str) -> String {
+fn join_prompt(events: &str, participant: &str, needs_token: bool) -> String {
+    let token = if needs_token { "\nSend \"Authorization: Bearer <your token>\" with both." } else { "" };
     format!(
         "You are invited to a conversation on a Moothall server as the participant \"{participant}\".\n\
-         Listen with GET {base}/threads/{stream}/events/stream?as={participant} (server-sent events). An event of type \"turn\" whose content \
+         Listen with GET {events}/stream?as={participant} (server-sent events). An event of type \"turn\" whose content \
          says {{\"event\": \"granted\"}} for you is your turn.\n\
-         Answer with POST {base}/threads/{stream}/events and the JSON body {{\"from\": \"{participant}\", \"content\": \"<your words>\"}}, \
-         or pass with {{\"from\": \"{participant}\", \"type\": \"turn\", \"content\": {{\"pass\": true}}}}."
+         Answer with POST {events} and the JSON body {{\"from\": \"{participant}\", \"content\": \"<your words>\"}}, \
+         or pass with {{\"from\": \"{participant}\", \"type\": \"turn\", \"content\": {{\"pass\": true}}}}.{token}"
     )
+}
+
+/// Ids hold nothing that a shell would take for its own, so quotes are enough.
+fn join_command(events: &str, participant: &str, needs_token: bool) -> String {
+    let token = if needs_token { "-H \"Authorization: Bearer $MOOTHALL_TOKEN\" " } else { "" };
+    format!("curl -sN {token}'{events}/stream?as={participant}'")
 }

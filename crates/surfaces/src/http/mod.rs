@@ -20,6 +20,7 @@ mod once;
 mod sessions;
 mod links;
 mod permissions;
+mod security;
 mod guard;
 
 pub use access::{Need, Place, ROUTES, Route};
@@ -48,6 +49,9 @@ use crate::sse::frames::Frames;
 use crate::ui;
 use crate::wire::{Bell, DeltaSignal, Envelope, ErrorBody, PresenceAccepted, PresenceUpdate, ProgressSignal, TurnEvent};
 use guard::Trusted;
+
+/// Where a server listens when nobody says otherwise.
+const DEFAULT_PORT: u16 = 5111;
 
 /// How the server is reached.
 #[derive(Clone, Debug)]
@@ -108,12 +112,14 @@ pub fn router(hall: Hall, options: &HttpOptions) -> Router {
 
 pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Receiver<bool>) -> Router {
     let (routes, api) = api_router().split_for_parts();
+    let cookie = access::cookie_name(options.bound.port());
+    let api = security::described(api, &cookie);
     let meters = Arc::<Meters>::default();
     let trusted = Trusted::of(options);
     let mcp = Mcp::new(hall.clone(), trusted.hosts(), trusted.origins());
     let app = App {
         access: Arc::new(Access::new(hall.clone(), options.mode, options.startup.as_ref())),
-        cookie: access::cookie_name(options.bound.port()).into(),
+        cookie: cookie.into(),
         tokens_made: Arc::default(),
         hall,
         base: format!("http://{}", options.bound).into(),
@@ -139,9 +145,9 @@ pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Re
     observe::watch(guard::stand_before(router, trusted), meters)
 }
 
-/// The description of everything that HTTP serves.
+/// The description of everything that HTTP serves, at the port that nobody changed.
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    api_router().into_openapi()
+    security::described(api_router().into_openapi(), &access::cookie_name(DEFAULT_PORT))
 }
 
 fn api_router() -> OpenApiRouter<App> {

@@ -119,6 +119,9 @@ pub struct JoinPrompt {
     pub participant: String,
     /// Words to paste into it.
     pub prompt: String,
+    /// A command that shows what it would hear, for a shell.
+    #[serde(default)]
+    pub command: String,
 }
 
 /// Answer of `POST /threads/{id}/stop`.

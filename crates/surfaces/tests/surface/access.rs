@@ -558,3 +558,19 @@ async fn a_session_acts_in_its_own_name_and_turns_its_token_into_nothing_that_la
         assert_eq!((status, &refused["error"]["code"]), (403, &json!("forbidden")), "{path}");
     }
 }
+
+#[tokio::test]
+async fn a_key_is_its_senders_own() {
+    let server = Server::start_in(Mode::Token).await;
+    let thread = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"].as_str().unwrap().to_owned();
+    let path = server.url(&format!("/threads/{thread}/events"));
+    let mut ids = BTreeSet::new();
+    for principal in ["ann", "ben", "ann"] {
+        let (_, token) = token(&server, json!({"principal": principal})).await;
+        let request = server.client.post(&path).bearer_auth(token).header("idempotency-key", "one").json(&json!({"content": "mine"}));
+        let (status, said) = answer(request.send().await.unwrap()).await;
+        assert_eq!((status, &said["event"]["from"]), (200, &json!(principal)), "{said}");
+        ids.insert(said["event"]["id"].to_string());
+    }
+    assert_eq!(ids.len(), 2, "one for each of them, and the same again for who asks again");
+}

@@ -5,7 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use moothall_surfaces::error::{Code, RULE_CODES};
-use moothall_surfaces::{openapi, reference};
+use moothall_surfaces::{Need, ROUTES, openapi, reference};
+use serde_json::{Value, json};
+
+use crate::server::Server;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -79,4 +82,45 @@ fn operations_have_names_of_their_own() {
     let names: Vec<&str> =
         paths.values().flat_map(|path| path.as_object().unwrap().values()).map(|op| op["operationId"].as_str().unwrap()).collect();
     assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
+}
+
+/// What a client generator makes of an operation's security, in the words of the table of routes.
+fn need_said(operation: &Value) -> String {
+    let ways = operation["security"].as_array().unwrap_or_else(|| panic!("{operation} says nothing of credentials"));
+    let names: Vec<&str> = ways.iter().flat_map(|way| way.as_object().unwrap().keys()).map(String::as_str).collect();
+    let scopes: BTreeSet<String> = ways.iter().flat_map(|way| way.as_object().unwrap().values()).map(Value::to_string).collect();
+    if ways.is_empty() {
+        return "nothing".into();
+    }
+    assert_eq!(names, ["bearer", "cookie"], "{operation}");
+    let scope = scopes.into_iter().collect::<Vec<_>>().join(" or ");
+    if ways[0] == json!({}) { format!("in token mode {scope}") } else { format!("always {scope}") }
+}
+
+#[test]
+fn every_operation_says_which_credential_it_needs() {
+    let api = serde_json::to_value(openapi()).unwrap();
+    for route in ROUTES {
+        let Some(path) = api["paths"].get(route.path) else { continue };
+        let wanted = match route.need {
+            Need::Nothing => "nothing".to_owned(),
+            Need::Entry => "in token mode []".to_owned(),
+            Need::Scope(scope) => format!("in token mode [\"{scope}\"]"),
+            Need::Proof(scope) => format!("always [\"{scope}\"]"),
+        };
+        let operation = &path[route.method.to_lowercase()];
+        assert_eq!(need_said(operation), wanted, "{} {}", route.method, route.path);
+    }
+    let operations = api["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap().values());
+    assert!(operations.map(need_said).any(|need| need == "always [\"server:admin\"]"));
+    let schemes = &api["components"]["securitySchemes"];
+    assert_eq!((&schemes["bearer"]["scheme"], &schemes["cookie"]["in"]), (&json!("bearer"), &json!("cookie")));
+}
+
+#[tokio::test]
+async fn the_served_description_names_the_cookie_of_this_server() {
+    let server = Server::start().await;
+    let (_, api) = server.get("/openapi.json").await;
+    let port = server.url("").rsplit_once(':').unwrap().1.to_owned();
+    assert_eq!(api["components"]["securitySchemes"]["cookie"]["name"], format!("moothall_{port}"));
 }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::claude;
 use super::folder::{SpoolFolder, write_private};
 use super::gemini;
+use super::gemini_home::furnish;
 use super::vendor::Vendor;
 use crate::terminal::{Dress, Parts, Program, Reads};
 
@@ -22,6 +23,9 @@ const VARIABLES: [&str; 4] = ["MOOTHALL_SESSION", TOKEN, "MOOTHALL_URL", "MOOTHA
 
 /// The variable that holds a session's secret.
 const TOKEN: &str = "MOOTHALL_SESSION_TOKEN";
+
+/// The variable by which Gemini CLI is given another home.
+const GEMINI_HOME: &str = "GEMINI_CLI_HOME";
 
 /// The server's name among a program's tool servers.
 const TOOLS: &str = "moothall";
@@ -55,18 +59,18 @@ impl std::fmt::Debug for Dressed {
 
 impl HookDress {
     /// Dresses a program for a session whose secret is `token`, and writes the files that it needs into the session's folder.
-    /// Dressing again, after a restart, gives the same.
+    /// `given` are the variables that it is started with anyway. Dressing again gives the same.
     ///
     /// # Errors
-    /// When a file cannot be written.
-    pub fn of(&self, vendor: Vendor, session: &SessionId, token: &str) -> io::Result<Dressed> {
+    /// When a file cannot be written, or one of its user's cannot be read.
+    pub fn of(&self, vendor: Vendor, session: &SessionId, token: &str, given: &BTreeMap<String, String>) -> io::Result<Dressed> {
         let folder = self.spool.of(session)?;
         let values = [session.to_string(), token.to_owned(), self.url.clone(), folder.to_string_lossy().into_owned()];
         let own: BTreeMap<String, String> = VARIABLES.iter().map(|name| (*name).to_owned()).zip(values).collect();
         let dressed = match vendor {
             Vendor::Claude => self.claude(&folder, &own)?,
             Vendor::Codex => self.codex(),
-            Vendor::Gemini => self.gemini(&folder, &own)?,
+            Vendor::Gemini => self.gemini(&folder, &own, &home_in(given))?,
             Vendor::Other => Dressed::default(),
         };
         Ok(Dressed { env: dressed.env.into_iter().chain(own).collect(), ..dressed })
@@ -111,17 +115,23 @@ impl HookDress {
         Dressed { args: settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect(), env: BTreeMap::new() }
     }
 
-    /// The defaults of the system give way to every setting of the user's, and hooks of both are run.
-    fn gemini(&self, folder: &Path, own: &BTreeMap<String, String>) -> io::Result<Dressed> {
+    /// Its settings come from its home alone.
+    fn gemini(&self, folder: &Path, own: &BTreeMap<String, String>, user: &Path) -> io::Result<Dressed> {
         let hook = |event: &str| {
             let entry = json!({"type": "command", "name": TOOLS, "command": self.hook_line("gemini", event), "env": own});
             (event.to_owned(), json!([{"hooks": [entry]}]))
         };
         let hooks: serde_json::Map<String, Value> = gemini::EVENTS.into_iter().map(hook).collect();
-        let settings = json!({"hooks": hooks, "mcpServers": {TOOLS: self.tools(own)}});
-        let file = write_json(folder, "gemini-defaults.json", &settings)?;
-        Ok(Dressed { args: Vec::new(), env: BTreeMap::from([("GEMINI_CLI_SYSTEM_DEFAULTS_PATH".to_owned(), file)]) })
+        let home = furnish(folder, user, &json!({"hooks": hooks, "mcpServers": {TOOLS: self.tools(own)}}))?;
+        Ok(Dressed { args: Vec::new(), env: BTreeMap::from([(GEMINI_HOME.to_owned(), home.to_string_lossy().into_owned())]) })
     }
+}
+
+/// Where Gemini CLI's user keeps what is theirs: where it is told to look, or the home folder.
+fn home_in(given: &BTreeMap<String, String>) -> PathBuf {
+    let inherited = || std::env::var_os("HOME").map(PathBuf::from);
+    let set = [GEMINI_HOME, "HOME"].into_iter().find_map(|name| given.get(name).map(PathBuf::from));
+    set.or_else(inherited).unwrap_or_default()
 }
 
 impl Dress for HookDress {
@@ -129,8 +139,9 @@ impl Dress for HookDress {
         let Some(token) = launch.env.get(TOKEN) else {
             return Err(HostFault::Failed("The session has no secret, so that nothing it reports could be believed.".to_owned()));
         };
-        let dressed = self.of(vendor_of(program), &launch.session, token);
-        let dressed = dressed.map_err(|error| HostFault::Failed(format!("The session's folder cannot be written: {error}.")))?;
+        let dressed = self.of(vendor_of(program), &launch.session, token, &parts.env);
+        let dressed =
+            dressed.map_err(|error| HostFault::Failed(format!("What {} needs to report cannot be prepared: {error}.", launch.client)))?;
         parts.argv.extend(dressed.args);
         parts.env.extend(dressed.env);
         Ok(parts)
@@ -173,11 +184,16 @@ mod tests {
     const SESSION: &str = "01980000-0000-7000-8000-000000000001";
     const SECRET: &str = "CANARY-0123456789";
 
+    /// A home with nothing in it.
+    fn nobody(folder: &tempfile::TempDir) -> BTreeMap<String, String> {
+        BTreeMap::from([("HOME".to_owned(), folder.path().join("home").to_string_lossy().into_owned())])
+    }
+
     fn dressed(vendor: Vendor) -> (tempfile::TempDir, Dressed) {
         let folder = tempfile::tempdir().unwrap();
         let spool = SpoolFolder::new(folder.path().join("spool"));
         let dress = HookDress { moothall: "/opt/it's here/moothall".into(), url: "http://127.0.0.1:5111".into(), spool };
-        let dressed = dress.of(vendor, &SessionId::new(SESSION), SECRET).unwrap();
+        let dressed = dress.of(vendor, &SessionId::new(SESSION), SECRET, &nobody(&folder)).unwrap();
         (folder, dressed)
     }
 
@@ -191,8 +207,8 @@ mod tests {
             assert_eq!(dressed.env["MOOTHALL_SPOOL"], own.to_str().unwrap());
             assert!(!dressed.args.concat().contains(SECRET) && !format!("{dressed:?}").contains(SECRET), "{vendor:?}");
             for file in std::fs::read_dir(&own).unwrap() {
-                let mode = file.unwrap().metadata().unwrap().permissions().mode();
-                assert_eq!(mode & 0o777, 0o600);
+                let about = file.unwrap().metadata().unwrap();
+                assert_eq!(about.permissions().mode() & 0o777, if about.is_dir() { 0o700 } else { 0o600 });
             }
             assert_eq!(std::fs::metadata(&own).unwrap().permissions().mode() & 0o777, 0o700);
         }

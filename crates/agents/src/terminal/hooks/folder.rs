@@ -128,7 +128,7 @@ fn is_report(path: &Path) -> bool {
 }
 
 /// Makes a folder that only its owner may look into.
-fn private_folder(path: &Path) -> io::Result<()> {
+pub(super) fn private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 

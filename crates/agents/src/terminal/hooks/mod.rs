@@ -20,6 +20,7 @@ mod wait;
 mod bell;
 mod drain;
 mod spool;
+mod gemini_home;
 mod dress;
 
 pub use dress::{Dressed, HookDress};

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use moothall_engine::sessions::HookNews;
+use moothall_kernel::text::for_terminal;
 use serde_json::Value;
 
 use super::{claude, codex, gemini, loose, note::Note, transcript};
@@ -60,7 +61,7 @@ impl Vendor {
             Vendor::Gemini => (text(&payload, "session_id"), gemini::news(&note.event, &payload, note.recorded.as_deref())),
             Vendor::Other => (None, None),
         };
-        news.map_or(News::Nothing, |news| News::Heard { native, news })
+        news.map_or(News::Nothing, |news| News::Heard { native, news: plain(news) })
     }
 
     /// What has to be looked up while the program waits for its hook, because the report alone does not tell it.
@@ -92,6 +93,17 @@ impl Vendor {
     /// Whether the program's hook for this event may decide a permission, and is waited for.
     pub fn waits(self, event: &str) -> bool {
         self == Vendor::Claude && event == claude::PERMISSION
+    }
+}
+
+/// The same, with nothing in what was said that commands a terminal or hides what is around it.
+fn plain(news: HookNews) -> HookNews {
+    match news {
+        HookNews::Prompt { text } => HookNews::Prompt { text: for_terminal(&text) },
+        HookNews::Stopped { text, inputs, interrupted } => {
+            HookNews::Stopped { text: text.as_deref().map(for_terminal), inputs, interrupted }
+        }
+        HookNews::Began | HookNews::Asks { .. } | HookNews::Ended => news,
     }
 }
 

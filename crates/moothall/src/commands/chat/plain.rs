@@ -44,6 +44,9 @@ struct Plain<'a> {
 pub async fn run(desk: &Desk, thread: &str, me: &str, state: &ThreadStateAnswer) -> Result<(), Fault> {
     let Line { mut heard, letters, mut answers } = Line::open(desk, thread, state.head);
     let person = std::io::stdin().is_terminal();
+    if person {
+        note("plain text, one block for each message; /help; Ctrl-D leaves");
+    }
     let mut plain = Plain {
         desk,
         thread,

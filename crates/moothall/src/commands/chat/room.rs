@@ -51,6 +51,8 @@ struct Turn {
     running: bool,
     /// It only listens: what it says stays in the trace.
     listens: bool,
+    /// It was addressed, so that a pass has a notice of its own.
+    addressed: bool,
     attempt: u32,
     /// What came of it so far.
     text: String,
@@ -219,12 +221,15 @@ impl Room {
 
     fn turn(&mut self, event: TurnEvent) -> Option<String> {
         match event {
-            TurnEvent::Granted { turn, participant, kind, .. } => {
-                self.turns.insert(turn, Turn { participant, listens: kind == "listen", ..Turn::default() });
+            TurnEvent::Granted { turn, participant, kind, may_pass, .. } => {
+                let listens = kind == "listen";
+                self.turns.insert(turn, Turn { participant, listens, addressed: !may_pass && !listens, ..Turn::default() });
                 None
             }
-            TurnEvent::Widened { turn, kind, .. } => {
-                self.turns.get_mut(&turn)?.listens = kind == "listen";
+            TurnEvent::Widened { turn, kind, may_pass, .. } => {
+                let open = self.turns.get_mut(&turn)?;
+                open.listens = kind == "listen";
+                open.addressed = !may_pass && !open.listens;
                 None
             }
             TurnEvent::Started { turn, attempt, .. } => {
@@ -239,9 +244,10 @@ impl Room {
                 self.tell(&name, "begins again: the server was restarted")
             }
             TurnEvent::Ended { turn, participant, outcome, .. } => {
-                self.turns.remove(&turn);
+                let addressed = self.turns.remove(&turn).is_some_and(|turn| turn.addressed);
                 self.asks.forget(&participant);
                 match outcome.as_str() {
+                    "passed" if addressed => None,
                     "passed" => self.tell(&participant, "passed"),
                     "cancelled" => self.tell(&participant, "was stopped"),
                     // What was said is shown, and what failed has a message of its own.
@@ -453,6 +459,17 @@ mod tests {
         room.hear(&event(3, "message", "user", json!("well?"), json!({})));
         assert_eq!(room.hear(&ended(4, "t.3", "critic", "passed")), status("critic passed"));
         assert_eq!(room.hear(&ended(5, "t.4", "critic", "cancelled")), status("critic was stopped"));
+    }
+
+    #[test]
+    fn a_pass_that_has_a_notice_is_told_once() {
+        let mut room = room();
+        let mut addressed = granted(1, "t.1", "critic");
+        addressed.content["may_pass"] = json!(false);
+        room.hear(&addressed);
+        assert_eq!(room.hear(&ended(2, "t.1", "critic", "passed")), None);
+        let notice = event(3, "notice", "moothall", json!({"code": "passed", "text": "critic was addressed and passed."}), json!({}));
+        assert_eq!(room.hear(&notice), status("critic was addressed and passed."));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use moothall_store::OpenError;
 use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::{Uid, User, geteuid};
 
@@ -41,6 +42,25 @@ fn name(user: Uid) -> String {
     User::from_uid(user).ok().flatten().map_or_else(|| format!("user {user}"), |user| user.name)
 }
 
+/// Whether the log in it can be opened by this version, where there is one.
+pub fn log(folder: &Path) -> Option<Finding> {
+    let found = |verdict, found: String| Some(Finding::new("log", verdict, found));
+    match moothall_store::look(folder) {
+        Ok((format, true)) => found(Verdict::Ok, format!("format {format}")),
+        Ok((format, false)) => {
+            let older = found(Verdict::Info, format!("format {format}; the next start takes it to the present one"))?;
+            Some(older.fix("`moothall backup` first: the older version cannot open it any more"))
+        }
+        Err(OpenError::Absent { .. }) => None,
+        Err(OpenError::Locked { .. }) => found(Verdict::Info, "a server is using it".into()),
+        Err(error @ OpenError::Newer { .. }) => Some(found(Verdict::Fail, error.to_string())?.fix("use the newer version")),
+        Err(error @ (OpenError::Io { .. } | OpenError::Unusable { .. })) => {
+            let fix = "copy the folder away, then put back the newest backup that verifies: docs/operations.md, \"Damage\"";
+            Some(found(Verdict::Fail, error.to_string())?.fix(fix))
+        }
+    }
+}
+
 /// A file system that takes no writes, whoever asks.
 pub fn read_only(folder: &Path) -> Option<Finding> {
     let mounted = statvfs(folder).ok()?.flags().contains(FsFlags::ST_RDONLY);
@@ -62,6 +82,19 @@ mod tests {
         let found = owned_by(folder.path(), stranger).unwrap();
         assert_eq!(found.verdict, Verdict::Fail);
         assert!(found.fix.unwrap().contains("chown -R"));
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_opened_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(log(folder.path()), None);
+        let opened = moothall_store::SqliteLog::open(folder.path()).unwrap();
+        assert_eq!(log(folder.path()).unwrap().verdict, Verdict::Info);
+        drop(opened);
+        assert_eq!(log(folder.path()).unwrap().verdict, Verdict::Ok);
+        fs::write(folder.path().join("moothall.db"), "no log at all ".repeat(100)).unwrap();
+        let found = log(folder.path()).unwrap();
+        assert!(found.verdict == Verdict::Fail && found.fix.unwrap().contains("backup"));
     }
 
     #[test]

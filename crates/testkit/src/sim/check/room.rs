@@ -15,7 +15,7 @@ pub(crate) struct Member {
     pub(crate) kind: Kind,
     pub(crate) facts: AgentFacts,
     pub(crate) part: Option<Part>,
-    /// Everything up to here was covered by its finished turns.
+    /// Everything up to here was covered by its finished turns, or stands in a memory of its own.
     pub(crate) covered: Seq,
 }
 
@@ -289,16 +289,18 @@ impl Room {
                     open.attempt = attempt + 1;
                 }
             }
-            Event::TurnEnded { turn, outcome, .. } => self.note_ended(*turn, *outcome),
+            Event::TurnEnded { turn, outcome, fault, .. } => {
+                self.note_ended(*turn, *outcome, fault.as_ref().is_some_and(|fault| fault.told))
+            }
             _ => {}
         }
     }
 
-    fn note_ended(&mut self, no: TurnNo, outcome: Outcome) {
+    fn note_ended(&mut self, no: TurnNo, outcome: Outcome, told: bool) {
         self.turns_ended.insert(no, self.turns_ended.len() as u64);
         let Some(turn) = self.turns.remove(&no) else { return };
-        let finished = matches!(outcome, Outcome::Spoke | Outcome::Passed);
-        if let (true, Some((_, through)), Some(member)) = (finished, turn.running, self.members.get_mut(&turn.participant)) {
+        let covers = told || matches!(outcome, Outcome::Spoke | Outcome::Passed);
+        if let (true, Some((_, through)), Some(member)) = (covers, turn.running, self.members.get_mut(&turn.participant)) {
             member.covered = member.covered.max(through);
         }
     }

@@ -1,0 +1,110 @@
+//! What people do to programs at work: interrupting them, and answering what they ask.
+
+use moothall_testkit::model_server::Reply;
+use serde_json::{Value, json};
+
+use crate::harness::Server;
+use crate::house::{House, in_state, until};
+
+/// What became of a session's turns at its home.
+async fn outcomes(server: &Server<'_>, session: &str) -> Vec<Value> {
+    let turns = server.get(&format!("/threads/{session}/turns")).await;
+    turns["turns"].as_array().unwrap().iter().map(|turn| turn["outcome"].clone()).collect()
+}
+
+/// Interrupted in the middle of a turn that goes on like this, a program takes the next prompt, and that alone.
+async fn is_interrupted(client: &str, slow: Reply) {
+    let house = House::new().await;
+    let server = house.serve();
+    let session = house.run(&server, client, &[]).await;
+    house.when("slow-tag", &slow);
+    server.say(&session, "Please slow-tag").await;
+    house.model(client).asked_about("slow-tag").await;
+    in_state(&server, &session, "busy").await;
+    server.accepted(&format!("/sessions/{session}/interrupt"), json!({})).await;
+    until(&server, &session, "its turn is cancelled", async || outcomes(&server, &session).await == ["cancelled"]).await;
+    house.when("next-tag", &Reply::text("Reply to the next."));
+    let next = server.say(&session, "And next-tag").await;
+    assert_eq!(server.reply(&session, &next, client).await["content"], "Reply to the next.");
+    assert_eq!(outcomes(&server, &session).await, ["cancelled", "spoke"]);
+    let asked = house.model(client).requests();
+    let asked: Vec<&str> = asked.iter().map(|request| request.newest.as_str()).filter(|newest| newest.contains("next-tag")).collect();
+    assert!(!asked.is_empty() && asked.iter().all(|newest| !newest.contains("slow-tag")), "nothing is added to it: {asked:?}");
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn claude_is_interrupted_before_it_says_anything() {
+    // It puts the words of the turn back into its composer.
+    is_interrupted("claude", Reply::hang()).await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn claude_is_interrupted_in_the_middle_of_its_words() {
+    is_interrupted("claude", Reply::stall(["Begun "])).await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn codex_is_interrupted() {
+    is_interrupted("codex", Reply::stall(["Begun "])).await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn gemini_is_interrupted() {
+    is_interrupted("gemini", Reply::stall(["Begun "])).await;
+}
+
+/// The question of a session, once there is one.
+async fn question(server: &Server<'_>, session: &str) -> Value {
+    let asks = |event: &Value| event["type"] == "permission" && event["content"]["event"] == "requested";
+    let asked = async || server.events(session).await.iter().any(asks);
+    until(server, session, "it asks", asked).await;
+    server.events(session).await.into_iter().find(asks).unwrap()["content"].clone()
+}
+
+/// A program wants to run a command: people see exactly that, and one of them allows it.
+async fn asks_before(client: &str, args: &[&str], tool: &str, arguments: Value, allow: &str) {
+    let house = House::new().await;
+    let server = house.serve();
+    let session = house.run(&server, client, args).await;
+    house.when("touch-tag", &Reply::tool(tool, arguments));
+    server.say(&session, "Please touch-tag").await;
+    let question = question(&server, &session).await;
+    let action = question["action"].as_str().unwrap();
+    assert!(action.contains("touch made-by-agent"), "the action itself, and not its title: {question}");
+    let options = question["options"].as_array().unwrap();
+    let allow = options.iter().find(|option| option.as_str().unwrap().starts_with(allow)).unwrap_or_else(|| panic!("{question}"));
+    let path = format!("/permissions/{}/answer", question["permission"].as_str().unwrap());
+    let answer = json!({"thread": session, "option": allow});
+    let made = house.home.path().join("work/made-by-agent");
+    assert!(!made.exists());
+    assert_eq!(server.post(&path, json!({"thread": session, "option": allow, "from": client})).await.0, 403, "no agent answers");
+    assert_eq!(house.post_as_owner(&server, &path, &answer).await, 200);
+    until(&server, &session, "it does it", async || made.exists()).await;
+    until(&server, &session, "it is done", async || outcomes(&server, &session).await == ["spoke"]).await;
+    assert_eq!(house.post_as_owner(&server, &path, &answer).await, 409, "the first answer counts");
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn claude_asks_by_its_hook() {
+    let arguments = json!({"command": "touch made-by-agent", "description": "Read a file"});
+    asks_before("claude", &[], "Bash", arguments, "allow").await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn codex_asks_on_its_screen() {
+    let arguments = json!({"cmd": "touch made-by-agent", "sandbox_permissions": "require_escalated", "justification": "Read a file?"});
+    asks_before("codex", &[], "exec_command", arguments, "Yes, proceed").await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn gemini_asks_on_its_screen() {
+    let arguments = json!({"command": "touch made-by-agent", "description": "Read a file"});
+    asks_before("gemini", &[], "run_shell_command", arguments, "Allow once").await;
+}

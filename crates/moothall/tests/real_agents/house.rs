@@ -1,0 +1,75 @@
+//! A server with the real programs in its own terminals, seen from the outside.
+
+use std::process::Command;
+
+use moothall_testkit::model_server::{ModelServer, Reply};
+use serde_json::{Value, json};
+
+use crate::harness::{Home, Server, comes_about};
+use crate::programs;
+
+/// A home with a model for each program. Its terminals end with it.
+pub struct House {
+    pub home: Home,
+    models: [(&'static str, ModelServer); 3],
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        let socket = self.home.data().join("tmux/tmux.sock");
+        let _ = Command::new("tmux").arg("-S").arg(socket).arg("kill-server").env_remove("TMUX").output();
+    }
+}
+
+impl House {
+    pub async fn new() -> Self {
+        let model = async || ModelServer::start().await.unwrap();
+        let (home, models) = (Home::new(), [("claude", model().await), ("codex", model().await), ("gemini", model().await)]);
+        programs::settle_each(&home, [0, 1, 2].map(|at| models[at].1.url()));
+        Self { home, models }
+    }
+
+    /// Serves. No program may hear of `CI`, which Gemini CLI takes for the absence of a person.
+    pub fn serve(&self) -> Server<'_> {
+        self.home.serve_with("127.0.0.1:0", &[("PATH", &programs::path()), ("CI", "true")])
+    }
+
+    /// The model of one program.
+    pub fn model(&self, client: &str) -> &ModelServer {
+        &self.models.iter().find(|(name, _)| *name == client).unwrap().1
+    }
+
+    /// What every model answers to these words.
+    pub fn when(&self, words: &str, reply: &Reply) {
+        self.models.iter().for_each(|(_, model)| model.when(words, reply.clone()));
+    }
+
+    /// Starts a program in a session of its name; gives the session.
+    pub async fn run(&self, server: &Server<'_>, client: &str, args: &[&str]) -> String {
+        let trusting = (client == "gemini").then_some("--skip-trust");
+        let args: Vec<&str> = trusting.into_iter().chain(args.iter().copied()).collect();
+        let cwd = self.home.path().join("work");
+        let started = server.accepted("/sessions", json!({"client": client, "name": client, "args": args, "cwd": cwd})).await;
+        started["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Posts as whoever started the server.
+    pub async fn post_as_owner(&self, server: &Server<'_>, path: &str, body: &Value) -> u16 {
+        let kept: Value = serde_json::from_slice(&std::fs::read(self.home.data().join("startup.key")).unwrap()).unwrap();
+        let request = server.http().post(format!("{}{path}", server.url)).bearer_auth(kept["key"].as_str().unwrap());
+        request.json(body).send().await.unwrap().status().as_u16()
+    }
+}
+
+/// Waits until something holds; shows a session's screen when it does not come about.
+pub async fn until(server: &Server<'_>, session: &str, what: &str, holds: impl AsyncFn() -> bool) {
+    if !comes_about(holds).await {
+        let screen = server.get(&format!("/sessions/{session}/screen")).await;
+        panic!("{what}: it never came about\n{}", screen["text"].as_str().unwrap_or_default());
+    }
+}
+
+/// Waits until a session is in a state.
+pub async fn in_state(server: &Server<'_>, session: &str, state: &str) {
+    until(server, session, state, async || server.get(&format!("/sessions/{session}")).await["state"] == state).await;
+}
