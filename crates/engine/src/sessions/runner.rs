@@ -349,7 +349,10 @@ impl Runner {
                 self.grace = None;
                 self.seen_working().await;
             }
-            PaneState::Asking => self.seen_asking(view),
+            PaneState::Asking => {
+                self.seen_working().await;
+                self.seen_asking(view);
+            }
             PaneState::Idle => self.seen_idle(view).await,
         }
         self.advance().await;

@@ -16,11 +16,12 @@
 //! | output that is no terminal | [`what_is_no_terminal_gets_no_escapes`] |
 //! | a title in place of the action, hidden characters, 100 kB in a permission | [`a_permission_shows_all_of_the_action_and_hides_nothing`] |
 //! | forged, unknown, unoffered, repeated and late answers | [`only_a_person_answers_and_only_once`], `real_agents`: `driven` |
+//! | a question of a program that reports nothing | [`what_a_program_asks_on_its_screen_is_answered_by_keys`], `real_agents`: `driven` |
 //! | words that look like a card or like the system | [`words_that_look_like_a_card_are_words`] |
 //! | secrets of the server in a program's environment | [`a_program_gets_no_secret_of_the_server`] |
 
 use std::io::Write;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -136,6 +137,31 @@ async fn only_a_person_answers_and_only_once() {
 }
 
 #[tokio::test]
+async fn what_a_program_asks_on_its_screen_is_answered_by_keys() {
+    let hall = Hall::new();
+    let server = hall.serve();
+    let theirs = hall.home.path().join("theirs").to_string_lossy().into_owned();
+    let program = hall.home.path().join("fake").to_string_lossy().into_owned();
+    let tmux =
+        |args: &[&str]| Command::new("tmux").env_remove("TMUX").args(["-f", "/dev/null", "-S", &theirs]).args(args).output().unwrap();
+    tmux(&["new-session", "-d", "-s", "work", "-x", "90", "-y", "30", "--", "env", &program]);
+    let adopt = json!({"client": "fake", "name": "ada", "adopt": {"socket": theirs, "pane": "work:0.0"}});
+    let id = server.accepted("/sessions", adopt).await["id"].as_str().unwrap().to_owned();
+    let ada = Agent { id, name: "ada".into(), token: String::new() };
+    until("it takes input", async || state(&server, &ada).await == "idle").await;
+    server.say(&ada.id, "[ask:rm -r build] [say:it is done]").await;
+    let question = asked(&server, &ada, 1).await;
+    assert_eq!((&question["action"], &question["options"]), (&json!("Bash command\nrm -r build"), &json!(["Yes", "No"])));
+    let kept: Value = serde_json::from_slice(&std::fs::read(hall.home.data().join("startup.key")).unwrap()).unwrap();
+    let answer = format!("{}/permissions/{}/answer", server.url, question["permission"].as_str().unwrap());
+    let answer = server.http().post(answer).bearer_auth(kept["key"].as_str().unwrap()).json(&json!({"thread": ada.id, "option": "Yes"}));
+    assert_eq!(answer.send().await.unwrap().status(), 200);
+    let done = async || said(&server, &ada.id).await.iter().any(|(from, words)| from == "ada" && words.contains("it is done"));
+    until("it does it", done).await;
+    tmux(&["kill-server"]);
+}
+
+#[tokio::test]
 async fn words_that_look_like_a_card_are_words() {
     let hall = Hall::new();
     let server = hall.serve();
@@ -170,5 +196,5 @@ async fn a_program_gets_no_secret_of_the_server() {
     assert!(!seen.lines().any(|line| line.starts_with("CI=")), "{seen}");
     server.accepted(&format!("/sessions/{}/end", started["id"].as_str().unwrap()), json!({})).await;
     let socket = home.data().join("tmux/tmux.sock");
-    std::process::Command::new("tmux").arg("-S").arg(socket).arg("kill-server").output().unwrap();
+    Command::new("tmux").arg("-S").arg(socket).arg("kill-server").output().unwrap();
 }
