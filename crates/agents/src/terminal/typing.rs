@@ -23,8 +23,11 @@ const PASTE_BYTES_MAX: usize = 1 << 20;
 /// A program that shows nothing of a paste for so long has not taken it.
 const TAKES_PASTE: Duration = Duration::from_secs(10);
 
-/// An Enter that changes nothing for so long was lost, or became a line break in the composer.
+/// An Enter was lost when the program has drawn something since, and then nothing for so long.
 const TAKES_ENTER: Duration = Duration::from_secs(2);
+
+/// A program that draws nothing after an Enter is taken for busy for so long.
+const HANGS: Duration = Duration::from_secs(20);
 
 /// Enters that are pressed again when they were lost.
 const ENTERS_AGAIN: usize = 4;
@@ -37,6 +40,9 @@ const SETTLES: Duration = Duration::from_secs(1);
 
 /// A program that was interrupted is done for after so long.
 const TAKES_ESCAPE: Duration = Duration::from_secs(5);
+
+/// A program that was interrupted has put the words of its turn back after so long, if it does.
+const PUTS_BACK: Duration = Duration::from_secs(1);
 
 /// Makes each paste's buffer and file another one.
 static PASTES: AtomicU64 = AtomicU64::new(0);
@@ -178,19 +184,36 @@ impl Typing<'_> {
         let before = self.look().await?;
         let waiting = before.composer.as_ref().is_some_and(|composer| !composer.is_empty());
         self.settle().await;
-        self.send("Enter").await?;
-        if !waiting {
-            return Ok(());
-        }
-        for again in 0..=ENTERS_AGAIN {
-            match self.until(TAKES_ENTER, is_taken).await {
-                Ok(Some(_)) | Err(HostFault::Gone(_)) => return Ok(()),
-                Ok(None) if again < ENTERS_AGAIN => self.send("Enter").await?,
-                Ok(None) => {}
+        for _ in 0..=ENTERS_AGAIN {
+            let drew = *self.drawn.borrow();
+            self.send("Enter").await?;
+            if !waiting {
+                return Ok(());
+            }
+            match self.takes_enter(drew).await {
+                Ok(true) | Err(HostFault::Gone(_)) => return Ok(()),
+                Ok(false) => {}
                 Err(fault) => return Err(fault),
             }
         }
         Err(HostFault::Failed("The program does not take what stands in its composer.".to_owned()))
+    }
+
+    /// Whether an Enter is taken. It is lost when the program drew something since, and then nothing more for a while. One that draws
+    /// nothing at all is busy, and a second Enter would send off the same words again as soon as it reads both.
+    async fn takes_enter(&mut self, drew: u64) -> Result<bool, HostFault> {
+        let hangs = Instant::now() + HANGS;
+        loop {
+            if is_taken(&self.look().await?) {
+                return Ok(true);
+            }
+            let bound = if *self.drawn.borrow() == drew { hangs } else { hangs.min(Instant::now() + TAKES_ENTER) };
+            match timeout_at(bound, self.drawn.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => return Err(HostFault::Gone("The program ended.".to_owned())),
+                Err(_) => return Ok(false),
+            }
+        }
     }
 
     /// Waits until nothing is drawn any more.
@@ -210,13 +233,12 @@ impl Typing<'_> {
         if before.state != PaneState::Busy {
             return Ok(());
         }
-        let idle = |view: &View| view.state != PaneState::Busy;
-        let after = self.until(TAKES_ESCAPE, idle).await?;
-        let was_empty = before.composer.as_ref().is_some_and(String::is_empty);
-        let holds = after.and_then(|view| view.composer).is_some_and(|composer| !composer.is_empty());
-        if was_empty && holds {
+        self.until(TAKES_ESCAPE, |view| view.state != PaneState::Busy).await?;
+        let empty = |view: &View| view.composer.as_ref().is_none_or(String::is_empty);
+        // They may come back a moment after it is idle.
+        if before.composer.is_some() && empty(&before) && self.until(PUTS_BACK, |view| !empty(view)).await?.is_some() {
             self.send("C-c").await?;
-            self.until(TAKES_ESCAPE, |view| view.composer.as_ref().is_none_or(String::is_empty)).await?;
+            self.until(TAKES_ESCAPE, empty).await?;
         }
         Ok(())
     }
