@@ -81,6 +81,32 @@ for (const [size, width, height] of [
       await check(page, 'guard');
     });
 
+    test('somebody who is not known, a menu, and what was found', async ({ page, server }) => {
+      const thread = await server.begin('Loop', ['one:terse', 'two:terse'], {
+        name: 'open',
+        max_exchanges_without_human: 3,
+      });
+      await page.goto(`${server.url}/t/${thread}`);
+      await say(page, 'Discuss.');
+      await page.getByRole('region', { name: 'Needs you' }).getByRole('button', { name: 'Sign in' }).click();
+      await expect(page.getByLabel('Key')).toBeVisible();
+      await check(page, 'sign in');
+      await page.keyboard.press('Escape');
+      await expect(page.getByRole('dialog')).toHaveCount(0);
+      await check(page, 'not known');
+      await settled(server, thread);
+      await expect(async () => {
+        await page.keyboard.press('Control+Shift+f');
+        await page.getByLabel('Words to search for').fill('discuss');
+        await expect(page.locator('mark').first()).toBeVisible({ timeout: 2_000 });
+      }).toPass();
+      await check(page, 'found');
+      await page.keyboard.press('Escape');
+      if (width < 1_000) await page.getByRole('button', { name: 'Participants' }).click();
+      await page.getByRole('button', { name: 'What to do with one' }).click();
+      await check(page, 'menu of a participant');
+    });
+
     test('dialogs and menus', async ({ page, server }) => {
       test.slow();
       const thread = await server.begin('Dialogs', ['coder']);

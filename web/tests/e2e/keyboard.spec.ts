@@ -16,6 +16,20 @@ async function tabTo(page: Page, role: Parameters<Page['getByRole']>[0], name: s
 }
 
 // The second menu opens the dialog for a new name where its letters say Archive; to be found out.
+/** Opens the menu with the focus on its button, and chooses with the arrows. */
+async function choose(page: Page, button: string, item: string): Promise<void> {
+  await tabTo(page, 'button', button);
+  await page.keyboard.press('Enter');
+  const wanted = page.getByRole('menuitem', { name: item });
+  await expect(wanted).toBeVisible();
+  for (let presses = 0; presses < 12; presses += 1) {
+    if (await wanted.evaluate((node) => node === document.activeElement)) break;
+    await page.keyboard.press('ArrowDown');
+  }
+  await expect(wanted).toBeFocused();
+  await page.keyboard.press('Enter');
+}
+
 test('begin, invite, speak, mute, rename, archive', async ({ page, server }) => {
   await page.goto(server.url);
   await expect(page.getByRole('heading', { name: /Welcome/ })).toBeVisible();
@@ -46,14 +60,7 @@ test('begin, invite, speak, mute, rename, archive', async ({ page, server }) => 
   await page.keyboard.press('Enter');
   await expect(messagesOf(page, 'Tess')).toBeVisible();
 
-  await tabTo(page, 'button', 'What to do with Tess');
-  await page.keyboard.press('Enter');
-  await expect(page.getByRole('menu')).toBeVisible();
-  for (let presses = 0; presses < 6; presses += 1) {
-    if (await page.getByRole('menuitem', { name: 'Mute' }).evaluate((node) => node === document.activeElement)) break;
-    await page.keyboard.press('ArrowDown');
-  }
-  await page.keyboard.press('Enter');
+  await choose(page, 'What to do with Tess', 'Mute');
   await expect(participant(page, 'Tess')).toContainText('muted');
 
   const more = 'More about this conversation';
@@ -74,6 +81,42 @@ test('begin, invite, speak, mute, rename, archive', async ({ page, server }) => 
   await page.keyboard.type('arc');
   await page.keyboard.press('Enter');
   await expect(page.getByText('This conversation is archived')).toBeVisible();
+});
+
+test('start an example, pause, resume, ask for a reply, stop, search, export', async ({ page, server }) => {
+  const slow = await server.begin('Slow', ['sleepy'], 'mention_only');
+  await page.goto(server.url);
+  await tabTo(page, 'button', /Start.*second opinion/);
+  await page.keyboard.press('Enter');
+  await expect(messagesOf(page, 'analyst').first()).toBeVisible();
+  await tabTo(page, 'button', 'Pause');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('Paused. Agents stand still')).toBeVisible();
+  await tabTo(page, 'button', 'Resume');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('Paused. Agents stand still')).toHaveCount(0);
+  const download = page.waitForEvent('download');
+  await choose(page, 'More about this conversation', 'Export as Markdown');
+  expect((await download).suggestedFilename()).toMatch(/\.md$/);
+
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('slow');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(new RegExp(slow));
+  await choose(page, 'What to do with sleepy', 'Ask for a reply now');
+  await expect(participant(page, 'sleepy')).toContainText('thinking');
+  await page.keyboard.press('Escape');
+  await expect(page.getByText('Press Esc again')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(shown(page, 'Everything was stopped')).toBeVisible();
+
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('sign-ups');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('dialog', { name: 'Search messages' }).locator('mark').first()).toBeVisible();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { level: 1, name: 'A second opinion' })).toBeVisible();
 });
 
 test('what needs you is one key away', async ({ page, server }) => {

@@ -34,6 +34,17 @@ test('the server dies and comes back; nothing is lost or doubled', async ({ page
 });
 
 // The pill does not show after a turn of the wheel any more; whether the page or the test is wrong is to be found out.
+test('what could not be opened opens once the server is back', async ({ page, server }) => {
+  await server.begin('Later');
+  await page.goto(server.url);
+  await expect(page.getByRole('link', { name: 'Later' })).toBeVisible();
+  await server.kill();
+  await page.getByRole('link', { name: 'Later' }).click();
+  await expect(page.getByRole('heading', { name: 'The conversation could not be opened' })).toBeVisible();
+  await server.start();
+  await expect(shown(page, 'You began the conversation')).toBeVisible();
+});
+
 test('reading further up is left alone; a pill says what came', async ({ page, server }) => {
   const thread = await server.begin('Library');
   await server.invite(thread, 'ann', { client: 'human' });

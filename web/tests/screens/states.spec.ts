@@ -77,6 +77,7 @@ test('a guard holds', async ({ page }) => {
   await page.getByRole('button', { name: 'Sign in' }).click();
   await shoot(page, 'sign-in', both);
   await page.goto(server.page);
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   await page.goto(`${server.url}/t/${thread}`);
   await expect(page.getByRole('button', { name: 'Continue' })).toBeVisible();
   await shoot(page, 'guard', [SIZES[0]!, SIZES[1]!, SIZES[2]!]);
