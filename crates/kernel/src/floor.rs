@@ -149,16 +149,9 @@ impl Decider<'_> {
         guards.pairs.get(&(by.clone(), woken.clone())).is_some_and(recent).then_some(Guard::Pair)
     }
 
-    /// A guard takes the floor; everyone is told once.
+    /// A guard takes the floor. Everyone sees this event, and so is told once.
     fn hold(&mut self, guard: Guard) {
         self.emit(Event::Held { guard });
-        let text = match guard {
-            Guard::Exchanges => "The agents have talked among themselves for long enough. Say something, or resume, to let them go on.",
-            Guard::Pair => "Two agents answered each other too often within a minute. Say something, or resume, to let them go on.",
-            Guard::Repeat => "The same words came again and again. Say something, or resume, to let them go on.",
-            Guard::Stopped => return,
-        };
-        self.notice("held", text.into(), None, None);
     }
 
     /// Watches what crosses a link. (Ruling 18.)

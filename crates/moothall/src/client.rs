@@ -103,14 +103,6 @@ impl Client {
         &self.name
     }
 
-    /// Sends something that must not be repeated.
-    ///
-    /// # Errors
-    /// No server, or its refusal.
-    pub async fn post_once<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, Fault> {
-        self.decode(self.send(self.request(Method::POST, path).json(body)).await?).await
-    }
-
     /// Sends text that is JSON, and gives what came of it as it is, a refusal too.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ pub async fn run(desk: &Desk, args: &Link) -> Result<(), Fault> {
 async fn make(desk: &Desk, args: &Link) -> Result<(), Fault> {
     let member = |session: &String| NewLinkMember { session: session.clone(), ..NewLinkMember::default() };
     let new = NewLink { members: args.members.iter().map(member).collect(), title: args.title.clone(), from: None };
-    let answer: LinkAnswer = desk.client.post_once("/links", &new).await?;
+    let answer: LinkAnswer = desk.client.post("/links", &new).await?;
     if desk.paper.json {
         return desk.paper.object(&answer);
     }
@@ -51,7 +51,7 @@ async fn list(desk: &Desk, session: Option<&str>) -> Result<(), Fault> {
 
 async fn close(desk: &Desk, word: &str) -> Result<(), Fault> {
     let id = resolve(desk, word).await?;
-    let answer: LinkAnswer = desk.client.post_once(&format!("/links/{}/close", segment(&id)), &Actor::default()).await?;
+    let answer: LinkAnswer = desk.client.post(&format!("/links/{}/close", segment(&id)), &Actor::default()).await?;
     if desk.paper.json {
         return desk.paper.object(&answer);
     }

@@ -26,7 +26,7 @@ pub async fn run(desk: &Desk, args: &Run) -> Result<(), Fault> {
         name: args.name.clone(),
         ..NewSession::default()
     };
-    let session: SessionEntry = desk.client.post_once("/sessions", &new).await?;
+    let session: SessionEntry = desk.client.post("/sessions", &new).await?;
     if desk.paper.json {
         return desk.paper.object(&session);
     }
@@ -103,21 +103,22 @@ fn row(desk: &Desk, session: &SessionEntry, columns: usize) -> String {
     let state = paper.paint(style, &format!("{:<8}", session.state));
     let waits = if session.waiting > 0 { format!("  {} wait", session.waiting) } else { String::new() };
     let end = session.ended.as_ref().map_or_else(String::new, |end| format!("  {}", end.why));
-    let facts = format!("{:<10} {:.8}  {}{waits}{end}", session.client, session.id, session.cwd);
+    // Sessions of the same minute begin alike; so much of an id tells them apart.
+    let facts = format!("{:<10} {:.13}  {}{waits}{end}", session.client, session.id, session.cwd);
     format!("{name}{fill}  {state}  {}", paper.paint(Style::Dim, &facts))
 }
 
 pub async fn send(desk: &Desk, args: &Send) -> Result<(), Fault> {
     let message = if args.text.is_empty() { None } else { Some(say::words(&args.text)?) };
     let body = NewMessage { message, direct: args.direct, close_link: args.close_link, from: args.speaker.clone() };
-    let sent: MessageSent = desk.client.post_once(&path(&args.session.session, "messages"), &body).await?;
+    let sent: MessageSent = desk.client.post(&path(&args.session.session, "messages"), &body).await?;
     if desk.paper.json {
         return desk.paper.object(&sent);
     }
     note(&match (sent.link_state.as_str(), &sent.link_id) {
         ("closed", _) => "The link is closed.".to_owned(),
         (state, Some(link)) => format!("Said over a link ({state}). To end it: moothall link close {link}"),
-        (_, None) => format!("Said. Read on: moothall tail {}", sent.thread),
+        (_, None) => format!("Said. Read on: moothall tail {}", args.session.session),
     });
     Ok(())
 }
@@ -131,7 +132,7 @@ pub async fn end(desk: &Desk, args: &Session) -> Result<(), Fault> {
 }
 
 async fn act(desk: &Desk, args: &Session, what: &str, done: &str) -> Result<(), Fault> {
-    let acted: SessionActed = desk.client.post_once(&path(&args.session, what), &Actor::default()).await?;
+    let acted: SessionActed = desk.client.post(&path(&args.session, what), &Actor::default()).await?;
     if desk.paper.json {
         return desk.paper.object(&acted);
     }

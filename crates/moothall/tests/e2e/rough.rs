@@ -15,6 +15,7 @@
 //! | two tags in one stop | `sessions::two_tags_in_one_stop_are_answered_once` (engine) |
 //! | a pane that shows a shell | `rough::nothing_is_typed_into_a_shell`; one glance: `sessions::a_shell_has_to_show_twice_before_its_session_ends` (engine) |
 //! | a program that died | `rough::a_program_that_dies_ends_its_session_and_its_turn` |
+//! | agents that do not stop | `rough::a_link_that_is_held_says_so_once_and_goes_on_with_a_persons_word` |
 //! | a terminal that cannot be reached for a while | `sessions::a_terminal_that_cannot_be_reached_is_tried_again_and_its_session_stays` (engine) |
 //! | a request that comes twice, also at the same time | `sessions::a_key_makes_a_request_of_sessions_count_once` (surfaces) |
 
@@ -215,4 +216,29 @@ async fn a_program_that_dies_ends_its_session_and_its_turn() {
     assert!(!hall.home.data().join("spool").join(&ada.id).exists(), "what it was given is gone");
     let listed: Value = server.get("/sessions?ended=true").await;
     assert!(listed["sessions"][0]["ended"]["why"].as_str().is_some_and(|why| !why.is_empty()), "{listed}");
+}
+
+/// The guards of a link are seen by people, and lifted by anything that a person says in it. (Ruling 18.)
+#[tokio::test]
+async fn a_link_that_is_held_says_so_once_and_goes_on_with_a_persons_word() {
+    let hall = Hall::with("[defaults]\nmax_exchanges_without_human = 2\n");
+    let server = hall.serve();
+    let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
+    let link = direct(&server, &ada, &bob, "word-one").await["link_id"].as_str().unwrap().to_owned();
+    for words in ["word-two", "word-three", "word-four"] {
+        direct(&server, &ada, &bob, words).await;
+    }
+    assert_eq!(server.get(&format!("/threads/{link}/state")).await["state"]["held"], "exchanges");
+    let told = server.events(&link).await.into_iter().filter(|event| event["content"]["code"] == "held");
+    let told: Vec<Value> = told.map(|event| event["to"].clone()).collect();
+    assert_eq!(told, [json!("all")], "everyone, once");
+    until("bob heard what came before", async || was_told(&server, &bob, "word-one").await && state(&server, &bob).await == "idle").await;
+    assert!(!hall.taken().iter().any(|prompt| prompt.contains("word-four")), "{:?}", hall.taken());
+    server.say(&link, "go on").await;
+    until("nothing was lost", async || hall.taken().iter().any(|prompt| prompt.contains("word-four") && prompt.contains("go on"))).await;
+    assert_eq!(server.get(&format!("/threads/{link}/state")).await["state"]["held"], Value::Null);
+    for words in ["word-one", "word-two", "word-three", "word-four"] {
+        let times = hall.taken().iter().filter(|prompt| prompt.contains(words) && prompt.starts_with("ada")).count();
+        assert_eq!(times, 1, "{words}: {:?}", hall.taken());
+    }
 }

@@ -17,7 +17,7 @@ use crate::paint::{Paper, note};
 /// What the server is called there.
 const NAME: &str = "moothall";
 /// Variables of a session that the program needs.
-const VARIABLES: [&str; 2] = ["MOOTHALL_URL", "MOOTHALL_SESSION_TOKEN"];
+const VARIABLES: [&str; 3] = ["MOOTHALL_URL", "MOOTHALL_SESSION_TOKEN", "MOOTHALL_SPOOL"];
 
 pub fn run(paper: &Paper, client: McpClient, write: bool, variables: &Variables) -> Result<(), Fault> {
     let program = std::env::current_exe().map_err(|error| Fault::io("cannot tell where this program is", &error))?;
