@@ -14,7 +14,7 @@ use moothall_engine::MemoryLog;
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::SystemClock;
 use moothall_engine::sessions::{
-    Adopt, Asker, Doing, HostFault, Key, Launch, Member, NewLink, NewSession, Pane, PaneNews, SessionHost, SessionId, View,
+    Adopt, Asker, Doing, HostFault, Key, Launch, Member, NewLink, NewSession, Pane, PaneNews, SessionHost, SessionId, SessionParts, View,
 };
 use moothall_kernel::command::{Actor, Command as Order, Post};
 use moothall_kernel::policy::Policy;
@@ -54,7 +54,7 @@ async fn measure(folder: &Path, socket: &str) -> Result<(), Failed> {
         defaults: Policy::default(),
         owner: "bench".into(),
     };
-    let hall = Hall::open_with(parts, Some(host.clone())).await?;
+    let hall = Hall::open_with(parts, Some(SessionParts::new(host.clone()))).await?;
     let mut sessions = Vec::new();
     for _ in 0..IDLE_TERMINALS {
         let new = NewSession { client: "fake".into(), cwd: folder.into(), args: Vec::new(), name: None, by: Actor::human("user") };

@@ -308,11 +308,16 @@ impl Conversation {
         let Some(turn) = self.floor.turns.get_mut(&no) else { return };
         turn.attempt = attempt;
         turn.running = Some(running);
-        if turn.is_widened_after(running.through_seq) {
+        let (id, may_pass) = (turn.participant.clone(), turn.may_pass);
+        let parts = turn.is_widened_after(running.through_seq);
+        if parts {
             turn.cause = turn.first_cause.clone();
         }
         turn.deadline = deadline;
-        let id = turn.participant.clone();
+        let about = turn.cause.clone();
+        if let Some(round) = self.floor.round.as_mut().filter(|round| parts && round.current == Some(no) && !round.is_about(&about)) {
+            round.ask_again(id.clone(), may_pass);
+        }
         if let Some(participant) = self.participant_mut(&id) {
             participant.shown = participant.shown.max(running.through_seq);
         }

@@ -131,6 +131,17 @@ pub struct Round {
 }
 
 impl Round {
+    /// What its turn ran for was asked earlier and by somebody else: whoever has it is asked again.
+    pub(crate) fn ask_again(&mut self, participant: ParticipantId, may_pass: bool) {
+        self.current = None;
+        if may_pass {
+            self.polls = self.polls.saturating_sub(1);
+            self.polled.push_front(participant);
+        } else {
+            self.forced.push_front(participant);
+        }
+    }
+
     /// Whether a cause is its message or one of the replies to it.
     pub(crate) fn is_about(&self, cause: &Cause) -> bool {
         self.cause.seq == cause.seq || self.replies.iter().any(|reply| reply.cause.seq == cause.seq)
