@@ -59,7 +59,7 @@ class Session {
   async #present(key: string): Promise<boolean> {
     this.fault = null;
     try {
-      this.#known(await post<WhoAmI>('/session', { key }));
+      await post('/session', { key });
       return true;
     } catch (error) {
       this.fault =

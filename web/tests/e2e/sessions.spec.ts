@@ -103,7 +103,8 @@ test('a permission waits in its conversation through a reload, for somebody who 
   await card.getByRole('button', { name: 'Sign in' }).click();
   await page.getByLabel('Key').fill(server.key);
   // It begins anew as somebody known, and the question is still there.
-  await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click();
+  const enter = page.getByRole('dialog').getByRole('button', { name: 'Sign in' });
+  await Promise.all([page.waitForEvent('load'), enter.click()]);
   await expect(card.getByRole('button', { name: 'Sign in' })).toHaveCount(0);
   await page.getByRole('region', { name: 'Messages' }).focus();
   await page.keyboard.press('a');

@@ -17,7 +17,7 @@ test('the address that the server prints signs in, and leaves no key behind', as
   expect(cookies.map((cookie) => [cookie.httpOnly, cookie.sameSite])).toEqual([[true, 'Strict']]);
   expect(cookies[0]?.value).not.toContain(server.key);
   expect(await page.evaluate(() => document.cookie)).toBe('');
-  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await Promise.all([page.waitForEvent('load'), page.getByRole('menuitem', { name: 'Sign out' }).click()]);
   await settingsMenu(page);
   await expect(page.getByRole('menuitem', { name: 'Sign in' })).toBeVisible();
 });

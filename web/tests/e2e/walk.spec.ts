@@ -166,7 +166,8 @@ test('who is not known sees what holds, and is shown the way in', async ({ page,
   await expect(needs.getByRole('button', { name: 'Continue' })).toHaveCount(0);
   await needs.getByRole('button', { name: 'Sign in' }).click();
   await page.getByLabel('Key').fill(server.key);
-  await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click();
+  const enter = page.getByRole('dialog').getByRole('button', { name: 'Sign in' });
+  await Promise.all([page.waitForEvent('load'), enter.click()]);
   await needs.getByRole('button', { name: 'Continue' }).click();
   await expect(shown(page, 'let the agents continue')).toBeVisible();
 });
