@@ -87,7 +87,8 @@ fn check_reserved(name: &str) -> Result<(), NameFault> {
 /// whose small letters look nothing alike.
 pub fn skeleton(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
-    for c in name.chars() {
+    // Marks that stand in another order are the same name, so they are put into theirs first.
+    for c in name.nfd() {
         if c.is_ascii() {
             folded.push(c.to_ascii_lowercase());
         } else {
@@ -124,5 +125,6 @@ mod tests {
         assert_eq!(skeleton("Alice"), skeleton("Аlice"));
         assert_eq!(skeleton("alice"), skeleton("ALICE"));
         assert_ne!(skeleton("alice"), skeleton("alina"));
+        assert_eq!(skeleton("a\u{10a38}\u{5b9}"), skeleton("a\u{5b9}\u{10a38}"), "marks in another order");
     }
 }
