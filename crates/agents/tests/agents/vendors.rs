@@ -42,7 +42,9 @@ fn claude_says_what_it_was_asked_and_what_it_said() {
         assert_eq!(read("claude", "Stop", silent), heard("n", stopped(None, None, true)));
     }
     let failed = json!({"session_id": "n", "error": "server_error", "last_assistant_message": "API Error: 500"});
-    assert_eq!(read("claude", "StopFailure", failed), heard("n", stopped(None, None, true)));
+    assert_eq!(read("claude", "StopFailure", failed), heard("n", HookNews::Failed { message: "API Error: 500".into() }));
+    let failed = json!({"session_id": "n", "error": "server_error"});
+    assert_eq!(read("claude", "StopFailure", failed), heard("n", HookNews::Failed { message: "server_error".into() }));
 }
 
 #[test]

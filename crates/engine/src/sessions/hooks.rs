@@ -36,6 +36,11 @@ pub enum HookNews {
         /// The reports of this program hold only what ended normally: its next idle screen ends a turn too.
         interrupted: bool,
     },
+    /// It gave a turn up: its model cannot be reached, say.
+    Failed {
+        /// What it says of it.
+        message: String,
+    },
     /// It waits for a person's permission.
     Asks {
         /// The exact action.

@@ -2,7 +2,7 @@
 //! (Rulings 24 and 25.)
 
 use moothall_kernel::command::{Actor, Command, Post};
-use moothall_kernel::event::Usage;
+use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use moothall_kernel::time::Millis;
 use uuid::Uuid;
@@ -42,7 +42,10 @@ impl Runner {
                 if let Some(inputs) = inputs {
                     self.take_inputs(&hook.id, inputs).await?;
                 }
-                self.stopped(&hook.id, text.filter(|text| !text.trim().is_empty())).await
+                self.stopped(&hook.id, Ok(text.filter(|text| !text.trim().is_empty()))).await
+            }
+            HookNews::Failed { message } => {
+                self.stopped(&hook.id, Err(Fault { told: true, ..Fault::new("program_failed", message) })).await
             }
         }
     }
@@ -53,7 +56,7 @@ impl Runner {
         let known = self.session.native.as_ref();
         let rebinds = match &hook.news {
             HookNews::Began | HookNews::Prompt { .. } => known != Some(native),
-            HookNews::Stopped { .. } => known.is_none(),
+            HookNews::Stopped { .. } | HookNews::Failed { .. } => known.is_none(),
             HookNews::Asks { .. } | HookNews::Ended => false,
         };
         if rebinds {
@@ -97,11 +100,12 @@ impl Runner {
         Ok(())
     }
 
-    /// The program is done.
-    async fn stopped(&mut self, id: &str, text: Option<String>) -> Result<Heard, SessionError> {
+    /// The program is done: it said something, or nothing, or could not go on.
+    async fn stopped(&mut self, id: &str, ended: Result<Option<String>, Fault>) -> Result<Heard, SessionError> {
+        let text = ended.clone().ok().flatten();
         let taken = self.current.as_ref().filter(|current| current.stage == Stage::Accepted).map(|current| current.key.clone());
         if let Some(key) = &taken {
-            self.answer(id, key, text.clone()).await?;
+            self.answer(id, key, ended.map(Option::unwrap_or_default)).await?;
             crash::point("turn_answered");
         }
         match (&text, self.typed) {
@@ -122,9 +126,8 @@ impl Runner {
         Ok(Heard::Yes)
     }
 
-    /// The words that answer a turn.
-    async fn answer(&self, id: &str, key: &TurnKey, text: Option<String>) -> Result<(), SessionError> {
-        let result = Ok(text.unwrap_or_default());
+    /// What came of a turn.
+    async fn answer(&self, id: &str, key: &TurnKey, result: Result<String, Fault>) -> Result<(), SessionError> {
         let command = Command::Finished { turn: key.turn, attempt: key.attempt, result, usage: self.usage(key).await };
         self.submit(&key.stream, command, id).await
     }
@@ -184,7 +187,7 @@ impl Runner {
         let screen = self.host.tail(&pane, 4000).await.unwrap_or_default();
         let text = below(&screen, &tag);
         let id = format!("screen:{tag}");
-        if let Err(error) = self.stopped(&id, text).await {
+        if let Err(error) = self.stopped(&id, Ok(text)).await {
             tracing::warn!(session = %self.session.id, %error, "what a screen shows could not be kept");
         }
     }

@@ -550,6 +550,24 @@ async fn a_turn_that_fails_before_it_was_typed_is_brought_again() {
     assert!(prompt.contains("the first thing") && prompt.contains("the second thing"), "{prompt}");
 }
 
+/// A program that gives a turn up, because its model cannot be reached for example, has failed and has not passed.
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_its_program_gives_up_has_failed() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("the first thing"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    room.desk.show(a.as_str(), PaneState::Idle);
+    room.hook(&a, HookNews::Failed { message: "API Error: 500".into() }).await;
+    let failed = |event: &Event| matches!(event, Event::TurnEnded { fault: Some(fault), .. } if fault.message == "API Error: 500");
+    let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+    assert!(
+        has(&events, failed) && room.said(&a).await == [pair("user", "the first thing"), pair("moothall", "[claude encountered an error]")]
+    );
+    room.hall.submit(&a, post("the second thing"), None).await.unwrap();
+    assert!(!room.takes(&a, 2).await.contains("the first thing"), "it remembers what it was told");
+}
+
 /// A server that dies between a session's home and its answer: whoever repeats the request finds what was begun.
 #[tokio::test(start_paused = true)]
 async fn a_repeated_start_finds_its_session_after_a_restart() {

@@ -42,7 +42,7 @@ async fn end_of_turn(ears: &mut Listening) -> Option<String> {
             HookNews::Began => {}
             HookNews::Prompt { text } => assert!(text.contains("tag-one"), "{text}"),
             HookNews::Stopped { text, .. } => return text,
-            other @ (HookNews::Asks { .. } | HookNews::Ended) => panic!("{other:?}"),
+            other @ (HookNews::Asks { .. } | HookNews::Failed { .. } | HookNews::Ended) => panic!("{other:?}"),
         }
     }
 }

@@ -34,7 +34,7 @@ pub fn news(event: &str, payload: &Value) -> Option<HookNews> {
         "UserPromptSubmit" => text(payload, "prompt").map(|text| HookNews::Prompt { text }),
         STOP => Some(stopped(text(payload, LAST_WORDS))),
         // What it says then is the text of an error, not the agent's.
-        "StopFailure" => Some(stopped(None)),
+        "StopFailure" => Some(HookNews::Failed { message: failure(payload) }),
         PERMISSION => Some(HookNews::Asks { action: action(payload) }),
         "Notification" => {
             let asks = field(payload, "notification_type") == "permission_prompt";
@@ -49,6 +49,10 @@ pub fn news(event: &str, payload: &Value) -> Option<HookNews> {
 /// Whether a report says what the agent said.
 pub fn has_words(payload: &Value) -> bool {
     text(payload, LAST_WORDS).is_some()
+}
+
+fn failure(payload: &Value) -> String {
+    text(payload, LAST_WORDS).or_else(|| text(payload, "error")).unwrap_or_else(|| "It could not go on.".to_owned())
 }
 
 fn stopped(text: Option<String>) -> HookNews {

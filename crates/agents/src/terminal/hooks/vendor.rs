@@ -103,6 +103,7 @@ fn plain(news: HookNews) -> HookNews {
         HookNews::Stopped { text, inputs, interrupted } => {
             HookNews::Stopped { text: text.as_deref().map(for_terminal), inputs, interrupted }
         }
+        HookNews::Failed { message } => HookNews::Failed { message: for_terminal(&message) },
         HookNews::Began | HookNews::Asks { .. } | HookNews::Ended => news,
     }
 }
