@@ -15,6 +15,7 @@ async function between(page: Page, server: Server): Promise<{ here: string; ther
   await expect(shown(page, 'old news')).toBeVisible();
   await page.getByRole('link', { name: 'Here', exact: true }).click();
   await expect(page).toHaveURL(new RegExp(here));
+  await unread(server, there, 0);
   return { here, there };
 }
 
