@@ -39,7 +39,8 @@ export const EXAMPLES: Example[] = [
 
 /** Begins an example, with its first message said. Answers its id. */
 export async function begin(example: Example): Promise<string> {
-  const agents = example.agents.flatMap((client) => hall.agents.find((agent) => agent.client === client) ?? []);
+  const known = await hall.registry();
+  const agents = example.agents.flatMap((client) => known.find((agent) => agent.client === client) ?? []);
   const id = await hall.begin(example.title, example.policy, agents);
   await post(`/threads/${id}/events`, { type: 'message', from: ME, to: 'all', content: example.first });
   return id;

@@ -72,6 +72,12 @@ class Hall {
     }
   }
 
+  /** The agents that the server knows, also for whoever is faster than their list. */
+  async registry(): Promise<AgentEntry[]> {
+    if (this.agents.length === 0) this.agents = (await get<{ agents: AgentEntry[] }>('/agents')).agents;
+    return this.agents;
+  }
+
   #linked(link: Link, retryAt: number | null, status: number): void {
     if (link === 'refused' && status === 401) session.lost();
     this.link = link;

@@ -182,6 +182,19 @@ test('an agent fails, says why, and can be asked again', async ({ page, server }
   await expect(shown(page, '[broken encountered an error]')).toHaveCount(2);
 });
 
+test('an example that is started before the agents are known invites them all the same', async ({ page, server }) => {
+  let go: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => (go = resolve));
+  await page.route('**/agents', async (route) => {
+    await gate;
+    await route.continue();
+  });
+  await page.goto(server.url);
+  await page.getByRole('button', { name: /Start.*second opinion/ }).click();
+  go();
+  await expect(messagesOf(page, 'analyst').first()).toBeVisible();
+});
+
 test('the same on a small screen', async ({ page, server }) => {
   await page.setViewportSize({ width: 320, height: 640 });
   await page.goto(server.url);
