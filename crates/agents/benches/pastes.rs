@@ -76,6 +76,7 @@ async fn measure(folder: &Path, socket: &str) -> Result<(), Failed> {
         let panes: Vec<String> = host.pasted().iter().map(|(pane, _)| pane.id.clone()).collect();
         let floor = bare_pastes(socket, &panes)?;
         clear(socket, &panes)?;
+        all_empty(&host).await?;
         all_idle(&hall).await?;
         // The first warms everything up.
         if round > 0 {
@@ -111,6 +112,17 @@ async fn idle(socket: &str) -> std::io::Result<()> {
 async fn all_idle(hall: &Hall) -> Result<(), Failed> {
     let sessions = hall.sessions()?;
     until(|| sessions.list(false).iter().all(|status| status.doing == Doing::Idle && status.waiting == 0)).await?;
+    Ok(())
+}
+
+/// Waits until nothing stands in a composer any more: nobody's prompt would be pasted before.
+async fn all_empty(host: &Watched) -> Result<(), Failed> {
+    let panes: Vec<Pane> = host.pasted().iter().map(|(pane, _)| pane.clone()).collect();
+    for pane in &panes {
+        while host.view(pane, "fake").await?.composer.is_none_or(|text| !text.is_empty()) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
     Ok(())
 }
 
