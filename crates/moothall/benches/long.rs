@@ -13,64 +13,19 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use futures_util::{Stream, StreamExt};
-use moothall_engine::ports::{Catalog, Epoch, EventLog, StreamBatch};
-use moothall_kernel::event::{Event, Posted, Recorded, To};
-use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
-use moothall_kernel::participant::Kind;
-use moothall_kernel::policy::Policy;
-use moothall_kernel::time::{Millis, Timestamp};
-use moothall_store::SqliteLog;
 use serde_json::{Value, json};
 
+#[path = "../tests/e2e/long_talk.rs"]
+mod long_talk;
+
 const LENGTHS: [u64; 4] = [100, 1_000, 10_000, 100_000];
-const TOGETHER: u64 = 100;
 const WARM_UP: usize = 100;
 const REPLIES: usize = 400;
 const CONFIG: &str = "[defaults]\ncooldown_seconds = 0\n[agents.parrot]\nreplies = [\"Yes: {message}\"]\n";
 
-fn event(seq: u64) -> Event {
-    let user = ParticipantId::user();
-    if seq == 1 {
-        return Event::Created { name: "Long talk".into(), by: user, policy: Policy::default() };
-    }
-    Event::Posted(Posted {
-        from: user,
-        kind: Kind::Human,
-        to: To::All,
-        body: format!("message {seq} about topic{}, and {}", seq % 100, "what else there is to say of it, ".repeat(8)),
-        mentions: Vec::new(),
-        depth: 0,
-        typed_at: None,
-        reply_to: None,
-        turn: None,
-        tags: Vec::new(),
-        via: false,
-        queued: false,
-        published: None,
-        error: None,
-        fingerprint: 0,
-    })
-}
-
 async fn fill(folder: &Path, messages: u64) {
-    let log = SqliteLog::open(folder).unwrap();
-    let created_at = Timestamp::from_millis(1_763_700_000_000);
-    let (title, policy) = ("Long talk".to_owned(), "mention_only".to_owned());
-    let catalog = Catalog { title, policy, created_at, next_wake: None, has_duties: false, archived: false };
-    for first in (0..messages).step_by(TOGETHER as usize) {
-        let events = (first + 1..=first + TOGETHER).map(|seq| Recorded { seq: Seq(seq), ts: created_at + Millis(seq), event: event(seq) });
-        let batch = StreamBatch {
-            stream: StreamId::new("long-talk"),
-            epoch: Epoch(0),
-            expected_head: Seq(first),
-            events: events.collect(),
-            claims: Vec::new(),
-            deliveries: Vec::new(),
-            catalog: catalog.clone(),
-        };
-        log.append(vec![batch]).await.unwrap();
-    }
-    log.close().await.unwrap();
+    let rest = "what else there is to say of it, ".repeat(8);
+    long_talk::fill(folder, messages, |seq| format!("message {seq} about topic{}, and {rest}", seq % 100)).await;
 }
 
 struct Server {

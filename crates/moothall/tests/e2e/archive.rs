@@ -3,16 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use moothall_engine::ports::{Catalog, Epoch, EventLog, StreamBatch};
-use moothall_kernel::event::{Event, Posted, Recorded, To};
-use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
-use moothall_kernel::participant::Kind;
-use moothall_kernel::policy::Policy;
-use moothall_kernel::time::Timestamp;
-use moothall_store::SqliteLog;
 use serde_json::{Value, json};
 
 use crate::harness::{Home, Server};
+use crate::long_talk::fill;
 
 /// What the server says about a thread's events, byte for byte, up to their end.
 async fn raw_events(server: &Server<'_>, thread: &str, query: &str) -> String {
@@ -61,53 +55,9 @@ async fn an_export_holds_every_event_as_the_server_shows_it() {
 
 const MESSAGES: u64 = 10_000;
 
-fn event(seq: u64) -> Event {
-    let user = ParticipantId::user();
-    if seq == 1 {
-        return Event::Created { name: "Long talk".into(), by: user, policy: Policy::default() };
-    }
-    Event::Posted(Posted {
-        from: user,
-        kind: Kind::Human,
-        to: To::All,
-        body: format!("message {seq} about topic{}", seq % 100),
-        mentions: Vec::new(),
-        depth: 0,
-        typed_at: None,
-        reply_to: None,
-        turn: None,
-        tags: Vec::new(),
-        via: false,
-        queued: false,
-        published: None,
-        error: None,
-        fingerprint: 0,
-    })
-}
-
 /// A conversation of that many messages, put where a server finds it.
 async fn long_talk(home: &Home, messages: u64) {
-    let log = SqliteLog::open(&home.data()).unwrap();
-    let (title, policy, created_at) = ("Long talk".to_owned(), "mention_only".to_owned(), Timestamp::from_millis(1_700_000_000_000));
-    let catalog = Catalog { title, policy, created_at, next_wake: None, has_duties: false, archived: false };
-    for first in (0..messages).step_by(100) {
-        let events = (first + 1..=first + 100).map(|seq| Recorded {
-            seq: Seq(seq),
-            ts: created_at + moothall_kernel::time::Millis(seq),
-            event: event(seq),
-        });
-        let batch = StreamBatch {
-            stream: StreamId::new("long-talk"),
-            epoch: Epoch(0),
-            expected_head: Seq(first),
-            events: events.collect(),
-            claims: Vec::new(),
-            deliveries: Vec::new(),
-            catalog: catalog.clone(),
-        };
-        log.append(vec![batch]).await.unwrap();
-    }
-    log.close().await.unwrap();
+    fill(&home.data(), messages, |seq| format!("message {seq} about topic{}", seq % 100)).await;
 }
 
 /// The answer once the index has caught up.

@@ -11,6 +11,7 @@ mod chat;
 mod chat_plain;
 mod crash;
 mod access;
+mod long_talk;
 mod archive;
 mod upkeep;
 mod models;
