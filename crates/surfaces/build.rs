@@ -1,6 +1,6 @@
 //! Builds the page in `web/` into `OUT_DIR/web`, where `ui.rs` embeds it.
 //!
-//! It runs only when something under `web/` changed. Without npm, or when npm fails, a plain page takes its place that says how to get
+//! It runs only when something under `web/` changed. Without a Node that is new enough, or when npm fails, a plain page takes its place that says how to get
 //! the real one, so that the server can always be built with Rust alone. `MOOTHALL_SKIP_WEB=1` asks for that page.
 
 use std::path::{Path, PathBuf};
@@ -47,9 +47,30 @@ fn build(web: &Path, out: &Path) -> Result<(), String> {
     if !web.join("package.json").exists() {
         return Err("there is no web folder".into());
     }
+    check_node()?;
     install(web)?;
     let out = out.to_str().ok_or("the path of the build folder is not UTF-8")?;
     npm(web, &["run", "build", "--", "--outDir", out, "--emptyOutDir", "--logLevel", "warn"])
+}
+
+/// Whether there is a Node that the page can be built with. What an old one says of itself helps nobody.
+fn check_node() -> Result<(), String> {
+    let way = "install Node 20.19 or newer with npm, `touch web/package.json` and build again";
+    let output = Command::new("node").arg("--version").stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("Node cannot be run ({error}); {way}"))?;
+    let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if is_usable(&version) { Ok(()) } else { Err(format!("Node {version} is too old for it; {way}")) }
+}
+
+/// The versions that `web/package.json` asks for.
+fn is_usable(version: &str) -> bool {
+    let mut numbers = version.trim_start_matches('v').split('.').map_while(|number| number.parse::<u32>().ok());
+    match (numbers.next(), numbers.next()) {
+        (Some(20), Some(minor)) => minor >= 19,
+        (Some(22), Some(minor)) => minor >= 12,
+        (Some(major), _) => major > 22,
+        (None, _) => false,
+    }
 }
 
 /// Installs what the lock file names, if it names something else than last time.
@@ -67,7 +88,7 @@ fn npm(web: &Path, arguments: &[&str]) -> Result<(), String> {
     let program = if cfg!(windows) { "npm.cmd" } else { "npm" };
     // Cargo reads this program's standard output, so npm must not write there.
     let output = Command::new(program).args(arguments).current_dir(web).stdin(Stdio::null()).output();
-    let output = output.map_err(|error| format!("npm cannot be run ({error}); install Node.js 20 or newer"))?;
+    let output = output.map_err(|error| format!("npm cannot be run ({error}); it comes with Node, or as a package of its own"))?;
     if output.status.success() {
         return Ok(());
     }

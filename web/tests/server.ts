@@ -1,7 +1,7 @@
 /** Starts the real server on a free port with a folder of its own, and ends it. */
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -40,15 +40,16 @@ export class Server {
     ];
     const child = spawn(BINARY, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#child = child;
-    const first = await new Promise<{ listening: string; page: string }>((resolve, reject) => {
+    const first = await new Promise<{ listening: string; key_file: string }>((resolve, reject) => {
       createInterface({ input: child.stdout }).once('line', (line) =>
-        resolve(JSON.parse(line) as { listening: string; page: string }),
+        resolve(JSON.parse(line) as { listening: string; key_file: string }),
       );
       child.once('error', reject);
       child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
     });
     this.url = first.listening;
-    this.page = first.page;
+    const { key } = JSON.parse(readFileSync(first.key_file, 'utf8')) as { key: string };
+    this.page = `${this.url}/#key=${key}`;
     return this;
   }
 
@@ -132,5 +133,13 @@ export class Server {
     more: Record<string, unknown> = {},
   ): Promise<{ event: { id: string; seq: number } }> {
     return this.post(`/threads/${thread}/events`, { from, content, ...more });
+  }
+
+  /** The same by somebody who shows no credential. */
+  async sayUnproven(thread: string, content: string, from = 'user'): Promise<void> {
+    const body = JSON.stringify({ from, content });
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${this.url}/threads/${thread}/events`, { method: 'POST', headers, body });
+    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
   }
 }

@@ -14,7 +14,8 @@ use moothall_engine::MemoryLog;
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::SystemClock;
 use moothall_engine::sessions::{
-    Adopt, Asker, Doing, HostFault, Key, Launch, Member, NewLink, NewSession, Pane, PaneNews, SessionHost, SessionId, SessionParts, View,
+    Adopt, Asker, Dialog, Doing, HostFault, Key, Launch, Member, NewLink, NewSession, Pane, PaneNews, SessionHost, SessionId, SessionParts,
+    View,
 };
 use moothall_kernel::command::{Actor, Command as Order, Post};
 use moothall_kernel::policy::Policy;
@@ -52,12 +53,14 @@ async fn measure(folder: &Path, socket: &str) -> Result<(), Failed> {
         clock: Arc::new(SystemClock),
         registry: Default::default(),
         defaults: Policy::default(),
+        budgets: Default::default(),
         owner: "bench".into(),
     };
     let hall = Hall::open_with(parts, Some(SessionParts::new(host.clone()))).await?;
     let mut sessions = Vec::new();
     for _ in 0..IDLE_TERMINALS {
-        let new = NewSession { client: "fake".into(), cwd: folder.into(), args: Vec::new(), name: None, by: Actor::human("user") };
+        let new =
+            NewSession { client: "fake".into(), cwd: folder.into(), args: Vec::new(), name: None, by: Actor::human("user"), session: None };
         sessions.push(hall.sessions()?.start(new).await?.session.id);
     }
     all_idle(&hall).await?;
@@ -209,6 +212,9 @@ impl SessionHost for Watched {
     }
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {
         self.host.press(pane, key).await
+    }
+    async fn choose(&self, pane: &Pane, client: &str, dialog: &Dialog, option: usize) -> Result<(), HostFault> {
+        self.host.choose(pane, client, dialog, option).await
     }
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault> {
         self.host.tail(pane, lines).await

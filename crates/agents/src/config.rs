@@ -8,7 +8,7 @@ use std::sync::Arc;
 use moothall_engine::agent::Agent;
 use moothall_engine::registry::AgentSpec;
 use moothall_engine::run_once::RunOnce;
-use moothall_engine::sessions::Housed;
+use moothall_engine::sessions::{ClientRights, Housed};
 use moothall_kernel::participant::{OnLost, Profile, Runtime};
 use moothall_kernel::time::Millis;
 use serde::Deserialize;
@@ -24,6 +24,8 @@ use crate::terminal::{Program, Reads};
 pub struct AgentConfig {
     /// How it runs: `command`, `script`, `llm` or `terminal`. Understood by itself where `command`, `replies` or `provider` is given.
     pub runtime: Option<Runtime>,
+    /// `false` takes an agent out of the registry, whether it is configured here, built in or found on this computer.
+    pub enabled: Option<bool>,
     /// One sentence for people.
     pub summary: Option<String>,
     /// What an invite of it starts from.
@@ -40,8 +42,14 @@ pub struct AgentConfig {
     pub cwd: Option<PathBuf>,
     /// `command`, `terminal`: variables added to the few it inherits.
     pub env: BTreeMap<String, String>,
+    /// `command`: the user that it runs as; the server's own where unset.
+    pub run_as: Option<String>,
     /// `terminal`: as which program's its screen is read.
     pub screen: Option<Reads>,
+    /// `terminal`: what its sessions reach: their own conversations, or all.
+    pub reach: Option<ReachKey>,
+    /// `terminal`: whether agents may start it without asking a person.
+    pub startable_by_agents: Option<bool>,
     /// `command`: what it reads, `json` or `prompt`.
     pub stdin: Option<Stdin>,
     /// `script`: what it says, turn after turn.
@@ -64,6 +72,16 @@ pub struct AgentConfig {
     pub price_input: Option<f64>,
     /// `llm`: price of a million tokens written.
     pub price_output: Option<f64>,
+}
+
+/// What the sessions of a client reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReachKey {
+    /// Their homes, and the conversations that they are in or made.
+    Own,
+    /// Everything.
+    All,
 }
 
 /// What an invite of a configured agent starts from.
@@ -107,6 +125,7 @@ impl fmt::Debug for AgentConfig {
         let hidden = |value: &Option<String>| value.as_ref().map(|_| "…");
         f.debug_struct("AgentConfig")
             .field("runtime", &self.runtime)
+            .field("enabled", &self.enabled)
             .field("summary", &self.summary)
             .field("profile", &self.profile)
             .field("model", &self.model)
@@ -115,7 +134,10 @@ impl fmt::Debug for AgentConfig {
             .field("command", &self.command.as_ref().map(|argv| argv.first()))
             .field("cwd", &self.cwd)
             .field("env", &self.env.keys().collect::<Vec<_>>())
+            .field("run_as", &self.run_as)
             .field("screen", &self.screen)
+            .field("reach", &self.reach)
+            .field("startable_by_agents", &self.startable_by_agents)
             .field("stdin", &self.stdin)
             .field("replies", &self.replies)
             .field("provider", &self.provider)
@@ -132,6 +154,16 @@ impl fmt::Debug for AgentConfig {
 }
 
 impl AgentConfig {
+    /// What its sessions may, and who may start them.
+    pub fn client_rights(&self) -> ClientRights {
+        ClientRights { reaches_all: self.reach == Some(ReachKey::All), startable_by_agents: self.startable_by_agents.unwrap_or_default() }
+    }
+
+    /// Whether there is such an agent at all.
+    pub fn is_enabled(&self) -> bool {
+        self.enabled != Some(false)
+    }
+
     /// The registry's entry for this section. `bridge_url` is the server's own address, which programs are told.
     ///
     /// # Errors
@@ -162,6 +194,7 @@ impl AgentConfig {
             argv,
             cwd: self.cwd.clone(),
             env: self.env.clone(),
+            run_as: self.run_as.clone(),
             stdin: self.stdin.unwrap_or_default(),
             bridge_url: bridge_url.to_owned(),
             timeout: self.time_limit()?,
@@ -274,8 +307,11 @@ impl AgentConfig {
             (Runtime::Command, "command", self.command.is_some()),
             (Runtime::Command, "cwd", self.cwd.is_some()),
             (Runtime::Command, "env", !self.env.is_empty()),
+            (Runtime::Command, "run_as", self.run_as.is_some()),
             (Runtime::Command, "stdin", self.stdin.is_some()),
             (Runtime::Terminal, "screen", self.screen.is_some()),
+            (Runtime::Terminal, "reach", self.reach.is_some()),
+            (Runtime::Terminal, "startable_by_agents", self.startable_by_agents.is_some()),
             (Runtime::Script, "replies", self.replies.is_some()),
             (Runtime::Llm, "provider", self.provider.is_some()),
             (Runtime::Llm, "base_url", self.base_url.is_some()),
@@ -292,6 +328,12 @@ impl AgentConfig {
         }
         // A program is described in the same way whether it runs for one turn or lives in a terminal.
         let shared = |key| runtime == Runtime::Terminal && matches!(key, "command" | "cwd" | "env");
+        if runtime == Runtime::Terminal && self.run_as.is_some() {
+            return Err(ConfigFault::new(
+                "run_as",
+                "A program in a terminal cannot run as another user yet; one that is run for each turn can.",
+            ));
+        }
         match given.into_iter().find(|(owner, key, given)| *given && *owner != runtime && !shared(*key)) {
             Some((owner, key, _)) => {
                 let message = format!("This key belongs to runtime {}; this agent's runtime is {}.", name(owner), name(runtime));

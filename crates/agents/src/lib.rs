@@ -13,6 +13,8 @@ pub mod command;
 pub mod llm;
 pub mod config;
 pub mod discover;
+pub mod logins;
+pub mod run_as;
 pub mod terminal;
 
 use std::sync::Arc;
@@ -21,7 +23,7 @@ use moothall_engine::registry::AgentSpec;
 use moothall_engine::run_once::RunOnce;
 use moothall_kernel::participant::Profile;
 
-pub use config::{AgentConfig, ConfigFault, ProfileConfig};
+pub use config::{AgentConfig, ConfigFault, ProfileConfig, ReachKey};
 pub use discover::discover;
 use script::Demo;
 

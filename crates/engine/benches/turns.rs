@@ -74,7 +74,7 @@ impl Room {
         let registry = registry();
         let invites = invites(&registry);
         let (log, clock) = (Arc::new(MemoryLog::new()), Arc::new(SystemClock));
-        let parts = HallParts { log, clock, registry, defaults: policy(), owner: "bench".into() };
+        let parts = HallParts { log, clock, registry, defaults: policy(), budgets: Default::default(), owner: "bench".into() };
         let hall = Hall::open(parts).await.unwrap();
         let stream = hall.create("bench".into(), policy(), Actor::human("user"), None).await.unwrap().stream;
         hall.submit(&stream, invites, None).await.unwrap();
@@ -162,7 +162,8 @@ async fn write(log: &MemoryLog, stream: &StreamId, invites: Command) {
     };
     let epoch = log.acquire(stream, "bench", Millis(0)).await.unwrap();
     let (claims, deliveries) = (Vec::new(), Vec::new());
-    let batch = StreamBatch { stream: stream.clone(), epoch, expected_head: Seq(0), events, claims, deliveries, catalog };
+    let batch =
+        StreamBatch { stream: stream.clone(), epoch, expected_head: Seq(0), events, claims, deliveries, charges: Vec::new(), catalog };
     log.append(vec![batch]).await.unwrap();
 }
 
@@ -176,7 +177,7 @@ async fn weight() {
         write(&log, &stream, invites(&registry)).await;
         streams.push(stream);
     }
-    let parts = HallParts { log, clock, registry, defaults: policy(), owner: "bench".into() };
+    let parts = HallParts { log, clock, registry, defaults: policy(), budgets: Default::default(), owner: "bench".into() };
     let hall = Hall::open(parts).await.unwrap();
     let before = resident_kib();
     for stream in &streams {

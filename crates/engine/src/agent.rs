@@ -5,7 +5,10 @@ use moothall_kernel::compose::Prompt;
 use moothall_kernel::event::{Fault, Recorded, TurnKind, Usage, Why};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::{Address, OnLost, Profile, Runtime};
+use moothall_kernel::permission::{Question, Withdrawn};
 use moothall_kernel::time::Millis;
+
+use crate::places::Places;
 
 /// A turn of some conversation, and which try of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,12 +92,17 @@ pub enum Report {
     Permission {
         /// The permission.
         permission: PermissionId,
-        /// The exact action.
-        action: String,
-        /// What can be answered.
-        options: Vec<String>,
+        /// What is asked.
+        question: Box<Question>,
         /// How long a person has.
         within: Millis,
+    },
+    /// What was asked is not asked any more, or something else is.
+    Withdrawn {
+        /// The permission.
+        permission: PermissionId,
+        /// Why.
+        because: Withdrawn,
     },
     /// It is over.
     Finished {
@@ -130,6 +138,8 @@ pub trait Agent: Send + Sync + 'static {
     fn timeout(&self) -> Option<Millis> {
         None
     }
+    /// How many programs may run at once, together with those of all others. Only for agents that start one for each turn.
+    fn share(&self, _places: &std::sync::Arc<Places>) {}
     /// Makes sure that the turn runs. Reports `Started` first and `Finished` last, at once or later.
     fn ensure(&self, job: Job, reporter: std::sync::Arc<dyn Reporter>);
     /// The start is in the log: what must not happen twice may happen now.
@@ -138,6 +148,10 @@ pub trait Agent: Send + Sync + 'static {
     async fn probe(&self, key: &TurnKey) -> Probe;
     /// Ends a turn. Nothing more need be reported about it.
     fn cancel(&self, key: &TurnKey);
-    /// Hands over a person's answer to a permission.
+    /// The time of a turn that runs is over. What works for this turn alone is ended.
+    fn lapsed(&self, key: &TurnKey) {
+        self.cancel(key);
+    }
+    /// Hands over a person's answer to a permission: the id of its option, or nothing when nobody answered in time.
     fn permit(&self, _key: &TurnKey, _permission: &PermissionId, _option: Option<&str>) {}
 }

@@ -113,7 +113,7 @@ impl Attendance {
         let streams = self.lock();
         let attending = streams.get(state.stream());
         let reachable = |p: &Participant| attending.is_some_and(|a| a.is_reachable(&p.id, now));
-        Facts { offline: remote.into_iter().filter(|p| !reachable(p)).map(|p| p.id.clone()).collect() }
+        Facts { offline: remote.into_iter().filter(|p| !reachable(p)).map(|p| p.id.clone()).collect(), ..Facts::default() }
     }
 }
 

@@ -13,7 +13,7 @@ use moothall_kernel::view::Viewer;
 
 use crate::agent::{Job, TurnKey};
 use crate::crash;
-use crate::ports::{EventLog, LogError};
+use crate::ports::{EventLog, LogError, Page};
 
 /// Messages in a job's transcript.
 const WINDOW_LEN: usize = 25;
@@ -67,11 +67,29 @@ impl Tail {
         let count = usize::try_from(through.0 - after.0).unwrap_or(usize::MAX);
         self.reach = self.reach.max(count);
         if self.range(after, through).is_none() {
-            self.events = of.log.read(of.state.stream(), after, count).await?.events.into();
+            self.events = read_span(of.log, of.state.stream(), after, count).await?.events.into();
         }
         let stream = of.state.stream();
         self.range(after, through).ok_or_else(|| LogError::Failed(format!("stream {stream} has a gap after {after}")))
     }
+}
+
+/// Events read at once where many are wanted.
+const SPAN_PAGE: usize = 1000;
+
+/// The events at so many positions after one, page after page. All of them are in memory then, so it is for spans that have an end.
+pub(crate) async fn read_span(log: &dyn EventLog, stream: &StreamId, after: Seq, count: usize) -> Result<Page, LogError> {
+    let left = |through: Seq| count.saturating_sub(usize::try_from(through.0 - after.0).unwrap_or(usize::MAX)).min(SPAN_PAGE);
+    let mut all = log.read(stream, after, left(after)).await?;
+    let mut before = after;
+    while all.through > before && left(all.through) > 0 {
+        before = all.through;
+        let next = log.read(stream, before, left(before)).await?;
+        all.events.extend(next.events);
+        all.through = all.through.max(next.through);
+        all.newer = all.newer.or(next.newer);
+    }
+    Ok(all)
 }
 
 /// Which turn of whom, and where to get its events.

@@ -7,17 +7,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use moothall_kernel::ids::StreamId;
 use std::sync::Arc;
+use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::{broadcast, mpsc};
 use tokio::task::AbortHandle;
 
-use crate::hall::Update;
 use crate::mail::{Notice, Request};
+use crate::updates::Updates;
 
 /// Requests that may wait for one stream; more are refused as overload.
 pub(crate) const QUEUE_LEN: usize = 1024;
-/// Updates a listener may lag behind before it has to read the log again.
-pub(crate) const UPDATES_LEN: usize = 1024;
 
 /// The way to a live stream.
 struct Mailbox {
@@ -34,36 +32,6 @@ pub(crate) struct Seat {
     pub(crate) requests: mpsc::Receiver<Request>,
     pub(crate) lane: mpsc::UnboundedReceiver<Box<Notice>>,
     pub(crate) updates: Arc<Updates>,
-}
-
-/// A stream's listeners. Most streams have none, and then it costs nothing.
-#[derive(Default)]
-pub(crate) struct Updates(Mutex<Option<broadcast::Sender<Update>>>);
-
-impl Updates {
-    fn lock(&self) -> MutexGuard<'_, Option<broadcast::Sender<Update>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Update> {
-        self.lock().get_or_insert_with(|| broadcast::channel(UPDATES_LEN).0).subscribe()
-    }
-
-    /// Tells everyone who listens; the update is made only when somebody does.
-    pub(crate) fn publish(&self, update: impl FnOnce() -> Update) {
-        if let Some(sender) = self.lock().as_ref().filter(|sender| sender.receiver_count() > 0) {
-            let _ = sender.send(update());
-        }
-    }
-
-    /// Whether somebody listens; forgets the buffer when nobody does.
-    pub(crate) fn in_use(&self) -> bool {
-        let mut sender = self.lock();
-        if sender.as_ref().is_some_and(|sender| sender.receiver_count() == 0) {
-            *sender = None;
-        }
-        sender.is_some()
-    }
 }
 
 /// What came of sending.

@@ -96,7 +96,7 @@ mod tests {
     }
 
     fn control(seq: u64, change: Change) -> Recorded {
-        at(seq, Event::Controlled { by: ParticipantId::user(), changes: vec![change] })
+        at(seq, Event::Controlled { by: ParticipantId::user(), changes: vec![change], unproven: false })
     }
 
     fn post(seq: u64, tags: Vec<String>) -> Recorded {
@@ -108,6 +108,8 @@ mod tests {
             mentions: Vec::new(),
             depth: 0,
             typed_at: None,
+            unproven: false,
+            unasked: false,
             reply_to: None,
             turn: None,
             tags,

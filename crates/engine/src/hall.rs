@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use tokio::sync::{broadcast, oneshot};
 use tokio::task::JoinHandle;
 
+use crate::budgets::BudgetsConfig;
 use crate::crash;
 use crate::inner::{Inner, stopped};
 use crate::mail::Request;
@@ -22,6 +23,7 @@ use crate::ports::{Clock, EventLog, ListFilter, ListPage, Listed, Page};
 use crate::presence::Presence;
 use crate::registry::Registry;
 use crate::sessions::{SessionError, SessionParts, Sessions};
+pub use crate::updates::Listener;
 use crate::wakes;
 
 /// A client's key for a request that must take effect once. (Section "Claims" of ARCHITECTURE.md.)
@@ -79,6 +81,9 @@ pub enum HallError {
     /// What is stored is damaged.
     #[error("{0}")]
     Damaged(String),
+    /// The disk could not be read.
+    #[error("{0}")]
+    Unreadable(String),
     /// The server is going down.
     #[error("the server is shutting down")]
     ShuttingDown,
@@ -132,7 +137,7 @@ pub struct Subscription {
     /// Partial answers of the turns that run now.
     pub partials: Vec<Signal>,
     /// What comes. Lagging means that the listener was too slow and has to read the log again.
-    pub updates: broadcast::Receiver<Update>,
+    pub updates: Listener,
 }
 
 /// A doorbell for those who watch the whole hall.
@@ -166,6 +171,8 @@ pub struct HallParts {
     pub registry: Registry,
     /// Settings of conversations that do not say otherwise.
     pub defaults: Policy,
+    /// What may be spent.
+    pub budgets: BudgetsConfig,
     /// Who this process is, for the epochs of its streams.
     pub owner: String,
 }
@@ -218,10 +225,12 @@ impl Hall {
     /// [`HallError`] when the log cannot be read.
     pub async fn open_with(parts: HallParts, sessions: Option<SessionParts>) -> Result<Hall, HallError> {
         let inner = Inner::new(parts, sessions);
+        inner.open_purses().await?;
         inner.sessions.open().await?;
         let wakes = tokio::spawn(wakes::watch(Arc::downgrade(&inner)));
         let hall = Hall { _life: Arc::new(Life { inner: inner.clone(), wakes }), inner };
         wakes::load_due(&hall.inner).await?;
+        hall.inner.spawn(Inner::count_old_turns(Arc::downgrade(&hall.inner)));
         crash::point("hall_opened");
         Ok(hall)
     }
@@ -232,8 +241,8 @@ impl Hall {
     }
 
     /// Settings of conversations that do not say otherwise.
-    pub fn defaults(&self) -> &Policy {
-        &self.inner.defaults
+    pub fn defaults(&self) -> Policy {
+        (*self.inner.standing().defaults()).clone()
     }
 
     /// The sessions of agents in terminals, and the links between them.
@@ -245,8 +254,18 @@ impl Hall {
     }
 
     /// The agents.
-    pub fn registry(&self) -> &Registry {
-        &self.inner.registry
+    pub fn registry(&self) -> Arc<Registry> {
+        self.inner.standing().registry()
+    }
+
+    /// Replaces what the operator says. Conversations go on: running turns end as they began, and every participant whose agent is
+    /// another one now, or none any more, is told so before its next turn.
+    pub async fn replace(&self, registry: Registry, defaults: Policy) {
+        self.inner.standing().replace(registry, defaults);
+        for queue in self.inner.directory.queues() {
+            // A stream that leaves meanwhile reads the registry when it is loaded again.
+            let _ = queue.send(Request::Refresh).await;
+        }
     }
 
     /// Begins a conversation; its id is a fresh UUID of version 7.
@@ -262,6 +281,9 @@ impl Hall {
     /// # Errors
     /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing was decided.
     pub async fn submit(&self, stream: &StreamId, command: Command, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
+        if let Command::AnswerPermission { permission, .. } = &command {
+            self.inner.sessions.see_question(stream, permission).await;
+        }
         self.inner.submit(stream, command, idempotency).await
     }
 
@@ -284,7 +306,7 @@ impl Hall {
     pub async fn preview(&self, stream: &StreamId, speaker: ParticipantId, to: To, body: String) -> Result<Vec<Forecast>, HallError> {
         let (inner, now) = (self.inner.clone(), self.now());
         let forecast = move |state: &Conversation| {
-            let facts = inner.attendance.facts(state, now);
+            let facts = inner.facts(state, now);
             state.preview(now, &speaker, &to, &body, &facts)
         };
         self.view(stream, forecast).await
@@ -301,7 +323,16 @@ impl Hall {
         self.submit(stream, Command::Publish { seq, kept: Box::new(kept), by }, idempotency).await
     }
 
-    /// Events after a position, all or at most `limit`.
+    /// One page of events after a position: at most `limit`, and no more bytes than [`crate::ports::PAGE_BYTES_MAX`]. Go on after
+    /// [`Page::through`] as long as it moves.
+    ///
+    /// # Errors
+    /// [`HallError`] when the stream does not exist or cannot be read.
+    pub async fn page(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, HallError> {
+        Ok(self.inner.log.read(stream, after, limit).await?)
+    }
+
+    /// Events after a position, all or at most `limit`, together in memory: for spans that are short. [`Hall::page`] is for the others.
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.

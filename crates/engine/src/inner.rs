@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command};
+use moothall_kernel::command::{Actor, Command, Facts};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
@@ -15,32 +15,33 @@ use uuid::Uuid;
 
 use crate::agent::{Report, TurnKey};
 use crate::attendance::Attendance;
+use crate::brief::read_span;
+use crate::budgets::Purses;
 use crate::crash;
 use crate::directory::{Directory, Seat, Sent};
-use crate::hall::{Answer, Bell, HallError, Idempotency, Signal, Update};
+use crate::hall::{Answer, Bell, HallError, Idempotency, Signal};
 use crate::live::{self, Begin};
 use crate::mail::{Notice, Request, Submitted, Wanted};
 use crate::meters::Meters;
 use crate::once::Turnstiles;
 use crate::ports::{Clock, EventLog, Listed, LogError, Page};
 use crate::presence::Presence;
-use crate::registry::Registry;
+use crate::registry::Standing;
 use crate::sessions::{SessionParts, Sessions};
 use crate::settle::{IDEM, claim_key, replay};
 
 /// Events read from the log at once, when all are wanted.
-const READ_PAGE: usize = 1000;
 /// Doorbells a listener may lag behind.
 const BELLS_LEN: usize = 4096;
 
 pub(crate) struct Inner {
     pub(crate) log: Arc<dyn EventLog>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) registry: Registry,
-    pub(crate) defaults: Policy,
+    standing: Standing,
     pub(crate) owner: String,
     pub(crate) directory: Directory,
     pub(crate) attendance: Attendance,
+    pub(crate) purses: Purses,
     pub(crate) bells: broadcast::Sender<Bell>,
     pub(crate) opened_at: Timestamp,
     pub(crate) meters: Arc<Meters>,
@@ -57,6 +58,7 @@ impl From<LogError> for HallError {
             LogError::NotFound(stream) => HallError::NotFound(stream),
             LogError::Damaged { .. } => HallError::Damaged(error.to_string()),
             LogError::Full => HallError::DiskFull,
+            LogError::Unreadable(_) => HallError::Unreadable(error.to_string()),
             LogError::Fatal(_) | LogError::Failed(_) => HallError::Failed(error.to_string()),
         }
     }
@@ -69,13 +71,13 @@ impl Inner {
             opened_at: parts.clock.now(),
             log: parts.log,
             clock: parts.clock,
-            registry: parts.registry,
-            defaults: parts.defaults,
+            standing: Standing::new(parts.registry, parts.defaults),
             owner: parts.owner,
             directory: Directory::default(),
             meters: Arc::default(),
             turnstiles: Turnstiles::default(),
             attendance: Attendance::default(),
+            purses: Purses::new(&parts.budgets),
             bells: broadcast::channel(BELLS_LEN).0,
             fatal: watch::channel(None).0,
             draining: AtomicBool::new(false),
@@ -83,8 +85,18 @@ impl Inner {
         })
     }
 
+    /// What the operator says now.
+    pub(crate) fn standing(&self) -> &Standing {
+        &self.standing
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// What a decision about a conversation may know.
+    pub(crate) fn facts(&self, state: &Conversation, now: Timestamp) -> Facts {
+        Facts { budgets: self.purses.facts(), ..self.attendance.facts(state, now) }
     }
 
     /// A stream's row, or [`HallError::NotFound`].
@@ -152,19 +164,7 @@ impl Inner {
     }
 
     pub(crate) async fn read(&self, stream: &StreamId, after: Seq, limit: Option<usize>) -> Result<Page, HallError> {
-        if let Some(limit) = limit {
-            return Ok(self.log.read(stream, after, limit).await?);
-        }
-        let mut all = self.log.read(stream, after, READ_PAGE).await?;
-        let mut before = after;
-        while all.through > before {
-            before = all.through;
-            let next = self.log.read(stream, before, READ_PAGE).await?;
-            all.events.extend(next.events);
-            all.through = all.through.max(next.through);
-            all.newer = all.newer.or(next.newer);
-        }
-        Ok(all)
+        Ok(read_span(&*self.log, stream, after, limit.unwrap_or(usize::MAX)).await?)
     }
 
     /// Sends a request to a stream, which is loaded if it exists and is not live.
@@ -219,7 +219,7 @@ impl Inner {
         let presence = self.attendance.note(stream, from, state, details, self.now())?;
         crash::point("presence");
         if let Some(updates) = self.directory.updates(stream) {
-            updates.publish(|| Update::Signal(Arc::new(Signal::Presence(presence.clone()))));
+            updates.signal(|| Signal::Presence(presence.clone()));
         }
         let _ = self.bells.send(Bell::Presence { stream: stream.clone(), presence: presence.clone() });
         Some(presence)

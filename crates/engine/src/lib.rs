@@ -15,9 +15,9 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), moothall_engine::hall::HallError> {
 //! let (log, clock) = (Arc::new(MemoryLog::new()), Arc::new(SystemClock));
-//! let parts = HallParts { log, clock, registry: Default::default(), defaults: Default::default(), owner: "example".into() };
+//! let parts = HallParts { log, clock, registry: Default::default(), defaults: Default::default(), budgets: Default::default(), owner: "example".into() };
 //! let hall = Hall::open(parts).await?;
-//! let stream = hall.create("Lunch".into(), hall.defaults().clone(), Actor::human("user"), None).await?.stream;
+//! let stream = hall.create("Lunch".into(), hall.defaults(), Actor::human("user"), None).await?.stream;
 //! let hello = Command::Post(Post::new(Actor::human("user"), "Soup or salad?"));
 //! let answer = hall.submit(&stream, hello, None).await?;
 //! assert_eq!(answer.head, Seq(2));
@@ -33,16 +33,20 @@ pub mod codec;
 pub mod presence;
 pub mod registry;
 pub mod hall;
+pub mod context;
 pub mod slash;
 pub mod search;
 pub mod marks;
 pub mod access;
 pub mod meters;
+pub mod places;
 pub mod run_once;
 pub mod sessions;
+pub mod budgets;
 pub mod crash;
 mod inner;
 mod directory;
+mod updates;
 mod mail;
 mod live;
 mod settle;

@@ -2,12 +2,14 @@
 //!
 //! It drains what is waiting, decides all of it, appends one batch, and only then tells anybody anything.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use moothall_kernel::Conversation;
+use moothall_kernel::budget::Charge;
 use moothall_kernel::command::Command;
-use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
@@ -16,7 +18,7 @@ use crate::agent::Report;
 use crate::brief::Tail;
 use crate::crash;
 use crate::directory::Seat;
-use crate::hall::{HallError, Subscription, Update};
+use crate::hall::{HallError, Subscription};
 use crate::inner::Inner;
 use crate::mail::{Notice, Question, Request};
 use crate::meters::OpenTurns;
@@ -75,6 +77,8 @@ pub(crate) struct Live {
     /// The pending ones wait until then, because the log had no room.
     pub(crate) retry_at: Option<Instant>,
     pub(crate) wake: Option<Instant>,
+    /// Refused contributions that were not kept and of which no event has told yet: how many of whom, and how many bytes.
+    pub(crate) unkept: BTreeMap<ParticipantId, (u64, u64)>,
     /// When it last had something to do.
     active: Instant,
     /// Both clocks as they stood then: they drift apart when the computer slept.
@@ -156,6 +160,7 @@ impl Live {
             pending: Vec::new(),
             retry_at: None,
             wake: None,
+            unkept: BTreeMap::new(),
             active: pulse.1,
             pulse,
         };
@@ -171,13 +176,19 @@ impl Live {
         if downtime > GAP && self.has_timers() {
             self.pending.push(Item::own(Command::Resume { downtime }));
         }
+        let changed = self.changed_facts();
+        self.pending.extend(changed);
+    }
+
+    /// What the registry says otherwise than the conversation remembers.
+    fn changed_facts(&self) -> Vec<Item> {
+        let registry = self.hall.standing().registry();
         let agents = self.committed.agents().filter(|_| !self.committed.is_archived());
         let changed = agents.filter_map(|p| {
-            let facts = self.hall.registry.facts(p.profile.client.as_deref()?);
+            let facts = registry.facts(p.profile.client.as_deref()?);
             (p.address.is_none() && facts != p.facts).then(|| Command::Facts { participant: p.id.clone(), facts })
         });
-        let changed: Vec<Command> = changed.collect();
-        self.pending.extend(changed.into_iter().map(Item::own));
+        changed.map(Item::own).collect()
     }
 
     fn has_timers(&self) -> bool {
@@ -270,6 +281,9 @@ impl Live {
         for notice in drained.notices.drain(..) {
             self.hear(notice, &mut items);
         }
+        if self.newer.is_none() && drained.requests.iter().any(|request| matches!(request, Request::Refresh)) {
+            items.extend(self.changed_facts());
+        }
         for request in drained.requests.drain(..) {
             sort(request, &mut items, &mut after);
         }
@@ -316,7 +330,7 @@ impl Live {
             // At once, so that a piece of an answer never follows the answer.
             Notice::Report(key, report @ (Report::Delta(_) | Report::Progress(_))) => {
                 if let Some(signal) = self.streamed(&key, report) {
-                    self.seat.updates.publish(|| Update::Signal(Arc::new(signal)));
+                    self.seat.updates.signal(|| signal);
                 }
             }
             Notice::Report(key, report) => items.extend(self.reported(&key, report).map(Item::own)),
@@ -366,7 +380,7 @@ fn sort(request: Request, items: &mut Vec<Item>, after: &mut After) {
         Request::Submit(submitted) => items.push(Item::asked(*submitted)),
         Request::Ask(question) => after.questions.push(question),
         Request::Subscribe(reply) => after.subscribers.push(reply),
-        Request::Wake => {}
+        Request::Wake | Request::Refresh => {}
         Request::Drain(done) => after.drained.push(done),
     }
 }
@@ -374,6 +388,24 @@ fn sort(request: Request, items: &mut Vec<Item>, after: &mut After) {
 fn refuse_newer(stream: &StreamId, (seq, kind): &Newer, items: Vec<Item>) {
     let error = HallError::ReadOnly { stream: stream.clone(), seq: *seq, kind: kind.clone() };
     items.into_iter().for_each(|item| item.answer(Err(error.clone())));
+}
+
+/// What a stream's turns cost up to a position, or to the first event that this version does not know.
+pub(crate) async fn charges_up_to(log: &dyn EventLog, stream: &StreamId, through: Seq) -> Result<Vec<Charge>, HallError> {
+    let mut state = Conversation::new(stream.clone());
+    let (mut charges, mut after) = (Vec::new(), Seq(0));
+    loop {
+        let page = log.read(stream, after, LOAD_PAGE).await?;
+        let known = |seq: Seq| seq <= through && page.newer.as_ref().is_none_or(|(newer, _)| seq < *newer);
+        for event in page.events.iter().filter(|event| known(event.seq)) {
+            charges.extend(state.charge_of(event.ts, &event.event));
+            state.apply(event);
+        }
+        if page.newer.is_some() || page.through <= after || page.through >= through {
+            return Ok(charges);
+        }
+        after = page.through;
+    }
 }
 
 /// The state of a stream, up to the first event that this version does not know.

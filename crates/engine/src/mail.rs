@@ -23,6 +23,8 @@ pub(crate) enum Request {
     Subscribe(oneshot::Sender<Result<Subscription, HallError>>),
     /// Be loaded: there may be something to do.
     Wake,
+    /// Look at the registry: it is another one.
+    Refresh,
     /// Say when everything that came before is committed.
     Drain(oneshot::Sender<()>),
 }
@@ -49,7 +51,7 @@ impl Request {
             Request::Submit(submitted) => drop(submitted.reply.send(Err(error.clone()))),
             Request::Ask(question) => question(Err(error.clone())),
             Request::Subscribe(reply) => drop(reply.send(Err(error.clone()))),
-            Request::Wake => {}
+            Request::Wake | Request::Refresh => {}
             Request::Drain(done) => drop(done.send(())),
         }
     }

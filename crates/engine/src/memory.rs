@@ -9,12 +9,14 @@ use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
 
 use crate::access::Principals;
+use crate::codec;
 use crate::ports::{
-    AppendError, Catalog, Claim, ClaimChange, Deliveries, Delivery, DeliveryState, Epoch, EventLog, ListFilter, ListPage, Listed, LogError,
-    NewDelivery, Page, ReadMarks, Search, SessionBook, StreamBatch,
+    AppendError, Catalog, Claim, ClaimChange, Deliveries, Delivery, DeliveryState, Epoch, EventLog, Ledger, ListFilter, ListPage, Listed,
+    LogError, NewDelivery, PAGE_BYTES_MAX, Page, ReadMarks, Search, SessionBook, StreamBatch,
 };
 use crate::sessions::{Session, SessionId};
 
+mod ledger;
 mod marks;
 mod principals;
 mod search;
@@ -56,8 +58,10 @@ struct Shelf {
     claims: BTreeMap<(String, String), Claim>,
     deliveries: Vec<Delivery>,
     keys: principals::Keys,
+    ledger: ledger::Rows,
     sessions: BTreeMap<SessionId, Session>,
     listeners: BTreeSet<(SessionId, SessionId)>,
+    rooms: BTreeSet<(SessionId, StreamId)>,
 }
 
 /// A stream may have a writer before it begins; it is there for readers from its first event on.
@@ -80,6 +84,13 @@ impl Entry {
         match self {
             Entry::Known(recorded) => recorded.ts,
             Entry::Newer { ts, .. } => *ts,
+        }
+    }
+
+    fn weight(&self) -> usize {
+        match self {
+            Entry::Known(recorded) => codec::weight(&recorded.event),
+            Entry::Newer { kind, .. } => kind.len(),
         }
     }
 }
@@ -108,7 +119,12 @@ impl Stream {
     fn page(&self, after: Seq, limit: usize) -> Page {
         let mut page = Page { through: after, ..Page::default() };
         let skip = usize::try_from(after.0).unwrap_or(usize::MAX);
+        let mut bytes = 0;
         for entry in self.entries.iter().skip(skip).take(limit) {
+            bytes += entry.weight();
+            if bytes > PAGE_BYTES_MAX && page.through > after {
+                break;
+            }
             page.through = page.through.next();
             match entry {
                 Entry::Known(recorded) => page.events.push(recorded.clone()),
@@ -194,6 +210,7 @@ impl Shelf {
         for new in batch.deliveries {
             self.deliver(&batch.stream, new);
         }
+        self.ledger.count(&batch.stream, &batch.charges);
         let stream = self.streams.entry(batch.stream.clone()).or_default();
         if !stream.began() {
             self.in_order.push(batch.stream.clone());
@@ -319,6 +336,10 @@ impl EventLog for MemoryLog {
     }
 
     fn deliveries(&self) -> Option<&dyn Deliveries> {
+        Some(self)
+    }
+
+    fn ledger(&self) -> Option<&dyn Ledger> {
         Some(self)
     }
 

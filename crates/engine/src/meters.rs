@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use moothall_kernel::Conversation;
-use moothall_kernel::event::{Event, Outcome, Recorded};
+use moothall_kernel::budget::{Charge, Purse};
+use moothall_kernel::event::{Event, Outcome, Recorded, WhyNot};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Runtime;
 
+use crate::budgets::BudgetState;
 use crate::hall::{Hall, HallError};
 use crate::ports::{AppendError, DeliveryState};
 
@@ -90,6 +92,10 @@ pub(crate) struct Meters {
     append_time: Histogram,
     turns: Tally<(&'static str, &'static str)>,
     open: Mutex<BTreeMap<&'static str, u64>>,
+    input_tokens: AtomicU64,
+    output_tokens: AtomicU64,
+    cost_micros: AtomicU64,
+    over_budget: AtomicU64,
 }
 
 /// What the engine has counted up to now.
@@ -113,6 +119,18 @@ pub struct Counted {
     pub waiting_appends: usize,
     /// Deliveries by state, those that are done apart.
     pub deliveries: BTreeMap<DeliveryState, u64>,
+    /// Tokens that models have read since the server started.
+    pub input_tokens: u64,
+    /// Tokens that they have written.
+    pub output_tokens: u64,
+    /// What that cost, in millionths of the currency.
+    pub cost_micros: u64,
+    /// That currency.
+    pub currency: String,
+    /// Turns that no budget could pay.
+    pub over_budget: u64,
+    /// The budgets of the hall that have limits.
+    pub budgets: Vec<BudgetState>,
 }
 
 impl Hall {
@@ -137,6 +155,12 @@ impl Hall {
             waiting_requests: queues.iter().map(|queue| queue.max_capacity() - queue.capacity()).sum(),
             waiting_appends: log.waiting(),
             deliveries,
+            input_tokens: meters.input_tokens.load(Ordering::Relaxed),
+            output_tokens: meters.output_tokens.load(Ordering::Relaxed),
+            cost_micros: meters.cost_micros.load(Ordering::Relaxed),
+            currency: self.currency(),
+            over_budget: meters.over_budget.load(Ordering::Relaxed),
+            budgets: self.budgets_of(&Purse::Hall, None),
         })
     }
 }
@@ -155,8 +179,19 @@ impl Meters {
         self.append_time.observe(took);
     }
 
+    /// What was appended cost this.
+    pub(crate) fn charged(&self, charges: &[Charge]) {
+        for Charge { usage, .. } in charges {
+            self.input_tokens.fetch_add(usage.input_tokens, Ordering::Relaxed);
+            self.output_tokens.fetch_add(usage.output_tokens, Ordering::Relaxed);
+            self.cost_micros.fetch_add(usage.cost_micros, Ordering::Relaxed);
+        }
+    }
+
     /// Counts the turns that these committed events ended, and says so in the server's own log: by number and word, never by content.
     pub(crate) fn committed(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) {
+        let over_budget = |recorded: &&Recorded| matches!(recorded.event, Event::Skipped { why_not: WhyNot::OverBudget, .. });
+        self.over_budget.fetch_add(events.iter().filter(over_budget).count() as u64, Ordering::Relaxed);
         for recorded in events {
             let Event::TurnEnded { turn, participant, attempt, outcome, fault, usage } = &recorded.event else { continue };
             let runtime = state.participant(participant).map_or("gone", |participant| runtime_word(participant.facts.runtime));

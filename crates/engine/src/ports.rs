@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use moothall_kernel::Conversation;
+use moothall_kernel::budget::{Charge, Purse, Raise};
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::search::{Piece, Query};
@@ -199,6 +200,8 @@ pub struct StreamBatch {
     pub claims: Vec<ClaimChange>,
     /// Side effects owed.
     pub deliveries: Vec<NewDelivery>,
+    /// What the events cost: counted if they are appended, and once.
+    pub charges: Vec<Charge>,
     /// The stream's row after this.
     pub catalog: Catalog,
 }
@@ -256,10 +259,16 @@ pub enum LogError {
     /// The log can no longer be trusted to write; the process has to stop.
     #[error("the log failed: {0}")]
     Fatal(String),
+    /// The disk could not be read, as far as this goes; what is written is not touched by that.
+    #[error("the disk could not be read: {0}")]
+    Unreadable(String),
     /// Anything else.
     #[error("the log failed: {0}")]
     Failed(String),
 }
+
+/// Most bytes of envelopes and words in one page: what a reader holds at a time, however long the conversation is.
+pub const PAGE_BYTES_MAX: usize = 512 * 1024;
 
 /// Events in order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -280,7 +289,8 @@ pub trait EventLog: Send + Sync + 'static {
     /// A `Redacted` among the events erases, in the same breath, the words of the event that it names: whoever reads that one from
     /// then on gets it with empty words. The words are gone from wherever the log keeps them once this returns.
     async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Seq>, AppendError>;
-    /// Reads at most `limit` events after a position.
+    /// Reads at most `limit` events after a position, and no more than [`PAGE_BYTES_MAX`] of them unless the first alone is larger: a
+    /// page may be shorter than was asked for, so whoever wants more goes on after [`Page::through`] until nothing comes.
     async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError>;
     /// A stream's row.
     async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError>;
@@ -312,6 +322,10 @@ pub trait EventLog: Send + Sync + 'static {
     }
     /// The sessions and who listens to them, where the log keeps any.
     fn sessions(&self) -> Option<&dyn SessionBook> {
+        None
+    }
+    /// What turns have cost, where the log counts it.
+    fn ledger(&self) -> Option<&dyn Ledger> {
         None
     }
     /// The index of what was said, where the log has one.
@@ -348,6 +362,78 @@ pub trait SessionBook: Send + Sync + 'static {
     async fn listeners(&self, target: &SessionId) -> Result<Vec<SessionId>, LogError>;
     /// Forgets that one wants to know.
     async fn unlisten(&self, target: &SessionId, caller: &SessionId) -> Result<(), LogError>;
+    /// Notes that a session came into a conversation.
+    async fn enter(&self, session: &SessionId, room: &StreamId) -> Result<(), LogError>;
+    /// Notes that it left.
+    async fn leave(&self, session: &SessionId, room: &StreamId) -> Result<(), LogError>;
+    /// Where a session is, as far as it was noted, in the order of the ids.
+    async fn rooms(&self, session: &SessionId) -> Result<Vec<StreamId>, LogError>;
+}
+
+/// What turns have cost, in rows beside the log that could be made again from it: one for each hour, stream, agent and causer.
+#[async_trait]
+pub trait Ledger: Send + Sync + 'static {
+    /// What was charged from this hour on, summed over all streams.
+    async fn charged_since(&self, hour: Timestamp) -> Result<Vec<Charge>, LogError>;
+    /// Sums, those that cost or were called most first.
+    async fn used(&self, wanted: &UsageWanted) -> Result<Vec<Used>, LogError>;
+    /// Keeps what a purse may spend above its limit, in place of an earlier raise.
+    async fn keep_raise(&self, purse: &Purse, raise: &Raise) -> Result<(), LogError>;
+    /// What purses may spend above their limits from this time on.
+    async fn raises(&self, now: Timestamp) -> Result<Vec<(Purse, Raise)>, LogError>;
+    /// Streams of which something was appended before there were rows, and how far that goes.
+    async fn uncounted(&self, limit: usize) -> Result<Vec<(StreamId, Seq)>, LogError>;
+    /// Counts, once, what was appended to a stream before there were rows.
+    async fn count(&self, stream: &StreamId, charges: Vec<Charge>) -> Result<(), LogError>;
+}
+
+/// What sums are made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsageWanted {
+    /// Only in these streams.
+    pub streams: Option<Vec<StreamId>>,
+    /// Only of this agent.
+    pub agent: Option<String>,
+    /// Only from this time on; whole hours count.
+    pub from: Option<Timestamp>,
+    /// Only before this time.
+    pub to: Option<Timestamp>,
+    /// A sum for each of these; one of everything where unset.
+    pub by: Option<UsageBy>,
+    /// At most so many sums.
+    pub limit: usize,
+}
+
+/// What there is a sum for each of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsageBy {
+    /// For each agent.
+    Agent,
+    /// For each stream.
+    Stream,
+    /// For each day in UTC, the newest first.
+    Day,
+}
+
+/// A sum of what turns have cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// The agent, of sums by agent.
+    pub agent: Option<String>,
+    /// The stream, of sums by stream.
+    pub stream: Option<StreamId>,
+    /// The beginning of the day, of sums by day.
+    pub day: Option<Timestamp>,
+    /// Turns that began.
+    pub turns: u64,
+    /// Those that no person set off.
+    pub unattended: u64,
+    /// Tokens read.
+    pub input_tokens: u64,
+    /// Tokens written.
+    pub output_tokens: u64,
+    /// Millionths of the currency.
+    pub cost_micros: u64,
 }
 
 /// How much of a stream a reader has before them.

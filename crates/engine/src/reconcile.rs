@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use moothall_kernel::command::Command;
 use moothall_kernel::duties::Run;
-use moothall_kernel::event::{Event, Fault, Recorded, TurnKind, Usage};
+use moothall_kernel::event::{Event, Fault, Outcome, Recorded, TurnKind, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{OnLost, Participant, Runtime};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -53,6 +53,8 @@ struct Going {
     phase: Phase,
     /// Its runtime knows that the start is in the log.
     begun: bool,
+    /// It ended because its time was over.
+    lapsed: bool,
 }
 
 /// Where a turn stands between its conversation and its runtime.
@@ -152,7 +154,8 @@ impl Live {
                 && going.phase != Phase::Over
                 && let Some(agent) = &going.agent
             {
-                agent.cancel(&TurnKey { stream: stream.clone(), turn: *turn, attempt: going.attempt });
+                let key = TurnKey { stream: stream.clone(), turn: *turn, attempt: going.attempt };
+                if going.lapsed { agent.lapsed(&key) } else { agent.cancel(&key) }
             }
             keep
         });
@@ -183,7 +186,8 @@ impl Live {
         if participant.facts.runtime == Runtime::Terminal {
             return Some(self.hall.sessions.agent());
         }
-        let spec = self.hall.registry.get(participant.profile.client.as_deref()?)?;
+        let registry = self.hall.standing().registry();
+        let spec = registry.get(participant.profile.client.as_deref()?)?;
         (participant.facts.runtime != Runtime::Remote).then(|| spec.agent.clone())
     }
 
@@ -197,9 +201,10 @@ impl Live {
             through: turn.running.map_or(self.committed.head(), |running| running.through_seq),
             read_at: self.committed.head(),
             partial: Partial::default(),
-            permissions: Vec::new(),
+            permissions: turn.permissions().cloned().collect(),
             phase,
             begun: false,
+            lapsed: false,
         };
         self.runs.going.insert(run.turn, going);
     }
@@ -285,9 +290,18 @@ impl Live {
                 let read_at = going?.read_at;
                 Some(Command::Summarise { turn, attempt, through, read_at, text, usage })
             }
-            Report::Permission { permission, action, options, within } => {
-                going?.permissions.push(permission.clone());
-                Some(Command::AskPermission { permission, turn, action, options, within })
+            Report::Permission { permission, question, within } => {
+                let going = going?;
+                if !going.permissions.contains(&permission) {
+                    going.permissions.push(permission.clone());
+                }
+                Some(Command::AskPermission { permission, turn, question, within })
+            }
+            Report::Withdrawn { permission, because } => {
+                if let Some(going) = going {
+                    going.permissions.retain(|asked| *asked != permission);
+                }
+                Some(Command::WithdrawPermission { permission, because })
             }
             Report::Finished { result, usage } => {
                 crash::point("agent_finished");
@@ -316,6 +330,7 @@ impl Live {
             | Report::Started { .. }
             | Report::Summarised { .. }
             | Report::Permission { .. }
+            | Report::Withdrawn { .. }
             | Report::Finished { .. } => None,
         }
     }
@@ -329,9 +344,11 @@ impl Live {
                     let run_here = self.runs.going.get(turn).filter(|going| going.agent.is_some());
                     states.extend(run_here.map(|going| (going.participant.clone(), "thinking")));
                 }
-                Event::TurnEnded { turn, participant, .. } => {
-                    let run_here = self.runs.going.get(turn).is_some_and(|going| going.agent.is_some());
-                    states.extend(run_here.then(|| (participant.clone(), "listening")));
+                Event::TurnEnded { turn, participant, outcome, .. } => {
+                    if let Some(going) = self.runs.going.get_mut(turn) {
+                        going.lapsed = *outcome == Outcome::Expired;
+                        states.extend(going.agent.is_some().then(|| (participant.clone(), "listening")));
+                    }
                 }
                 Event::PermissionAnswered { permission, option, .. } => self.permit(permission, Some(option)),
                 Event::PermissionExpired { permission } => self.permit(permission, None),

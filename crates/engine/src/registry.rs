@@ -1,11 +1,13 @@
 //! The operator's registry: which agents exist and how they run.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use moothall_kernel::participant::{AgentFacts, Profile};
+use moothall_kernel::policy::Policy;
 
 use crate::agent::Agent;
+use crate::places::Places;
 
 /// An entry of the registry.
 #[derive(Clone)]
@@ -33,11 +35,24 @@ impl AgentSpec {
 #[derive(Clone, Default)]
 pub struct Registry {
     specs: BTreeMap<String, AgentSpec>,
+    places: Option<Arc<Places>>,
 }
 
 impl Registry {
+    /// Lets only so many programs run at once, of all entries together, those that come later too.
+    pub fn share(&mut self, places: Arc<Places>) {
+        self.specs.values().for_each(|spec| spec.agent.share(&places));
+        self.places = Some(places);
+    }
+
+    /// The places that programs share, where their number has an end.
+    pub fn places(&self) -> Option<&Arc<Places>> {
+        self.places.as_ref()
+    }
+
     /// Adds an entry; one of the same name is replaced.
     pub fn insert(&mut self, spec: AgentSpec) {
+        self.places.iter().for_each(|places| spec.agent.share(places));
         self.specs.insert(spec.client.clone(), spec);
     }
 
@@ -54,5 +69,28 @@ impl Registry {
     /// What the kernel may know about a client; an unknown one is external. (Rulings 4 and 5.)
     pub fn facts(&self, client: &str) -> AgentFacts {
         self.get(client).map_or_else(AgentFacts::external, AgentSpec::facts)
+    }
+}
+
+/// What the operator says now: it can be replaced while conversations go on.
+pub(crate) struct Standing(RwLock<(Arc<Registry>, Arc<Policy>)>);
+
+impl Standing {
+    pub(crate) fn new(registry: Registry, defaults: Policy) -> Self {
+        Self(RwLock::new((Arc::new(registry), Arc::new(defaults))))
+    }
+
+    pub(crate) fn replace(&self, registry: Registry, defaults: Policy) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = (Arc::new(registry), Arc::new(defaults));
+    }
+
+    /// The agents.
+    pub(crate) fn registry(&self) -> Arc<Registry> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+
+    /// Settings of conversations that do not say otherwise.
+    pub(crate) fn defaults(&self) -> Arc<Policy> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 }

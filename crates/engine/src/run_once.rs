@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use async_trait::async_trait;
@@ -16,6 +16,7 @@ use moothall_kernel::time::Millis;
 use tokio::task::AbortHandle;
 
 use crate::agent::{Agent, Job, Probe, Report, Reporter, TurnKey};
+use crate::places::{Place, Places};
 
 /// One turn's work as a future. It is dropped when the turn is cancelled: whatever must not outlive it belongs into drop guards.
 #[async_trait]
@@ -34,6 +35,10 @@ pub trait Work: Send + Sync + 'static {
     }
     /// Hands over a person's answer to a permission.
     fn permit(&self, _key: &TurnKey, _permission: &PermissionId, _option: Option<&str>) {}
+    /// Whether it starts a program, of which only so many run at once.
+    fn needs_a_place(&self) -> bool {
+        false
+    }
 }
 
 /// An [`Agent`] that does each turn's [`Work`] once.
@@ -42,6 +47,7 @@ pub trait Work: Send + Sync + 'static {
 pub struct RunOnce<W: Work> {
     work: Arc<W>,
     going: Arc<Going>,
+    places: OnceLock<Arc<Places>>,
 }
 
 /// The turns that run.
@@ -52,11 +58,35 @@ struct Going(Mutex<HashMap<TurnKey, Slot>>);
 struct Slot {
     run: Arc<()>,
     abort: Option<AbortHandle>,
+    /// What it will do once there is a place for it: the newest of what it was given.
+    waits_with: Option<Assignment>,
 }
+
+/// What a turn is to do, and who hears of it.
+type Assignment = (Job, Arc<dyn Reporter>);
 
 impl Going {
     fn lock(&self) -> MutexGuard<'_, HashMap<TurnKey, Slot>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives a turn that waits for a place something newer to do. Whether it waits.
+    fn renew(&self, job: &Job, reporter: &Arc<dyn Reporter>) -> bool {
+        let mut going = self.lock();
+        let waits = going.get_mut(&job.key).and_then(|slot| slot.waits_with.as_mut());
+        waits.map(|assignment| *assignment = (job.clone(), reporter.clone())).is_some()
+    }
+
+    /// Notes what a turn will do once there is a place for it.
+    fn wait_with(&self, listed: &Listed, assignment: Assignment) {
+        if let Some(slot) = self.lock().get_mut(&listed.key).filter(|slot| Arc::ptr_eq(&slot.run, &listed.run)) {
+            slot.waits_with = Some(assignment);
+        }
+    }
+
+    /// Takes it up.
+    fn take_up(&self, listed: &Listed) -> Option<Assignment> {
+        self.lock().get_mut(&listed.key).filter(|slot| Arc::ptr_eq(&slot.run, &listed.run))?.waits_with.take()
     }
 
     /// Enters a turn, unless it runs already.
@@ -64,7 +94,7 @@ impl Going {
         match self.lock().entry(key.clone()) {
             Entry::Occupied(_) => None,
             Entry::Vacant(slot) => {
-                let run = slot.insert(Slot { run: Arc::default(), abort: None }).run.clone();
+                let run = slot.insert(Slot { run: Arc::default(), abort: None, waits_with: None }).run.clone();
                 Some(Listed { going: self.clone(), key: key.clone(), run })
             }
         }
@@ -113,7 +143,7 @@ impl Drop for Ending {
 impl<W: Work> RunOnce<W> {
     /// An agent that does this work.
     pub fn new(work: W) -> Self {
-        Self { work: Arc::new(work), going: Arc::default() }
+        Self { work: Arc::new(work), going: Arc::default(), places: OnceLock::new() }
     }
 
     /// The work.
@@ -123,13 +153,32 @@ impl<W: Work> RunOnce<W> {
 
     fn future(&self, job: Job, reporter: Arc<dyn Reporter>, listed: Listed) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let work = self.work.clone();
+        let places = self.places.get().filter(|_| work.needs_a_place()).cloned();
         Box::pin(async move {
+            let (place, (job, reporter)) = match seated(places, &listed, (job, reporter)).await {
+                Some(seated) => seated,
+                None => return,
+            };
+            reporter.report(Report::Started { through: job.through });
             let ending = Ending { reporter: reporter.clone(), owed: true };
             let (result, usage) = work.run(&job, &*reporter).await;
-            drop(listed);
+            drop((listed, place));
             ending.report(result, usage);
         })
     }
+}
+
+/// Waits for a place where one is needed, and says so. Meanwhile what is to be done may be renewed. Nothing when nobody wants it any more.
+async fn seated(places: Option<Arc<Places>>, listed: &Listed, assignment: Assignment) -> Option<(Option<Place>, Assignment)> {
+    let Some(places) = places else { return Some((None, assignment)) };
+    if let Some(place) = places.free_one() {
+        return Some((Some(place), assignment));
+    }
+    assignment.1.report(Report::Progress(places.why()));
+    let waiting = places.wait(&assignment.0.key);
+    listed.going.wait_with(listed, assignment);
+    let place = waiting.place().await;
+    Some((place, listed.going.take_up(listed)?))
 }
 
 impl<W: Work> Drop for RunOnce<W> {
@@ -154,10 +203,12 @@ impl<W: Work> Agent for RunOnce<W> {
     }
 
     fn ensure(&self, job: Job, reporter: Arc<dyn Reporter>) {
+        if self.going.renew(&job, &reporter) {
+            return;
+        }
         let key = job.key.clone();
         let Some(listed) = self.going.enter(&key) else { return };
         let run = listed.run.clone();
-        reporter.report(Report::Started { through: job.through });
         let mut future = self.future(job, reporter, listed);
         // A panic was already reported by `Ending`, and must not take the conversation down with it.
         let first = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(Waker::noop()))));
@@ -172,8 +223,21 @@ impl<W: Work> Agent for RunOnce<W> {
         }
     }
 
+    fn waits(&self) -> bool {
+        self.work.needs_a_place() && self.places.get().is_some()
+    }
+
+    fn share(&self, places: &Arc<Places>) {
+        // Whoever came first has said how many there are.
+        let _ = self.places.set(places.clone());
+    }
+
     async fn probe(&self, key: &TurnKey) -> Probe {
-        if self.going.lock().contains_key(key) { Probe::Running } else { Probe::Unknown }
+        match self.going.lock().get(key) {
+            Some(Slot { waits_with: Some(_), .. }) => Probe::Waiting,
+            Some(Slot { waits_with: None, .. }) => Probe::Running,
+            None => Probe::Unknown,
+        }
     }
 
     fn cancel(&self, key: &TurnKey) {
@@ -212,6 +276,7 @@ mod tests {
         act: Act,
         begun: Arc<AtomicUsize>,
         dropped: Arc<Notify>,
+        program: bool,
     }
 
     struct Told(Arc<Notify>);
@@ -235,6 +300,9 @@ mod tests {
         }
         fn runtime(&self) -> Runtime {
             Runtime::Script
+        }
+        fn needs_a_place(&self) -> bool {
+            self.program
         }
     }
 
@@ -266,7 +334,7 @@ mod tests {
     }
 
     fn agent(act: Act) -> (RunOnce<Actor>, Arc<Notes>) {
-        let actor = Actor { act, begun: Arc::default(), dropped: Arc::default() };
+        let actor = Actor { act, begun: Arc::default(), dropped: Arc::default(), program: false };
         (RunOnce::new(actor), Arc::default())
     }
 
@@ -301,6 +369,45 @@ mod tests {
         agent.work().dropped.notified().await;
         assert_eq!(agent.probe(&job().key).await, Probe::Unknown);
         assert_eq!(*notes.0.lock().unwrap(), [started()]);
+    }
+
+    fn job_of(turn: u64, through: u64) -> Job {
+        let key = TurnKey { turn: TurnNo(turn), ..job().key };
+        Job { key, through: Seq(through), ..job() }
+    }
+
+    #[tokio::test]
+    async fn programs_beyond_their_number_wait_in_line_and_say_so() {
+        let places = Places::new(1);
+        let agents: Vec<_> =
+            (0..2).map(|_| RunOnce::new(Actor { act: Act::Wait, begun: Arc::default(), dropped: Arc::default(), program: true })).collect();
+        agents.iter().for_each(|agent| agent.share(&places));
+        let notes: Vec<Arc<Notes>> = (0..4).map(|_| Arc::default()).collect();
+        agents[0].ensure(job_of(1, 1), notes[0].clone());
+        // Both kinds of programs wait in the same line.
+        agents[1].ensure(job_of(2, 2), notes[1].clone());
+        agents[0].ensure(job_of(3, 3), notes[2].clone());
+        let said = |of: usize| notes[of].0.lock().unwrap().clone();
+        assert_eq!(said(0), [Report::Started { through: Seq(1) }]);
+        let waits = Report::Progress("waits for a free place: 1 program runs".into());
+        assert_eq!((said(1), said(2)), (vec![waits.clone()], vec![waits.clone()]));
+        assert_eq!((agents[1].probe(&job_of(2, 2).key).await, places.counts()), (Probe::Waiting, (1, 2)));
+        assert!(places.is_waiting(&"s".into(), TurnNo(3)) && !places.is_waiting(&"s".into(), TurnNo(1)));
+        // What it is to do is renewed while it waits.
+        agents[1].ensure(job_of(2, 9), notes[3].clone());
+
+        agents[0].cancel(&job_of(1, 1).key);
+        agents[0].work().dropped.notified().await;
+        while said(3).is_empty() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!((said(3), said(1)), (vec![Report::Started { through: Seq(9) }], vec![waits.clone()]));
+        assert_eq!(said(2), [waits], "it came later");
+        agents[0].cancel(&job_of(3, 3).key);
+        while places.counts() != (1, 0) {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(agents[0].work().begun.load(Ordering::SeqCst), 1, "it was cancelled before its time came");
     }
 
     #[tokio::test]

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use moothall_kernel::command::{Command, Refusal, Rejection};
-use moothall_kernel::event::Recorded;
+use moothall_kernel::budget::Charge;
+use moothall_kernel::command::{Command, Facts, Refusal, Rejection};
+use moothall_kernel::decide::Decision;
+use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::Seq;
 use moothall_kernel::time::{Millis, Timestamp};
 use tokio::time::Instant;
@@ -15,7 +17,7 @@ use crate::brief::read_one;
 use crate::crash;
 use crate::effects::effects;
 use crate::erase;
-use crate::hall::{Answer, Bell, HallError, Idempotency, Update};
+use crate::hall::{Answer, Bell, HallError, Idempotency};
 use crate::inner::Inner;
 use crate::live::{Live, Over, RETRY, RETRY_FULL};
 use crate::mail::{Reply, Submitted, Wanted};
@@ -43,6 +45,7 @@ type Verdict = Result<Answer, HallError>;
 #[derive(Default)]
 struct Decided {
     events: Vec<Recorded>,
+    charges: Vec<Charge>,
     keys: Vec<ClaimChange>,
     verdicts: Vec<Verdict>,
 }
@@ -121,7 +124,10 @@ impl Live {
                 self.commit(items, decided);
                 Ok(Vec::new())
             }
-            Err(error) => self.undo(items, error).await,
+            Err(error) => {
+                self.hall.purses.give_back(&decided.charges, self.hall.now());
+                self.undo(items, error).await
+            }
         }
     }
 
@@ -152,11 +158,11 @@ impl Live {
                 }
             };
             let verdict = match item.idempotency() {
-                None => self.decide_one(now, command, &mut decided.events),
+                None => self.decide_one(now, command, &mut decided),
                 Some(idempotency) => match self.known(idempotency, stored, &taken).await {
                     Some(verdict) => verdict,
                     None => {
-                        let verdict = self.decide_one(now, command, &mut decided.events);
+                        let verdict = self.decide_one(now, command, &mut decided);
                         if let Ok(answer) = &verdict {
                             decided.keys.push(self.take_key(idempotency, answer, now));
                             taken.insert(claim_key(idempotency), (idempotency.fingerprint.clone(), answer.clone()));
@@ -182,18 +188,58 @@ impl Live {
         }
     }
 
-    fn decide_one(&mut self, now: Timestamp, command: &Command, events: &mut Vec<Recorded>) -> Verdict {
-        let working = self.working.get_or_insert_with(|| self.committed.clone());
-        let facts = self.hall.attendance.facts(working, now);
-        match working.handle(now, command.clone(), &facts) {
+    fn decide_one(&mut self, now: Timestamp, command: &Command, decided: &mut Decided) -> Verdict {
+        let Decision { verdict, charges } = self.decide_paid(now, command, &decided.events);
+        decided.charges.extend(charges);
+        match verdict {
             Ok(new) => {
                 let event = new.first().cloned();
-                events.extend(new);
-                Ok(Answer { stream: self.stream.clone(), event, head: working.head(), replayed: false })
+                decided.events.extend(new);
+                Ok(self.answer_with(event))
             }
             Err(rejection) => {
-                events.extend(rejection.kept.iter().cloned());
+                decided.events.extend(rejection.kept.iter().cloned());
+                self.count_unkept(&rejection);
                 Err(HallError::Rejected(Box::new(rejection)))
+            }
+        }
+    }
+
+    /// Decides until the budgets can pay for it: when another conversation has spent the rest in between, the next try knows.
+    fn decide_paid(&mut self, now: Timestamp, command: &Command, before: &[Recorded]) -> Decision {
+        loop {
+            let working = self.working.get_or_insert_with(|| {
+                let mut working = self.committed.clone();
+                before.iter().for_each(|event| working.apply(event));
+                working
+            });
+            let facts = Facts { unkept: self.unkept.clone(), ..self.hall.facts(working, now) };
+            let decision = working.decide(now, command.clone(), &facts);
+            if self.hall.purses.charge(&decision.charges, now) {
+                return decision;
+            }
+            self.working = None;
+        }
+    }
+
+    fn answer_with(&self, event: Option<Recorded>) -> Answer {
+        Answer { event, ..self.nothing_new() }
+    }
+
+    /// Notes words that nobody keeps, until an event tells of them. What a restart forgets of that is only how many there were.
+    fn count_unkept(&mut self, rejection: &Rejection) {
+        if let (Some(participant), Some(bytes)) = (&rejection.participant, rejection.unkept) {
+            let (count, sum) = self.unkept.entry(participant.clone()).or_default();
+            *count += 1;
+            *sum += bytes;
+        }
+    }
+
+    /// Forgets what an event has told.
+    fn told_of_unkept(&mut self, events: &[Recorded]) {
+        for recorded in events {
+            if let Event::Unkept { participant, until: None, .. } = &recorded.event {
+                self.unkept.remove(participant);
             }
         }
     }
@@ -236,8 +282,11 @@ impl Live {
             events: decided.events.clone(),
             claims,
             deliveries: owed.deliveries,
+            charges: decided.charges.clone(),
             catalog: self.catalog(),
         };
+        let leaving = self.hall.sessions.before_commit(&self.stream, &self.committed, &decided.events).await;
+        leaving.map_err(|error| self.unwritable(&error))?;
         crash::point("before_append");
         crash::before_append(&decided.events);
         let begun = std::time::Instant::now();
@@ -246,6 +295,7 @@ impl Live {
         appended?;
         crash::after_append(&decided.events);
         crash::point("after_append");
+        self.hall.sessions.after_commit(&self.stream, &decided.events).await;
         Ok(())
     }
 
@@ -255,17 +305,21 @@ impl Live {
             return Ok(epoch);
         }
         let acquired = self.hall.log.acquire(&self.stream, &self.hall.owner, EPOCH_TTL).await;
-        let epoch = acquired.map_err(|error| match error {
-            LogError::Full => AppendError::Full,
-            LogError::Fatal(reason) => AppendError::Fatal(reason),
-            LogError::NotFound(_) | LogError::Damaged { .. } | LogError::Failed(_) => {
-                tracing::warn!(stream = %self.stream, %error, "could not become its writer");
-                AppendError::Overloaded
-            }
-        })?;
+        let epoch = acquired.map_err(|error| self.unwritable(&error))?;
         crash::point("writer_became");
         self.epoch = Some(epoch);
         Ok(epoch)
+    }
+
+    fn unwritable(&self, error: &LogError) -> AppendError {
+        match error {
+            LogError::Full => AppendError::Full,
+            LogError::Fatal(reason) => AppendError::Fatal(reason.clone()),
+            LogError::NotFound(_) | LogError::Damaged { .. } | LogError::Unreadable(_) | LogError::Failed(_) => {
+                tracing::warn!(stream = %self.stream, %error, "cannot be written to");
+                AppendError::Overloaded
+            }
+        }
     }
 
     fn catalog(&self) -> Catalog {
@@ -274,12 +328,14 @@ impl Live {
 
     /// The batch is in the log: now the state counts, and everybody may know.
     fn commit(&mut self, items: Vec<Item>, decided: Decided) {
-        let Decided { mut events, verdicts, .. } = decided;
+        let Decided { mut events, verdicts, charges, .. } = decided;
         events.iter().for_each(|event| self.committed.apply(event));
         erase::within(&mut events);
         debug_assert!(self.working.as_ref().is_none_or(|working| *working == self.committed), "state is a fold of its events");
+        self.told_of_unkept(&events);
         self.tail.push(&events);
         self.hall.meters.committed(&self.stream, &self.committed, &events);
+        self.hall.meters.charged(&charges);
         crash::point("before_ack");
         items.into_iter().zip(verdicts).for_each(|(item, verdict)| item.answer(verdict));
         crash::point("after_ack");
@@ -288,7 +344,7 @@ impl Live {
         }
         crash::point("before_publish");
         let events = Arc::new(events);
-        self.seat.updates.publish(|| Update::Events(events.clone()));
+        self.seat.updates.events(&events);
         let _ = self.hall.bells.send(Bell::Head { stream: self.stream.clone(), head: self.committed.head() });
         crash::point("after_publish");
         self.take_note(&events);

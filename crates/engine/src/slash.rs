@@ -104,7 +104,7 @@ impl Hall {
     fn policy_named(&self, name: &str) -> Result<Policy, HallError> {
         let unknown = || bad_command("The policies are hybrid, mention_only, round_robin and open.");
         let name = PolicyName::parse(name).ok_or_else(unknown)?;
-        Ok(Policy { name, ..self.defaults().clone() })
+        Ok(Policy { name, ..self.defaults() })
     }
 
     fn create_group(&self, by: Actor, agents: &[String]) -> Result<Step, HallError> {

@@ -1,9 +1,10 @@
 //! How events change a conversation: [`Conversation::apply`], and nothing else.
 
-use crate::event::{Cause, Change, Event, Outcome, Posted, Recorded, TurnKind, WhyNot};
+use crate::event::{Cause, Change, Event, Outcome, Posted, Recorded, TurnKind, Usage, WhyNot};
 use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Kind, Participant};
+use crate::permission::{SETTLED_MAX, Settled, Settlement, Waiting};
 use crate::state::{
     Contribution, Conversation, Discussion, ENDED_MAX, Guards, PAIR_MAX, REPEAT_WINDOW, Reply, Round, Running, Spoken, Turn,
 };
@@ -18,6 +19,7 @@ impl Conversation {
         self.head = recorded.seq;
         self.last_ts = recorded.ts;
         let ts = recorded.ts;
+        self.apply_charge(recorded);
         match &recorded.event {
             Event::Created { name, policy, .. } => {
                 self.name.clone_from(name);
@@ -32,9 +34,9 @@ impl Conversation {
                 self.floor.round = None;
             }
             Event::Unarchived { .. } => self.archived = false,
-            Event::Controlled { by, changes } => {
+            Event::Controlled { by, changes, unproven } => {
                 for change in changes {
-                    self.apply_change(by, change, ts);
+                    self.apply_change(by, change, !unproven, ts);
                 }
             }
             Event::Posted(posted) => self.apply_posted(posted, recorded),
@@ -74,22 +76,29 @@ impl Conversation {
             Event::TurnLost { turn, attempt } => self.apply_lost(*turn, *attempt, ts),
             Event::TurnEnded { turn, outcome, fault, .. } => {
                 self.thaw(*turn, ts);
+                self.settle_all(*turn, ts);
                 self.apply_ended(*turn, *outcome, fault.as_ref().is_some_and(|fault| fault.told));
             }
-            Event::PermissionRequested { permission, turn, expires, .. } => {
+            Event::PermissionRequested { permission, turn, options, expires, .. } => {
                 if let Some(turn) = self.floor.turns.get_mut(turn) {
-                    turn.permissions.insert(permission.clone(), *expires);
+                    turn.permissions.insert(permission.clone(), Waiting { expires: *expires, options: options.clone() });
                     turn.frozen_since.get_or_insert(ts);
                 }
             }
-            Event::PermissionAnswered { permission, .. } | Event::PermissionExpired { permission } => {
-                self.apply_permission_closed(permission, ts)
+            Event::PermissionAnswered { permission, by, option, label } => {
+                let label = label.as_ref().unwrap_or(option).clone();
+                self.apply_permission_closed(permission, ts, Settlement::Answered { by: by.clone(), option: option.clone(), label });
+            }
+            Event::PermissionExpired { permission } => self.apply_permission_closed(permission, ts, Settlement::Expired),
+            Event::PermissionWithdrawn { permission, because } => {
+                self.apply_permission_closed(permission, ts, Settlement::Withdrawn(*because));
             }
             Event::Stopped { .. } => {
                 self.floor.queue.clear();
                 self.floor.round = None;
                 self.nothing_is_owed();
             }
+            Event::BudgetSpent { spent, .. } => self.apply_spent(spent, ts),
             Event::Held { guard } => self.guards.held = Some(*guard),
             Event::Resumed { downtime } => self.shift(*downtime),
             Event::FactsChanged { participant, facts } => {
@@ -99,15 +108,20 @@ impl Conversation {
             }
             Event::Gathering(step) => self.gathering = Gathering::applied(self.gathering.take(), step, ts),
             Event::Redacted { seq, summaries, .. } => self.summaries.apply_redacted(recorded.seq, *seq, summaries),
-            Event::Summarised { participant, through_seq, replaces, .. } => {
+            Event::Summarised { participant, turn, through_seq, replaces, usage, .. } => {
+                if let Some(turn) = self.floor.turns.get_mut(turn) {
+                    turn.summed = turn.summed.with(usage);
+                }
                 let summary = Summary { seq: recorded.seq, through: *through_seq };
                 self.summaries.apply_summarised(participant, summary, *replaces);
             }
-            Event::Foreign { .. } | Event::Noticed { .. } | Event::Kept { .. } => {}
+            Event::Kept { participant, counted, .. } => self.refused.apply_kept(participant, *counted, ts),
+            Event::Unkept { participant, until, .. } => self.refused.apply_unkept(participant, *until),
+            Event::Foreign { .. } | Event::Noticed { .. } => {}
         }
     }
 
-    fn apply_change(&mut self, by: &ParticipantId, change: &Change, ts: Timestamp) {
+    fn apply_change(&mut self, by: &ParticipantId, change: &Change, proven: bool, ts: Timestamp) {
         match change {
             Change::Invited { .. } => self.apply_invited(by, change, ts),
             Change::Uninvited { participant } => {
@@ -120,9 +134,18 @@ impl Conversation {
                     round.polled.retain(|id| id != participant);
                 }
             }
-            Change::Muted { targets } => self.muted.extend(targets.iter().cloned()),
-            Change::Unmuted { targets } => self.muted.retain(|id| !targets.contains(id)),
-            Change::Paused { on } => self.paused = *on,
+            Change::Muted { targets } => {
+                self.muted.extend(targets.iter().cloned());
+                self.muted_by_proof.extend(targets.iter().filter(|_| proven).cloned());
+            }
+            Change::Unmuted { targets } => {
+                self.muted.retain(|id| !targets.contains(id));
+                self.muted_by_proof.retain(|id| !targets.contains(id));
+            }
+            Change::Paused { on } => {
+                self.paused = *on;
+                self.paused_by_proof = *on && (proven || self.paused_by_proof);
+            }
             Change::Discussion { on, allow_agent_mentions } => {
                 self.discussion = Discussion { on: *on, allow_agent_mentions: *allow_agent_mentions };
             }
@@ -142,12 +165,16 @@ impl Conversation {
             Change::Unbound { target } => {
                 self.bindings.remove(target);
             }
+            Change::BudgetRaised(raise) => self.spending.standing.raise = *raise,
         }
     }
 
     fn apply_invited(&mut self, by: &ParticipantId, change: &Change, ts: Timestamp) {
         let Change::Invited { participant, kind, profile, facts, skeleton, address, number, part, .. } = change else { return };
         self.tombstones.remove(participant);
+        if *kind == Kind::Human {
+            self.people.insert(participant.clone());
+        }
         if let Some(known) = self.participant_mut(participant) {
             known.kind = *kind;
             known.profile = profile.clone();
@@ -178,10 +205,12 @@ impl Conversation {
     }
 
     fn apply_posted(&mut self, posted: &Posted, recorded: &Recorded) {
-        let cause = Cause { seq: recorded.seq, id: recorded.id(&self.stream), from: posted.from.clone(), depth: posted.depth };
+        let (from, unproven) = (posted.from.clone(), posted.lacks_person());
+        let cause = Cause { seq: recorded.seq, id: recorded.id(&self.stream), from, depth: posted.depth, unproven };
         if posted.from.as_str() == ParticipantId::MOOTHALL || posted.published.is_some() {
             return;
         }
+        self.note_origin(recorded);
         let author = posted.author();
         if self.latest.as_ref().is_some_and(|latest| latest.author != *author) {
             self.latest_other = self.latest.take();
@@ -194,7 +223,10 @@ impl Conversation {
             }
         }
         if posted.kind == Kind::Human {
-            self.guards = Guards::default();
+            // Words that anybody could have said reset nothing: an agent could otherwise lift what was meant to stop it.
+            if !unproven {
+                self.guards = Guards::default();
+            }
             if posted.queued {
                 let (author, to, mentions) = (posted.author().clone(), posted.to.clone(), posted.mentions.clone());
                 self.floor.queue.push_back(Spoken { cause, author, to, mentions, human: true });
@@ -228,6 +260,12 @@ impl Conversation {
             round.forced.retain(|id| id != participant);
             round.polled.retain(|id| id != participant);
         }
+        // A link would ask again for the same words, and again find nothing to pay with.
+        if why_not == WhyNot::OverBudget
+            && let Some(participant) = self.participant_mut(participant)
+        {
+            participant.shown = participant.shown.max(cause.seq);
+        }
         if why_not == WhyNot::Skipped
             && let Some(participant) = self.participant_mut(participant)
         {
@@ -239,6 +277,7 @@ impl Conversation {
         match event {
             Event::TurnGranted { turn, participant, why, kind, may_pass, cause, expires } => {
                 self.floor.last_turn = *turn;
+                let account = self.account_of(participant, cause);
                 let granted = Turn {
                     no: *turn,
                     participant: participant.clone(),
@@ -255,6 +294,8 @@ impl Conversation {
                     running: None,
                     frozen_since: None,
                     permissions: BTreeMap::new(),
+                    account,
+                    summed: Usage::default(),
                 };
                 self.floor.turns.insert(*turn, granted);
                 self.note_woken(&cause.from, participant, ts);
@@ -357,19 +398,37 @@ impl Conversation {
     /// It waits again, with the whole limit of waiting before it: what was left of its time to answer says nothing about that.
     fn apply_lost(&mut self, no: TurnNo, attempt: u32, ts: Timestamp) {
         self.thaw(no, ts);
+        self.settle_all(no, ts);
         let Some(turn) = self.floor.turns.get_mut(&no) else { return };
         turn.attempt = attempt + 1;
+        turn.summed = Usage::default();
         turn.running = None;
-        turn.permissions.clear();
         turn.deadline = ts + WAIT_MAX;
     }
 
-    fn apply_permission_closed(&mut self, permission: &PermissionId, ts: Timestamp) {
+    fn apply_permission_closed(&mut self, permission: &PermissionId, ts: Timestamp, how: Settlement) {
+        self.settle(Settled { permission: permission.clone(), at: ts, how });
         let closes = |turn: &mut Turn| turn.permissions.remove(permission).is_some() && turn.permissions.is_empty();
         let free = self.floor.turns.values_mut().find_map(|turn| closes(turn).then_some(turn.no));
         if let Some(no) = free {
             self.thaw(no, ts);
         }
+    }
+
+    /// What a turn that is over had asked needs no answer.
+    fn settle_all(&mut self, no: TurnNo, ts: Timestamp) {
+        let permissions = self.floor.turns.get_mut(&no).map(|turn| std::mem::take(&mut turn.permissions)).unwrap_or_default();
+        for permission in permissions.into_keys() {
+            self.settle(Settled { permission, at: ts, how: Settlement::TurnOver });
+        }
+    }
+
+    /// A permission waits no more.
+    fn settle(&mut self, settled: Settled) {
+        if self.floor.settled.len() == SETTLED_MAX {
+            self.floor.settled.pop_front();
+        }
+        self.floor.settled.push_back(settled);
     }
 
     /// The clock of a turn goes on, and that of the hold it belongs to: both stood still while a permission was open.
@@ -390,8 +449,8 @@ impl Conversation {
             turn.deadline = turn.deadline + downtime;
             // What stood still already must not be counted a second time when it goes on.
             turn.frozen_since = turn.frozen_since.map(|since| since + downtime);
-            for expires in turn.permissions.values_mut() {
-                *expires = *expires + downtime;
+            for waiting in turn.permissions.values_mut() {
+                waiting.expires = waiting.expires + downtime;
             }
         }
         if let Some(hold) = self.gathering.as_mut().and_then(|gathering| gathering.hold.as_mut()) {

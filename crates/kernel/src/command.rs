@@ -1,34 +1,44 @@
 //! What can be asked of a conversation, and how it says no.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::budget::Budgets;
 use crate::event::{Cause, Fault, Recorded, To, Usage};
 use crate::gathering::GatheringPlan;
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
-use crate::participant::{Address, AgentFacts, Part, Profile};
+use crate::participant::{Address, AgentFacts, Kind, Part, Profile};
+use crate::permission::{Question, Withdrawn};
 use crate::policy::Policy;
 use crate::time::Millis;
 
-/// Who asks: an id, and whether the server knows it to be a person.
+/// Who asks: an id, whether the server knows it to be a person, and whether anything proves that it is who it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Actor {
     /// The id the words will carry.
     pub id: ParticipantId,
     /// A human principal stands behind it.
     pub human: bool,
+    /// A credential stands behind it, or the server itself; otherwise the id is the client's word.
+    pub proven: bool,
 }
 
 impl Actor {
-    /// Somebody of whom only the id is known.
-    pub fn named(id: impl AsRef<str>) -> Self {
-        Self { id: ParticipantId::new(id), human: false }
+    /// Somebody who is who they say; whether that is a person, only the conversation knows.
+    pub fn named(id: impl Into<ParticipantId>) -> Self {
+        Self { id: id.into(), human: false, proven: true }
     }
 
-    /// A person.
-    pub fn human(id: impl AsRef<str>) -> Self {
-        Self { id: ParticipantId::new(id), human: true }
+    /// A person whom the server knows.
+    pub fn human(id: impl Into<ParticipantId>) -> Self {
+        Self { id: id.into(), human: true, proven: true }
+    }
+
+    /// Somebody of whom there is only a client's word.
+    pub fn unproven(id: impl Into<ParticipantId>) -> Self {
+        Self { id: id.into(), human: false, proven: false }
     }
 }
 
@@ -37,6 +47,10 @@ impl Actor {
 pub struct Facts {
     /// Remote participants that are neither connected nor present.
     pub offline: BTreeSet<ParticipantId>,
+    /// What may be spent, and what was spent outside this conversation.
+    pub budgets: Arc<Budgets>,
+    /// Refused contributions that were not kept and of which no event has told yet: how many, and how long together.
+    pub unkept: BTreeMap<ParticipantId, (u64, u64)>,
 }
 
 /// A request to a conversation.
@@ -184,18 +198,23 @@ pub enum Command {
         permission: PermissionId,
         /// The turn.
         turn: TurnNo,
-        /// The exact action.
-        action: String,
-        /// What can be answered.
-        options: Vec<String>,
+        /// What is asked.
+        question: Box<Question>,
         /// How long a person has.
         within: Millis,
+    },
+    /// What was asked is not asked any more, or something else is.
+    WithdrawPermission {
+        /// The permission.
+        permission: PermissionId,
+        /// Why.
+        because: Withdrawn,
     },
     /// A person answers a permission.
     AnswerPermission {
         /// The permission.
         permission: PermissionId,
-        /// One of its options.
+        /// Words that mean one of its options, as [`crate::permission::choose`] reads them.
         option: String,
         /// Who answers.
         by: Actor,
@@ -274,6 +293,15 @@ pub enum Control {
     Bind(String),
     /// Stop doing so.
     Unbind(String),
+    /// Let it spend more than its budget for a while.
+    RaiseBudget {
+        /// So many turns more in each hour.
+        turns: u64,
+        /// So many millionths of the currency more in each day.
+        micros: u64,
+        /// For so long.
+        within: Millis,
+    },
 }
 
 /// An invitation.
@@ -291,12 +319,14 @@ pub struct Invite {
     pub number: Option<u32>,
     /// Its part in a gathering.
     pub part: Option<Part>,
+    /// What the server knows it as, where its id is a principal's.
+    pub principal: Option<Kind>,
 }
 
 impl Invite {
     /// An invitation of a registry client.
     pub fn new(participant: impl Into<String>, profile: Profile, facts: AgentFacts) -> Self {
-        Self { participant: participant.into(), profile, facts, address: None, number: None, part: None }
+        Self { participant: participant.into(), profile, facts, address: None, number: None, part: None, principal: None }
     }
 }
 
@@ -328,12 +358,15 @@ pub struct Rejection {
     pub participant: Option<ParticipantId>,
     /// What was appended all the same, so that no words are lost.
     pub kept: Vec<Recorded>,
+    /// Bytes of the words that were refused and are only to be counted, because too many were kept lately. The caller counts them, and
+    /// gives the sum with [`Facts::unkept`].
+    pub unkept: Option<u64>,
 }
 
 impl Rejection {
     /// A rejection without a trace.
     pub fn new(refusal: Refusal, code: &'static str, message: impl Into<String>) -> Self {
-        Self { refusal, code, message: message.into(), participant: None, kept: Vec::new() }
+        Self { refusal, code, message: message.into(), participant: None, kept: Vec::new(), unkept: None }
     }
 
     /// Says whom it is about.

@@ -112,7 +112,7 @@ fn is_framed(state: &Conversation, turn: &Turn) -> bool {
 }
 
 fn frames<'a>(state: &Conversation, since: impl DoubleEndedIterator<Item = &'a Words<'a>>) -> String {
-    let mut frames: Vec<String> = since.map(|words| framed(state, &words.posted.from, &words.posted.body)).collect();
+    let mut frames: Vec<String> = since.map(|words| framed(state, words.posted)).collect();
     // What somebody said last arrives whole, however long they may be: nothing brings the rest of it later.
     let newest = frames.pop().unwrap_or_default();
     let earlier = match SINCE_BYTES_MAX.saturating_sub(newest.len()) {
@@ -156,11 +156,22 @@ pub fn said<'a>(events: &'a [Recorded], through: Seq, viewer: &Viewer) -> impl I
 /// `[User]` for `user`, otherwise nickname or id. Later lines are indented, so that none passes for a speaker.
 fn told(state: &Conversation, words: &Words<'_>, reader: &ParticipantId) -> Told {
     let Words { at, posted, .. } = words;
-    Told { at: *at, ..Told::new(label(state, &posted.from), &posted.body, posted.author() == reader) }
+    let label = label(state, &posted.from);
+    let name: Cow<'_, str> = doubt(state, posted).map_or(label.into(), |doubt| format!("{label}, {doubt}").into());
+    Told { at: *at, ..Told::new(&name, &posted.body, posted.author() == reader) }
 }
 
 fn label<'a>(state: &'a Conversation, id: &'a ParticipantId) -> &'a str {
     if id.as_str() == ParticipantId::USER { "User" } else { state.name_of(id) }
+}
+
+/// What keeps a person's words from being surely theirs: nobody proved it, or they were typed where an agent can type too.
+pub(crate) fn doubt(state: &Conversation, posted: &Posted) -> Option<String> {
+    match (posted.kind, &posted.typed_at) {
+        (Kind::Human, Some(at)) => Some(format!("typed at {}'s terminal", state.name_of(at))),
+        (Kind::Human, None) => posted.unproven.then(|| "unproven".into()),
+        (Kind::Agent, _) => None,
+    }
 }
 
 /// The newest lines that fit; what was left out is said.
@@ -241,9 +252,10 @@ fn your_turn(state: &Conversation, turn: &Turn, events: &[Recorded]) -> String {
     out.push_str(&request(state, turn, events));
     if let Some(Recorded { event: event @ Event::Posted(posted), .. }) = find(events, turn.cause.seq) {
         let whose = if posted.kind == Kind::Human { "The user".to_owned() } else { label(state, &posted.from).to_owned() };
+        let doubt = doubt(state, posted).map_or(String::new(), |doubt| format!(" ({doubt})"));
         let _ = match event.is_erased() {
             true => writeln!(out, "{whose}'s latest message was erased."),
-            false => writeln!(out, "{whose}'s latest message: \"{}\"", hang(posted.body.trim())),
+            false => writeln!(out, "{whose}'s latest message{doubt}: \"{}\"", hang(posted.body.trim())),
         };
     }
     out

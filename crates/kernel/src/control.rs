@@ -3,6 +3,7 @@
 use crate::command::{Actor, Control, Invite, Refusal, Rejection};
 use crate::decide::Decider;
 use crate::event::{Change, Event, TurnKind, Why, WhyNot};
+use crate::floor::HELD_FOR_PROOF;
 use crate::ids::ParticipantId;
 use crate::names::{self, NameFault};
 use crate::participant::{Kind, Profile};
@@ -13,20 +14,22 @@ use crate::text;
 pub const PARTICIPANTS_MAX: usize = 200;
 /// Longest client, model or role, in characters.
 const WORD_CHARS_MAX: usize = 128;
+/// The client and model of a person.
+const HUMAN: &str = "human";
 /// Most roles of one participant.
 const ROLES_MAX: usize = 20;
 
 impl Decider<'_> {
     /// All controls, or none: changes are collected first and become one event.
     pub(crate) fn control(&mut self, by: &Actor, controls: Vec<Control>) -> Result<(), Rejection> {
-        self.check_speaker(&by.id)?;
+        self.check_speaker(by)?;
         self.check_open()?;
         let mut changes = Vec::with_capacity(controls.len());
         for control in controls {
             if !matches!(control, Control::Invite(_) | Control::Uninvite(_)) {
                 self.check_human(by)?;
             }
-            let change = self.change(control, &changes)?;
+            let change = self.change(by, control, &changes)?;
             changes.extend(change);
         }
         if changes.is_empty() {
@@ -37,7 +40,7 @@ impl Decider<'_> {
             _ => false,
         };
         let gathering_ends = self.state.gathering.is_some() && changes.iter().any(ends);
-        let cause = self.emit(Event::Controlled { by: by.id.clone(), changes: changes.clone() });
+        let cause = self.emit(Event::Controlled { by: by.id.clone(), changes: changes.clone(), unproven: !by.proven });
         if gathering_ends {
             self.end_gathering("ended");
         }
@@ -47,28 +50,91 @@ impl Decider<'_> {
         Ok(())
     }
 
-    fn change(&self, control: Control, before: &[Change]) -> Result<Vec<Change>, Rejection> {
+    fn change(&self, by: &Actor, control: Control, before: &[Change]) -> Result<Vec<Change>, Rejection> {
         Ok(match control {
-            Control::Invite(invite) => vec![self.invite(invite, before)?],
-            Control::Uninvite(id) => vec![Change::Uninvited { participant: self.invited(&id, before)? }],
+            Control::Invite(invite) => vec![self.invite(by, invite, before)?],
+            Control::Uninvite(id) => vec![Change::Uninvited { participant: self.leaving(by, &id, before)? }],
             Control::Mute(ids) => vec![Change::Muted { targets: self.targets(ids, true)? }],
-            Control::Unmute(ids) => vec![Change::Unmuted { targets: self.targets(ids, false)? }],
-            Control::Pause(on) => vec![Change::Paused { on }],
-            Control::Resume => vec![Change::Released, Change::Paused { on: false }],
+            Control::Unmute(ids) => vec![Change::Unmuted { targets: self.unmuted(by, ids)? }],
+            Control::Pause(on) => {
+                self.check_may_unpause(by, on)?;
+                vec![Change::Paused { on }]
+            }
+            Control::Resume => self.resumed(by)?,
             Control::Discussion { on, allow_agent_mentions } => vec![Change::Discussion { on, allow_agent_mentions }],
             Control::InvitedAuto(on) => vec![Change::InvitedAuto { on }],
             Control::Prod(ids) => {
                 let targets: Result<Vec<_>, _> = ids.iter().map(|id| self.invited(id, before)).collect();
                 vec![Change::Prodded { targets: targets? }]
             }
+            // Without proof the settings stay: the limits among them are raised by people who can prove it.
+            Control::Policy(given) if !by.proven => {
+                self.check_may_replace(given.name)?;
+                vec![Change::PolicySet { policy: Policy { name: given.name, ..self.policy_after(before).clone() }, patch: None }]
+            }
             Control::Policy(policy) => vec![Change::PolicySet { policy, patch: None }],
             Control::Config(keys) => {
-                let policy = self.policy_after(before).patched(&keys).map_err(policy_fault)?;
+                let current = self.policy_after(before);
+                let policy = current.patched(&keys).map_err(policy_fault)?;
+                if let Some(key) = current.raised_by(&policy).filter(|_| !by.proven) {
+                    return Err(needs_proof(&format!("Raising `{key}`")));
+                }
+                if !by.proven {
+                    self.check_may_replace(policy.name)?;
+                }
                 vec![Change::PolicySet { policy, patch: Some(keys) }]
             }
             Control::Bind(target) => vec![Change::Bound { target: check_target(target)? }],
             Control::Unbind(target) => vec![Change::Unbound { target }],
+            Control::RaiseBudget { .. } if !by.proven => return Err(needs_proof("Raising a budget")),
+            Control::RaiseBudget { turns, micros, within } => vec![self.raise(turns, micros, within)?],
         })
+    }
+
+    /// A guard's hold, and a pause that a proven person began, end by proof. Where neither is, without it a pause ends and nothing else:
+    /// a guard that begins to hold in the same moment goes on holding.
+    fn resumed(&self, by: &Actor) -> Result<Vec<Change>, Rejection> {
+        if by.proven {
+            return Ok(vec![Change::Released, Change::Paused { on: false }]);
+        }
+        if self.state.held().is_some() {
+            return Err(needs_proof("Going on while a guard holds"));
+        }
+        self.check_may_unpause(by, false)?;
+        Ok(vec![Change::Paused { on: false }])
+    }
+
+    /// Other rules would be a way around a guard that holds.
+    fn check_may_replace(&self, name: PolicyName) -> Result<(), Rejection> {
+        if self.state.held().is_none() || name == self.state.policy.name {
+            return Ok(());
+        }
+        Err(needs_proof("Another policy while a guard holds"))
+    }
+
+    fn check_may_unpause(&self, by: &Actor, on: bool) -> Result<(), Rejection> {
+        if on || by.proven || !self.state.paused_by_proof {
+            return Ok(());
+        }
+        Err(needs_proof("Ending the pause of a person who could prove it"))
+    }
+
+    fn unmuted(&self, by: &Actor, ids: Vec<String>) -> Result<Vec<ParticipantId>, Rejection> {
+        let targets = self.targets(ids, false)?;
+        match targets.iter().find(|id| !by.proven && self.state.muted_by_proof.contains(*id)) {
+            None => Ok(targets),
+            Some(id) => Err(needs_proof(&format!("Unmuting {id}, whom a person muted who could prove it,")).about(id)),
+        }
+    }
+
+    /// Whom somebody takes out: an agent takes out agents alone, and anybody themselves.
+    fn leaving(&self, by: &Actor, id: &str, before: &[Change]) -> Result<ParticipantId, Rejection> {
+        let id = self.invited(id, before)?;
+        if id != by.id && self.state.is_human(&id) && !self.is_person(by) {
+            let message = "Only people take people out; agents take out agents.";
+            return Err(Rejection::new(Refusal::Forbidden, "humans_only", message).about(&id));
+        }
+        Ok(id)
     }
 
     fn policy_after<'b>(&'b self, before: &'b [Change]) -> &'b Policy {
@@ -95,7 +161,7 @@ impl Decider<'_> {
             if silencing && self.state.is_human(&id) {
                 return Err(Rejection::new(Refusal::Invalid, "cannot_mute_human", "People cannot be muted.").about(&id));
             }
-            self.check_speaker(&id)?;
+            self.check_named(&id, true)?;
             targets.push(id);
         }
         if targets.is_empty() {
@@ -104,26 +170,30 @@ impl Decider<'_> {
         Ok(targets)
     }
 
-    fn invite(&self, invite: Invite, before: &[Change]) -> Result<Change, Rejection> {
+    fn invite(&self, by: &Actor, invite: Invite, before: &[Change]) -> Result<Change, Rejection> {
         let id = invite.participant.trim();
-        names::check_id(id).map_err(|fault| name_fault("participant_id", id, fault))?;
+        let known = self.state.participant(&ParticipantId::new(id));
+        let is_known = known.is_some() || invite.principal == Some(Kind::Human);
+        let check = if is_known { names::check_id } else { names::check_chosen_id };
+        check(id).map_err(|fault| name_fault("participant_id", id, fault))?;
         let id = ParticipantId::new(id);
         let given = self.checked_profile(invite.profile, &id)?;
-        let known = self.state.participant(&id);
         let mut profile = known.map_or_else(|| given.clone(), |known| known.profile.merged(&given));
-        let human = profile.client.as_deref() == Some("human");
-        if human && profile.model.is_none() {
-            profile.model = Some("human".into());
+        let kind = self.kind_of(by, &id, &given, &profile, invite.principal)?;
+        if kind == Kind::Human {
+            profile.client = Some(HUMAN.into());
+            profile.model.get_or_insert_with(|| HUMAN.into());
         }
         self.check_complete(&profile, &id)?;
         if known.is_none() && self.count_after(before) >= PARTICIPANTS_MAX {
             let message = format!("A conversation has at most {PARTICIPANTS_MAX} participants. Uninvite somebody first.");
             return Err(Rejection::new(Refusal::Conflict, "too_many_participants", message).about(&id));
         }
-        let skeleton = names::skeleton(profile.nickname.as_deref().unwrap_or(id.as_str()));
-        self.check_unlike(&id, &skeleton, before)?;
+        let name = profile.nickname.as_deref().unwrap_or(id.as_str());
+        self.check_unlike(&id, name, before)?;
+        let skeleton = names::skeleton(name);
         Ok(Change::Invited {
-            kind: if human { Kind::Human } else { Kind::Agent },
+            kind,
             participant: id,
             given,
             profile,
@@ -133,6 +203,45 @@ impl Decider<'_> {
             number: invite.number,
             part: invite.part,
         })
+    }
+
+    /// What an invitation makes somebody. A principal is what the server knows, and whoever was a person here stays one; an agent
+    /// neither gives nor takes that, and makes nobody else a client of another kind.
+    fn kind_of(
+        &self,
+        by: &Actor,
+        id: &ParticipantId,
+        given: &Profile,
+        after: &Profile,
+        principal: Option<Kind>,
+    ) -> Result<Kind, Rejection> {
+        let was_person = self.state.is_human(id);
+        let fixed = principal.or(was_person.then_some(Kind::Human));
+        let says = given.client.as_deref().map(|client| if client == HUMAN { Kind::Human } else { Kind::Agent });
+        let refused = |message: String| Err(Rejection::new(Refusal::Forbidden, "kind_is_the_servers", message).about(id));
+        match (fixed, says) {
+            (Some(Kind::Human), Some(Kind::Agent)) => return refused(format!("{id} is a person, and stays one here. Choose another id.")),
+            (Some(Kind::Agent), Some(Kind::Human)) => return refused(format!("The server knows {id} as an agent. Choose another id.")),
+            (Some(_) | None, Some(_) | None) => {}
+        }
+        let merged = if after.client.as_deref() == Some(HUMAN) { Kind::Human } else { Kind::Agent };
+        let kind = fixed.unwrap_or(merged);
+        if self.is_person(by) {
+            return Ok(kind);
+        }
+        if says == Some(Kind::Human) {
+            return refused("Only people say who is a person: invite with the name of an agent as `client`.".into());
+        }
+        let known = self.state.participant(id).filter(|_| *id != by.id);
+        let is_other = |client: &String| known.is_some_and(|known| known.profile.client.as_ref() != Some(client));
+        if known.is_some() && was_person {
+            return Err(Rejection::new(Refusal::Forbidden, "humans_only", "Only people change what is said about people.").about(id));
+        }
+        if given.client.as_ref().is_some_and(is_other) {
+            let message = format!("Only people invite {id} again under another client. Uninvite it first, or choose another id.");
+            return Err(Rejection::new(Refusal::Forbidden, "humans_only", message).about(id));
+        }
+        Ok(kind)
     }
 
     fn count_after(&self, before: &[Change]) -> usize {
@@ -170,18 +279,20 @@ impl Decider<'_> {
     }
 
     /// No two participants may look alike, by nickname or by id. (Ruling 6.)
-    fn check_unlike(&self, id: &ParticipantId, skeleton: &str, before: &[Change]) -> Result<(), Rejection> {
-        let here = self.state.participants.iter().map(|p| (&p.id, &p.skeleton));
+    fn check_unlike(&self, id: &ParticipantId, name: &str, before: &[Change]) -> Result<(), Rejection> {
+        let here = self.state.participants.iter().map(|p| (&p.id, p.name()));
         let new = before.iter().filter_map(|change| match change {
-            Change::Invited { participant, skeleton, .. } => Some((participant, skeleton)),
+            Change::Invited { participant, profile, .. } => {
+                Some((participant, profile.nickname.as_deref().unwrap_or(participant.as_str())))
+            }
             _ => None,
         });
-        let own_id = names::skeleton(id.as_str());
         for (other, taken) in here.chain(new).filter(|(other, _)| *other != id) {
-            let other_id = names::skeleton(other.as_str());
-            if *taken == skeleton || other_id == skeleton || *taken == own_id || other_id == own_id {
-                let message = format!("This name looks like that of {other}. Choose another id or nickname.");
-                return Err(Rejection::new(Refusal::Conflict, "name_taken", message).about(other));
+            for own in [name, id.as_str()] {
+                if let Some(like) = [taken, other.as_str()].into_iter().find(|like| names::are_alike(own, like)) {
+                    let message = format!("The name {own:?} looks like {like:?}, which is {other}'s. Choose another id or nickname.");
+                    return Err(Rejection::new(Refusal::Conflict, "name_taken", message).about(other));
+                }
             }
         }
         Ok(())
@@ -208,7 +319,9 @@ impl Decider<'_> {
             }
             Change::Prodded { targets } => {
                 for target in &targets {
-                    if self.has_no_piece(target) {
+                    if cause.unproven && self.state.guards.held.is_some() {
+                        self.skip(target, WhyNot::Held, cause, Some(HELD_FOR_PROOF));
+                    } else if self.has_no_piece(target) {
                         self.skip(target, WhyNot::Held, cause, Some("somebody else holds the talking piece"));
                     } else if self.can_take_turns(target, cause) {
                         self.grant(target, Why::Prod, TurnKind::Reply, false, cause);
@@ -223,9 +336,19 @@ impl Decider<'_> {
             | Change::PolicySet { .. }
             | Change::Released
             | Change::Bound { .. }
-            | Change::Unbound { .. } => {}
+            | Change::Unbound { .. }
+            | Change::BudgetRaised(_) => {}
         }
     }
+}
+
+/// The no to somebody without proof, and the way forward.
+fn needs_proof(what: &str) -> Rejection {
+    let message = format!(
+        "{what} needs a person who can prove it, also on this computer. Use the page at the address that `moothall serve` prints, \
+         `moothall` as the user who runs the server, or a person's token: Authorization: Bearer …"
+    );
+    Rejection::new(Refusal::Forbidden, "needs_proof", message)
 }
 
 fn checked_word(key: &str, given: &str, id: &ParticipantId) -> Result<String, Rejection> {
@@ -247,7 +370,7 @@ fn check_target(target: String) -> Result<String, Rejection> {
 
 fn name_fault(key: &str, name: &str, fault: NameFault) -> Rejection {
     let code = match fault {
-        NameFault::Reserved => "reserved_name",
+        NameFault::Reserved | NameFault::Resembles(_) => "reserved_name",
         NameFault::Empty | NameFault::TooLong | NameFault::Character(_) => "invalid_name",
     };
     let shown = text::cut(name, 80);

@@ -1,6 +1,7 @@
 //! Decides about commands. Each kind of command has its place: contributions in `say`, controls in `control`, turns in `turns`;
 //! the floor moves on in `floor`.
 
+use crate::budget::Charge;
 use crate::command::{Actor, Command, Facts, Refusal, Rejection};
 use crate::event::{Cause, Event, Guard, Outcome, Recorded, TurnKind};
 use crate::ids::{ParticipantId, Seq};
@@ -18,6 +19,19 @@ pub(crate) struct Decider<'a> {
     pub(crate) now: Timestamp,
     pub(crate) facts: &'a Facts,
     pub(crate) out: Vec<Recorded>,
+    /// What was decided costs this.
+    pub(crate) charges: Vec<Charge>,
+    /// Bytes of the words that were neither taken nor kept.
+    pub(crate) unkept: Option<u64>,
+}
+
+/// What came of a command.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// The events, or why not.
+    pub verdict: Result<Vec<Recorded>, Rejection>,
+    /// What the events cost, in their order.
+    pub charges: Vec<Charge>,
 }
 
 impl Conversation {
@@ -28,17 +42,18 @@ impl Conversation {
     /// # Errors
     /// [`Rejection`] when the rules say no. Its `kept` events are applied too, and have to be appended all the same.
     pub fn handle(&mut self, now: Timestamp, command: Command, facts: &Facts) -> Result<Vec<Recorded>, Rejection> {
+        self.decide(now, command, facts).verdict
+    }
+
+    /// The same, with what it costs.
+    pub fn decide(&mut self, now: Timestamp, command: Command, facts: &Facts) -> Decision {
         let now = now.max(self.last_ts);
-        let mut decider = Decider { state: self, now, facts, out: Vec::new() };
-        match decider.decide(command) {
-            Ok(()) => {
-                decider.settle();
-                Ok(decider.out)
-            }
-            Err(mut rejection) => {
-                rejection.kept = decider.out;
-                Err(rejection)
-            }
+        let mut decider = Decider { state: self, now, facts, out: Vec::new(), charges: Vec::new(), unkept: None };
+        let verdict = decider.decide(command).map(|()| decider.settle());
+        let Decider { out, charges, unkept, .. } = decider;
+        match verdict {
+            Ok(()) => Decision { verdict: Ok(out), charges },
+            Err(rejection) => Decision { verdict: Err(Rejection { kept: out, unkept, ..rejection }), charges },
         }
     }
 
@@ -62,10 +77,10 @@ impl Conversation {
     /// When the conversation next has to look at the clock.
     pub(crate) fn wake_at(&self) -> Option<Timestamp> {
         let turns = self.open_turns().filter(|turn| turn.frozen_since.is_none()).map(|turn| turn.deadline);
-        let permissions = self.open_turns().flat_map(|turn| turn.permissions.values().copied());
+        let permissions = self.open_turns().flat_map(|turn| turn.permissions.values().map(|waiting| waiting.expires));
         let cooling = if self.paused { None } else { self.cooling_until() };
         let beat = if self.paused || self.guards.held.is_some() { None } else { self.next_beat() };
-        turns.chain(permissions).chain(cooling).chain(beat).min()
+        turns.chain(permissions).chain(cooling).chain(beat).chain(self.refused.told_at()).min()
     }
 }
 
@@ -78,9 +93,9 @@ impl Decider<'_> {
             Command::Post(post) => self.post(post),
             Command::Control { by, controls } => self.control(&by, controls),
             Command::Keep { by, to, kind, content, tags, reply_to } => {
-                self.check_speaker(&by.id)?;
+                self.check_speaker(&by)?;
                 self.check_open()?;
-                self.emit(Event::Foreign { from: by.id, to, kind, content, tags, reply_to });
+                self.emit(Event::Foreign { from: by.id, to, kind, content, tags, reply_to, unproven: !by.proven });
                 Ok(())
             }
             Command::Pass { by, to } => self.pass(&by, to.as_deref()),
@@ -106,10 +121,12 @@ impl Decider<'_> {
                 self.lost(turn, attempt);
                 Ok(())
             }
-            Command::AskPermission { permission, turn, action, options, within } => {
-                self.ask_permission(permission, turn, &action, options, within)
+            Command::AskPermission { permission, turn, question, within } => self.ask_permission(permission, turn, &question, within),
+            Command::AnswerPermission { permission, option, by } => self.answer_permission(&permission, &option, &by),
+            Command::WithdrawPermission { permission, because } => {
+                self.withdraw_permission(&permission, because);
+                Ok(())
             }
-            Command::AnswerPermission { permission, option, by } => self.answer_permission(&permission, option, &by),
             Command::Tick => {
                 self.tick();
                 Ok(())
@@ -132,10 +149,12 @@ impl Decider<'_> {
         let first = self.state.head == Seq(0);
         let ts = if first { self.now } else { self.now.max(self.state.last_ts + Millis(1)) };
         let recorded = Recorded { seq: self.state.head.next(), ts, event };
+        self.charges.extend(self.state.charge_of(ts, &recorded.event));
         self.state.apply(&recorded);
         let from = recorded.event.from().cloned().unwrap_or_else(ParticipantId::moothall);
         let depth = if let Event::Posted(posted) = &recorded.event { posted.depth } else { 0 };
-        let cause = Cause { seq: recorded.seq, id: recorded.id(&self.state.stream), from, depth };
+        let unproven = recorded.event.lacks_person();
+        let cause = Cause { seq: recorded.seq, id: recorded.id(&self.state.stream), from, depth, unproven };
         self.out.push(recorded);
         cause
     }
@@ -149,7 +168,7 @@ impl Decider<'_> {
         if self.state.head != Seq(0) {
             return Err(Rejection::new(Refusal::Conflict, "exists", "this conversation exists already"));
         }
-        self.check_speaker(&by.id)?;
+        self.check_speaker(by)?;
         let name = title(name)?;
         self.emit(Event::Created { name, by: by.id.clone(), policy });
         Ok(())
@@ -216,7 +235,7 @@ impl Decider<'_> {
     fn tick(&mut self) {
         let now = self.now;
         let lapsed = |turn: &crate::state::Turn| {
-            let due = turn.permissions.iter().filter(|(_, expires)| **expires <= now);
+            let due = turn.permissions.iter().filter(|(_, waiting)| waiting.expires <= now);
             due.map(|(permission, _)| permission.clone()).collect::<Vec<_>>()
         };
         let permissions: Vec<_> = self.state.open_turns().flat_map(lapsed).collect();
@@ -228,6 +247,7 @@ impl Decider<'_> {
         for turn in expired {
             self.expire(turn);
         }
+        self.tell_of_the_unkept();
         self.beat();
     }
 
@@ -259,19 +279,32 @@ impl Decider<'_> {
         Err(Rejection::new(Refusal::Conflict, "thread_archived", "This conversation is archived. Unarchive it to go on."))
     }
 
-    /// Refuses names that only the server may use.
-    pub(crate) fn check_speaker(&self, id: &ParticipantId) -> Result<(), Rejection> {
+    /// Refuses names that only the server may use, and those by which somebody passes for a person or for who runs the server. People
+    /// whom the server knows, and participants of old, keep theirs.
+    pub(crate) fn check_speaker(&self, actor: &Actor) -> Result<(), Rejection> {
+        self.check_named(&actor.id, actor.human || self.state.participant(&actor.id).is_some())
+    }
+
+    pub(crate) fn check_named(&self, id: &ParticipantId, is_known: bool) -> Result<(), Rejection> {
         if id.as_str() == ParticipantId::USER {
             return Ok(());
         }
-        names::check_id(id.as_str()).map_err(|fault| {
+        let check = if is_known { names::check_id } else { names::check_chosen_id };
+        check(id.as_str()).map_err(|fault| {
             let rule = "use 1 to 64 of A-Z a-z 0-9 . _ : - and no reserved name";
-            Rejection::new(Refusal::Invalid, "invalid_participant", format!("`from` {}: {rule}.", fault.explain())).about(id)
+            Rejection::new(Refusal::Invalid, "invalid_participant", format!("`{id}` {}: {rule}.", fault.explain())).about(id)
         })
     }
 
+    /// Whether somebody is a person: the server knows them as one, or the conversation does. Being muted outranks what a conversation
+    /// takes them for.
     pub(crate) fn is_human(&self, actor: &Actor) -> bool {
-        actor.human || self.state.is_human(&actor.id)
+        actor.human || (self.state.is_human(&actor.id) && !self.state.muted.contains(&actor.id))
+    }
+
+    /// Whether somebody counts as a person where kinds are decided about: with a proof, or as `user`, whose word it is in local mode.
+    pub(crate) fn is_person(&self, actor: &Actor) -> bool {
+        self.is_human(actor) && (actor.proven || actor.id.as_str() == ParticipantId::USER)
     }
 
     pub(crate) fn check_human(&self, actor: &Actor) -> Result<(), Rejection> {
@@ -286,13 +319,50 @@ impl Decider<'_> {
 /// From so many agents on, polled turns get half the time. (Ruling 12.)
 const MANY_AGENTS: usize = 5;
 
-/// A title as it is kept: one line, trimmed, `Untitled` when empty.
+/// A title as it is kept: one line, trimmed, with nothing that reorders the line it stands in; `Untitled` when nothing of it is seen.
 fn title(given: &str) -> Result<String, Rejection> {
-    let clean = text::clean(given);
+    let clean: String = text::clean(given).chars().filter(|c| !text::is_bidi(*c)).collect();
     let name = clean.split_whitespace().collect::<Vec<_>>().join(" ");
     if name.chars().count() > NAME_CHARS_MAX {
         let message = format!("A title has at most {NAME_CHARS_MAX} characters.");
         return Err(Rejection::new(Refusal::Invalid, "title_too_long", message));
     }
-    Ok(if name.is_empty() { "Untitled".into() } else { name })
+    Ok(if text::is_empty_looking(&name) { "Untitled".into() } else { name })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::{Control, Invite, Post};
+    use crate::event::Change;
+    use crate::participant::{AgentFacts, Kind, Profile};
+    use crate::policy::Policy;
+
+    #[test]
+    fn participants_of_older_logs_keep_names_that_are_refused_now() {
+        let (mut state, now, facts) = (Conversation::new("s".into()), Timestamp::from_millis(1), Facts::default());
+        let created = Event::Created { name: "old".into(), by: "user".into(), policy: Policy::default() };
+        let profile = Profile { client: Some("x".into()), model: Some("m".into()), nickname: Some("You".into()), ..Profile::default() };
+        let invited = Change::Invited {
+            participant: "admin".into(),
+            kind: Kind::Agent,
+            given: profile.clone(),
+            profile,
+            facts: AgentFacts::external(),
+            skeleton: "you".into(),
+            address: None,
+            number: None,
+            part: None,
+        };
+        let controlled = Event::Controlled { by: "user".into(), changes: vec![invited], unproven: false };
+        for (seq, event) in [(1, created), (2, controlled)] {
+            state.apply(&Recorded { seq: Seq(seq), ts: now, event });
+        }
+        let posted = state.handle(now, Command::Post(Post::new(Actor::named("admin"), "still here")), &facts);
+        assert_eq!(posted.unwrap().len(), 1);
+        let renamed = Profile { nickname: Some("Ada".into()), ..Profile::default() };
+        let again = Control::Invite(Invite::new("admin", renamed, AgentFacts::external()));
+        let by = Actor::human("user");
+        assert!(state.handle(now, Command::Control { by, controls: vec![again] }, &facts).is_ok());
+    }
 }

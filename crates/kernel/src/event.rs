@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::budget::{Raise, Spent};
 use crate::gathering::GatheringEvent;
 use crate::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::participant::{Address, AgentFacts, Kind, Part, Profile};
+use crate::permission::{PermissionOption, Withdrawn};
 use crate::policy::Policy;
 use crate::time::{Millis, Timestamp};
 
@@ -38,6 +40,9 @@ pub struct Cause {
     pub from: ParticipantId,
     /// 0 for a human message, one more for each step away from it.
     pub depth: u32,
+    /// No proven person stands at the root of it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unproven: bool,
 }
 
 /// Whom a message addresses. It targets; it never hides.
@@ -83,6 +88,12 @@ pub struct Posted {
     /// The participant in whose own terminal a person typed it, and who has read it there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub typed_at: Option<ParticipantId>,
+    /// That the speaker is who they say was the client's word, or that of a terminal.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unproven: bool,
+    /// An agent said it, and no proven person had asked for it, at however many removes.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unasked: bool,
     /// What it replies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<Cause>,
@@ -199,6 +210,8 @@ pub enum Change {
         /// Which.
         target: String,
     },
+    /// The conversation may spend more than its budget for a while.
+    BudgetRaised(Raise),
 }
 
 /// Why a participant got a turn.
@@ -254,6 +267,8 @@ pub enum WhyNot {
     Skipped,
     /// A guard or a gathering keeps the floor from it.
     Held,
+    /// A budget of turns or money is used up.
+    OverBudget,
 }
 
 /// How a turn ended.
@@ -305,6 +320,19 @@ pub struct Usage {
     /// Cost in millionths of the currency of the configured prices.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cost_micros: u64,
+}
+
+impl Usage {
+    /// Both together.
+    #[must_use]
+    pub const fn with(self, more: &Usage) -> Usage {
+        Usage {
+            ms: self.ms.saturating_add(more.ms),
+            input_tokens: self.input_tokens.saturating_add(more.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(more.output_tokens),
+            cost_micros: self.cost_micros.saturating_add(more.cost_micros),
+        }
+    }
 }
 
 fn is_zero(n: &u64) -> bool {
@@ -369,6 +397,9 @@ pub enum Event {
         by: ParticipantId,
         /// What, in order.
         changes: Vec<Change>,
+        /// Who did was the client's word.
+        #[serde(default, skip_serializing_if = "is_false")]
+        unproven: bool,
     },
     /// Somebody said something.
     Posted(Posted),
@@ -388,6 +419,9 @@ pub enum Event {
         /// What it refers to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reply_to: Option<Cause>,
+        /// Whose it is was the client's word.
+        #[serde(default, skip_serializing_if = "is_false")]
+        unproven: bool,
     },
     /// The server tells people something.
     Noticed {
@@ -519,9 +553,24 @@ pub enum Event {
         turn: Option<TurnNo>,
         /// Why it was not shown.
         because: KeptBecause,
+        /// Bytes of the words, where they count toward what is kept of one who is refused again and again; 0 where they do not.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        counted: u64,
         /// The words, kept beside the envelope.
         #[serde(default, skip_serializing)]
         body: String,
+    },
+    /// Words that were refused and are not kept: so many of this participant's were already that more are only counted.
+    Unkept {
+        /// Whose.
+        participant: ParticipantId,
+        /// How many contributions.
+        count: u64,
+        /// How long they were together.
+        bytes: u64,
+        /// Until when that goes on, at its beginning; nothing at its end, which tells what came after the beginning.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
     },
     /// A running turn waits for a person's permission.
     PermissionRequested {
@@ -534,9 +583,18 @@ pub enum Event {
         /// The exact action.
         action: String,
         /// What can be answered.
-        options: Vec<String>,
+        options: Vec<PermissionOption>,
         /// When it counts as refused.
         expires: Timestamp,
+        /// The action is only a part of what would be done.
+        #[serde(default, skip_serializing_if = "is_false")]
+        partial: bool,
+        /// The folder in which it would be done.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        folder: Option<String>,
+        /// The command with which a person can look at it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        look: Option<String>,
     },
     /// A person answered it.
     PermissionAnswered {
@@ -544,13 +602,23 @@ pub enum Event {
         permission: PermissionId,
         /// Who.
         by: ParticipantId,
-        /// One of its options.
+        /// The id of one of its options.
         option: String,
+        /// That option's words, where they are not its id.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        label: Option<String>,
     },
     /// Nobody answered in time.
     PermissionExpired {
         /// The permission.
         permission: PermissionId,
+    },
+    /// Nobody needs to answer it any more, or an answer came too late for what it was about.
+    PermissionWithdrawn {
+        /// The permission.
+        permission: PermissionId,
+        /// Why.
+        because: Withdrawn,
     },
     /// A person stopped everything.
     Stopped {
@@ -561,6 +629,17 @@ pub enum Event {
     Held {
         /// Which guard.
         guard: Guard,
+    },
+    /// A budget is used up: nobody is asked on it until there is some again, or a person raises it. Told once for each window.
+    BudgetSpent {
+        /// Which, and until when.
+        spent: Spent,
+        /// The currency of a limit of money.
+        currency: String,
+        /// Who is the first that is not asked.
+        about: ParticipantId,
+        /// About what.
+        cause: Cause,
     },
     /// Time stood still; open deadlines and beats moved by so much.
     Resumed {
@@ -624,6 +703,15 @@ impl Posted {
     pub fn author(&self) -> &ParticipantId {
         self.typed_at.as_ref().unwrap_or(&self.from)
     }
+
+    /// Whether no proven person stands at the root of what these words lead to: a person's words count with a proof, an agent's
+    /// as what they answer does.
+    pub fn lacks_person(&self) -> bool {
+        match self.kind {
+            Kind::Human => self.unproven || self.typed_at.is_some(),
+            Kind::Agent => self.unasked,
+        }
+    }
 }
 
 impl Event {
@@ -649,11 +737,14 @@ impl Event {
             Event::TurnLost { .. } => "turn_lost",
             Event::TurnEnded { .. } => "turn_ended",
             Event::Kept { .. } => "kept",
+            Event::Unkept { .. } => "unkept",
             Event::PermissionRequested { .. } => "permission_requested",
             Event::PermissionAnswered { .. } => "permission_answered",
             Event::PermissionExpired { .. } => "permission_expired",
+            Event::PermissionWithdrawn { .. } => "permission_withdrawn",
             Event::Stopped { .. } => "stopped",
             Event::Held { .. } => "held",
+            Event::BudgetSpent { .. } => "budget_spent",
             Event::Resumed { .. } => "resumed",
             Event::FactsChanged { .. } => "facts_changed",
             Event::Redacted { .. } => "redacted",
@@ -676,8 +767,10 @@ impl Event {
             | Event::PermissionRequested { .. }
             | Event::PermissionAnswered { .. }
             | Event::PermissionExpired { .. }
+            | Event::PermissionWithdrawn { .. }
             | Event::Stopped { .. }
             | Event::Held { .. }
+            | Event::BudgetSpent { .. }
             | Event::Redacted { .. }
             | Event::Gathering(_) => Audience::All,
             Event::TurnGranted { participant, .. } | Event::TurnEnded { participant, .. } => Audience::Only(vec![participant.clone()]),
@@ -690,6 +783,7 @@ impl Event {
             | Event::TurnStarted { .. }
             | Event::TurnLost { .. }
             | Event::Kept { .. }
+            | Event::Unkept { .. }
             | Event::Resumed { .. }
             | Event::FactsChanged { .. }
             | Event::Summarised { .. } => Audience::Operators,
@@ -702,6 +796,15 @@ impl Event {
             Event::Posted(posted) => Some(&posted.body),
             Event::Kept { body, .. } | Event::Summarised { body, .. } => Some(body),
             _ => None,
+        }
+    }
+
+    /// Whether no proven person stands at the root of what it leads to.
+    pub fn lacks_person(&self) -> bool {
+        match self {
+            Event::Posted(posted) => posted.lacks_person(),
+            Event::Controlled { unproven, .. } | Event::Foreign { unproven, .. } => *unproven,
+            _ => false,
         }
     }
 

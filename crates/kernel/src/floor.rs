@@ -10,6 +10,8 @@ use crate::time::Timestamp;
 
 /// The same words so often within the repeat detector's window trip it.
 const REPEATS_MAX: usize = 3;
+/// Why words without proof wake nobody while a guard holds the floor.
+pub(crate) const HELD_FOR_PROOF: &str = "a guard holds the floor until a person who can prove it goes on";
 /// Passes in a row from which an agent is polled every second message, and every fourth. (Ruling 12.)
 const HABITUAL: [(u32, u32); 2] = [(10, 3), (5, 1)];
 
@@ -60,7 +62,7 @@ impl Decider<'_> {
     /// Words that waited under other rules go to every member of a link: it counts only what is said from now on.
     fn link_all(&mut self, spoken: &Spoken) {
         for id in policy::nominate(self.state, spoken).polled {
-            if self.can_take_turns(&id, &spoken.cause) {
+            if self.can_take_turns(&id, &spoken.cause) && self.may_wake(spoken, &id) {
                 self.grant(&id, Why::Link, TurnKind::Reply, true, &spoken.cause);
             }
         }
@@ -96,7 +98,7 @@ impl Decider<'_> {
             }
         }
         for id in nomination.polled {
-            if self.can_take_turns(&id, &spoken.cause) {
+            if self.can_take_turns(&id, &spoken.cause) && self.may_wake(spoken, &id) {
                 self.grant(&id, Why::Polled, TurnKind::Reply, true, &spoken.cause);
             }
         }
@@ -122,10 +124,15 @@ impl Decider<'_> {
         self.facts.offline.contains(id).then_some(WhyNot::Offline)
     }
 
-    /// Whether these words may wake this participant: an agent's are bounded by the guards. (Ruling 16.)
+    /// Whether these words may wake this participant: an agent's are bounded by the guards (Ruling 16.), and so are a person's without
+    /// proof while one holds.
     fn may_wake(&mut self, spoken: &Spoken, woken: &ParticipantId) -> bool {
-        if spoken.human {
+        if spoken.human && !(spoken.cause.unproven && self.state.guards.held.is_some()) {
             return true;
+        }
+        if spoken.human {
+            self.skip(woken, WhyNot::Held, &spoken.cause, Some(HELD_FOR_PROOF));
+            return false;
         }
         if self.state.guards.held.is_none()
             && let Some(guard) = self.tripped(&spoken.cause.from, woken)
@@ -181,7 +188,7 @@ impl Decider<'_> {
         };
         let next = self.state.agents().find_map(|agent| owed(&agent.id, agent.shown).map(|cause| (agent.id.clone(), cause)));
         let Some((id, cause)) = next else { return false };
-        if !self.state.is_human(&cause.from) {
+        if cause.unproven || !self.state.is_human(&cause.from) {
             // The limits may have become lower since the words were said.
             self.guard_exchanges();
             if self.state.guards.held.is_some() {

@@ -1,6 +1,8 @@
 //! How the words of one member of a link reach another in its terminal: each with a line that says whose they are, and with
 //! nothing in them that could pass for such a line. (Ruling 26.)
 
+use crate::compose::doubt;
+use crate::event::Posted;
 use crate::ids::ParticipantId;
 use crate::state::Conversation;
 use crate::text::for_terminal;
@@ -8,12 +10,14 @@ use crate::text::for_terminal;
 /// A line this short that ends with a colon could be taken for a frame.
 const FRAME_CHARS_MAX: usize = 96;
 
-/// `Name (2):` or `Name:`, an empty line, and the words.
-pub fn framed(state: &Conversation, from: &ParticipantId, words: &str) -> String {
+/// `Name (2):` or `Name:`, an empty line, and the words. A person's name says too where nothing proves that the words are theirs.
+pub(crate) fn framed(state: &Conversation, posted: &Posted) -> String {
+    let from = &posted.from;
     let name = if from.as_str() == ParticipantId::USER { "User" } else { state.name_of(from) };
     let number = state.participant(from).and_then(|participant| participant.number);
     let number = number.map_or(String::new(), |number| format!(" ({number})"));
-    format!("{name}{number}:\n\n{}\n\n", body(words))
+    let doubt = doubt(state, posted).map_or(String::new(), |doubt| format!(" ({doubt})"));
+    format!("{name}{number}{doubt}:\n\n{}\n\n", body(&posted.body))
 }
 
 /// The words as data: lines that look like a frame, or like something this server says, stand two spaces in.

@@ -1,17 +1,25 @@
 //! Which ids and nicknames are allowed, and which look alike.
 
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 use unicode_security::confusable_detection::skeleton as unicode_skeleton;
 
-use crate::text::is_deceptive;
+use crate::text::{is_blank, is_deceptive};
 
 /// Longest participant id, in characters.
 pub const ID_CHARS_MAX: usize = 64;
 /// Longest nickname, in characters.
 pub const NICKNAME_CHARS_MAX: usize = 64;
 
-/// Names that mean everyone, or someone else; nobody may be called so. (Ruling 6.)
-const RESERVED: [&str; 6] = ["all", "everyone", "here", "user", "system", "moothall"];
+/// Names that mean the server, or the person at it: nobody is called so, and nothing that looks like one of them. (Ruling 6.)
+const RESERVED: [&str; 3] = ["user", "system", "moothall"];
+/// Names that mean everyone. A digit is no letter here: `a11` is somebody's eleventh agent, and means nobody else.
+const RESERVED_WORDS: [&str; 3] = ["all", "everyone", "here"];
+/// Names by which a reader takes an agent for a person, for themselves or for who runs the server. People whom the server knows may have
+/// them.
+const PEOPLE: [&str; 11] = ["you", "me", "myself", "human", "person", "operator", "admin", "administrator", "root", "owner", "server"];
+/// Words that mean nobody.
+const PEOPLE_WORDS: [&str; 6] = ["null", "none", "undefined", "nobody", "anyone", "everybody"];
 
 /// Mentions of these are answered with a hint. (Ruling 15.)
 pub const BROADCAST: [&str; 3] = ["all", "everyone", "here"];
@@ -27,6 +35,8 @@ pub enum NameFault {
     Character(char),
     /// It means someone else.
     Reserved,
+    /// It looks like a name that means someone else.
+    Resembles(&'static str),
 }
 
 impl NameFault {
@@ -37,11 +47,18 @@ impl NameFault {
             NameFault::TooLong => format!("is longer than {ID_CHARS_MAX} characters"),
             NameFault::Character(c) => format!("holds {:?}, which is not allowed", c),
             NameFault::Reserved => "is reserved".into(),
+            NameFault::Resembles(word) => format!("looks like {word:?}, which is reserved"),
         }
     }
 }
 
-/// Checks a participant id: 1 to 64 of `[A-Za-z0-9._:-]`, not reserved.
+/// Checks a participant id that somebody chooses: as [`check_id`], and it does not pass for a person or for who runs the server.
+pub fn check_chosen_id(id: &str) -> Result<(), NameFault> {
+    check_id(id)?;
+    check_against(id, &PEOPLE, &PEOPLE_WORDS)
+}
+
+/// Checks a participant id: 1 to 64 of `[A-Za-z0-9._:-]`, and it does not mean everyone or the server.
 pub fn check_id(id: &str) -> Result<(), NameFault> {
     if id.is_empty() {
         return Err(NameFault::Empty);
@@ -52,14 +69,14 @@ pub fn check_id(id: &str) -> Result<(), NameFault> {
     if id.len() > ID_CHARS_MAX {
         return Err(NameFault::TooLong);
     }
-    check_reserved(id)
+    check_against(id, &RESERVED, &RESERVED_WORDS)
 }
 
 /// Normalises a nickname (NFC, single spaces) and checks it.
 pub fn nickname(given: &str) -> Result<String, NameFault> {
     let composed: String = given.nfc().collect();
     let name = composed.split_whitespace().collect::<Vec<_>>().join(" ");
-    if name.is_empty() {
+    if !name.chars().any(is_seen) {
         return Err(NameFault::Empty);
     }
     if name.chars().count() > NICKNAME_CHARS_MAX {
@@ -68,17 +85,40 @@ pub fn nickname(given: &str) -> Result<String, NameFault> {
     if let Some(bad) = name.chars().find(|c| !is_name_char(*c)) {
         return Err(NameFault::Character(bad));
     }
-    check_reserved(&name)?;
+    check_against(&name, &RESERVED, &RESERVED_WORDS)?;
+    check_against(&name, &PEOPLE, &PEOPLE_WORDS)?;
     Ok(name)
 }
 
 fn is_name_char(c: char) -> bool {
-    !(c.is_control() || is_deceptive(c) || "@[]".contains(c))
+    !(c.is_control() || is_deceptive(c) || is_blank(c) && c != ' ' || "@[]".contains(c))
 }
 
-fn check_reserved(name: &str) -> Result<(), NameFault> {
-    let folded = skeleton(name);
-    if RESERVED.iter().any(|word| skeleton(word) == folded) { Err(NameFault::Reserved) } else { Ok(()) }
+/// Whether a reader sees it by itself.
+fn is_seen(c: char) -> bool {
+    !(c.is_whitespace() || is_blank(c) || is_deceptive(c) || is_combining_mark(c))
+}
+
+fn check_against(name: &str, names: &[&'static str], words: &[&'static str]) -> Result<(), NameFault> {
+    let bare = name.trim_matches(|c: char| !c.is_alphanumeric());
+    let words = if bare.contains(char::is_numeric) { &[] } else { words };
+    match names.iter().chain(words).find(|word| are_alike(bare, word)) {
+        None => Ok(()),
+        Some(word) if bare.eq_ignore_ascii_case(word) => Err(NameFault::Reserved),
+        Some(word) => Err(NameFault::Resembles(word)),
+    }
+}
+
+/// Whether a reader may take one name for the other, without regard to case.
+pub fn are_alike(one: &str, other: &str) -> bool {
+    let others = looks(other);
+    looks(one).iter().any(|look| others.contains(look))
+}
+
+/// What a name looks like where its case is known, and where it is not: a capital `I` looks like a small `l`, which a small `i` does not.
+fn looks(name: &str) -> [String; 2] {
+    let seen: String = unicode_skeleton(name).flat_map(char::to_lowercase).collect();
+    [skeleton(name), skeleton(&seen)]
 }
 
 /// Two names with the same skeleton look alike to a reader (UTS 39, without regard to case).
@@ -118,6 +158,57 @@ mod tests {
             assert!(nickname(bad).is_err(), "{bad:?}");
         }
         assert_eq!(nickname(&"👩\u{200d}👧".repeat(200)), Err(NameFault::TooLong));
+    }
+
+    #[test]
+    fn names_that_look_like_people_or_the_server_are_refused_and_harmless_ones_are_not() {
+        let resembles = |word| Err(NameFault::Resembles(word));
+        let cases = [
+            ("All", Err(NameFault::Reserved)),
+            ("AIl", resembles("all")),
+            ("\u{430}ll", resembles("all")),
+            ("a11", Ok(())),
+            ("agent-11", Ok(())),
+            ("nu11", Ok(())),
+            ("You", Err(NameFault::Reserved)),
+            ("y\u{43e}u", resembles("you")),
+            ("«User»", Err(NameFault::Reserved)),
+            ("user.", Err(NameFault::Reserved)),
+            ("M00thall", resembles("moothall")),
+            ("MoothaII", resembles("moothall")),
+            ("HUMAN", Err(NameFault::Reserved)),
+            ("0perator", resembles("operator")),
+            ("null", Err(NameFault::Reserved)),
+            ("Adm\u{456}n", resembles("admin")),
+            ("user-2", Ok(())),
+            ("administration", Ok(())),
+            ("humane", Ok(())),
+            ("assistant", Ok(())),
+            ("Ian", Ok(())),
+            ("Ümit 👩", Ok(())),
+            ("\u{3164}", Err(NameFault::Empty)),
+            ("\u{2800}\u{2800}", Err(NameFault::Empty)),
+            ("\u{301}", Err(NameFault::Empty)),
+            ("A\u{3164}", Err(NameFault::Character('\u{3164}'))),
+            ("A\u{115f}", Err(NameFault::Character('\u{115f}'))),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(nickname(name).map(drop), expected, "{name:?}");
+        }
+        assert_eq!(check_id("admin"), Ok(()));
+        assert_eq!(check_chosen_id("admin"), Err(NameFault::Reserved));
+        assert_eq!(check_chosen_id("a11"), Ok(()));
+    }
+
+    #[test]
+    fn names_that_look_alike() {
+        for (one, other) in [("Alice", "AIice"), ("alice", "AIice"), ("ALICE", "AIice"), ("aIice", "Alice"), ("bill", "biII"), ("a1", "al")]
+        {
+            assert!(are_alike(one, other) && are_alike(other, one), "{one} {other}");
+        }
+        for (one, other) in [("alice", "alina"), ("Ian", "Ivan"), ("codex-1", "codex-2"), ("a1", "a11")] {
+            assert!(!are_alike(one, other) && !are_alike(other, one), "{one} {other}");
+        }
     }
 
     #[test]

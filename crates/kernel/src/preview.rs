@@ -22,7 +22,8 @@ impl Conversation {
     pub fn preview(&self, now: Timestamp, speaker: &ParticipantId, to: &To, body: &str, facts: &Facts) -> Vec<Forecast> {
         let named = mentions::named(body, &self.participants, speaker);
         let human = self.is_human(speaker);
-        let cause = Cause { seq: self.head.next(), id: EventId::of(&self.stream, self.head.next(), now), from: speaker.clone(), depth: 0 };
+        let (seq, id) = (self.head.next(), EventId::of(&self.stream, self.head.next(), now));
+        let cause = Cause { seq, id, from: speaker.clone(), depth: 0, unproven: false };
         let spoken = Spoken { author: speaker.clone(), cause, to: to.clone(), mentions: named.participants, human };
         let nomination = policy::nominate(self, &spoken);
         let voluntary = match self.policy.name {
@@ -32,8 +33,9 @@ impl Conversation {
         };
         let asked =
             nomination.forced.into_iter().map(|id| (id, Why::Forced)).chain(nomination.polled.into_iter().map(|id| (id, voluntary)));
-        let mut forecast: Vec<_> =
-            asked.map(|(participant, why)| Forecast { verdict: self.forecast(&participant, why, now, facts), participant }).collect();
+        let mut forecast: Vec<_> = asked
+            .map(|(participant, why)| Forecast { verdict: self.forecast(&participant, why, &spoken.cause, now, facts), participant })
+            .collect();
         forecast.extend(nomination.others.into_iter().map(|(participant, why_not, _)| Forecast { participant, verdict: Err(why_not) }));
         for agent in self.agents().filter(|agent| agent.id != *speaker) {
             if !forecast.iter().any(|known| known.participant == agent.id) {
@@ -44,7 +46,7 @@ impl Conversation {
         forecast
     }
 
-    fn forecast(&self, id: &ParticipantId, why: Why, now: Timestamp, facts: &Facts) -> Result<Why, WhyNot> {
+    fn forecast(&self, id: &ParticipantId, why: Why, cause: &Cause, now: Timestamp, facts: &Facts) -> Result<Why, WhyNot> {
         if self.muted.contains(id) {
             return Err(WhyNot::Muted);
         }
@@ -58,6 +60,10 @@ impl Conversation {
         let rounds = matches!(self.policy.name, PolicyName::Hybrid | PolicyName::RoundRobin);
         if rounds && cools && why != Why::Forced && self.floor.round.is_none() {
             return Err(WhyNot::Cooled);
+        }
+        let asked = self.waiting_turn(id).is_some();
+        if !asked && self.used_up(&facts.budgets, &[], &self.account_of(id, cause), now).is_some() {
+            return Err(WhyNot::OverBudget);
         }
         Ok(why)
     }

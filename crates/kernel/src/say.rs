@@ -18,7 +18,7 @@ pub const AGENT_BYTES_MAX: usize = 256 * 1024;
 
 impl Decider<'_> {
     pub(crate) fn post(&mut self, post: Post) -> Result<(), Rejection> {
-        self.check_speaker(&post.by.id)?;
+        self.check_speaker(&post.by)?;
         self.check_to(&post.to)?;
         let human = self.is_human(&post.by);
         let limit = if human { HUMAN_BYTES_MAX } else { AGENT_BYTES_MAX };
@@ -27,8 +27,9 @@ impl Decider<'_> {
             return Err(Rejection::new(Refusal::TooLarge, "message_too_large", message).about(&post.by.id));
         }
         let post = Post { body: text::clean(&post.body), ..post };
-        if post.body.trim().is_empty() {
-            return Err(Rejection::new(Refusal::Invalid, "empty_message", "A message needs `content` with some text.").about(&post.by.id));
+        if text::is_empty_looking(&post.body) {
+            return Err(Rejection::new(Refusal::Invalid, "empty_message", "A message needs `content` with some text that can be seen.")
+                .about(&post.by.id));
         }
         if human {
             self.check_open()?;
@@ -48,6 +49,9 @@ impl Decider<'_> {
 
     fn post_as_human(&mut self, post: Post) -> Result<(), Rejection> {
         let speaker = post.by.id.clone();
+        if self.state.muted.contains(&speaker) {
+            return self.check_may_speak(&post);
+        }
         if self.state.gathering.is_some() {
             return self.say_in_gathering(post, Kind::Human);
         }
@@ -84,6 +88,8 @@ impl Decider<'_> {
             mentions: named.participants.clone(),
             depth,
             typed_at: post.typed_at,
+            unproven: !post.by.proven,
+            unasked: kind == Kind::Agent,
             reply_to: post.reply_to,
             turn: None,
             tags: post.tags,
@@ -125,6 +131,8 @@ impl Decider<'_> {
             mentions: Vec::new(),
             depth: cause.depth,
             typed_at: None,
+            unproven: false,
+            unasked: cause.unproven,
             reply_to: Some(cause.clone()),
             turn: None,
             tags,
@@ -161,24 +169,21 @@ impl Decider<'_> {
 
     /// Muted participants and paused conversations take no words of agents; the words are kept. (Ruling 20.)
     fn check_may_speak(&mut self, post: &Post) -> Result<(), Rejection> {
-        let Some((because, code, message)) = self.silence_of(&post.by.id) else { return Ok(()) };
-        self.emit(Event::Kept { participant: post.by.id.clone(), turn: None, because, body: post.body.clone() });
-        Err(Rejection::new(Refusal::Conflict, code, message).about(&post.by.id))
+        match self.silence_of(&post.by.id) {
+            Some((because, code, reason)) => Err(self.refuse(post, because, code, reason)),
+            None => Ok(()),
+        }
     }
 
     fn silence_of(&self, id: &ParticipantId) -> Option<(KeptBecause, &'static str, &'static str)> {
         if self.state.archived {
-            return Some((KeptBecause::Archived, "thread_archived", "This conversation is archived. The message was kept in the trace."));
+            return Some((KeptBecause::Archived, "thread_archived", "This conversation is archived."));
         }
         if self.state.muted.contains(id) {
-            return Some((
-                KeptBecause::Muted,
-                "participant_muted",
-                "Participant is muted for this thread. The message was kept in the trace.",
-            ));
+            return Some((KeptBecause::Muted, "participant_muted", "Participant is muted for this thread."));
         }
         if self.state.paused {
-            let message = "Thread is paused for non-user participants. The message was kept in the trace.";
+            let message = "Thread is paused for non-user participants.";
             return Some((KeptBecause::Paused, "thread_paused", message));
         }
         None
@@ -204,14 +209,13 @@ impl Decider<'_> {
         // The one who was asked may still answer: that reply is spoken for.
         let promised = u32::from(floor.round.as_ref().is_some_and(|round| round.current.is_some()));
         let (code, message) = if depth > self.state.policy.max_depth {
-            ("depth_limit", "Nobody reacts to a reaction to a reaction here; a person has to say something first. The message was kept.")
+            ("depth_limit", "Nobody reacts to a reaction to a reaction here; a person has to say something first.")
         } else if floor.spent + promised >= floor.cap {
-            ("turn_limit", "The agents have used their replies to the last human message. The message was kept.")
+            ("turn_limit", "The agents have used their replies to the last human message.")
         } else {
             return Ok(());
         };
-        self.emit(Event::Kept { participant: post.by.id.clone(), turn: None, because: KeptBecause::Capped, body: post.body.clone() });
-        Err(Rejection::new(Refusal::Conflict, code, message).about(&post.by.id))
+        Err(self.refuse(post, KeptBecause::Capped, code, message))
     }
 
     /// An agent's visible words, and what the policy makes of them.
@@ -225,7 +229,7 @@ impl Decider<'_> {
     fn finished_by_post(&mut self, turn: TurnNo, post: Post) {
         self.ensure_started(turn);
         let usage = self.elapsed(turn);
-        self.finish(turn, post.body, usage, post.reply_to, post.tags);
+        self.finish(turn, post, usage);
     }
 
     /// The runtime is done with a turn.
@@ -234,7 +238,8 @@ impl Decider<'_> {
         match result {
             Ok(text) if current => {
                 self.ensure_started(no);
-                self.finish(no, text::clean(&text), usage, None, Vec::new());
+                let Some(speaker) = self.state.turn(no).map(|turn| turn.participant.clone()) else { return };
+                self.finish(no, Post::new(Actor::named(speaker), text::clean(&text)), usage);
             }
             Ok(text) => self.keep_late(no, &text),
             Err(fault) if current => self.fail(no, Outcome::Failed, fault, usage),
@@ -252,11 +257,12 @@ impl Decider<'_> {
         else {
             return;
         };
-        self.emit(Event::Kept { participant, turn: Some(no), because: KeptBecause::Late, body });
+        self.emit(Event::Kept { participant, turn: Some(no), because: KeptBecause::Late, counted: 0, body });
     }
 
-    fn finish(&mut self, no: TurnNo, text: String, usage: Usage, reply_to: Option<Cause>, tags: Vec<String>) {
+    fn finish(&mut self, no: TurnNo, post: Post, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
+        let text = post.body;
         if is_pass(&text) {
             return self.pass_turn(no, usage);
         }
@@ -277,16 +283,11 @@ impl Decider<'_> {
         let whole = text.len() <= AGENT_BYTES_MAX;
         let body = if whole { text } else { format!("{}\n\n[truncated]", text::cut(&text, AGENT_BYTES_MAX - 32)) };
         let named = mentions::named(&body, &self.state.participants, &turn.participant);
-        let post = Post {
-            by: Actor { id: turn.participant.clone(), human: false },
-            to: To::All,
-            body,
-            reply_to: reply_to.or(Some(turn.cause.clone())),
-            tags,
-            typed_at: None,
-        };
+        let reply_to = post.reply_to.or(Some(turn.cause.clone()));
+        let post = Post { to: To::All, body, reply_to, typed_at: None, ..post };
         let mut posted = self.words(post, Kind::Agent, turn.cause.depth + 1, &named);
         posted.turn = Some(no);
+        posted.unasked = turn.cause.unproven;
         let by_server = self.state.participant(&turn.participant).is_some_and(|p| p.facts.runtime != Runtime::Remote);
         if by_server {
             posted.via = true;
@@ -320,7 +321,7 @@ impl Decider<'_> {
 
     fn keep(&mut self, participant: &ParticipantId, turn: TurnNo, because: KeptBecause, body: String) {
         if !body.trim().is_empty() {
-            self.emit(Event::Kept { participant: participant.clone(), turn: Some(turn), because, body });
+            self.emit(Event::Kept { participant: participant.clone(), turn: Some(turn), because, counted: 0, body });
         }
     }
 
@@ -338,7 +339,7 @@ impl Decider<'_> {
 
     /// A typed pass.
     pub(crate) fn pass(&mut self, by: &Actor, to: Option<&str>) -> Result<(), Rejection> {
-        self.check_speaker(&by.id)?;
+        self.check_speaker(by)?;
         self.check_open()?;
         if self.holds_piece(&by.id) {
             if let Some(turn) = self.state.front_turn(&by.id).filter(|turn| turn.running.is_some()).map(|turn| turn.no) {
@@ -365,10 +366,11 @@ impl Decider<'_> {
         if kept.event.is_erased() {
             return Err(Rejection::new(Refusal::Conflict, "erased", "The words were erased; there is nothing left to publish."));
         }
-        let post = Post { tags: vec!["published".into()], ..Post::new(Actor { id: participant.clone(), human: false }, body.clone()) };
+        let post = Post { tags: vec!["published".into()], ..Post::new(Actor::named(participant.clone()), body.clone()) };
         let mut posted = self.words(post, Kind::Agent, 1, &Named::default());
         posted.turn = *turn;
         posted.published = Some(seq);
+        posted.unasked = !by.proven;
         posted.via = true;
         self.emit(Event::Posted(posted));
         Ok(())

@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::event::{Cause, Guard, Recorded, To, TurnKind, Why};
+use crate::budget::{Account, Spending};
+use crate::event::{Cause, Guard, Recorded, To, TurnKind, Usage, Why};
 use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::participant::{Kind, Participant};
+use crate::permission::{Settled, Settlement, Waiting};
 use crate::policy::Policy;
+use crate::refused::Refusals;
 use crate::summary::{Summaries, Summary};
 use crate::time::{Millis, Timestamp};
 
@@ -34,6 +37,12 @@ pub struct Conversation {
     pub(crate) discussion: Discussion,
     pub(crate) invited_auto: bool,
     pub(crate) muted: BTreeSet<ParticipantId>,
+    /// Those of them whom a proven person muted.
+    pub(crate) muted_by_proof: BTreeSet<ParticipantId>,
+    /// Whether a proven person paused it.
+    pub(crate) paused_by_proof: bool,
+    /// Everybody who ever took part as a person: an id that was a person's stays one's.
+    pub(crate) people: BTreeSet<ParticipantId>,
     /// In invitation order.
     pub(crate) participants: Vec<Participant>,
     /// Names of those who left, so that history can still be read.
@@ -41,9 +50,12 @@ pub struct Conversation {
     pub(crate) bindings: BTreeSet<String>,
     pub(crate) floor: Floor,
     pub(crate) guards: Guards,
+    pub(crate) spending: Spending,
     pub(crate) gathering: Option<Gathering>,
     /// What participants that rebuild their memory keep of what no longer fits into it.
     pub(crate) summaries: Summaries,
+    /// Who was refused again and again, and what of it is kept.
+    pub(crate) refused: Refusals,
     /// The newest contribution.
     pub(crate) latest: Option<Contribution>,
     /// The newest contribution by somebody else than the author of `latest`.
@@ -86,6 +98,8 @@ pub struct Floor {
     pub(crate) cap: u32,
     /// Whose the latest ended turns were, so that late results find their author.
     pub(crate) ended: VecDeque<(TurnNo, ParticipantId)>,
+    /// What came of the latest permissions, so that late answers hear of it.
+    pub(crate) settled: VecDeque<Settled>,
     /// Who spoke last in a round, for `round_robin`.
     pub(crate) last_speaker: Option<ParticipantId>,
 }
@@ -186,10 +200,19 @@ pub struct Turn {
     pub running: Option<Running>,
     /// Since when a permission keeps its clock still.
     pub frozen_since: Option<Timestamp>,
-    pub(crate) permissions: BTreeMap<PermissionId, Timestamp>,
+    pub(crate) permissions: BTreeMap<PermissionId, Waiting>,
+    /// Whom it is charged to.
+    pub(crate) account: Account,
+    /// What summaries made for this attempt used.
+    pub(crate) summed: Usage,
 }
 
 impl Turn {
+    /// The permissions that keep its clock still.
+    pub fn permissions(&self) -> impl Iterator<Item = &PermissionId> {
+        self.permissions.keys()
+    }
+
     /// Whether it got a cause that a prompt which covers so much does not show.
     pub fn is_widened_after(&self, through: Seq) -> bool {
         self.cause.seq != self.first_cause.seq && self.cause_at > through
@@ -235,13 +258,18 @@ impl Conversation {
             discussion: Discussion::default(),
             invited_auto: false,
             muted: BTreeSet::new(),
+            muted_by_proof: BTreeSet::new(),
+            paused_by_proof: false,
+            people: BTreeSet::new(),
             participants: Vec::new(),
             tombstones: BTreeMap::new(),
             bindings: BTreeSet::new(),
             floor: Floor::default(),
             guards: Guards::default(),
+            spending: Spending::default(),
             gathering: None,
             summaries: Summaries::default(),
+            refused: Refusals::default(),
             latest: None,
             latest_other: None,
         }
@@ -351,6 +379,15 @@ impl Conversation {
         self.floor.turns.get(&no)
     }
 
+    /// The option that answered a permission, if somebody answered it lately.
+    pub fn answer_to(&self, permission: &PermissionId) -> Option<&str> {
+        let settled = self.floor.settled.iter().rev().find(|settled| settled.permission == *permission)?;
+        match &settled.how {
+            Settlement::Answered { option, .. } => Some(option),
+            Settlement::Expired | Settlement::Withdrawn(_) | Settlement::TurnOver => None,
+        }
+    }
+
     /// How many turns were granted so far.
     pub fn last_turn(&self) -> TurnNo {
         self.floor.last_turn
@@ -379,9 +416,10 @@ impl Conversation {
         }
     }
 
-    /// Whether an id stands for a person here. (Ruling 1.)
+    /// Whether an id stands for a person here, or did when it left. (Ruling 1.)
     pub fn is_human(&self, id: &ParticipantId) -> bool {
-        id.as_str() == ParticipantId::USER || self.participant(id).is_some_and(|p| p.kind == Kind::Human)
+        let here = || self.participant(id).map_or_else(|| self.people.contains(id), |p| p.kind == Kind::Human);
+        id.as_str() == ParticipantId::USER || here()
     }
 
     /// Whether it is a link: it holds the key of its set of members.

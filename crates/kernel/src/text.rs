@@ -1,5 +1,7 @@
 //! Text hygiene: what may be kept in a log, what may reach a terminal, and how a body is shown inside a prompt.
 
+use std::borrow::Cow;
+
 /// Removes what no message needs: C0 controls except newline and tab, DEL, C1; `\r\n` and lone `\r` become newlines.
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -32,7 +34,7 @@ pub fn for_terminal(text: &str) -> String {
 pub fn revealed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_stray_control(c) || is_deceptive(c) {
+        if is_stray_control(c) || is_deceptive(c) || is_invisible(c) {
             out.extend(c.escape_unicode());
         } else {
             out.push(c);
@@ -41,9 +43,52 @@ pub fn revealed(text: &str) -> String {
     out
 }
 
+/// The text with what would reorder it written out, as `\u{202e}`: what is drawn then stands in the order in which it was written.
+pub fn in_order(text: &str) -> Cow<'_, str> {
+    let reorders = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if !text.contains(reorders) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if reorders(c) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Characters that set the direction of the text beside them.
+pub fn is_bidi(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// Characters that reorder or hide the text around them: bidirectional controls, zero-width marks and the tag block.
 pub fn is_deceptive(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{061c}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Characters that draw nothing, or begin a line, beside the deceptive ones: soft hyphens, fillers, selectors, Unicode's own separators.
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2028}' | '\u{2029}'
+            | '\u{206a}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0080}'..='\u{e0fff}'
+    )
+}
+
+/// Whether a character draws nothing by itself: blanks of every width, fillers, and what is invisible; selectors only dress what they follow.
+pub fn is_blank(c: char) -> bool {
+    let selects = matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
+    c.is_whitespace() || (is_invisible(c) && !selects)
+}
+
+/// Whether a reader would see nothing of some text.
+pub fn is_empty_looking(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || is_invisible(c) || is_deceptive(c) || c.is_control())
 }
 
 /// Removes CSI, OSC, DCS, SOS, PM and APC sequences, in their seven- and eight-bit forms, terminated or not.
@@ -152,6 +197,22 @@ mod tests {
     #[test]
     fn what_is_hidden_is_written_out() {
         assert_eq!(revealed("a\u{202e}b\u{1b}[2Kc\u{9b}d\re\n\tf\u{200b}"), "a\\u{202e}b\\u{1b}[2Kc\\u{9b}d\\u{d}e\n\tf\\u{200b}");
+    }
+
+    #[test]
+    fn text_is_drawn_in_the_order_in_which_it_was_written() {
+        assert_eq!(in_order("a\u{202e}gnp.exe"), "a\\u{202e}gnp.exe");
+        assert!(matches!(in_order("שלום \u{200f}abc"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn text_of_which_nothing_can_be_seen() {
+        for empty in ["", " \n", "\u{200b}", "\u{202e}", "\u{2800} \u{3164}", "\u{feff}\u{ad}\u{fe0f}"] {
+            assert!(is_empty_looking(empty), "{empty:?}");
+        }
+        for seen in [".", "👩\u{200d}👧", "\u{301}", "ا"] {
+            assert!(!is_empty_looking(seen), "{seen:?}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::decide::Decider;
 use crate::event::{Cause, Event, Fault, Outcome, Posted, To, TurnKind, Usage, Why, WhyNot};
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Participant, Runtime};
+use crate::permission::{Question, Settled, Settlement, Withdrawn, choose};
 use crate::policy::PolicyName;
 use crate::state::Turn;
 use crate::text;
@@ -12,14 +13,16 @@ use crate::time::Millis;
 
 /// How long a turn may wait for a runtime to accept it. A busy terminal accepts late, so this is generous.
 pub(crate) const WAIT_MAX: Millis = Millis::from_secs(3600);
-/// Longest description of an action that a permission shows, in bytes.
-const ACTION_BYTES_MAX: usize = 16 * 1024;
 
 impl Decider<'_> {
     /// Grants a turn, or widens the one that waits. The depth limit is checked here and nowhere else.
     pub(crate) fn grant(&mut self, participant: &ParticipantId, why: Why, kind: TurnKind, may_pass: bool, cause: &Cause) {
         if self.too_deep(cause) {
             return self.skip(participant, WhyNot::Capped, cause, Some("the depth limit is reached"));
+        }
+        // A turn that is widened was paid for.
+        if self.state.waiting_turn(participant).is_none() && !self.can_afford(participant, cause) {
+            return;
         }
         let event = match self.state.waiting_turn(participant) {
             None => Event::TurnGranted {
@@ -160,6 +163,11 @@ impl Decider<'_> {
         let Some(turn) = running.cloned() else { return };
         let usage = self.elapsed(no);
         let behind = self.state.waiting_turn(&turn.participant).cloned();
+        if behind.is_none()
+            && let Some(message) = self.cannot_rerun(&turn.account, &turn.participant, &turn.cause)
+        {
+            return self.fail(no, Outcome::Failed, Fault::new("over_budget", message), usage);
+        }
         self.emit(Event::TurnLost { turn: no, attempt });
         let Some(behind) = behind else { return };
         let owes_more = turn.kind == TurnKind::Reply && (behind.kind == TurnKind::Listen || (behind.may_pass && !turn.may_pass));
@@ -191,40 +199,69 @@ impl Decider<'_> {
         &mut self,
         permission: PermissionId,
         turn: TurnNo,
-        action: &str,
-        options: Vec<String>,
+        question: &Question,
         within: Millis,
     ) -> Result<(), Rejection> {
         let Some(open) = self.state.turn(turn).filter(|turn| turn.running.is_some()) else {
             return Err(Rejection::new(Refusal::Conflict, "no_open_turn", "Only a running turn can ask for permission."));
         };
-        let participant = open.participant.clone();
-        let action = shown(action);
-        let expires = self.now + within;
-        self.emit(Event::PermissionRequested { permission, turn, participant, action, options, expires });
-        Ok(())
-    }
-
-    pub(crate) fn answer_permission(&mut self, permission: &PermissionId, option: String, by: &Actor) -> Result<(), Rejection> {
-        self.check_human(by)?;
-        if !self.state.open_turns().any(|turn| turn.permissions.contains_key(permission)) {
-            return Err(Rejection::new(
-                Refusal::Conflict,
-                "permission_closed",
-                "This permission was answered already, or its time is over.",
-            ));
+        // After a restart, what stands open already is asked once more, and is the same question.
+        if open.permissions.contains_key(&permission) {
+            return Ok(());
         }
-        self.emit(Event::PermissionAnswered { permission: permission.clone(), by: by.id.clone(), option });
+        if self.state.floor.settled.iter().any(|settled| settled.permission == permission) {
+            return Err(self.settled(&permission));
+        }
+        let participant = open.participant.clone();
+        let Question { action, partial, options, folder, look } = question.shown();
+        let expires = self.now + within;
+        self.emit(Event::PermissionRequested { permission, turn, participant, action, options, expires, partial, folder, look });
         Ok(())
     }
-}
 
-/// An action as people are asked about it: with nothing hidden, and where it is too long, with a word that there is more.
-fn shown(action: &str) -> String {
-    let action = text::revealed(action);
-    match text::cut(&action, ACTION_BYTES_MAX) {
-        all if all.len() == action.len() => action,
-        first => format!("{first}\n[{} more bytes are not shown]", action.len() - first.len()),
+    /// A person's words mean one option, and the first answer counts.
+    pub(crate) fn answer_permission(&mut self, permission: &PermissionId, given: &str, by: &Actor) -> Result<(), Rejection> {
+        self.check_human(by)?;
+        let waiting = self.state.open_turns().find_map(|turn| turn.permissions.get(permission));
+        let Some(waiting) = waiting else { return Err(self.settled(permission)) };
+        let chosen =
+            choose(&waiting.options, given).map_err(|fault| Rejection::new(Refusal::Invalid, "unknown_option", format!("{fault}.")))?;
+        let label = Some(chosen.label.clone()).filter(|label| *label != chosen.id);
+        let option = chosen.id.clone();
+        self.emit(Event::PermissionAnswered { permission: permission.clone(), by: by.id.clone(), option, label });
+        Ok(())
+    }
+
+    /// An answer that comes too late hears what came of the question.
+    fn settled(&self, permission: &PermissionId) -> Rejection {
+        let known = self.state.floor.settled.iter().rev().find(|settled| settled.permission == *permission);
+        let closed = |message: String| Rejection::new(Refusal::Conflict, "permission_closed", message);
+        let withdrawn = |message: &str| Rejection::new(Refusal::Conflict, "permission_withdrawn", message);
+        let Some(Settled { at, how, .. }) = known else {
+            return closed("No such permission is open here; it was answered already, or its time is over.".to_owned());
+        };
+        match how {
+            Settlement::Answered { by, label, .. } => closed(format!("{} answered “{label}” already, at {at}.", self.state.name_of(by))),
+            Settlement::Expired => closed(format!("Nobody answered in time: it ran out at {at}.")),
+            Settlement::TurnOver => closed(format!("The turn that asked was over at {at}.")),
+            Settlement::Withdrawn(Withdrawn::Gone) => {
+                withdrawn("This is not asked any more: it was answered at the agent's own terminal, or given up. Nothing was done now.")
+            }
+            Settlement::Withdrawn(Withdrawn::Replaced | Withdrawn::NotGiven) => {
+                withdrawn("This is not asked any more; something else is asked in its place. Nothing was done now: look at what is asked.")
+            }
+        }
+    }
+
+    /// What stands open is withdrawn; an answer that was given to nobody is told to be that.
+    pub(crate) fn withdraw_permission(&mut self, permission: &PermissionId, because: Withdrawn) {
+        let open = self.state.open_turns().any(|turn| turn.permissions.contains_key(permission));
+        let answered = |settled: &&Settled| settled.permission == *permission;
+        let latest = self.state.floor.settled.iter().rev().find(answered);
+        let given = latest.is_some_and(|settled| matches!(settled.how, Settlement::Answered { .. }));
+        if open || (given && because == Withdrawn::NotGiven) {
+            self.emit(Event::PermissionWithdrawn { permission: permission.clone(), because });
+        }
     }
 }
 

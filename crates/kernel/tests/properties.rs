@@ -11,6 +11,7 @@ use moothall_kernel::gathering::{GatheringPlan, Hearing};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, OnLost, Part, Profile, Runtime};
 use moothall_kernel::pass::{PASS, is_pass, may_become_pass};
+use moothall_kernel::permission::{PermissionOption, Question, Withdrawn};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::text::{clean, cut, for_terminal, hang};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -30,6 +31,7 @@ enum Move {
     Lose(usize),
     Ask(usize, u64),
     Answer,
+    Withdraw,
     Pass(usize),
     Cancel(usize),
     Stop,
@@ -101,6 +103,7 @@ fn moves() -> impl Strategy<Value = Move> {
         2 => (0..4_usize).prop_map(Move::Lose),
         1 => (0..4_usize, 1..100_000_u64).prop_map(|(turn, within)| Move::Ask(turn, within)),
         1 => Just(Move::Answer),
+        1 => Just(Move::Withdraw),
         1 => (0..4_usize).prop_map(Move::Pass),
         1 => (0..4_usize).prop_map(Move::Cancel),
         1 => Just(Move::Stop),
@@ -181,11 +184,20 @@ impl Table {
                 let Some((turn, _)) = self.turn(number) else { return };
                 self.permissions += 1;
                 let permission = PermissionId::new(self.permissions.to_string());
-                self.command(Command::AskPermission { permission, turn, action: "a".into(), options: Vec::new(), within: Millis(within) });
+                self.command(Command::AskPermission {
+                    permission,
+                    turn,
+                    question: Box::new(Question::new("a", PermissionOption::allow_or_deny())),
+                    within: Millis(within),
+                });
             }
             Move::Answer => {
                 let permission = PermissionId::new(self.permissions.to_string());
                 self.command(Command::AnswerPermission { permission, option: "allow".into(), by: user });
+            }
+            Move::Withdraw => {
+                let permission = PermissionId::new(self.permissions.to_string());
+                self.command(Command::WithdrawPermission { permission, because: Withdrawn::Replaced });
             }
             Move::Pass(who) => self.command(Command::Pass { by: agent(who), to: None }),
             Move::Cancel(number) => {

@@ -30,6 +30,7 @@ fn batch(n: u64) -> StreamBatch {
         events: vec![Recorded { seq: Seq(1), ts: created_at, event: created }],
         claims: Vec::new(),
         deliveries: Vec::new(),
+        charges: Vec::new(),
         catalog: Catalog {
             title: format!("conversation {n}"),
             policy: "mention_only".into(),

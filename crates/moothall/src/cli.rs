@@ -1,5 +1,10 @@
 //! What can be typed: every command, its arguments, its examples.
 
+mod about;
+mod access;
+mod export;
+mod global;
+mod spending;
 mod terminals;
 
 use std::ffi::OsString;
@@ -7,10 +12,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use self::about::{Completions, ConfigAction, ConfigFile, Help, Init, Man, Shell};
+pub use self::access::{Invitation, Join, KeyOf, NewInvitation, NewToken, Token, TokenId};
+pub use self::export::{Export, ExportFormat};
+pub use self::global::{ColorChoice, Global, command};
+pub use self::spending::{Budget, BudgetCommand, BudgetRaise, Usage, UsageBy};
 pub use self::terminals::{Link, LinkAction, Mcp, McpAction, McpClient, Permit, Run, Send, Session, Sessions};
 use crate::config::Mode;
 use crate::fault::Exit;
-use crate::place::USUAL_SERVER;
 
 /// People and AI agents in one conversation.
 ///
@@ -21,55 +30,15 @@ use crate::place::USUAL_SERVER;
     version,
     max_term_width = 100,
     disable_help_subcommand = true,
-    subcommand_required = true,
-    arg_required_else_help = true,
     after_help = top_help()
 )]
 pub struct Cli {
     /// What every command understands.
     #[command(flatten)]
     pub global: Global,
-    /// The command.
+    /// The command; without one, an overview is shown.
     #[command(subcommand)]
-    pub command: Command,
-}
-
-/// What every command understands.
-#[derive(Clone, Debug, Args)]
-pub struct Global {
-    /// The server to talk to
-    #[arg(
-        long,
-        global = true,
-        value_name = "URL",
-        env = "MOOTHALL_SERVER",
-        hide_env_values = true,
-        default_value = USUAL_SERVER,
-        help_heading = "Global options"
-    )]
-    pub server: String,
-    /// A file with the token to show to the server [default: a session's own, MOOTHALL_TOKEN, then the start-up credential of a server
-    /// of your own]
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
-    pub token_file: Option<PathBuf>,
-    /// Print JSON: one object, or one object a line for what goes on
-    #[arg(long, global = true, help_heading = "Global options")]
-    pub json: bool,
-    /// When to use colours: auto, always or never. NO_COLOR is respected
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorChoice::Auto,
-        hide_possible_values = true, help_heading = "Global options")]
-    pub color: ColorChoice,
-}
-
-/// When to use colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ColorChoice {
-    /// On a terminal
-    Auto,
-    /// Also in pipes
-    Always,
-    /// Not at all
-    Never,
+    pub command: Option<Command>,
 }
 
 /// The commands.
@@ -79,11 +48,15 @@ pub enum Command {
     ///
     /// Ctrl-C or SIGTERM lets open work end, for at most 10 seconds; a second one stops at once. What was acknowledged is kept either
     /// way. MOOTHALL_LOG=info tells more on standard error; no word of a conversation and no secret is ever in it.
+    ///
+    /// With --mode token, others may reach it too: under the addresses of this computer where it listens on 0.0.0.0, and under the names of its
+    /// certificate. Any other name, such as that of a proxy in front, has to stand in `allowed_hosts` of [server].
     #[command(after_help = examples(&[
         ("moothall serve", "with defaults: demo agents, 127.0.0.1:5111, data in the XDG data folder"),
         ("moothall serve --config team.toml", "with agents of your own"),
         ("moothall serve --data ./data --bind 127.0.0.1:0 --json", "on a free port, for scripts"),
         ("moothall serve --mode token --bind 0.0.0.0:5111", "for others too; everybody needs a token"),
+        ("moothall serve --mode token --bind 0.0.0.0:5111 --tls-cert cert.pem --tls-key key.pem", "and nobody reads along"),
     ]))]
     Serve(Serve),
     /// Begin a conversation
@@ -141,6 +114,10 @@ pub enum Command {
         ("moothall why \"Launch plan\" 17", "what message 17 gave rise to"),
     ]))]
     Why(Why),
+    /// Show what turns have cost, in tokens and money
+    Usage(Usage),
+    /// Show what may still be spent, and raise it
+    Budget(Budget),
     /// Stop all turns of a conversation and forget what waits
     #[command(after_help = examples(&[("moothall stop -", "")]))]
     Stop(Stop),
@@ -196,8 +173,36 @@ pub enum Command {
         ("moothall token create ci --scope threads:read --days 30", "to read only, for a month"),
         ("moothall token list", ""),
         ("moothall token revoke 3f6c0f1e8a91b2c4", "by its id"),
+        ("sudo moothall token create ann --data /var/lib/moothall", "for a server that runs as another user"),
     ]))]
     Token(Token),
+    /// Invite somebody who has no token into one conversation
+    ///
+    /// Whoever opens the link in a browser, or gives it to `moothall join`, becomes this person or agent in this conversation. It works once.
+    #[command(subcommand, after_help = examples(&[
+        ("moothall invitation create \"Launch plan\" --for ann", "prints a link; for a day"),
+        ("moothall invitation create - --for helper --agent --expires 2", "for an agent, for two hours"),
+        ("moothall invitation create - --for ann --url https://hall.example.org", "where others reach the server"),
+    ]))]
+    Invitation(Invitation),
+    /// Accept an invitation, and keep what it gives
+    ///
+    /// The token goes into a file that nobody else can read, under the name of the server or under --profile NAME. From then on, commands
+    /// that name this server use it.
+    #[command(after_help = examples(&[
+        ("moothall join \"https://hall.example.org/#join=inv_0123\"", "then: moothall --profile hall.example.org list"),
+        ("moothall join inv_0123 --server https://hall.example.org --profile hall", "the code alone"),
+        ("moothall join inv_0123 --print", "the token on standard output, for a program"),
+    ]))]
+    Join(Join),
+    /// Print the page's address, with what signs you in
+    ///
+    /// Open it in a browser, and show it to nobody: whoever has it is you.
+    #[command(after_help = examples(&[
+        ("moothall page", "for whoever runs the server"),
+        ("sudo moothall page --data /var/lib/moothall", "for a server that runs as another user"),
+    ]))]
+    Page(KeyOf),
     /// Start an agent in a terminal of its own, and look at it
     ///
     /// The agent goes on when you leave it or close the window. What it is told and says is in the conversation that has its name.
@@ -250,6 +255,34 @@ pub enum Command {
         ("moothall mcp install claude", "what its configuration needs"),
     ]))]
     Mcp(Mcp),
+    /// Write a first configuration that names what is found on this computer
+    ///
+    /// It asks two questions on a terminal, and none elsewhere. A file that is there already stays as it is.
+    #[command(after_help = examples(&[
+        ("moothall init", "asks, and writes ./moothall.toml"),
+        ("moothall init --defaults", "asks nothing"),
+        ("moothall init --dry-run", "shows what would be written"),
+    ]))]
+    Init(Init),
+    /// Check or show the configuration
+    #[command(subcommand, after_help = examples(&[
+        ("moothall config check", "is it in order?"),
+        ("moothall config show --origin", "what is set, and where"),
+    ]))]
+    Config(ConfigAction),
+    /// Print what makes a shell complete commands and options
+    #[command(after_help = examples(&[
+        ("moothall completions bash > ~/.local/share/bash-completion/completions/moothall", ""),
+        ("moothall completions zsh > ~/.zfunc/_moothall", "a folder of $fpath"),
+        ("moothall completions fish > ~/.config/fish/completions/moothall.fish", ""),
+    ]))]
+    Completions(Completions),
+    /// Write the manual pages into a folder
+    #[command(after_help = examples(&[("moothall man ~/.local/share/man/man1", "then: man moothall-say")]))]
+    Man(Man),
+    /// Explain a command, or exit-codes, environment, conversations
+    #[command(after_help = examples(&[("moothall help say", ""), ("moothall help exit-codes", ""), ("moothall help environment", "")]))]
+    Help(Help),
     /// Check this computer, the configuration and the server
     #[command(after_help = examples(&[("moothall doctor", ""), ("moothall doctor --config team.toml --json", "")]))]
     Doctor(Place),
@@ -290,47 +323,12 @@ pub struct Place {
     /// Who may do what without a credential: local (converse, from this computer) or token (nothing) [default: local]
     #[arg(long, value_name = "MODE", value_enum, hide_possible_values = true)]
     pub mode: Option<Mode>,
-}
-
-/// `token`.
-#[derive(Clone, Debug, Subcommand)]
-pub enum Token {
-    /// Make a token; it is shown once
-    Create(NewToken),
-    /// List all tokens, browsers that are signed in too
-    List,
-    /// Make a token worthless, at once
-    Revoke(TokenId),
-}
-
-/// `token create`.
-#[derive(Clone, Debug, Args)]
-pub struct NewToken {
-    /// The id under which its holder takes part
-    #[arg(value_name = "PRINCIPAL")]
-    pub principal: String,
-    /// It is for an agent
-    #[arg(long)]
-    pub agent: bool,
-    /// Allow this; may be given again [default: what is usual for a person or an agent]
-    #[arg(long, value_name = "SCOPE")]
-    pub scope: Vec<String>,
-    /// Only in this conversation; may be given again [default: all]
-    #[arg(long, value_name = "THREAD")]
-    pub thread: Vec<String>,
-    /// What to call it in lists
-    #[arg(long, value_name = "TEXT")]
-    pub label: Option<String>,
-    /// Days until it is worth nothing [default: 90]
-    #[arg(long, value_name = "N")]
-    pub days: Option<u64>,
-}
-
-/// `token revoke`.
-#[derive(Clone, Debug, Args)]
-pub struct TokenId {
-    /// Its id, as `moothall token list` shows it
-    pub id: String,
+    /// Speak TLS with this certificate (PEM, the whole chain); a renewed one is taken up by itself
+    #[arg(long, value_name = "FILE")]
+    pub tls_cert: Option<PathBuf>,
+    /// The private key of the certificate (PEM)
+    #[arg(long, value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
 }
 
 /// How the server's own log is written.
@@ -423,6 +421,9 @@ pub struct Tail {
     /// Everything, the trace included: turns, passes, notices
     #[arg(long)]
     pub all: bool,
+    /// Begin with what came since a time, or within 90s, 10m, 2h or 3d, in place of the last messages
+    #[arg(long, value_name = "WHEN", conflicts_with = "lines")]
+    pub since: Option<String>,
 }
 
 /// `chat`.
@@ -545,29 +546,6 @@ pub struct Search {
     /// Go on where the page before ended
     #[arg(long, value_name = "N")]
     pub cursor: Option<u64>,
-}
-
-/// `export`.
-#[derive(Clone, Debug, Args)]
-pub struct Export {
-    /// Which conversation.
-    #[command(flatten)]
-    pub thread: Thread,
-    /// How: markdown or jsonl; --json means jsonl
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ExportFormat::Markdown, hide_possible_values = true)]
-    pub format: ExportFormat,
-    /// Everything, the trace included: turns, passes, kept words
-    #[arg(long)]
-    pub all: bool,
-}
-
-/// How a conversation is exported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
-    /// For people
-    Markdown,
-    /// For programs
-    Jsonl,
 }
 
 /// Examples as a help text shows them: the command, and what it does where that needs a word.

@@ -1,18 +1,22 @@
 //! Talks to a server: requests, errors in words for people, and streams that resume without loss.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
 use moothall_agents::terminal::hooks::SpoolFolder;
 use moothall_kernel::ids::ParticipantId;
 use moothall_surfaces::wire::WhoAmI;
-use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use reqwest::header::{LOCATION, RETRY_AFTER};
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, ClientBuilder, Method, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::credential::Credential;
 use crate::fault::{Exit, Fault};
+use crate::paint::detail;
+use crate::reach::is_loopback;
 use crate::sse::{Frame, Parser};
 
 /// How long a connection may take.
@@ -47,20 +51,23 @@ struct RefusalBody {
 }
 
 impl Client {
-    /// A client for the server at this address.
+    /// A client for the server at this address, which trusts the certificates in the file where one is given, and the system's otherwise.
     ///
     /// # Errors
-    /// The address is no http URL.
-    pub fn new(server: &str) -> Result<Self, Fault> {
-        let url = reqwest::Url::parse(server).ok().filter(|url| url.scheme() == "http" && url.has_host());
-        if url.is_none() {
-            return Err(Fault::new(Exit::Usage, format!("{server:?} is not a server's address")).try_this("--server http://127.0.0.1:5111"));
-        }
+    /// The address is no http or https URL, or the file holds no certificates.
+    pub fn new(server: &str, cacert: Option<&Path>) -> Result<Self, Fault> {
+        let url = reqwest::Url::parse(server).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let Some(url) = url else {
+            return Err(Fault::new(Exit::Usage, format!("{server:?} is not a server's address"))
+                .try_this("--server http://127.0.0.1:5111, or https://… where it speaks TLS"));
+        };
         // No client can be made before there is a provider of TLS. Whoever came first has installed the same.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        // It never speaks TLS, and so does without the certificates of a system that may have none.
-        let http = reqwest::Client::builder().no_proxy().tls_certs_only([]);
-        let http = http.connect_timeout(CONNECT_WITHIN).read_timeout(SILENCE_MAX);
+        let http = trusting(reqwest::Client::builder(), &url, cacert)?;
+        // No proxy is needed to reach this computer.
+        let http = if is_loopback(server) { http.no_proxy() } else { http };
+        // A request that was sent on could arrive as another one, and somewhere else.
+        let http = http.redirect(Policy::none()).connect_timeout(CONNECT_WITHIN).read_timeout(SILENCE_MAX);
         let http = http.user_agent(concat!("moothall/", env!("CARGO_PKG_VERSION"))).build();
         let http = http.map_err(|error| Fault::new(Exit::Failure, "cannot set up a client").because(innermost(&error)))?;
         let (base, name) = (server.trim_end_matches('/').to_owned(), ParticipantId::USER.to_owned());
@@ -74,7 +81,13 @@ impl Client {
         Self { spool, ..self }
     }
 
-    fn base(&self) -> String {
+    /// What is shown to it, as far as there is something now.
+    pub fn credential(&self) -> Option<String> {
+        self.credential.read()
+    }
+
+    /// Where it is, now.
+    pub fn base(&self) -> String {
         let now = self.spool.as_deref().and_then(SpoolFolder::server);
         now.map_or_else(|| self.base.clone(), |url| url.trim_end_matches('/').to_owned())
     }
@@ -90,7 +103,7 @@ impl Client {
     /// # Errors
     /// No server, or its refusal.
     pub async fn introduced(mut self) -> Result<Self, Fault> {
-        if matches!(self.credential, Credential::Given(_))
+        if matches!(self.credential, Credential::Given(_) | Credential::Joined(_))
             && let Some(principal) = self.get::<WhoAmI>("/session").await?.principal
         {
             self.name = principal.id;
@@ -132,13 +145,13 @@ impl Client {
     pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, Fault> {
         let key = uuid::Uuid::now_v7().to_string();
         let request = || self.request(Method::POST, path).header("Idempotency-Key", &key).json(body);
-        let broken = match request().send().await {
+        let broken = match unhurried(request()).await {
             Err(error) if !error.is_connect() && !error.is_builder() => error,
             answer => return self.decode(self.check(answer).await?).await,
         };
         for wait in RETRY_MS {
             tokio::time::sleep(Duration::from_millis(wait)).await;
-            if let Ok(response) = request().send().await {
+            if let Ok(response) = unhurried(request()).await {
                 return self.decode(self.check(Ok(response)).await?).await;
             }
         }
@@ -180,18 +193,27 @@ impl Client {
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, Fault> {
-        let answer = request.send().await;
+        let answer = unhurried(request).await;
         self.check(answer).await
     }
 
     async fn check(&self, answer: reqwest::Result<Response>) -> Result<Response, Fault> {
         let response = answer.map_err(|error| self.unreachable(&error))?;
+        detail(|| format!("{} {}", response.status().as_u16(), response.url()));
         if response.status().is_success() {
             return Ok(response);
         }
         let status = response.status();
+        if let Some(place) = response.headers().get(LOCATION).filter(|_| status.is_redirection()) {
+            let place = String::from_utf8_lossy(place.as_bytes());
+            return Err(Fault::new(Exit::Usage, format!("the server is not at {} but elsewhere", self.base()))
+                .because(format_args!("it answered {status}: {place}"))
+                .try_this("name the other address with --server"));
+        }
         let text = response.text().await.unwrap_or_default();
-        Err(refusal(status, &text))
+        let fault = refusal(status, &text);
+        let withheld = fault.exit == Exit::Denied && matches!(self.credential, Credential::Withheld);
+        Err(if withheld { fault.try_this("do this in a terminal of your own: in a session nobody is taken for a person") } else { fault })
     }
 
     async fn decode<T: DeserializeOwned>(&self, response: Response) -> Result<T, Fault> {
@@ -205,16 +227,71 @@ impl Client {
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Fault {
-        Fault::new(Exit::Unavailable, format!("no server answers at {}", self.base()))
-            .because(innermost(error))
-            .try_this("start one with `moothall serve`, or name another with --server URL")
+        Fault::new(Exit::Unavailable, format!("no server answers at {}", self.base())).because(innermost(error)).try_this(
+            if is_about_trust(error) {
+                "--cacert FILE names the certificate, or the authority, to trust"
+            } else {
+                "start one with `moothall serve`, or name another with --server URL"
+            },
+        )
     }
+}
+
+/// Trust in certificates, where the address asks for any: a computer that has none can do without TLS.
+fn trusting(http: ClientBuilder, url: &reqwest::Url, cacert: Option<&Path>) -> Result<ClientBuilder, Fault> {
+    let Some(file) = cacert.filter(|_| url.scheme() == "https") else {
+        return Ok(if url.scheme() == "http" { http.tls_certs_only([]) } else { http });
+    };
+    let fault = |why: &dyn std::fmt::Display| {
+        Fault::new(Exit::Usage, format!("cannot use the certificates in {}", file.display()))
+            .because(why)
+            .try_this("--cacert takes a PEM file, with \"BEGIN CERTIFICATE\" in it")
+    };
+    let text = std::fs::read(file).map_err(|error| fault(&error))?;
+    let trusted = Certificate::from_pem_bundle(&text).map_err(|error| fault(&innermost(&error)))?;
+    if trusted.is_empty() {
+        return Err(fault(&"there is none in it"));
+    }
+    Ok(http.tls_certs_only(trusted))
+}
+
+/// Whether a connection failed because of the certificate that was shown.
+fn is_about_trust(error: &reqwest::Error) -> bool {
+    let mut causes = std::iter::successors(Some(error as &(dyn std::error::Error + 'static)), |error| error.source());
+    causes.any(|cause| cause.to_string().contains("certificate"))
+}
+
+/// How often a request is sent again to a server that says when to, and how long it waits for that at most.
+const LATER_TRIES: u32 = 5;
+const LATER_MAX: Duration = Duration::from_secs(10);
+
+/// Sends a request, and again when the server says that this was too much in too short a time: nothing was decided then.
+async fn unhurried(request: RequestBuilder) -> reqwest::Result<Response> {
+    for _ in 0..LATER_TRIES {
+        let Some(again) = request.try_clone() else { break };
+        let answer = again.send().await?;
+        match later(&answer) {
+            Some(wait) => tokio::time::sleep(wait).await,
+            None => return Ok(answer),
+        }
+    }
+    request.send().await
+}
+
+/// How long a server asks to wait, where that is worth it.
+fn later(answer: &Response) -> Option<Duration> {
+    let wait = answer.headers().get(RETRY_AFTER).filter(|_| answer.status() == StatusCode::TOO_MANY_REQUESTS)?;
+    wait.to_str().ok()?.parse().ok().map(Duration::from_secs).filter(|wait| *wait <= LATER_MAX)
 }
 
 /// The last cause in the chain says what happened; the others only say where.
 fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     std::iter::successors(Some(error), |error| error.source()).last().map_or_else(String::new, ToString::to_string)
 }
+
+/// The ways to a credential.
+const NO_CREDENTIAL: &str = "be the user who runs the server, or give its data folder (`moothall token create NAME --data DIR`); \
+                             show a token with --token-file FILE or MOOTHALL_TOKEN; or accept an invitation: moothall join LINK";
 
 fn refusal(status: StatusCode, text: &str) -> Fault {
     let exit = match status.as_u16() {
@@ -224,7 +301,11 @@ fn refusal(status: StatusCode, text: &str) -> Fault {
         _ => Exit::Failure,
     };
     match serde_json::from_str::<Refusal>(text) {
-        Ok(Refusal { error }) => Fault::new(exit, error.message).because(format_args!("{} ({})", error.code, status.as_u16())),
+        Ok(Refusal { error }) => {
+            let why = format!("{} ({})", error.code, status.as_u16());
+            let fault = Fault::new(exit, error.message).because(why).coded(error.code);
+            if status == StatusCode::UNAUTHORIZED { fault.try_this(NO_CREDENTIAL) } else { fault }
+        }
         Err(_) => Fault::new(exit, format!("the server answered {status}")),
     }
 }
@@ -263,9 +344,22 @@ mod tests {
 
     #[test]
     fn only_http_addresses_are_servers() {
-        assert!(Client::new("http://127.0.0.1:5111/").is_ok_and(|client| client.base == "http://127.0.0.1:5111"));
-        for bad in ["127.0.0.1:5111", "https://example.org", "http://", "x"] {
-            assert_eq!(Client::new(bad).unwrap_err().exit, Exit::Usage, "{bad}");
+        assert!(Client::new("http://127.0.0.1:5111/", None).is_ok_and(|client| client.base == "http://127.0.0.1:5111"));
+        assert!(Client::new("https://example.org", None).is_ok());
+        for bad in ["127.0.0.1:5111", "ftp://example.org", "http://", "x"] {
+            assert_eq!(Client::new(bad, None).unwrap_err().exit, Exit::Usage, "{bad}");
+        }
+    }
+
+    #[test]
+    fn certificates_that_are_none_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ca.pem");
+        std::fs::write(&file, "no certificate\n").unwrap();
+        for file in [file.as_path(), Path::new("/nowhere/ca.pem")] {
+            let fault = Client::new("https://example.org", Some(file)).unwrap_err();
+            assert!(fault.exit == Exit::Usage && fault.what.contains("ca.pem"), "{fault}");
+            assert!(Client::new("http://example.org", Some(file)).is_ok(), "nothing is looked at that is not needed");
         }
     }
 }

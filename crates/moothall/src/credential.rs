@@ -6,16 +6,21 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use moothall_agents::terminal::hooks::SpoolFolder;
+use moothall_surfaces::here;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Variables, usual_state_folder};
 use crate::fault::{Exit, Fault};
-use crate::place::USUAL_SERVER;
+use crate::inside::is_inside;
+use crate::place::{USUAL_SERVER, usual_bind};
+use crate::profile::Profile;
+use crate::reach::own_port;
 
 /// The start-up credential in its data folder.
 const KEY_FILE: &str = "startup.key";
@@ -24,8 +29,28 @@ const TOKEN_VARIABLE: &str = "MOOTHALL_TOKEN";
 /// What the environment of a session says: its own token, what that begins with, and its own server.
 const SESSION_VARIABLE: &str = "MOOTHALL_SESSION_TOKEN";
 const SESSION_TOKEN: &str = "ses_";
+/// How a start-up credential and an agent's token begin.
+const STARTUP: &str = "boot_";
+const AGENT: &str = "agt_";
 const HOME_VARIABLE: &str = "MOOTHALL_URL";
 const SPOOL_VARIABLE: &str = "MOOTHALL_SPOOL";
+/// The variable that names the file with the token of a client over MCP.
+pub const CLIENT_VARIABLE: &str = "MOOTHALL_AGENT_TOKEN_FILE";
+
+/// What was said about the server and the credential. Nothing of it has to be.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Said<'a> {
+    /// The address of the server.
+    pub server: Option<&'a str>,
+    /// A file with a token.
+    pub token_file: Option<&'a Path>,
+    /// The data folder of a running server, whose start-up credential is meant.
+    pub data: Option<&'a Path>,
+    /// The name of a profile.
+    pub profile: Option<&'a str>,
+    /// The certificates to trust.
+    pub cacert: Option<&'a Path>,
+}
 
 /// The server that is meant, and what to show to it.
 #[derive(Clone, Debug)]
@@ -36,18 +61,90 @@ pub struct Meant {
     pub credential: Credential,
     /// The folder of the session that this runs in, where its own server is meant: that one may be somewhere else the next time.
     pub spool: Option<PathBuf>,
+    /// The certificates to trust, where they are not the system's.
+    pub cacert: Option<PathBuf>,
+    /// How others reach it, where its start-up credential tells.
+    pub others: Vec<String>,
 }
 
 impl Meant {
-    /// The server that was named; inside a session the session's own, where nothing else was said.
+    /// The server that was named, or whose data folder or credential was; inside a session the session's own; that of the profile; the
+    /// one that the configuration describes; and otherwise the usual one.
     ///
     /// # Errors
-    /// The token file cannot be read.
-    pub fn find(server: &str, token_file: Option<&Path>, variables: &Variables) -> Result<Self, Fault> {
-        let own = own_server(variables).filter(|_| server == USUAL_SERVER);
+    /// A file that was named cannot be read.
+    pub fn find(said: &Said<'_>, variables: &Variables) -> Result<Self, Fault> {
+        let profile = said.profile.filter(|name| !name.is_empty());
+        if is_inside(variables) && (said.data.is_some() || profile.is_some()) {
+            return Err(persons_alone());
+        }
+        let given = match (said.data, said.token_file) {
+            (Some(data), _) => Some(Handed::posted(data)?),
+            (None, Some(file)) => Some(Handed::read(file)?),
+            (None, None) => None,
+        };
+        if is_inside(variables) && given.as_ref().is_some_and(|given| given.token.starts_with(STARTUP)) {
+            return Err(persons_alone());
+        }
+        let profile = profile.map(|name| Profile::read(name, variables)).transpose()?;
+        let named = said.server.map(str::trim).filter(|server| !server.is_empty());
+        // Who says the usual one says nothing: inside a session, and there alone, that is another.
+        let handed = given.as_ref().and_then(|given| given.server.clone());
+        let own =
+            own_server(variables).filter(|_| handed.is_none() && profile.is_none() && named.is_none_or(|named| named == USUAL_SERVER));
         let spool = own.is_some().then(|| spool_of(variables)).flatten();
-        let server = own.unwrap_or_else(|| server.to_owned());
-        Ok(Self { credential: Credential::find(token_file, &server, variables)?, server, spool })
+        let server = own
+            .or_else(|| named.map(str::to_owned))
+            .or(handed)
+            .or_else(|| profile.as_ref().map(|profile| profile.server.clone()))
+            .or_else(|| usual_bind(variables).map(here))
+            .unwrap_or_else(|| USUAL_SERVER.to_owned());
+        let profile =
+            profile.filter(|profile| named.is_none_or(|named| named.trim_end_matches('/') == profile.server.trim_end_matches('/')));
+        let known = profile.clone().or_else(|| Profile::of_server(&server, variables));
+        let others = given.as_ref().map(|given| given.others.clone());
+        let credential = match (given, profile) {
+            (Some(given), _) => Credential::Given(given.token),
+            (None, Some(profile)) => Credential::Joined(profile.token),
+            (None, None) => Credential::find(&server, variables),
+        };
+        let cacert = said.cacert.map(Path::to_owned).or_else(|| known.and_then(|profile| profile.cacert));
+        let others = others.filter(|others| !others.is_empty()).unwrap_or_else(|| credential.others());
+        Ok(Self { server, credential, spool, cacert, others })
+    }
+}
+
+/// Inside a session nothing acts as a person, also where somebody asks for it.
+fn persons_alone() -> Fault {
+    Fault::new(Exit::Denied, "inside a session, start-up credentials and profiles are out of reach: they are a person's").try_this(
+        "leave out --data, --profile and the start-up credential; the session has a token of its own, and people act outside of it",
+    )
+}
+
+/// A credential from a file, and whose it is where the file says so.
+struct Handed {
+    token: String,
+    server: Option<String>,
+    others: Vec<String>,
+}
+
+impl Handed {
+    /// A file with a token alone, or the one that a server leaves in its data folder.
+    fn read(file: &Path) -> Result<Self, Fault> {
+        let text = fs::read_to_string(file)
+            .map_err(|error| Fault::new(Exit::Usage, format!("cannot read the token file {}", file.display())).because(error))?;
+        Ok(match serde_json::from_str::<KeyFile>(&text) {
+            Ok(kept) => Self { token: kept.key, server: Some(kept.server), others: kept.others },
+            Err(_) => Self { token: text.trim().to_owned(), server: None, others: Vec::new() },
+        })
+    }
+
+    /// The start-up credential of the server that runs on a data folder.
+    fn posted(data: &Path) -> Result<Self, Fault> {
+        Self::read(&key_file(data)).map_err(|fault| {
+            Fault { what: format!("cannot read the start-up credential in {}", data.display()), exit: Exit::Denied, ..fault }
+                .try_this("it is there while the server runs, for the user who runs it: start the server, or be that user (sudo)")
+        })
     }
 }
 
@@ -56,8 +153,12 @@ impl Meant {
 pub enum Credential {
     /// Nothing.
     None,
+    /// Nothing, although there is a start-up credential: this runs inside a session, and that is a person's.
+    Withheld,
     /// A token that was given.
     Given(String),
+    /// The token of a profile.
+    Joined(String),
     /// The start-up credential in this file, read anew for each request: a server that was started again has another one.
     Startup {
         /// Where it is.
@@ -73,50 +174,81 @@ struct KeyFile {
     /// Whose key it is. It is shown to nobody else.
     server: String,
     key: String,
+    /// How others reach it.
+    #[serde(default)]
+    others: Vec<String>,
 }
 
 impl Credential {
-    /// Finds what to show to a server: the token in the file, the session's at its own server, the one in the variable, or the start-up
-    /// credential. A session's token goes nowhere else, and inside a session the start-up credential is not looked for.
-    ///
-    /// # Errors
-    /// The token file cannot be read.
-    pub fn find(token_file: Option<&Path>, server: &str, variables: &Variables) -> Result<Self, Fault> {
-        if let Some(file) = token_file {
-            let text = fs::read_to_string(file)
-                .map_err(|error| Fault::new(Exit::Usage, format!("cannot read the token file {}", file.display())).because(error))?;
-            return Ok(Credential::Given(text.trim().to_owned()));
-        }
+    /// Finds what to show to a server where nothing was named: the session's at its own server, the one in the variable, the start-up
+    /// credential, or what was given when somebody joined. A session's token goes nowhere else, and inside a session neither the start-up
+    /// credential nor a profile is looked for.
+    pub fn find(server: &str, variables: &Variables) -> Self {
         let session = variables.get(SESSION_VARIABLE).filter(|token| token.starts_with(SESSION_TOKEN));
         if let Some(token) = session.filter(|_| is_home(server, variables)) {
-            return Ok(Credential::Given(token.clone()));
+            return Credential::Given(token.clone());
         }
         if let Some(token) = variables.get(TOKEN_VARIABLE).filter(|token| !token.trim().is_empty()) {
-            return Ok(Credential::Given(token.trim().to_owned()));
+            return Credential::Given(token.trim().to_owned());
         }
-        let startup = if session.is_none() { startup_of(server, variables) } else { None };
-        Ok(startup.unwrap_or(Credential::None))
+        match (startup_of(server, variables), Profile::of_server(server, variables)) {
+            (None, None) => Credential::None,
+            (Some(_), _) | (_, Some(_)) if is_inside(variables) => Credential::Withheld,
+            (Some(startup), None) => startup,
+            (Some(startup), Some(_)) if startup.read().is_some() => startup,
+            (_, Some(profile)) => Credential::Joined(profile.token),
+        }
     }
 
-    /// The same without the start-up credential, which is a person's.
+    /// The same without what is a person's: the start-up credential, wherever it comes from, and what a person got by joining.
     pub fn given(self) -> Self {
         match self {
-            Credential::Given(token) => Credential::Given(token),
-            Credential::None | Credential::Startup { .. } => Credential::None,
+            Credential::Given(token) if !token.starts_with(STARTUP) => Credential::Given(token),
+            Credential::Joined(token) if token.starts_with(AGENT) => Credential::Joined(token),
+            Credential::Given(_) | Credential::Joined(_) | Credential::None | Credential::Withheld | Credential::Startup { .. } => {
+                Credential::None
+            }
+        }
+    }
+
+    /// The same, or where that is nothing, what `mcp install` has made for a client outside of sessions.
+    pub fn or_of_client(self, variables: &Variables) -> Self {
+        match self {
+            Credential::None | Credential::Withheld => {
+                let kept = variables.get(CLIENT_VARIABLE).and_then(|file| fs::read_to_string(file).ok());
+                kept.map_or(Credential::None, |token| Credential::Given(token.trim().to_owned()))
+            }
+            given @ (Credential::Given(_) | Credential::Joined(_) | Credential::Startup { .. }) => given,
         }
     }
 
     /// The credential itself, as far as there is one now.
     pub fn read(&self) -> Option<String> {
         match self {
-            Credential::None => None,
-            Credential::Given(token) => Some(token.clone()),
-            Credential::Startup { file, port } => {
-                let kept: KeyFile = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
-                (loopback_port(&kept.server) == Some(*port)).then_some(kept.key)
-            }
+            Credential::None | Credential::Withheld => None,
+            Credential::Given(token) | Credential::Joined(token) => Some(token.clone()),
+            Credential::Startup { file, port } => kept(file, *port).map(|kept| kept.key),
         }
     }
+
+    /// How others reach the server, as far as the credential tells.
+    fn others(&self) -> Vec<String> {
+        match self {
+            Credential::None | Credential::Withheld | Credential::Given(_) | Credential::Joined(_) => Vec::new(),
+            Credential::Startup { file, port } => kept(file, *port).map(|kept| kept.others).unwrap_or_default(),
+        }
+    }
+}
+
+/// The file of the start-up credential of a server with this data folder.
+pub fn key_file(data: &Path) -> PathBuf {
+    data.join(KEY_FILE)
+}
+
+/// What a file says of the server on this port.
+fn kept(file: &Path, port: u16) -> Option<KeyFile> {
+    let kept: KeyFile = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
+    (own_port(&kept.server) == Some(port)).then_some(kept)
 }
 
 /// Whether a server is the one of the session that this runs in.
@@ -136,17 +268,9 @@ fn spool_of(variables: &Variables) -> Option<PathBuf> {
 
 /// The start-up credential of a server on this computer, wherever its data folder is.
 fn startup_of(server: &str, variables: &Variables) -> Option<Credential> {
-    let port = loopback_port(server)?;
+    let port = own_port(server)?;
     let data = fs::read_to_string(place_of(port, variables)?).ok()?;
-    Some(Credential::Startup { file: Path::new(data.trim_end_matches('\n')).join(KEY_FILE), port })
-}
-
-/// The port of an address on this computer.
-fn loopback_port(server: &str) -> Option<u16> {
-    let url = reqwest::Url::parse(server).ok()?;
-    let host = url.host_str()?.trim_matches(['[', ']']);
-    let here = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-    if here { url.port_or_known_default() } else { None }
+    Some(Credential::Startup { file: key_file(Path::new(data.trim_end_matches('\n'))), port })
 }
 
 /// Where it is noted which data folder goes with a port.
@@ -159,23 +283,55 @@ fn place_of(port: u16, variables: &Variables) -> Option<PathBuf> {
 pub struct Posted {
     key: PathBuf,
     place: Option<PathBuf>,
+    /// What the file is to say, while there is no room for it.
+    unwritten: Option<Vec<u8>>,
 }
+
+/// How long to wait before it is tried again to write the credential to a disk that was full.
+const WRITE_AGAIN: Duration = Duration::from_secs(5);
 
 impl Posted {
     /// Writes the start-up credential for the command line of this user. Where the port is known, this comes before listening on it, so
     /// that a client that waits for a server to come back never shows it the credential of the run before.
     ///
+    /// A full disk is no error: the page can be opened with what `serve` prints, and the file is written later.
+    ///
     /// # Errors
     /// The data folder cannot be written to.
-    pub fn new(data: &Path, address: SocketAddr, key: &str) -> Result<Self, Fault> {
-        let file = data.join(KEY_FILE);
-        let loopback = if address.ip().is_unspecified() { IpAddr::from([127, 0, 0, 1]) } else { address.ip() };
-        let server = format!("http://{}", SocketAddr::new(loopback, address.port()));
-        let kept = KeyFile { server, key: key.to_owned() };
-        write_private(&file, &serde_json::to_vec(&kept).unwrap_or_default()).map_err(|error| {
-            Fault::new(Exit::Io, format!("cannot write {}", file.display())).because(error).try_this("see `moothall doctor`")
-        })?;
-        Ok(Self { key: file, place: None })
+    pub fn new(data: &Path, address: SocketAddr, others: &[String], key: &str) -> Result<Self, Fault> {
+        let file = key_file(data);
+        let kept = KeyFile { server: here(address), key: key.to_owned(), others: others.to_vec() };
+        let text = serde_json::to_vec(&kept).unwrap_or_default();
+        let written = write_private(&file, &text).or_else(|error| match is_full(&error) {
+            // The credential of the run before opens nothing, and may leave just the room for this one.
+            true => fs::remove_file(&file).and_then(|()| write_private(&file, &text)).map_err(|_| error),
+            false => Err(error),
+        });
+        let unwritten = match written {
+            Ok(()) => None,
+            Err(error) if is_full(&error) => Some(text),
+            Err(error) => {
+                return Err(Fault::new(Exit::Io, format!("cannot write {}", file.display()))
+                    .because(error)
+                    .try_this("see `moothall doctor`"));
+            }
+        };
+        Ok(Self { key: file, place: None, unwritten })
+    }
+
+    /// Writes the credential once there is room for it; nothing where it is written.
+    pub fn later(&self) -> Option<impl Future<Output = ()> + Send + 'static> {
+        let (file, text) = (self.key.clone(), self.unwritten.clone()?);
+        Some(async move {
+            loop {
+                tokio::time::sleep(WRITE_AGAIN).await;
+                match write_private(&file, &text) {
+                    Ok(()) => return,
+                    Err(error) if is_full(&error) => {}
+                    Err(error) => return tracing::warn!(%error, "the start-up credential cannot be written"),
+                }
+            }
+        })
     }
 
     /// Notes which data folder goes with a port that is this server's now.
@@ -202,14 +358,19 @@ fn note_place(data: &Path, port: u16, variables: &Variables) -> Option<PathBuf> 
     Some(place)
 }
 
+/// Whether there was no room on the disk, or in its user's part of it.
+pub fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
 /// Writes a file that nobody else can read, at no moment.
-fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut unfinished = file.as_os_str().to_owned();
     unfinished.push(".new");
     let unfinished = PathBuf::from(unfinished);
     let _ = fs::remove_file(&unfinished);
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?.write_all(bytes)?;
-    fs::rename(&unfinished, file)
+    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished).and_then(|mut file| file.write_all(bytes));
+    written.and_then(|()| fs::rename(&unfinished, file)).inspect_err(|_| drop(fs::remove_file(&unfinished)))
 }
 
 #[cfg(test)]
@@ -223,7 +384,7 @@ mod tests {
     }
 
     fn post(data: &Path, address: SocketAddr, key: &str, variables: &Variables) -> Posted {
-        let mut posted = Posted::new(data, address, key).unwrap();
+        let mut posted = Posted::new(data, address, &[], key).unwrap();
         posted.note(data, address.port(), variables);
         posted
     }
@@ -236,12 +397,12 @@ mod tests {
         let mode = fs::metadata(folder.path().join(KEY_FILE)).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o600);
         for server in ["http://127.0.0.1:4711", "http://localhost:4711/", "http://[::1]:4711"] {
-            assert_eq!(Credential::find(None, server, &variables).unwrap().read().as_deref(), Some("boot_1"), "{server}");
+            assert_eq!(Credential::find(server, &variables).read().as_deref(), Some("boot_1"), "{server}");
         }
         for server in ["http://127.0.0.1:4712", "http://moothall.test:4711", "http://10.0.0.1:4711", "nonsense"] {
-            assert_eq!(Credential::find(None, server, &variables).unwrap().read(), None, "{server}");
+            assert_eq!(Credential::find(server, &variables).read(), None, "{server}");
         }
-        let found = Credential::find(None, "http://127.0.0.1:4711", &variables).unwrap();
+        let found = Credential::find("http://127.0.0.1:4711", &variables);
         let again = post(folder.path(), address, "boot_2", &variables);
         assert_eq!(found.read().as_deref(), Some("boot_2"));
         drop((posted, again));
@@ -254,7 +415,7 @@ mod tests {
         let variables = home(folder.path());
         let _old = post(folder.path(), "127.0.0.1:4711".parse().unwrap(), "boot_1", &variables);
         let _new = post(folder.path(), "127.0.0.1:4712".parse().unwrap(), "boot_2", &variables);
-        let shown = |server: &str| Credential::find(None, server, &variables).unwrap().read();
+        let shown = |server: &str| Credential::find(server, &variables).read();
         assert_eq!((shown("http://127.0.0.1:4711"), shown("http://127.0.0.1:4712").as_deref()), (None, Some("boot_2")));
     }
 
@@ -265,7 +426,7 @@ mod tests {
         let ask = |server: &str, own: &str, token: &str| {
             let mut variables = home(folder.path());
             variables.extend([(HOME_VARIABLE.to_owned(), own.to_owned()), (SESSION_VARIABLE.to_owned(), token.to_owned())]);
-            let meant = Meant::find(server, None, &variables).unwrap();
+            let meant = Meant::find(&Said { server: Some(server), ..Said::default() }, &variables).unwrap();
             (meant.server.trim_end_matches('/').to_owned(), meant.credential.read())
         };
         let (usual, own, token) = (USUAL_SERVER, "http://127.0.0.1:6000/", Some("ses_x".to_owned()));
@@ -278,10 +439,37 @@ mod tests {
     }
 
     #[test]
+    fn inside_a_session_nobody_asks_for_what_is_a_persons() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut variables = home(folder.path());
+        let posted = Posted::new(folder.path(), "127.0.0.1:4711".parse().unwrap(), &[], "boot_1").unwrap();
+        let token = "pat_joined".to_owned();
+        let joined = Profile { server: "https://hall.test".into(), token, principal: "ann".into(), cacert: None };
+        joined.write("hall", &variables).unwrap();
+        variables.insert(SESSION_VARIABLE.into(), "ses_x".into());
+        let (bare, file) = (folder.path().join("bare"), key_file(folder.path()));
+        fs::write(&bare, "boot_1\n").unwrap();
+        for said in [
+            Said { data: Some(folder.path()), ..Said::default() },
+            Said { token_file: Some(&file), ..Said::default() },
+            Said { token_file: Some(&bare), ..Said::default() },
+            Said { profile: Some("hall"), ..Said::default() },
+        ] {
+            assert_eq!(Meant::find(&said, &variables).unwrap_err().exit, Exit::Denied, "{said:?}");
+        }
+        let by_address = Meant::find(&Said { server: Some("https://hall.test"), ..Said::default() }, &variables).unwrap();
+        assert!(matches!(by_address.credential, Credential::Withheld));
+        drop(posted);
+    }
+
+    #[test]
     fn what_a_person_holds_is_not_given_on() {
         let startup = Credential::Startup { file: PathBuf::from("startup.key"), port: 1 };
         assert!(matches!(startup.given(), Credential::None));
         assert!(matches!(Credential::Given("agt_x".into()).given(), Credential::Given(_)));
+        assert!(matches!(Credential::Given("boot_x".into()).given(), Credential::None), "wherever it comes from");
+        assert!(matches!(Credential::Joined("pat_x".into()).given(), Credential::None));
+        assert!(matches!(Credential::Joined("agt_x".into()).given(), Credential::Joined(_)));
     }
 
     #[test]
@@ -291,9 +479,47 @@ mod tests {
         fs::write(&file, "pat_file\n").unwrap();
         let mut variables = home(folder.path());
         variables.insert(TOKEN_VARIABLE.into(), " pat_variable ".into());
-        let find = |file: Option<&Path>| Credential::find(file, "http://127.0.0.1:1", &variables).map(|found| found.read());
+        let find = |file: Option<&Path>| {
+            let said = Said { server: Some("http://127.0.0.1:1"), token_file: file, ..Said::default() };
+            Meant::find(&said, &variables).map(|meant| meant.credential.read())
+        };
         assert_eq!(find(Some(&file)).unwrap().as_deref(), Some("pat_file"));
         assert_eq!(find(None).unwrap().as_deref(), Some("pat_variable"));
         assert_eq!(find(Some(&folder.path().join("none"))).unwrap_err().exit, Exit::Usage);
+    }
+
+    #[test]
+    fn the_credential_of_a_data_folder_says_where_its_server_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let posted = Posted::new(folder.path(), "0.0.0.0:4711".parse().unwrap(), &["https://hall.test".into()], "boot_1").unwrap();
+        let elsewhere = home(&folder.path().join("elsewhere"));
+        let file = key_file(folder.path());
+        for said in [Said { data: Some(folder.path()), ..Said::default() }, Said { token_file: Some(&file), ..Said::default() }] {
+            let meant = Meant::find(&said, &elsewhere).unwrap();
+            assert_eq!((meant.server.as_str(), meant.credential.read().as_deref()), ("http://127.0.0.1:4711", Some("boot_1")));
+            assert_eq!(meant.others, ["https://hall.test"]);
+        }
+        drop(posted);
+        let gone = Meant::find(&Said { data: Some(folder.path()), ..Said::default() }, &elsewhere).unwrap_err();
+        assert!(gone.exit == Exit::Denied && gone.forward.unwrap().contains("start the server"));
+    }
+
+    #[test]
+    fn who_joined_is_known_at_that_server_and_by_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let variables = home(folder.path());
+        let token = "pat_joined".to_owned();
+        let cacert = Some(PathBuf::from("/ca.pem"));
+        Profile { server: "https://hall.test".into(), token, principal: "ann".into(), cacert }.write("hall", &variables).unwrap();
+        for said in [Said { server: Some("https://hall.test/"), ..Said::default() }, Said { profile: Some("hall"), ..Said::default() }] {
+            let meant = Meant::find(&said, &variables).unwrap();
+            assert_eq!(meant.server.trim_end_matches('/'), "https://hall.test");
+            assert_eq!(meant.credential.read().as_deref(), Some("pat_joined"));
+            assert_eq!(meant.cacert.as_deref(), Some(Path::new("/ca.pem")));
+        }
+        let other =
+            Meant::find(&Said { server: Some("https://other.test"), profile: Some("hall"), ..Said::default() }, &variables).unwrap();
+        assert_eq!(other.credential.read(), None, "a token goes to the server that gave it");
+        assert_eq!(Meant::find(&Said { server: Some(""), ..Said::default() }, &variables).unwrap().server, USUAL_SERVER);
     }
 }

@@ -20,14 +20,25 @@ pub enum Exit {
     Denied,
     /// The configuration.
     Config,
+    /// `--timeout`.
+    TimedOut,
     /// Ctrl-C.
     Interrupted,
 }
 
 impl Exit {
     /// All kinds, in the order of their numbers.
-    const ALL: [Exit; 8] =
-        [Exit::Failure, Exit::Usage, Exit::Unavailable, Exit::Io, Exit::TryLater, Exit::Denied, Exit::Config, Exit::Interrupted];
+    const ALL: [Exit; 9] = [
+        Exit::Failure,
+        Exit::Usage,
+        Exit::Unavailable,
+        Exit::Io,
+        Exit::TryLater,
+        Exit::Denied,
+        Exit::Config,
+        Exit::TimedOut,
+        Exit::Interrupted,
+    ];
 
     /// The number the shell sees.
     pub const fn code(self) -> u8 {
@@ -39,7 +50,23 @@ impl Exit {
             Exit::TryLater => 75,
             Exit::Denied => 77,
             Exit::Config => 78,
+            Exit::TimedOut => 124,
             Exit::Interrupted => 130,
+        }
+    }
+
+    /// A stable word for programs, where the server gave none.
+    const fn word(self) -> &'static str {
+        match self {
+            Exit::Failure => "failure",
+            Exit::Usage => "usage",
+            Exit::Unavailable => "unavailable",
+            Exit::Io => "io",
+            Exit::TryLater => "try_later",
+            Exit::Denied => "denied",
+            Exit::Config => "config",
+            Exit::TimedOut => "timeout",
+            Exit::Interrupted => "interrupted",
         }
     }
 
@@ -49,9 +76,10 @@ impl Exit {
             Exit::Usage => "the command line was not understood",
             Exit::Unavailable => "no server answers there, or its address is taken",
             Exit::Io => "the disk failed or is full",
-            Exit::TryLater => "busy, or another server uses the data folder; try again later",
+            Exit::TryLater => "busy, another server uses the data folder, or there is no room to open it; try again later",
             Exit::Denied => "not allowed",
             Exit::Config => "the configuration is wrong; the message names file, line and column",
+            Exit::TimedOut => "not done within --timeout; what was sent stays sent",
             Exit::Interrupted => "stopped with Ctrl-C",
         }
     }
@@ -74,6 +102,8 @@ impl From<Exit> for ExitCode {
 pub struct Fault {
     /// Its kind.
     pub exit: Exit,
+    /// The server's word for it.
+    pub code: Option<String>,
     /// What happened.
     pub what: String,
     /// Why, where that is known.
@@ -85,7 +115,7 @@ pub struct Fault {
 impl Fault {
     /// A fault of a kind.
     pub fn new(exit: Exit, what: impl Into<String>) -> Self {
-        Self { exit, what: what.into(), why: None, forward: None }
+        Self { exit, code: None, what: what.into(), why: None, forward: None }
     }
 
     /// Adds the reason.
@@ -100,6 +130,19 @@ impl Fault {
     pub fn try_this(mut self, forward: impl Into<String>) -> Self {
         self.forward = Some(forward.into());
         self
+    }
+
+    /// Adds the server's word for it.
+    #[must_use]
+    pub fn coded(mut self, code: impl Into<String>) -> Self {
+        self.code = Some(code.into());
+        self
+    }
+
+    /// For programs: what `--json` prints on standard error.
+    pub fn json(&self) -> serde_json::Value {
+        let code = self.code.as_deref().unwrap_or(self.exit.word());
+        serde_json::json!({"error": {"code": code, "message": self.what, "why": self.why, "try": self.forward, "exit": self.exit.code()}})
     }
 
     /// Input or output that failed, on the disk or on standard output.

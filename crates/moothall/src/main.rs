@@ -1,9 +1,13 @@
 //! The `moothall` program: the server, and the command line that talks to it. Everything is wired together here and nowhere else.
 
 mod fault;
+mod inside;
 mod cli;
 mod config;
 mod place;
+mod clock;
+mod reach;
+mod profile;
 mod credential;
 mod gauges;
 mod paint;
@@ -16,12 +20,15 @@ mod commands;
 #[cfg(test)]
 mod reference;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::FromArgMatches;
+use clap::error::ErrorKind;
 use moothall_kernel::text::for_terminal;
+use serde_json::json;
 
 use crate::cli::{Cli, Command};
 use crate::fault::{Exit, Fault};
@@ -30,31 +37,66 @@ use crate::fault::{Exit, Fault};
 const LET_GO_WITHIN: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match start(cli) {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    let matches = cli::command().try_get_matches_from(&words).and_then(|matches| Cli::from_arg_matches(&matches));
+    let done = match matches {
+        Ok(cli) => start(cli),
+        Err(told) => return misread(&told, json),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(fault) => {
-            // Nobody is left to tell when standard error is closed.
-            let _ = writeln!(std::io::stderr(), "{}", for_terminal(&fault.to_string()));
-            fault.exit.into()
-        }
+        Err(fault) => complain(&fault, json),
     }
 }
 
-fn start(cli: Cli) -> Result<(), Fault> {
-    if let Command::Hook(hook) = &cli.command {
-        commands::hook::run(hook);
-        return Ok(());
+/// Help and the version were asked for, or the command line was not understood.
+fn misread(told: &clap::Error, json: bool) -> ExitCode {
+    if json && told.kind() == ErrorKind::DisplayVersion {
+        let version = json!({"name": "moothall", "version": env!("CARGO_PKG_VERSION"), "commit": option_env!("MOOTHALL_COMMIT")});
+        let _ = writeln!(std::io::stdout(), "{version}");
+        return ExitCode::SUCCESS;
     }
-    let serving = matches!(cli.command, Command::Serve(_));
+    if json && told.use_stderr() {
+        let text = told.to_string();
+        let what: Vec<&str> = text.trim_start_matches("error: ").lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+        return complain(&Fault::new(Exit::Usage, what.join(" ")).try_this("moothall help"), true);
+    }
+    let _ = told.print();
+    told.exit_code().try_into().map_or(ExitCode::FAILURE, |code: u8| ExitCode::from(code))
+}
+
+/// Says what went wrong, on standard error: in words, or with `--json` as an object.
+fn complain(fault: &Fault, json: bool) -> ExitCode {
+    // Nobody is left to tell when standard error is closed.
+    let _ = if json {
+        writeln!(std::io::stderr(), "{}", fault.json())
+    } else {
+        writeln!(std::io::stderr(), "{}", for_terminal(&fault.to_string()))
+    };
+    fault.exit.into()
+}
+
+fn start(cli: Cli) -> Result<(), Fault> {
+    paint::settle_talk(cli.global.quiet, cli.global.verbose);
+    clock::settle(cli.global.utc);
+    let command = match cli.command {
+        Some(Command::Hook(hook)) => {
+            commands::hook::run(&hook);
+            return Ok(());
+        }
+        Some(command) => command,
+        None => return commands::help::overview(),
+    };
+    let serving = matches!(command, Command::Serve(_));
     let mut builder = if serving { tokio::runtime::Builder::new_multi_thread() } else { tokio::runtime::Builder::new_current_thread() };
     let runtime = builder.enable_all().build().map_err(|error| Fault::io("cannot start", &error))?;
     let done = runtime.block_on(async {
         if serving {
-            return commands::run(cli).await;
+            return commands::run(&cli.global, command).await;
         }
         tokio::select! {
-            done = commands::run(cli) => done,
+            done = within(cli.global.timeout, commands::run(&cli.global, command)) => done,
             _ = tokio::signal::ctrl_c() => Err(Fault::new(Exit::Interrupted, "stopped")),
         }
     });
@@ -62,4 +104,15 @@ fn start(cli: Cli) -> Result<(), Fault> {
     // standard input, which cannot be taken back.
     runtime.shutdown_timeout(if serving { LET_GO_WITHIN } else { Duration::ZERO });
     done
+}
+
+/// Lets a command take as long as was said, or as long as it likes.
+async fn within(seconds: Option<u64>, done: impl Future<Output = Result<(), Fault>>) -> Result<(), Fault> {
+    let Some(seconds) = seconds else { return done.await };
+    let late = || {
+        Fault::new(Exit::TimedOut, format!("not done within {seconds} seconds"))
+            .because("--timeout; what was sent stays sent, and goes on")
+            .try_this("see how it stands: moothall tail - --no-follow")
+    };
+    tokio::time::timeout(Duration::from_secs(seconds), done).await.unwrap_or_else(|_| Err(late()))
 }

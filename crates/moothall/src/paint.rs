@@ -1,6 +1,7 @@
 //! What reaches the terminal: colours where they help, and foreign text without anything that a terminal would obey.
 
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use moothall_kernel::text::for_terminal;
 use serde::Serialize;
@@ -89,14 +90,34 @@ impl Paper {
     }
 }
 
-/// A word for people beside the data: on standard error.
+/// Whether hints are wanted, and more than hints. Settled once, before anything is said.
+static QUIET: AtomicBool = AtomicBool::new(false);
+static VERBOSE: AtomicBool = AtomicBool::new(false);
+
+/// Settles how much is said beside the data.
+pub fn settle_talk(quiet: bool, verbose: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+    VERBOSE.store(verbose, Ordering::Relaxed);
+}
+
+/// What `--verbose` shows: never words of a conversation, and no credential.
+pub fn detail(text: impl FnOnce() -> String) {
+    if VERBOSE.load(Ordering::Relaxed) {
+        let _ = writeln!(std::io::stderr(), "{}", for_terminal(&text()));
+    }
+}
+
+/// A word for people beside the data: on standard error. With `--quiet` warnings alone are said.
 pub fn note(text: &str) {
+    if QUIET.load(Ordering::Relaxed) && !text.starts_with("warning: ") {
+        return;
+    }
     // Nobody is left to tell when standard error is closed.
     let _ = writeln!(std::io::stderr(), "{}", for_terminal(text));
 }
 
 /// A reader that has seen enough, like `head`, is no failure: there is nothing left to do and nobody to tell.
-fn output_fault(error: &std::io::Error) -> Fault {
+pub fn output_fault(error: &std::io::Error) -> Fault {
     if error.kind() == std::io::ErrorKind::BrokenPipe {
         std::process::exit(0);
     }

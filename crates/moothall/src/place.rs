@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use crate::cli::{DataFolder, Place};
-use crate::config::{Config, Mode, Variables, usual_data_folder};
+use crate::config::{self, Config, Mode, TlsConfig, Variables, usual_data_folder};
 use crate::fault::{Exit, Fault};
 
 /// Where a server listens unless told otherwise.
@@ -24,6 +24,8 @@ pub struct Settled {
     pub bind: SocketAddr,
     /// Who may do what without a credential.
     pub mode: Mode,
+    /// The certificate, where the server speaks TLS.
+    pub tls: Option<TlsConfig>,
 }
 
 /// Settles where everything is.
@@ -38,7 +40,29 @@ pub fn settle(place: &Place, variables: &Variables) -> Result<Settled, Fault> {
         Some(text) => bind_address(text, mode)?,
         None => USUAL_BIND,
     };
-    Ok(Settled { config, data, bind, mode })
+    let tls = certificate(place, &config)?;
+    Ok(Settled { config, data, bind, mode, tls })
+}
+
+/// The two files of a certificate: each from its flag, or else from the configuration.
+fn certificate(place: &Place, config: &Config) -> Result<Option<TlsConfig>, Fault> {
+    let told = config.server.tls.as_ref();
+    let cert = place.tls_cert.clone().or_else(|| told.map(|tls| tls.cert.clone()));
+    let key = place.tls_key.clone().or_else(|| told.map(|tls| tls.key.clone()));
+    match (cert, key) {
+        (None, None) => Ok(None),
+        (Some(cert), Some(key)) => Ok(Some(TlsConfig { cert, key })),
+        (Some(_), None) | (None, Some(_)) => {
+            Err(Fault::new(Exit::Config, "TLS needs a certificate and its key, and one of them is missing")
+                .try_this("--tls-cert FILE --tls-key FILE, or both keys of [server.tls]"))
+        }
+    }
+}
+
+/// Where a server of this user listens that nobody named: what the usual configuration says. It need not be in order for that.
+pub fn usual_bind(variables: &Variables) -> Option<SocketAddr> {
+    let text = config::usual_bind(variables)?;
+    plain_address(&text).parse().ok().filter(|bind: &SocketAddr| bind.port() != 0)
 }
 
 /// The data folder alone. Where it is named, nothing else has to be in order.
@@ -61,10 +85,13 @@ fn data_folder(place: &Place, config: &Config, variables: &Variables) -> Result<
     })
 }
 
+fn plain_address(text: &str) -> String {
+    text.strip_prefix("localhost:").map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"))
+}
+
 /// In local mode whoever reaches the server may use it, so only this computer may reach it.
 fn bind_address(text: &str, mode: Mode) -> Result<SocketAddr, Fault> {
-    let plain = text.strip_prefix("localhost:").map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
-    let Ok(address) = plain.parse::<SocketAddr>() else {
+    let Ok(address) = plain_address(text).parse::<SocketAddr>() else {
         return Err(Fault::new(Exit::Config, format!("{text:?} is not an address and a port")).try_this("write it like 127.0.0.1:5111"));
     };
     if mode == Mode::Local && !address.ip().is_loopback() {

@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 
-use crate::cli::Cli;
+use crate::cli::{self, Cli};
 
 const HEADER: &str = "# Command reference\n\n\
 Made from the program's own help texts by `MOOTHALL_BLESS=1 cargo test -p moothall`; a test compares it. Do not edit it by hand.\n";
 
 /// The whole reference: the program itself, then each command and what belongs to it.
 fn reference() -> String {
-    let mut program = Cli::command().term_width(100);
+    let mut program = cli::command().term_width(100);
     program.build();
     let mut text = HEADER.to_owned();
     section(&mut text, &mut program);
@@ -52,12 +52,12 @@ fn the_reference_says_what_the_program_says() {
 
 #[test]
 fn the_command_line_is_sound() {
-    Cli::command().debug_assert();
+    cli::command().debug_assert();
 }
 
 #[test]
 fn every_command_has_an_example() {
-    for command in Cli::command().get_subcommands() {
+    for command in cli::command().get_subcommands() {
         let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         assert!(after.contains(&format!("moothall {}", command.get_name())), "{} has no example", command.get_name());
     }
@@ -83,7 +83,7 @@ fn words(line: &str) -> Option<Vec<String>> {
 #[test]
 fn every_example_can_be_typed() {
     let mut lines = Vec::new();
-    for command in Cli::command().get_subcommands() {
+    for command in cli::command().get_subcommands() {
         let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         lines.extend(after.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ")).map(str::to_owned));
     }

@@ -13,6 +13,7 @@ use moothall_engine::sessions::{Heard, Hook, Permit, SessionError, SessionHost};
 use tokio::task::JoinHandle;
 
 use crate::config::Config;
+use crate::credential::is_full;
 use crate::fault::{Exit, Fault};
 
 /// The folder of reports within the data folder.
@@ -42,9 +43,21 @@ impl Terminals {
             tracing::info!(%why, "no agents in terminals");
             return Ok(None);
         }
-        spool.announce(url).map_err(|error| Fault::io("cannot write into the spool of reports", &error))?;
+        match spool.announce(url) {
+            Ok(()) => {}
+            Err(error) if is_full(&error) => {
+                tracing::warn!("the disk is full, so there are no agents in terminals until the server is started again with some room");
+                return Ok(None);
+            }
+            Err(error) => return Err(Fault::io("cannot write into the spool of reports", &error)),
+        }
         let spool = Spool::open(spool).map_err(|error| Fault::io("cannot open the spool of reports", &error))?;
         Ok(Some(Self { host, spool }))
+    }
+
+    /// What a reload of the configuration can replace.
+    pub fn programs(&self) -> Host {
+        Host(self.host.clone())
     }
 
     /// The terminals, for the hall.
@@ -62,14 +75,29 @@ impl Terminals {
     }
 }
 
+/// The terminals of a running server, as far as the configuration says what runs in them.
+pub struct Host(Arc<TmuxHost>);
+
+impl Host {
+    /// Replaces the programs that can be started.
+    ///
+    /// # Errors
+    /// [`Fault`] when one of them makes no sense; nothing is replaced then.
+    pub fn replace(&self, config: &Config) -> Result<(), Fault> {
+        self.0.replace(programs(config)?);
+        Ok(())
+    }
+}
+
 /// The known programs, and the configured ones in their place where the names are the same.
 fn programs(config: &Config) -> Result<BTreeMap<String, Program>, Fault> {
     let mut programs = Program::known();
-    for (client, agent) in &config.agents {
+    for (client, agent) in config.agents.iter().filter(|(_, agent)| agent.is_enabled()) {
         let program = agent.terminal_program(client);
         let program = program.map_err(|fault| Fault::new(Exit::Config, format!("[agents.{client}]: {fault}")))?;
         programs.extend(program.map(|program| (client.clone(), program)));
     }
+    programs.retain(|client, _| !config.absent.contains(client));
     Ok(programs)
 }
 

@@ -134,7 +134,7 @@ async fn append_for(log: Arc<SqliteLog>, writer: u64, length: Duration) -> u64 {
 fn reply(head: u64) -> StreamBatch {
     let (analyst, turn) = (ParticipantId::new("analyst"), TurnNo(head));
     let id = EventId::of(&"s".into(), Seq(head + 1), at(1_763_693_999_042));
-    let cause = Cause { seq: Seq(head + 1), id, from: ParticipantId::user(), depth: 0 };
+    let cause = Cause { seq: Seq(head + 1), id, from: ParticipantId::user(), depth: 0, unproven: false };
     let Event::Posted(posted) = said(&text(head)) else {
         return batch_of(head, Vec::new());
     };

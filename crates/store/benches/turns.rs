@@ -58,7 +58,14 @@ fn cpu_micros() -> f64 {
 
 async fn play(log: Arc<dyn EventLog>, goal: usize) -> (f64, f64) {
     let defaults = Policy { cooldown: Millis(0), max_agent_turns_per_message: 100, ..Policy::named(PolicyName::Hybrid) };
-    let parts = HallParts { log, clock: Arc::new(SystemClock), registry: registry(), defaults: defaults.clone(), owner: "bench".into() };
+    let parts = HallParts {
+        log,
+        clock: Arc::new(SystemClock),
+        registry: registry(),
+        defaults: defaults.clone(),
+        budgets: Default::default(),
+        owner: "bench".into(),
+    };
     let hall = Hall::open(parts).await.unwrap();
     let user = || Actor::human("user");
     let stream = hall.create("bench".into(), defaults, user(), None).await.unwrap().stream;

@@ -9,6 +9,7 @@ use moothall_kernel::time::{Millis, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::chain::{BodyHash, Link};
+use crate::ledger;
 use crate::rows::{self, code_of, counter, int};
 use crate::trouble::Refusal;
 
@@ -54,6 +55,7 @@ fn append_one(conn: &Connection, batch: &StreamBatch, newest: Option<Timestamp>)
     for delivery in &batch.deliveries {
         insert_delivery(conn, stored.key, delivery)?;
     }
+    ledger::count(conn, stored.key, &batch.charges)?;
     Ok(head)
 }
 

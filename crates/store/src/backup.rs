@@ -21,6 +21,12 @@ pub enum BackupError {
     /// Something bears the name already, and nothing is ever overwritten.
     #[error("{} is there already", .0.display())]
     Exists(PathBuf),
+    /// The folder that it is to be in is not there: perhaps a disk that is not mounted.
+    #[error("there is no folder {}", .0.display())]
+    NoFolder(PathBuf),
+    /// It would be in the data folder that it is a copy of.
+    #[error("{} is in the data folder itself", .0.display())]
+    Inside(PathBuf),
     /// Another backup to the same place is being made.
     #[error("another backup is being written to {}", .0.display())]
     UnderWay(PathBuf),
@@ -66,6 +72,11 @@ pub(crate) fn begin(dir: &Path, dest: &Path) -> Result<Folder, BackupError> {
     if dest.symlink_metadata().is_ok() {
         return Err(BackupError::Exists(dest.to_owned()));
     }
+    let parent = parent_of(dest);
+    let (Ok(real), true) = (fs::canonicalize(parent), parent.is_dir()) else { return Err(BackupError::NoFolder(parent.to_owned())) };
+    if fs::canonicalize(dir).is_ok_and(|dir| real.starts_with(dir)) {
+        return Err(BackupError::Inside(dest.to_owned()));
+    }
     let path = unfinished(dest);
     let folder = Folder::take(&path).map_err(|error| match error {
         OpenError::Locked { dir } => BackupError::UnderWay(dir),
@@ -80,6 +91,11 @@ pub(crate) fn begin(dir: &Path, dest: &Path) -> Result<Folder, BackupError> {
         }
     }
     Ok(folder)
+}
+
+/// The folder that the copy will be in.
+fn parent_of(dest: &Path) -> &Path {
+    dest.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn unfinished(dest: &Path) -> PathBuf {
@@ -111,7 +127,6 @@ pub(crate) async fn finish(unfinished: Folder, dest: &Path) -> Result<Verified, 
     unfinished.sync()?;
     let io = |source| BackupError::Open(OpenError::Io { path: dest.to_owned(), source });
     fs::rename(unfinished.path(), dest).map_err(io)?;
-    let parent = dest.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::File::open(parent).and_then(|folder| folder.sync_all()).map_err(io)?;
+    fs::File::open(parent_of(dest)).and_then(|folder| folder.sync_all()).map_err(io)?;
     Ok(found)
 }

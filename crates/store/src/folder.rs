@@ -4,10 +4,14 @@ use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The name of the log in its folder.
 pub(crate) const LOG_FILE: &str = "moothall.db";
 const LOCK_FILE: &str = "lock";
+/// How often the lock is tried, a second in all.
+const LOCK_TRIES: u32 = 20;
+const LOCK_AGAIN: Duration = Duration::from_millis(50);
 
 /// Why a log could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +37,12 @@ pub enum OpenError {
         found: u32,
         /// The newest format this version knows.
         known: u32,
+    },
+    /// There is no room for what the log needs to be opened.
+    #[error("there is no room on the disk to open the log in {}", .dir.display())]
+    Full {
+        /// The folder.
+        dir: PathBuf,
     },
     /// The folder or a file in it cannot be used.
     #[error("cannot use {}: {source}", .path.display())]
@@ -65,12 +75,21 @@ impl Folder {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
         made.map_err(|source| OpenError::Io { path: path.to_owned(), source })?;
         warn_if_open_to_others(path);
+        Self::lock(path, || std::thread::sleep(LOCK_AGAIN))
+    }
+
+    /// Takes the lock, and tries for a while: a process that was killed may leave a child that is just being made, which has the lock
+    /// until it becomes the program that it is to be.
+    fn lock(path: &Path, mut pause: impl FnMut()) -> Result<Self, OpenError> {
         let lock = private_file(&path.join(LOCK_FILE))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(OpenError::Locked { dir: path.to_owned() }),
-            Err(TryLockError::Error(source)) => Err(OpenError::Io { path: path.join(LOCK_FILE), source }),
+        for _ in 0..LOCK_TRIES {
+            match lock.try_lock() {
+                Ok(()) => return Ok(Self { path: path.to_owned(), _lock: lock }),
+                Err(TryLockError::WouldBlock) => pause(),
+                Err(TryLockError::Error(source)) => return Err(OpenError::Io { path: path.join(LOCK_FILE), source }),
+            }
         }
+        Err(OpenError::Locked { dir: path.to_owned() })
     }
 
     /// Takes the lock of a folder that has a log in it, and makes nothing.
@@ -117,5 +136,26 @@ fn warn_if_open_to_others(path: &Path) {
     let others = std::fs::metadata(path).map_or(0, |folder| folder.permissions().mode() & 0o077);
     if others != 0 {
         tracing::warn!(folder = %path.display(), "others on this computer may look into the data folder; chmod 700 keeps them out");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_lock_that_is_about_to_be_given_free_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut dying = Some(Folder::take(folder.path()).unwrap());
+        let mut pauses = 0;
+        let taken = Folder::lock(folder.path(), || {
+            pauses += 1;
+            dying = dying.take().filter(|_| pauses < 3);
+        });
+        assert!(taken.is_ok() && pauses == 3);
+        pauses = 0;
+        let refused = Folder::lock(folder.path(), || pauses += 1);
+        assert!(matches!(refused, Err(OpenError::Locked { .. })) && pauses == LOCK_TRIES);
     }
 }

@@ -24,6 +24,8 @@ mod rows;
 mod append;
 mod writer;
 mod reader;
+mod ledger;
+mod reserve;
 mod marks;
 mod keys;
 mod sessions;

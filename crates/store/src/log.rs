@@ -8,10 +8,11 @@ use std::thread::JoinHandle;
 use async_trait::async_trait;
 use moothall_engine::access::Principals;
 use moothall_engine::ports::{
-    AppendError, Claim, Clock, Deliveries, Delivery, DeliveryState, Epoch, EventLog, Hits, ListFilter, ListPage, Listed, LogError, Page,
-    ReadMarks, Search, SessionBook, StreamBatch, SystemClock, Unread, Wanted,
+    AppendError, Claim, Clock, Deliveries, Delivery, DeliveryState, Epoch, EventLog, Hits, Ledger, ListFilter, ListPage, Listed, LogError,
+    Page, ReadMarks, Search, SessionBook, StreamBatch, SystemClock, Unread, UsageWanted, Used, Wanted,
 };
 use moothall_engine::sessions::{Session, SessionId};
+use moothall_kernel::budget::{Charge, Purse, Raise};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
 use rusqlite::Connection;
@@ -24,7 +25,7 @@ use crate::reader::{self, Readers};
 use crate::trouble::{Refusal, Trouble, failed};
 use crate::verify::{self, Verified};
 use crate::writer::{self, Request};
-use crate::{append, marks, schema, sessions};
+use crate::{append, ledger, marks, reserve, schema, sessions};
 
 /// Requests that may wait for the writer; one more is refused as [`AppendError::Overloaded`].
 const QUEUE: usize = 4096;
@@ -54,13 +55,10 @@ impl SqliteLog {
     pub(crate) fn open_with_queue(dir: &Path, queue: usize) -> Result<SqliteLog, OpenError> {
         let folder = Folder::take(dir)?;
         let path = folder.log_file()?;
-        let unusable = |error: rusqlite::Error| OpenError::Unusable { path: dir.join(LOG_FILE), reason: error.to_string() };
-        let conn = schema::open_writer(&path).map_err(unusable)?;
-        let found = schema::prepare(&conn).map_err(unusable)?;
-        if found > schema::FORMAT {
-            return Err(OpenError::Newer { dir: folder.path().to_owned(), found, known: schema::FORMAT });
+        let conn = with_room(dir, || open_file(dir, &path))?;
+        if !reserve::keep(dir) {
+            tracing::warn!("the disk is full: what there is can be read, and writing goes on by itself when there is room");
         }
-        schema::settle_wal(&conn).map_err(unusable)?;
         folder.sync()?;
         let bell = Arc::new(Bell::default());
         let index = Index::start(dir, &path, bell.clone());
@@ -137,6 +135,35 @@ impl Drop for SqliteLog {
     }
 }
 
+/// Opens the file for its one writer, in this version's format.
+fn open_file(dir: &Path, path: &Path) -> Result<Connection, OpenError> {
+    let conn = schema::open_writer(path).map_err(|error| unusable(dir, &error))?;
+    let found = schema::prepare(&conn).map_err(|error| unusable(dir, &error))?;
+    if found > schema::FORMAT {
+        return Err(OpenError::Newer { dir: dir.to_owned(), found, known: schema::FORMAT });
+    }
+    schema::settle_wal(&conn).map_err(|error| unusable(dir, &error))?;
+    Ok(conn)
+}
+
+/// Why a log cannot be opened: for want of room, or for a reason that lasts.
+pub(crate) fn unusable(dir: &Path, error: &rusqlite::Error) -> OpenError {
+    match Trouble::of(error) {
+        Trouble::Full => OpenError::Full { dir: dir.to_owned() },
+        Trouble::Busy | Trouble::Unwritten(_) | Trouble::Fatal(_) => {
+            OpenError::Unusable { path: dir.join(LOG_FILE), reason: error.to_string() }
+        }
+    }
+}
+
+/// Opens something, and again in the room that was kept for it when there is no other.
+pub(crate) fn with_room<T>(dir: &Path, open: impl Fn() -> Result<T, OpenError>) -> Result<T, OpenError> {
+    match open() {
+        Err(OpenError::Full { .. }) if reserve::spend(dir) => open(),
+        opened => opened,
+    }
+}
+
 #[async_trait]
 impl EventLog for SqliteLog {
     async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Seq>, AppendError> {
@@ -200,8 +227,43 @@ impl EventLog for SqliteLog {
         Some(self)
     }
 
+    fn ledger(&self) -> Option<&dyn Ledger> {
+        Some(self)
+    }
+
     fn index(&self) -> Option<&dyn Search> {
         Some(self)
+    }
+}
+
+#[async_trait]
+impl Ledger for SqliteLog {
+    async fn charged_since(&self, hour: Timestamp) -> Result<Vec<Charge>, LogError> {
+        self.read_rows(move |conn| ledger::charged_since(conn, hour)).await
+    }
+
+    async fn used(&self, wanted: &UsageWanted) -> Result<Vec<Used>, LogError> {
+        let wanted = wanted.clone();
+        self.read_rows(move |conn| ledger::used(conn, &wanted)).await
+    }
+
+    async fn keep_raise(&self, purse: &Purse, raise: &Raise) -> Result<(), LogError> {
+        let purse = serde_json::to_string(purse).map_err(|error| LogError::Failed(error.to_string()))?;
+        let raise = *raise;
+        self.write(move |conn| ledger::keep_raise(conn, &purse, &raise)).await
+    }
+
+    async fn raises(&self, now: Timestamp) -> Result<Vec<(Purse, Raise)>, LogError> {
+        self.read_rows(move |conn| ledger::raises(conn, now)).await
+    }
+
+    async fn uncounted(&self, limit: usize) -> Result<Vec<(StreamId, Seq)>, LogError> {
+        self.read_rows(move |conn| ledger::uncounted(conn, limit)).await
+    }
+
+    async fn count(&self, stream: &StreamId, charges: Vec<Charge>) -> Result<(), LogError> {
+        let stream = stream.clone();
+        self.write(move |conn| ledger::count_old(conn, &stream, &charges)).await
     }
 }
 
@@ -250,6 +312,21 @@ impl SessionBook for SqliteLog {
     async fn unlisten(&self, target: &SessionId, caller: &SessionId) -> Result<(), LogError> {
         let (target, caller) = (target.clone(), caller.clone());
         self.write(move |conn| sessions::unlisten(conn, &target, &caller)).await
+    }
+
+    async fn enter(&self, session: &SessionId, room: &StreamId) -> Result<(), LogError> {
+        let (session, room) = (session.clone(), room.clone());
+        self.write(move |conn| sessions::enter(conn, &session, &room)).await
+    }
+
+    async fn leave(&self, session: &SessionId, room: &StreamId) -> Result<(), LogError> {
+        let (session, room) = (session.clone(), room.clone());
+        self.write(move |conn| sessions::leave(conn, &session, &room)).await
+    }
+
+    async fn rooms(&self, session: &SessionId) -> Result<Vec<StreamId>, LogError> {
+        let session = session.clone();
+        self.read_rows(move |conn| sessions::rooms(conn, &session)).await
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::folder::{Folder, LOG_FILE, OpenError};
+use crate::log::{unusable, with_room};
 use crate::reader::Readers;
 use crate::schema;
 use crate::verify::{self, Verified};
@@ -29,8 +30,8 @@ pub fn look(dir: &Path) -> Result<(u32, bool), OpenError> {
 
 fn format_in(folder: &Folder) -> Result<u32, OpenError> {
     let path = folder.path().join(LOG_FILE);
-    let unusable = |error: rusqlite::Error| OpenError::Unusable { path: path.clone(), reason: error.to_string() };
-    let found = schema::open_reader(&path).and_then(|conn| schema::format(&conn)).map_err(unusable)?;
+    let look = || schema::open_reader(&path).and_then(|conn| schema::format(&conn)).map_err(|error| unusable(folder.path(), &error));
+    let found = with_room(folder.path(), look)?;
     match found > schema::FORMAT {
         true => Err(OpenError::Newer { dir: folder.path().to_owned(), found, known: schema::FORMAT }),
         false => Ok(found),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use moothall_engine::codec;
-use moothall_engine::ports::{Claim, Delivery, DeliveryState, ListFilter, ListPage, Listed, LogError, Page};
+use moothall_engine::ports::{Claim, Delivery, DeliveryState, ListFilter, ListPage, Listed, LogError, PAGE_BYTES_MAX, Page};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 use rusqlite::types::ValueRef;
@@ -112,14 +112,19 @@ pub(crate) fn page(conn: &Connection, stream: &StreamId, after: Seq, limit: usiz
     let sql = "SELECT seq, ts, envelope, body, body_hash, chain FROM events WHERE stream = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq";
     let mut statement = conn.prepare_cached(sql).map_err(failed)?;
     let mut rows = statement.query(params![place.key, int(after.0), int(last.0)]).map_err(failed)?;
+    let mut bytes = 0;
     while page.through < last {
         let seq = page.through.next();
         let row = rows.next().map_err(|error| broken(seq, error))?.ok_or_else(|| damaged(seq, "it is missing"))?;
         let stored = Stored::of(row).map_err(|error| broken(seq, error))?;
+        bytes += stored.bytes();
+        if bytes > PAGE_BYTES_MAX && page.through > after {
+            return Ok(page);
+        }
         link = stored.check(seq, link).map_err(|reason| damaged(seq, reason))?;
         stored.add_to(&mut page).map_err(|reason| damaged(seq, reason))?;
     }
-    if last == place.head && Some(link) != place.link {
+    if page.through == place.head && Some(link) != place.link {
         return Err(damaged(last, "the stream's row has another checksum"));
     }
     Ok(page)
@@ -157,6 +162,10 @@ impl<'a> Stored<'a> {
             erased: bytes(row.get_ref(4)?)?,
             link: row.get_ref(5)?.as_bytes()?,
         })
+    }
+
+    fn bytes(&self) -> usize {
+        self.envelope.len() + self.body.map_or(0, <[u8]>::len)
     }
 
     /// The link of this event, if it is the one that was stored for it.

@@ -121,8 +121,33 @@ CREATE TABLE IF NOT EXISTS session_listeners (
     caller TEXT NOT NULL,
     PRIMARY KEY (target, caller)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS budget_raises (purse TEXT PRIMARY KEY, turns INTEGER NOT NULL, micros INTEGER NOT NULL, until INTEGER NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS session_rooms (
+    session TEXT NOT NULL,
+    room TEXT NOT NULL,
+    PRIMARY KEY (session, room)
+) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS deliveries_of_target ON deliveries (target, id);
 CREATE INDEX IF NOT EXISTS deliveries_lost ON deliveries (state) WHERE state > 4;
+";
+
+/// What turns have cost, by hour. Where the table is new, what was appended before is noted, and counted later.
+const LEDGER: &str = "
+CREATE TABLE usage (
+    hour INTEGER NOT NULL,
+    stream INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    caused_by TEXT NOT NULL,
+    turns INTEGER NOT NULL,
+    unattended INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cost_micros INTEGER NOT NULL,
+    PRIMARY KEY (hour, stream, agent, caused_by)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX usage_of_stream ON usage (stream);
+CREATE TABLE usage_uncounted (stream INTEGER PRIMARY KEY, head INTEGER NOT NULL) STRICT;
+INSERT INTO usage_uncounted (stream, head) SELECT key, head FROM streams WHERE head > 0;
 ";
 
 const STATEMENTS_CACHED: usize = 48;
@@ -179,6 +204,10 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     let known = usize::try_from(found.saturating_sub(FIRST_FORMAT)).unwrap_or(STEPS.len());
     STEPS.iter().skip(known).try_for_each(|step| transaction.execute_batch(step))?;
     transaction.execute_batch(LATER_TABLES)?;
+    let counted: bool = transaction.query_row("SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'usage'", [], |row| row.get(0))?;
+    if !counted {
+        transaction.execute_batch(LEDGER)?;
+    }
     if found < FORMAT {
         crash::point("format_changing");
         transaction.execute("UPDATE meta SET value = ?1 WHERE key = 'format'", [FORMAT.to_string()])?;

@@ -1,6 +1,8 @@
-//! Sessions: a row for each that ever was, as it was kept last, and a row for each that waits for another.
+//! Sessions: a row for each that ever was, as it was kept last, one for each that waits for another, and one for each conversation that
+//! one is in.
 
 use moothall_engine::sessions::{Session, SessionId};
+use moothall_kernel::ids::StreamId;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
 
@@ -38,4 +40,22 @@ pub(crate) fn listeners(conn: &Connection, target: &SessionId) -> rusqlite::Resu
     let sql = "SELECT caller FROM session_listeners WHERE target = ?1 ORDER BY caller";
     let caller = |row: &Row<'_>| Ok(SessionId::new(row.get::<_, String>(0)?));
     conn.prepare_cached(sql)?.query_map([target.as_str()], caller)?.collect()
+}
+
+pub(crate) fn enter(conn: &Connection, session: &SessionId, room: &StreamId) -> Result<(), Refusal> {
+    let sql = "INSERT INTO session_rooms (session, room) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    conn.prepare_cached(sql)?.execute([session.as_str(), room.as_str()])?;
+    Ok(())
+}
+
+pub(crate) fn leave(conn: &Connection, session: &SessionId, room: &StreamId) -> Result<(), Refusal> {
+    let sql = "DELETE FROM session_rooms WHERE session = ?1 AND room = ?2";
+    conn.prepare_cached(sql)?.execute([session.as_str(), room.as_str()])?;
+    Ok(())
+}
+
+pub(crate) fn rooms(conn: &Connection, session: &SessionId) -> rusqlite::Result<Vec<StreamId>> {
+    let sql = "SELECT room FROM session_rooms WHERE session = ?1 ORDER BY room";
+    let room = |row: &Row<'_>| Ok(StreamId::new(row.get::<_, String>(0)?));
+    conn.prepare_cached(sql)?.query_map([session.as_str()], room)?.collect()
 }

@@ -1,5 +1,8 @@
 //! What SQLite's errors mean for those who wait.
 
+use std::path::Path;
+use std::{fs, io};
+
 use moothall_engine::ports::{AppendError, LogError};
 use rusqlite::ErrorCode;
 use rusqlite::ffi;
@@ -11,6 +14,8 @@ pub(crate) enum Trouble {
     Full,
     /// Another process keeps the file to itself.
     Busy,
+    /// A write was refused by the system. Whoever knows the folder can find out whether that was for want of room, as with a quota.
+    Unwritten(String),
     /// Nobody knows what is on the disk, or what is there is damaged.
     Fatal(String),
 }
@@ -25,6 +30,7 @@ impl Trouble {
         match failure.code {
             ErrorCode::DiskFull => Trouble::Full,
             ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => Trouble::Full,
+            ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_WRITE => Trouble::Unwritten(error.to_string()),
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Trouble::Busy,
             _ => Trouble::Fatal(error.to_string()),
         }
@@ -69,7 +75,7 @@ impl From<Trouble> for AppendError {
         match trouble {
             Trouble::Full => AppendError::Full,
             Trouble::Busy => AppendError::Overloaded,
-            Trouble::Fatal(reason) => AppendError::Fatal(reason),
+            Trouble::Unwritten(reason) | Trouble::Fatal(reason) => AppendError::Fatal(reason),
         }
     }
 }
@@ -79,14 +85,40 @@ impl From<Trouble> for LogError {
         match trouble {
             Trouble::Full => LogError::Full,
             Trouble::Busy => LogError::Failed("another process is writing to the log".into()),
-            Trouble::Fatal(reason) => LogError::Fatal(reason),
+            Trouble::Unwritten(reason) | Trouble::Fatal(reason) => LogError::Fatal(reason),
         }
     }
 }
 
+/// What is written to find out whether there is room.
+const PROBE_BYTES: usize = 1024 * 1024;
+
+/// What a trouble is in this folder. SQLite tells a full disk from others, and takes a quota that is used up for a broken one.
+pub(crate) fn judged(trouble: Trouble, dir: &Path) -> Trouble {
+    judged_by(trouble, || probe(dir))
+}
+
+fn judged_by(trouble: Trouble, probe: impl FnOnce() -> io::Result<()>) -> Trouble {
+    let Trouble::Unwritten(reason) = trouble else { return trouble };
+    match probe() {
+        Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => Trouble::Full,
+        Ok(()) | Err(_) => Trouble::Fatal(reason),
+    }
+}
+
+fn probe(dir: &Path) -> io::Result<()> {
+    let path = dir.join("probe");
+    let written = fs::write(&path, vec![0x5a; PROBE_BYTES]);
+    fs::remove_file(&path)?;
+    written
+}
+
 /// For reads, which cannot harm anything.
 pub(crate) fn failed(error: rusqlite::Error) -> LogError {
-    LogError::Failed(error.to_string())
+    match error.sqlite_error_code() {
+        Some(ErrorCode::SystemIoFailure) => LogError::Unreadable(error.to_string()),
+        Some(_) | None => LogError::Failed(error.to_string()),
+    }
 }
 
 #[cfg(test)]
@@ -105,9 +137,32 @@ mod tests {
         for code in [ffi::SQLITE_BUSY, ffi::SQLITE_BUSY_SNAPSHOT, ffi::SQLITE_LOCKED] {
             assert_eq!(trouble(code), Trouble::Busy);
         }
-        let fatal = [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_DIR_FSYNC, ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_READ];
+        let fatal = [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_DIR_FSYNC, ffi::SQLITE_IOERR_READ];
         for code in fatal.into_iter().chain([ffi::SQLITE_CORRUPT, ffi::SQLITE_CONSTRAINT, ffi::SQLITE_READONLY]) {
             assert!(matches!(trouble(code), Trouble::Fatal(_)), "{code}");
         }
+    }
+
+    #[test]
+    fn a_write_that_a_quota_refused_is_for_want_of_room_and_another_is_not() {
+        let judged = |error: Option<io::ErrorKind>| {
+            judged_by(trouble(ffi::SQLITE_IOERR_WRITE), || error.map_or(Ok(()), |kind| Err(io::Error::from(kind))))
+        };
+        for full in [io::ErrorKind::QuotaExceeded, io::ErrorKind::StorageFull] {
+            assert_eq!(judged(Some(full)), Trouble::Full);
+        }
+        for broken in [None, Some(io::ErrorKind::ReadOnlyFilesystem), Some(io::ErrorKind::Other)] {
+            assert!(matches!(judged(broken), Trouble::Fatal(_)), "{broken:?}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        assert!(matches!(super::judged(trouble(ffi::SQLITE_IOERR_WRITE), folder.path()), Trouble::Fatal(_)), "there is room here");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_disk_that_cannot_be_read_is_told_from_other_failures() {
+        let failed = |code: i32| failed(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
+        assert!(matches!(failed(ffi::SQLITE_IOERR_READ), LogError::Unreadable(_)));
+        assert!(matches!(failed(ffi::SQLITE_BUSY), LogError::Failed(_)));
     }
 }

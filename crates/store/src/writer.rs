@@ -11,8 +11,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::folder::Folder;
 use crate::index::Bell;
+use crate::reserve;
 use crate::schema::PATIENCE;
-use crate::trouble::{Refusal, Trouble};
+use crate::trouble::{Refusal, Trouble, judged};
 
 /// Pages in the WAL that are worth a checkpoint.
 const CHECKPOINT_PAGES: u32 = 1000;
@@ -111,7 +112,7 @@ pub(crate) fn start(
         Ok(())
     };
     conn.wal_hook(Some(hook)).map_err(std::io::Error::other)?;
-    let writer = Writer { conn, queue: receiver, bell, wal_pages, checkpointed: 0, residue: false, failed: None, _folder: folder };
+    let writer = Writer { conn, queue: receiver, bell, wal_pages, checkpointed: 0, residue: false, failed: None, folder };
     let thread = thread::Builder::new().name("log-writer".into()).spawn(move || writer.run())?;
     Ok((sender, thread))
 }
@@ -129,7 +130,7 @@ struct Writer {
     residue: bool,
     /// Set once the log can no longer be trusted to write, and never unset.
     failed: Option<Trouble>,
-    _folder: Folder,
+    folder: Folder,
 }
 
 impl Writer {
@@ -171,7 +172,7 @@ impl Writer {
     /// Commits a group and tells everyone. When it finds no room, SQLite rolls all of it back: halves are tried, so that the
     /// one that is too large fails alone.
     fn write(&mut self, mut writes: Vec<Box<dyn Write>>) {
-        match self.commit(&mut writes) {
+        match self.commit(&mut writes).map_err(|trouble| judged(trouble, self.folder.path())) {
             Ok(()) => {
                 if writes.iter().any(|write| write.erases()) {
                     self.residue = true;
@@ -219,7 +220,7 @@ impl Writer {
     fn abandon(&mut self, trouble: &Trouble) {
         let rolled_back = if self.conn.is_autocommit() { Ok(()) } else { self.execute("ROLLBACK") };
         let fatal = match (trouble, rolled_back) {
-            (Trouble::Fatal(_), _) => Some(trouble.clone()),
+            (Trouble::Fatal(_) | Trouble::Unwritten(_), _) => Some(trouble.clone()),
             (Trouble::Full | Trouble::Busy, Err(failure)) => Some(failure),
             (Trouble::Full | Trouble::Busy, Ok(())) => None,
         };
@@ -254,9 +255,10 @@ impl Writer {
         }
         self.checkpointed = pages;
         let mode = if pages >= RESET_PAGES { "TRUNCATE" } else { "PASSIVE" };
-        if let Err(trouble @ Trouble::Fatal(_)) = self.checkpoint(mode) {
+        if let Err(trouble) = self.checkpoint(mode) {
             self.fail(trouble);
         }
+        reserve::keep(self.folder.path());
     }
 
     /// What a checkpoint cannot move for want of room, or because somebody reads it, stays in the WAL.
@@ -264,21 +266,21 @@ impl Writer {
         crash::point("before_checkpoint");
         let done = self.conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
         crash::point("after_checkpoint");
-        match done.map_err(|error| Trouble::of(&error)) {
+        match done.map_err(|error| judged(Trouble::of(&error), self.folder.path())) {
             Ok(()) | Err(Trouble::Full | Trouble::Busy) => Ok(()),
-            Err(fatal @ Trouble::Fatal(_)) => Err(fatal),
+            Err(fatal @ (Trouble::Fatal(_) | Trouble::Unwritten(_))) => Err(fatal),
         }
     }
 
     /// Cuts the WAL, so that what was overwritten in the file is nowhere any more.
     fn clear_residue(&mut self) {
         let cut = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| Ok(!row.get::<_, bool>(0)?));
-        match cut.map_err(|error| Trouble::of(&error)) {
+        match cut.map_err(|error| judged(Trouble::of(&error), self.folder.path())) {
             Ok(true) => self.residue = false,
             Ok(false) | Err(Trouble::Full | Trouble::Busy) => {
                 tracing::warn!("erased words stay in the write-ahead log until nobody reads it any more");
             }
-            Err(fatal @ Trouble::Fatal(_)) => self.fail(fatal),
+            Err(fatal @ (Trouble::Fatal(_) | Trouble::Unwritten(_))) => self.fail(fatal),
         }
     }
 

@@ -96,6 +96,7 @@ async fn moothall(readers: usize) -> f64 {
         clock: Arc::new(SystemClock),
         registry: Registry::default(),
         defaults: Policy::default(),
+        budgets: Default::default(),
         owner: "bench".into(),
     };
     let hall = Hall::open(parts).await.unwrap();

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use moothall_engine::access::Caller;
+use moothall_engine::access::{Caller, Denied, Over};
 use moothall_engine::hall::{Hall, Idempotency};
-use moothall_engine::sessions::{self, Adopt, Asker, Excerpt, Link, LinkState, Member, Message, NewObserved, Sessions, Status};
+use moothall_engine::sessions::{self, Adopt, Asker, Excerpt, Eyes, Link, LinkState, Member, Message, NewObserved, Sessions, Status};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use serde_json::{Map, Value};
 
@@ -18,6 +18,9 @@ const ARGS_MAX: usize = 64;
 const ARG_BYTES_MAX: usize = 8 * 1024;
 /// Most members that are asked for at once.
 const MEMBERS_MAX: usize = 200;
+/// What an agent may not by itself.
+const START: &str =
+    "start this (agents by themselves only clients with `startable_by_agents`, without arguments, in the folders of `[sessions]`)";
 /// Longest message, in bytes: as much as an agent may say at once.
 const MESSAGE_BYTES_MAX: usize = 256 * 1024;
 
@@ -50,10 +53,12 @@ pub fn session(hall: &Hall, word: &str) -> ApiResult<Status> {
 }
 
 /// Sessions, and what can be started.
-pub fn list(hall: &Hall, ended: bool) -> ApiResult<SessionList> {
+pub fn list(hall: &Hall, asks: &Caller, ended: bool) -> ApiResult<SessionList> {
     let sessions = hall.sessions()?;
     let programs = sessions.programs().into_iter().map(|(client, summary)| ProgramEntry { client, summary });
-    Ok(SessionList { sessions: sessions.list(ended).iter().map(SessionEntry::from).collect(), programs: programs.collect() })
+    let all = sessions.list(ended);
+    let seen = all.iter().filter(|status| hall.sees(asks, status));
+    Ok(SessionList { sessions: seen.map(SessionEntry::from).collect(), programs: programs.collect() })
 }
 
 /// Starts a program, or takes over one that runs.
@@ -62,6 +67,9 @@ pub async fn start(hall: &Hall, asks: &Caller, fields: &Map<String, Value>, key:
     let client = required(fields, "client")?.to_owned();
     let name = owned(fields, "name")?;
     let sessions = hall.sessions()?;
+    if fields.get("adopt").is_some_and(|adopt| !adopt.is_null()) && asks.is_agent() {
+        return Err(Denied::Person("take over a program that runs already").into());
+    }
     if let Some(adopt) = fields.get("adopt").filter(|adopt| !adopt.is_null()) {
         if ["cwd", "args"].iter().any(|key| fields.get(*key).is_some_and(|value| !value.is_null())) {
             return Err(invalid("A program that runs already has its folder and arguments: leave 'cwd' and 'args' out with 'adopt'."));
@@ -69,7 +77,12 @@ pub async fn start(hall: &Hall, asks: &Caller, fields: &Map<String, Value>, key:
         return Ok(sessions.observe_once(NewObserved { adopt: adoption(adopt, client)?, name, by }, key).await?);
     }
     let (cwd, args) = (folder(text_of(fields, "cwd")?).await?, arguments(fields.get("args"))?);
-    Ok(sessions.start_once(sessions::NewSession { client, cwd, args, name, by }, key).await?)
+    let mut new = sessions::NewSession { client, cwd, args, name, by, session: asks.session().cloned() };
+    if asks.is_agent() {
+        let alone = sessions.starts_alone(&new).ok_or(Denied::Person(START))?;
+        new.cwd = alone;
+    }
+    Ok(sessions.start_once(new, key).await?)
 }
 
 fn adoption(given: &Value, client: String) -> ApiResult<Adopt> {
@@ -129,9 +142,10 @@ pub async fn send(hall: &Hall, message: Message, key: Option<Idempotency>) -> Ap
 }
 
 /// What a session was asked and said.
-pub async fn data(hall: &Hall, word: &str, excerpt: Excerpt) -> ApiResult<SessionDataAnswer> {
+pub async fn data(hall: &Hall, asks: &Caller, word: &str, excerpt: Excerpt) -> ApiResult<SessionDataAnswer> {
     let id = session(hall, word)?.session.id;
-    Ok(hall.sessions()?.data(&id, excerpt).await?.into())
+    let eyes = Eyes { name: asks.principal().map(|principal| principal.id.clone()), reach: asks.reach.clone() };
+    Ok(hall.sessions()?.data(&id, excerpt, &eyes).await?.into())
 }
 
 fn entry(sessions: &Sessions, link: &Link) -> LinkEntry {
@@ -142,10 +156,14 @@ fn entry(sessions: &Sessions, link: &Link) -> LinkEntry {
 }
 
 /// Links, all or those of one session.
-pub async fn links(hall: &Hall, word: Option<&str>) -> ApiResult<LinkList> {
+pub async fn links(hall: &Hall, asks: &Caller, word: Option<&str>) -> ApiResult<LinkList> {
     let sessions = hall.sessions()?;
-    let of = word.map(|word| sessions.find(word)).transpose()?;
-    let links = sessions.links(of.as_ref().map(|status| &status.session.id)).await?;
+    let of = match word {
+        Some(word) => Some(hall.permit_over(asks, Over::Seeing, word).await?),
+        None => None,
+    };
+    let mut links = sessions.links(of.as_ref().map(|status| &status.session.id)).await?;
+    links.retain(|link| asks.reach.includes(&link.id));
     Ok(LinkList { links: links.iter().map(|link| entry(sessions, link)).collect() })
 }
 
@@ -156,14 +174,25 @@ pub async fn link(hall: &Hall, id: &StreamId) -> ApiResult<LinkEntry> {
 }
 
 /// Makes a link, or finds the one between just these members.
-pub async fn make_link(hall: &Hall, by: Asker, fields: &Map<String, Value>) -> ApiResult<LinkAnswer> {
+pub async fn make_link(hall: &Hall, asks: &Caller, by: Asker, fields: &Map<String, Value>) -> ApiResult<LinkAnswer> {
     let sessions = hall.sessions()?;
     let given = fields.get("members").and_then(Value::as_array).filter(|items| (2..=MEMBERS_MAX).contains(&items.len()));
     let given = given.ok_or_else(|| invalid("'members' is a list of two or more, each such as {\"session\": \"claude-1\"}."))?;
     let members = given.iter().map(|item| member(sessions, item)).collect::<ApiResult<Vec<_>>>()?;
+    may_link(hall, asks, &members).await?;
     let title = owned(fields, "title")?;
     let (link, state) = sessions.link(sessions::NewLink { members, title, by }).await?;
     Ok(LinkAnswer::of(entry(sessions, &link), state))
+}
+
+/// An agent links itself with those to whom it may talk, and others where it started them all.
+async fn may_link(hall: &Hall, asks: &Caller, members: &[Member]) -> ApiResult<()> {
+    let itself = members.iter().any(|member| Some(&member.session) == asks.session());
+    let over = if itself { Over::Telling } else { Over::Steering };
+    for member in members {
+        hall.permit_over(asks, over, member.session.as_str()).await?;
+    }
+    Ok(())
 }
 
 fn member(sessions: &Sessions, given: &Value) -> ApiResult<Member> {
@@ -187,8 +216,11 @@ fn member(sessions: &Sessions, given: &Value) -> ApiResult<Member> {
 }
 
 /// Ends a link.
-pub async fn close_link(hall: &Hall, id: &StreamId, by: &Asker) -> ApiResult<LinkAnswer> {
+pub async fn close_link(hall: &Hall, asks: &Caller, id: &StreamId, by: &Asker) -> ApiResult<LinkAnswer> {
     let sessions = hall.sessions()?;
+    if asks.is_agent() && asks.session().is_none() {
+        return Err(Denied::Person("close a link that they are not in").into());
+    }
     let link = sessions.close_link(id, by).await?;
     Ok(LinkAnswer::of(entry(sessions, &link), LinkState::Closed))
 }

@@ -16,7 +16,7 @@ pub fn asker(caller: &Caller, by: Actor) -> Asker {
 
 /// The one who asks, as the rules of conversations know it: whoever the credential says, or else `from`, or else `user`.
 pub fn actor(caller: &Caller, from: Option<&str>) -> ApiResult<Actor> {
-    Ok(request::actor(caller, from)?.unwrap_or_else(|| Actor::named(ParticipantId::USER)))
+    Ok(request::actor(caller, from)?.unwrap_or_else(|| Actor::unproven(ParticipantId::USER)))
 }
 
 /// The session whose program asks.

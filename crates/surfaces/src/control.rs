@@ -1,10 +1,12 @@
 //! What the content of a `control` event asks for.
 
+use moothall_engine::budgets::Money;
 use moothall_engine::hall::Hall;
 use moothall_kernel::command::{Actor, Command, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::{AgentFacts, Profile};
 use moothall_kernel::policy::{Policy, PolicyFault};
+use moothall_kernel::time::Millis;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -14,8 +16,8 @@ use crate::json;
 use crate::wire::WireProfile;
 
 /// The keys of a control, in the order in which they take effect.
-const KEYS: [&str; 11] =
-    ["invite", "uninvite", "mute", "unmute", "pause", "resume", "discussion", "invited_auto", "prod", "policy", "config"];
+const KEYS: [&str; 12] =
+    ["invite", "uninvite", "mute", "unmute", "pause", "resume", "discussion", "invited_auto", "budget", "prod", "policy", "config"];
 /// These stand alone in their event.
 const ALONE: [&str; 2] = ["archive", "unarchive"];
 
@@ -37,6 +39,7 @@ pub async fn command(hall: &Hall, stream: &StreamId, by: Actor, content: &Value)
     for key in KEYS {
         if let Some(value) = entries.get(key) {
             controls.push(control(hall, stream, key, value).await?);
+            controls.extend(settings_beside_name(&by, key, value));
         }
     }
     if controls.is_empty() {
@@ -76,10 +79,25 @@ async fn control(hall: &Hall, stream: &StreamId, key: &str, value: &Value) -> Ap
         "resume" => resume(value)?,
         "discussion" => discussion(value)?,
         "invited_auto" => Control::InvitedAuto(switch(key, value)?),
+        "budget" => {
+            let Raised { turns, micros, within } = raised(object(key, value, &["turns", "cost", "seconds"])?)?;
+            Control::RaiseBudget { turns, micros, within }
+        }
         "prod" => Control::Prod(targets(key, value)?),
-        "policy" => Control::Policy(Policy::from_json(value, hall.defaults()).map_err(|fault| policy_refused(&fault))?),
+        "policy" => Control::Policy(Policy::from_json(value, &hall.defaults()).map_err(|fault| policy_refused(&fault))?),
         _ => Control::Config(value.as_object().cloned().ok_or_else(|| refused("'config' takes an object of policy keys."))?),
     })
+}
+
+/// Without proof a policy comes with the settings that are in force; what is given beside its name changes them.
+fn settings_beside_name(by: &Actor, key: &str, value: &Value) -> Option<Control> {
+    let given = value.as_object().filter(|_| key == "policy" && !by.proven)?;
+    let settings: Map<String, Value> = given
+        .iter()
+        .filter(|(key, _)| !matches!(key.as_str(), "name" | "reply_strategy"))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    (!settings.is_empty()).then_some(Control::Config(settings))
 }
 
 /// What a policy's fault means to a client.
@@ -134,6 +152,38 @@ fn discussion(value: &Value) -> ApiResult<Control> {
     let entries = object("discussion", value, &["on", "allow_agent_mentions"])?;
     let on = boolean("discussion", entries, "on", true)?;
     Ok(Control::Discussion { on, allow_agent_mentions: boolean("discussion", entries, "allow_agent_mentions", on)? })
+}
+
+/// By how much a budget is raised, and for how long.
+pub struct Raised {
+    /// Turns in each hour.
+    pub turns: u64,
+    /// Millionths of the currency in each day.
+    pub micros: u64,
+    /// For so long.
+    pub within: Millis,
+}
+
+/// For how long a budget is raised where nobody says.
+const RAISED_FOR: Millis = Millis::from_secs(3600);
+
+/// Reads `{"turns": 100, "cost": 2.5, "seconds": 3600}`.
+pub fn raised(entries: &Map<String, Value>) -> ApiResult<Raised> {
+    let turns = match entries.get("turns") {
+        None => 0,
+        Some(turns) => turns.as_u64().ok_or_else(|| refused("'turns' of a budget is a whole number."))?,
+    };
+    let cost = match entries.get("cost").map(Value::as_f64) {
+        None => 0.0,
+        Some(Some(cost)) => cost,
+        Some(None) => return Err(refused("'cost' of a budget is a number, such as 2.5.")),
+    };
+    let micros = Money::try_from(cost).map_err(|error| refused(format!("'cost': {error}.")))?.micros;
+    let within = match entries.get("seconds") {
+        None => RAISED_FOR,
+        Some(given) => given.as_f64().and_then(Millis::from_secs_f64).ok_or_else(|| refused("'seconds' of a budget is a number."))?,
+    };
+    Ok(Raised { turns, micros, within })
 }
 
 fn muted(value: &Value) -> ApiResult<Vec<String>> {

@@ -1,11 +1,14 @@
 //! Every way in which a request can fail, in one table, and the answer it gets.
 
-use axum::http::{HeaderValue, StatusCode, header};
+use std::time::Duration;
+
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use moothall_engine::access::{AccessError, Denied};
 use moothall_engine::hall::HallError;
 use moothall_engine::sessions::SessionError;
 use moothall_kernel::command::{Refusal, Rejection};
+use moothall_kernel::event::Event;
 use moothall_kernel::ids::StreamId;
 
 use crate::json::{JsonFault, JsonFaultKind};
@@ -51,9 +54,11 @@ codes! {
     MissingState = 400 "missing_state" "The presence has no `state`.";
     BadIdempotencyKey = 400 "bad_idempotency_key" "`Idempotency-Key` takes 1 to 255 visible ASCII characters, once.";
     BadHost = 400 "bad_host" "The request has no `Host` header, or several.";
+    TlsRequired = 400 "tls_required" "This server speaks TLS: write `https://` in its address. Plain HTTP is for programs on its own computer.";
     Unauthenticated = 401 "unauthenticated" "There is no credential, or one that is worth nothing: unknown, mistyped, expired, revoked, or of a session that has ended. Send `Authorization: Bearer <token>`, or sign in.";
     Forbidden = 403 "forbidden" "The credential, or having none, does not allow this; the message says what does.";
     WrongOrigin = 403 "wrong_origin" "The request comes from a web page that this server does not trust.";
+    OtherUser = 403 "other_user" "You are another user of this computer than the one who runs this server. They can let every user in with `other_users = true` in `[server]`, or use `--mode token` and give you a token.";
     ReservedSender = 403 "reserved_sender" "`from` names the server itself.";
     SessionRequired = 403 "session_required" "Only a session can do this: the request has to bring the token of its environment.";
     WrongSpeaker = 403 "wrong_speaker" "`from` names somebody else than the one who asks.";
@@ -67,7 +72,7 @@ codes! {
     MethodNotAllowed = 405 "method_not_allowed" "The path exists, but not for this method; `Allow` lists those it takes.";
     RequestTimeout = 408 "request_timeout" "The body did not arrive within 30 seconds.";
     TokenShown = 409 "token_shown" "This request has made its token already, and a token is shown once. Revoke that one and make another.";
-    PrincipalTaken = 409 "principal_taken" "The principal is known as a person where an agent is named, or the other way round.";
+    PrincipalTaken = 409 "principal_taken" "The principal is known as a person where an agent is named, or the other way round; or it is, or was, the name of a session.";
     ThreadReadOnly = 409 "thread_read_only" "A newer version of Moothall wrote to the thread; it can be read here, not written.";
     SessionEnded = 409 "session_ended" "The session is over; nothing can be sent to it.";
     SessionConflict = 409 "session_conflict" "The session, or another one, is in the way of this; the message says how.";
@@ -84,17 +89,21 @@ codes! {
     InvalidPolicy = 422 "invalid_policy" "The policy, or one of its settings, is not understood.";
     InvalidControl = 422 "invalid_control" "The content of the control is not understood.";
     InvalidSession = 422 "invalid_session" "The session or link that is asked for makes no sense; the message says why.";
-    UnknownOption = 422 "unknown_option" "The answer is not one of the permission's options.";
     ServerField = 422 "server_field" "The body gives something that only the server may say: `id`, `ts`, `seq`, `via`, `meta.turn`.";
     NothingToErase = 422 "nothing_to_erase" "The event has no words of its own; only messages, and what was kept of an agent, can be erased.";
     ServerType = 422 "server_type" "Events of this type are the server's; clients cannot post them.";
     UnknownReplyTo = 422 "unknown_reply_to" "`meta.reply_to` names nothing in this thread that can be replied to.";
     KeyReused = 422 "idempotency_key_reused" "The `Idempotency-Key` was used for another request.";
+    RateLimited = 429 "rate_limited" "More was asked for than one principal, thread or address may have in this time. Nothing was decided; try again after `Retry-After` seconds.";
+    TooManyStreams = 429 "too_many_streams" "The principal has as many streams open as one may have; close one first. `GET /events/stream` tells of all threads at once.";
+    TooManyConnections = 429 "too_many_connections" "Too many connections come from this address; use those there are, or close some.";
     Internal = 500 "internal" "The server made a mistake; its log says more.";
+    IoError = 500 "io_error" "The disk could not be read. Nothing is lost by asking again; `moothall doctor` and the system's log say more.";
     Damaged = 500 "damaged" "What is stored is damaged; `moothall doctor` says more.";
     NoTerminals = 501 "no_terminals" "This server has no terminals; `moothall doctor` says why.";
     TerminalFailed = 502 "terminal_failed" "The terminal, or the program in it, did not do what it was told.";
     Overloaded = 503 "overloaded" "Too much is waiting. Nothing was decided; try again after `Retry-After` seconds.";
+    NoSeats = 503 "no_seats" "Every connection that the server can hold is taken, and what is kept back is for operators. Try again after `Retry-After` seconds.";
     ShuttingDown = 503 "shutting_down" "The server is going down. Nothing was decided; try again after `Retry-After` seconds.";
     DiskFull = 507 "disk_full" "The disk is full. Nothing was decided; reads go on.";
 }
@@ -105,11 +114,23 @@ pub struct ApiError {
     status: StatusCode,
     detail: Box<ErrorDetail>,
     refused: Option<Refused>,
+    later: Option<Later>,
+}
+
+/// When it would be worth trying again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Later {
+    seconds: u64,
+    /// What was used up, as the `RateLimit` header names it.
+    of: Option<&'static str>,
 }
 
 /// Why a request was refused for want of a credential or of what it allows, in a few words. Goes with the answer to whoever records it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused(pub String);
+
+/// What is left of a limit, and when there will be more.
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
 /// What handlers return.
 pub type ApiResult<T> = Result<T, ApiError>;
@@ -122,7 +143,12 @@ impl ApiError {
 
     fn with_status(status: u16, code: &str, message: String) -> Self {
         let detail = ErrorDetail { code: code.into(), message, thread: None, participant: None, kept: None };
-        Self { status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), detail: Box::new(detail), refused: None }
+        Self {
+            status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+            detail: Box::new(detail),
+            refused: None,
+            later: None,
+        }
     }
 
     /// One of the table, in the table's words.
@@ -138,6 +164,19 @@ impl ApiError {
     /// What was presented does not allow it.
     pub fn forbidden(message: impl Into<String>, briefly: impl Into<String>) -> Self {
         Self { refused: Some(Refused(briefly.into())), ..Self::new(Code::Forbidden, message) }
+    }
+
+    /// So much of this was asked for that there is nothing left of it for a while.
+    pub fn rate_limited(of: &'static str, wait: Duration) -> Self {
+        let seconds = (wait.as_millis().div_ceil(1000) as u64).max(1);
+        let message = format!("Too many {of} in this time. Nothing was decided; try again in {seconds} s.");
+        Self { later: Some(Later { seconds, of: Some(of) }), ..Self::new(Code::RateLimited, message) }
+    }
+
+    /// A principal has all the streams that it may have.
+    pub fn too_many_streams(most: u32) -> Self {
+        let message = format!("You have {most} streams open, which is all that one principal may have: close one first.");
+        Self { later: Some(Later { seconds: 5, of: Some("streams") }), ..Self::new(Code::TooManyStreams, message) }
     }
 
     /// Says which thread it is about.
@@ -166,6 +205,10 @@ impl ApiError {
             HallError::DiskFull => Self::plain(Code::DiskFull),
             HallError::ReadOnly { .. } => Self::new(Code::ThreadReadOnly, text),
             HallError::Damaged(_) => Self::new(Code::Damaged, text),
+            HallError::Unreadable(_) => {
+                tracing::error!(error = text, "the disk could not be read");
+                Self::plain(Code::IoError)
+            }
             HallError::ShuttingDown => Self::plain(Code::ShuttingDown),
             HallError::Failed(_) => {
                 tracing::error!(error = text, "a request failed");
@@ -188,7 +231,7 @@ impl ApiError {
         };
         let mut error = Self::with_status(status, rejection.code, rejection.message.clone());
         error.detail.participant = rejection.participant.as_ref().map(ToString::to_string);
-        let kept = rejection.kept.first().zip(stream);
+        let kept = rejection.kept.iter().find(|recorded| matches!(recorded.event, Event::Kept { .. })).zip(stream);
         error.detail.kept = kept.map(|(recorded, stream)| recorded.id(stream).to_string());
         error
     }
@@ -206,7 +249,8 @@ impl From<AccessError> for ApiError {
             AccessError::Denied(denied) => denied.into(),
             AccessError::Hall(error) => error.into(),
             AccessError::Invalid(message) => Self::new(Code::InvalidToken, message),
-            AccessError::OtherKind(_) => Self::new(Code::PrincipalTaken, error.to_string()),
+            AccessError::Session(error) => error.into(),
+            AccessError::OtherKind(_) | AccessError::OfSession(_) => Self::new(Code::PrincipalTaken, error.to_string()),
             AccessError::Unknown => Self::plain(Code::UnknownToken),
         }
     }
@@ -223,9 +267,10 @@ impl From<SessionError> for ApiError {
         let text = error.to_string();
         let (code, forward) = match error {
             SessionError::Unavailable(_) => (Code::NoTerminals, "`moothall doctor` says what is missing."),
-            SessionError::NotFound(_) => {
-                (Code::SessionNotFound, "GET /sessions, `moothall sessions` or list_sessions show those there are.")
-            }
+            SessionError::NotFound(_) => (
+                Code::SessionNotFound,
+                "GET /sessions, `moothall sessions` or list_sessions show those there are; an agent sees those with which it shares a conversation.",
+            ),
             SessionError::Ended { .. } => (Code::SessionEnded, "Start another one."),
             SessionError::NoLink => (Code::LinkNotFound, "GET /links, or `moothall link list`, show those there are."),
             SessionError::Invalid(_) => (Code::InvalidSession, ""),
@@ -270,12 +315,15 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let retry = self.status == StatusCode::SERVICE_UNAVAILABLE;
+        let busy = self.status == StatusCode::SERVICE_UNAVAILABLE || self.status == StatusCode::TOO_MANY_REQUESTS;
+        let later = self.later.or(busy.then_some(Later { seconds: 1, of: None }));
         let nameless = self.status == StatusCode::UNAUTHORIZED;
         let body = ErrorBody { error: *self.detail };
         let mut response = (self.status, axum::Json(body)).into_response();
-        if retry {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        if let Some(Later { seconds, of }) = later {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            let left = of.and_then(|of| HeaderValue::from_str(&format!("\"{of}\";r=0;t={seconds}")).ok());
+            left.and_then(|left| response.headers_mut().insert(RATE_LIMIT, left));
         }
         if nameless {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -289,7 +337,17 @@ impl IntoResponse for ApiError {
 
 /// Words of the conversation rules that are not in [`Code`]: status, code, meaning. A test compares them with the kernel.
 pub const RULE_CODES: &[(u16, &str, &str)] = &[
-    (403, "humans_only", "Only people may do this; agents can invite and uninvite."),
+    (403, "humans_only", "Only people may do this; agents can invite and uninvite agents."),
+    (
+        403,
+        "kind_is_the_servers",
+        "Who is a person is the server's to say: an agent neither gives nor takes `human`, and a principal and whoever was a person here keep their kind.",
+    ),
+    (
+        403,
+        "needs_proof",
+        "Raising a limit, lifting a guard, and ending a mute or pause of somebody who was proven, need a person with a credential, also on this computer.",
+    ),
     (404, "not_invited", "The participant is not invited here."),
     (409, "participant_muted", "The participant is muted; its words were kept in the trace."),
     (409, "thread_paused", "Agents stand still here; the words were kept in the trace."),
@@ -300,7 +358,8 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (409, "too_many_participants", "A thread has at most 200 participants."),
     (409, "no_open_turn", "There is no turn to pass, or to ask a permission for."),
     (409, "turn_ended", "The turn is over already."),
-    (409, "permission_closed", "The permission was answered, or its time ran out."),
+    (409, "permission_closed", "The permission was answered, or its time ran out; the message says by whom, how and when."),
+    (409, "permission_withdrawn", "What was asked is not asked any more, or something else is; nothing was done."),
     (409, "exists", "The thread exists already."),
     (409, "erased", "The words were erased; there is nothing left to publish."),
     (409, "taken", "Another thread holds this binding."),
@@ -308,7 +367,9 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (409, "wrong_policy", "A gathering needs the policy `talking_piece`."),
     (409, "no_gathering", "There is no gathering going on here."),
     (409, "not_your_piece", "Somebody else holds the talking piece; the words were kept in the trace."),
+    (409, "no_budget", "There is no limit of that kind, so there is nothing to raise."),
     (413, "message_too_large", "A message takes 64 KiB from a person, 256 KiB from an agent."),
+    (422, "unknown_option", "The answer means none of the permission's options, or several; the message lists them."),
     (422, "bad_command", "The slash command is not understood."),
     (422, "empty_message", "A message needs some text."),
     (422, "unknown_recipient", "`to` names somebody who is not invited here."),
@@ -318,10 +379,11 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (422, "invalid_profile", "A word of the profile is empty or too long."),
     (422, "too_many_roles", "The profile names too many roles."),
     (422, "invalid_name", "An id or nickname is empty, too long, or holds a character that is not allowed."),
-    (422, "reserved_name", "The id or nickname means everyone, or the server."),
+    (422, "reserved_name", "The id or nickname means everyone, a person or the server, or looks as if it did."),
     (422, "cannot_mute_human", "People cannot be muted."),
     (422, "no_targets", "`targets` names nobody."),
     (422, "invalid_target", "A binding looks like `chat:telegram:-100123`."),
+    (422, "invalid_raise", "A budget is raised by some turns or money, for one minute to 31 days."),
     (422, "not_kept", "Only text that was kept can be published."),
     (422, "invalid_gathering", "The plan of the gathering is not understood, or outside its ranges."),
     (422, "invalid_circle", "A gathering needs at least two speakers and exactly one harvester."),
@@ -344,6 +406,7 @@ mod tests {
             (HallError::DiskFull, 507, "disk_full"),
             (HallError::ReadOnly { stream: stream.clone(), seq: Seq(1), kind: "k".into() }, 409, "thread_read_only"),
             (HallError::Damaged("at 5".into()), 500, "damaged"),
+            (HallError::Unreadable("secret path".into()), 500, "io_error"),
             (HallError::ShuttingDown, 503, "shutting_down"),
             (HallError::Failed("secret path".into()), 500, "internal"),
         ];

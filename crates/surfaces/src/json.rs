@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 pub const DEPTH_MAX: usize = 32;
 
 /// Beyond this, whole numbers lose digits in programs that keep them as floating point.
-const SAFE_INTEGER: u64 = (1 << 53) - 1;
+pub(crate) const SAFE_INTEGER: u64 = (1 << 53) - 1;
 
 /// Why a text was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]

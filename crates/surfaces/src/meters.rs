@@ -15,6 +15,9 @@ pub struct Meters {
     pub request_time: Histogram,
     readers: AtomicI64,
     resyncs: AtomicU64,
+    connections: AtomicU64,
+    stalls: AtomicU64,
+    sent_away: AtomicU64,
 }
 
 impl Meters {
@@ -37,6 +40,36 @@ impl Meters {
     /// How often that has happened.
     pub fn resyncs(&self) -> u64 {
         self.resyncs.load(Ordering::Relaxed)
+    }
+
+    /// So many connections are open.
+    pub fn connections(&self, open: usize) {
+        self.connections.store(open as u64, Ordering::Relaxed);
+    }
+
+    /// Connections that are open.
+    pub fn connected(&self) -> u64 {
+        self.connections.load(Ordering::Relaxed)
+    }
+
+    /// A connection took nothing for too long and was closed.
+    pub fn stalled(&self) {
+        self.stalls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often that has happened.
+    pub fn stalls(&self) -> u64 {
+        self.stalls.load(Ordering::Relaxed)
+    }
+
+    /// A connection was closed because there was no seat for it, or another one needed its own.
+    pub fn sent_away(&self) {
+        self.sent_away.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often that has happened.
+    pub fn sendings_away(&self) -> u64 {
+        self.sent_away.load(Ordering::Relaxed)
     }
 }
 

@@ -1,10 +1,11 @@
 //! What every handler needs from a request: its body, its ids, its query, its idempotency key.
 
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Uri, header};
 use futures_util::StreamExt;
 use moothall_engine::access::{Caller, Mode};
 use moothall_engine::crash;
@@ -17,7 +18,8 @@ use moothall_kernel::view::Viewer;
 use serde_json::{Map, Value};
 
 use crate::error::{ApiError, ApiResult, Code};
-use crate::json;
+use crate::json::{self, SAFE_INTEGER};
+use crate::rates::{Limits, Rates};
 
 /// Largest body.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
@@ -33,6 +35,7 @@ pub struct Body {
     /// The object.
     pub fields: Map<String, Value>,
     caller: Caller,
+    rates: Rates,
     key: Option<String>,
     fingerprint: String,
 }
@@ -48,13 +51,29 @@ impl<S: Send + Sync> FromRequest<S> for Body {
         let fields = if bytes.is_empty() { Map::new() } else { object(&parts.headers, &bytes)? };
         let fingerprint = fingerprint(&parts, &fields);
         crash::point("after_parse");
-        Ok(Self { fields, caller: caller(&parts), key, fingerprint })
+        Ok(Self { fields, caller: caller(&parts), rates: rates(&parts), key, fingerprint })
     }
 }
 
 /// Who asks, as the guard before the routes found out. Where there was no guard, nobody.
 pub fn caller(parts: &Parts) -> Caller {
     parts.extensions.get::<Caller>().cloned().unwrap_or_else(|| Caller::anonymous(Mode::Token))
+}
+
+/// The other end of the connection. Nothing where there is no connection, as in tests of routes alone.
+pub struct Address(pub Option<IpAddr>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Address {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        Ok(Self(parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip())))
+    }
+}
+
+/// What everybody may still ask for. Where there was no guard, nothing is limited.
+pub fn rates(parts: &Parts) -> Rates {
+    parts.extensions.get::<Rates>().cloned().unwrap_or_else(|| Rates::new(Mode::Local, Limits::default()))
 }
 
 fn object(headers: &HeaderMap, bytes: &[u8]) -> ApiResult<Map<String, Value>> {
@@ -152,7 +171,7 @@ impl Body {
 
     /// Who asks: whoever the credential says, or else `from`, or else `user`.
     pub fn asker(&self) -> ApiResult<Actor> {
-        Ok(self.named()?.unwrap_or_else(|| Actor::named(ParticipantId::USER)))
+        Ok(self.named()?.unwrap_or_else(|| Actor::unproven(ParticipantId::USER)))
     }
 
     /// Who speaks: whoever the credential says, or else `from`; somebody has to.
@@ -167,6 +186,11 @@ impl Body {
     /// Who sent it.
     pub fn caller(&self) -> &Caller {
         &self.caller
+    }
+
+    /// What its sender may still ask for.
+    pub fn rates(&self) -> &Rates {
+        &self.rates
     }
 }
 
@@ -353,9 +377,8 @@ pub struct Params {
 impl<S: Send + Sync> FromRequestParts<S> for Params {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
-        let read = Query::<Vec<(String, String)>>::from_request_parts(parts, state).await;
-        let Ok(Query(pairs)) = read else { return Err(ApiError::new(Code::InvalidParameter, "The query cannot be read.")) };
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
+        let pairs = pairs(&parts.uri)?;
         for (place, (name, _)) in pairs.iter().enumerate() {
             if pairs[..place].iter().any(|(earlier, _)| earlier == name) {
                 return Err(ApiError::new(Code::InvalidParameter, format!("The parameter {name:?} comes twice.")));
@@ -363,6 +386,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
         }
         Ok(Self { pairs, caller: caller(parts) })
     }
+}
+
+/// What a query says, in its order.
+pub fn pairs(uri: &Uri) -> ApiResult<Vec<(String, String)>> {
+    let read = Query::try_from_uri(uri).map(|Query(pairs)| pairs);
+    read.map_err(|_| ApiError::new(Code::InvalidParameter, "The query cannot be read."))
 }
 
 impl Params {
@@ -384,9 +413,9 @@ impl Params {
         self.parsed("limit", "a whole number from 1 to 1000", parse)
     }
 
-    /// A position or cursor.
+    /// A position or cursor: up to what every program reads alike.
     pub fn number(&self, name: &str) -> ApiResult<Option<u64>> {
-        self.parsed(name, "a whole number", digits)
+        self.parsed(name, "a whole number below 2^53", |text| digits(text).filter(|number| *number <= SAFE_INTEGER))
     }
 
     /// `true` or `false`.

@@ -2,42 +2,69 @@
 //!
 //! hyper is driven directly because `axum::serve` sets no limit on how long a request's head may take, how large it may be, or how many
 //! connections there are.
+//!
+//! Where there is a certificate, one port takes both: TLS from everywhere, and plain HTTP from this computer, whose programs (hooks,
+//! bridges, terminals, the owner's command line) need no certificate to trust. Plain HTTP from elsewhere is told so and gets nothing.
 
+use std::convert::Infallible;
 use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{ConnectInfo, Request};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use moothall_engine::access::Mode;
 use moothall_engine::hall::Hall;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 
+use crate::error::{ApiError, Code};
 use crate::http::{HttpOptions, router_until};
+use crate::meters::Meters;
+use crate::patience::Patient;
+use crate::peer::{self, Peer};
+use crate::seats::{Busy, Seat, Seats};
 use crate::sse::closed;
 
-/// How long a request's head may take, and how long an idle connection is kept.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long an idle connection is kept, and how long the head of a later request may take.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Most headers of a request; more are answered with 431.
 const HEADERS_MAX: usize = 64;
-/// Largest head of a request.
+/// Largest head of a request. As much of an answer waits beside what the network has taken.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// How long requests in flight have once the server goes down.
 const GRACE: Duration = Duration::from_secs(5);
+/// The first byte of a TLS connection: a record of its handshake.
+const TLS_HANDSHAKE: u8 = 0x16;
 /// How long to wait when no connection can be accepted, e.g. for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves the hall until `shutdown` resolves. Streams are told `going-away` then, and requests in flight get five seconds.
 pub async fn serve(listener: TcpListener, hall: Hall, options: HttpOptions, shutdown: impl Future<Output = ()>) {
     let (close, closing) = watch::channel(false);
-    let router = router_until(hall, &options, closing.clone());
+    let meters = Arc::<Meters>::default();
+    let router = router_until(hall, &options, meters.clone(), closing.clone());
+    let tls = options.tls.as_ref().map(|tls| tls.acceptor().clone());
+    let one_user = options.mode == Mode::Local && !options.other_users;
+    let door = Door { router, tls, one_user, closing, meters };
+    let seats = Seats::new(options.connections_max, options.limits.connections_per_address, door.meters.clone());
     let mut connections = JoinSet::new();
     tokio::select! {
-        () = accept(&listener, &router, &options, &closing, &mut connections) => {}
+        () = accept(&listener, &door, &seats, &mut connections) => {}
         () = shutdown => {}
     }
     drop(listener);
@@ -48,24 +75,32 @@ pub async fn serve(listener: TcpListener, hall: Hall, options: HttpOptions, shut
     }
 }
 
-async fn accept(
-    listener: &TcpListener,
-    router: &Router,
-    options: &HttpOptions,
-    closing: &watch::Receiver<bool>,
-    connections: &mut JoinSet<()>,
-) {
-    let seats = Arc::new(Semaphore::new(options.connections_max));
+/// What every connection comes to.
+#[derive(Clone)]
+struct Door {
+    router: Router,
+    tls: Option<TlsAcceptor>,
+    /// Whether it matters whose process a request comes from: in token mode a credential says who asks.
+    one_user: bool,
+    closing: watch::Receiver<bool>,
+    meters: Arc<Meters>,
+}
+
+async fn accept(listener: &TcpListener, door: &Door, seats: &Arc<Seats>, connections: &mut JoinSet<()>) {
     loop {
         while connections.try_join_next().is_some() {}
-        let Ok(seat) = seats.clone().acquire_owned().await else { return };
+        seats.room().await;
         match listener.accept().await {
-            Ok((stream, _)) => {
-                let (router, closing) = (router.clone(), closing.clone());
+            Ok((stream, peer)) => {
+                let Some(seat) = seats.take(peer.ip()) else { continue };
+                let door = door.clone();
                 let _ = stream.set_nodelay(true);
                 connections.spawn(async move {
-                    serve_connection(stream, router, closing).await;
-                    drop(seat);
+                    let seat = Arc::new(seat);
+                    tokio::select! {
+                        () = door.enter(stream, peer, seat.clone()) => {}
+                        () = seat.over() => {}
+                    }
                 });
             }
             Err(error) => {
@@ -76,23 +111,125 @@ async fn accept(
     }
 }
 
-async fn serve_connection<S>(stream: S, router: Router, mut closing: watch::Receiver<bool>)
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send,
-{
-    let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_headers(HEADERS_MAX).max_buf_size(HEAD_BYTES_MAX);
-    let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    let mut connection = std::pin::pin!(connection);
-    let result = tokio::select! {
-        result = connection.as_mut() => result,
-        () = closed(&mut closing) => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+impl Door {
+    /// Serves a connection, whichever way it speaks. Its seat says how long the first words may take.
+    async fn enter(self, stream: TcpStream, peer: SocketAddr, seat: Arc<Seat>) {
+        let ask = || stream.local_addr().map_or(Peer::Unknown, |server| peer::ask(peer, server));
+        let user = if self.one_user { ask() } else { Peer::Owner };
+        if user == Peer::Gone {
+            return;
         }
-    };
-    if let Err(error) = result {
-        tracing::debug!(%error, "a connection ended badly");
+        let who = Who { user, peer, seat };
+        let Some(tls) = self.tls.clone() else { return self.serve_connection(stream, who).await };
+        let here = is_here(peer, stream.local_addr().ok());
+        let mut first = [0];
+        match stream.peek(&mut first).await {
+            Ok(1) if first[0] == TLS_HANDSHAKE => match tls.accept(stream).await {
+                Ok(stream) => self.serve_connection(stream, who).await,
+                Err(error) => tracing::debug!(%error, "a handshake failed"),
+            },
+            Ok(1) if here => self.serve_connection(stream, who).await,
+            Ok(1) => Self { router: plain_elsewhere(), ..self }.serve_connection(stream, who).await,
+            Ok(_) | Err(_) => {}
+        }
+    }
+
+    async fn serve_connection<S>(mut self, stream: S, who: Who)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send,
+    {
+        let mut builder = http1::Builder::new();
+        builder.timer(TokioTimer::new()).header_read_timeout(IDLE_TIMEOUT).max_headers(HEADERS_MAX).max_buf_size(HEAD_BYTES_MAX);
+        let seated = Seated { router: self.router, who };
+        let connection = builder.serve_connection(TokioIo::new(Patient::new(stream, self.meters)), seated);
+        let mut connection = std::pin::pin!(connection);
+        let result = tokio::select! {
+            result = connection.as_mut() => result,
+            () = closed(&mut self.closing) => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(error) = result {
+            tracing::debug!(%error, "a connection ended badly");
+        }
+    }
+}
+
+/// Whether the other end is on this computer. Nobody else's packets come from an address of our own.
+fn is_here(peer: SocketAddr, local: Option<SocketAddr>) -> bool {
+    let peer = peer.ip().to_canonical();
+    peer.is_loopback() || local.is_some_and(|local| local.ip().to_canonical() == peer)
+}
+
+/// Tells everybody that this port wants TLS.
+fn plain_elsewhere() -> Router {
+    Router::new().fallback(|| async { ApiError::plain(Code::TlsRequired).into_response() })
+}
+
+/// Whose a connection is, as far as that is known before it says anything.
+#[derive(Clone)]
+struct Who {
+    user: Peer,
+    peer: SocketAddr,
+    seat: Arc<Seat>,
+}
+
+/// What answers the requests of one connection.
+struct Seated {
+    router: Router,
+    who: Who,
+}
+
+impl Service<Request<Incoming>> for Seated {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let (router, Who { user, peer, seat }) = (self.router.clone(), self.who.clone());
+        let busy = seat.hear();
+        Box::pin(async move {
+            if seat.crowded {
+                return Ok(last(ApiError::plain(Code::TooManyConnections).into_response()));
+            }
+            let mut request = request;
+            request.extensions_mut().insert(user);
+            request.extensions_mut().insert(ConnectInfo(peer));
+            request.extensions_mut().insert(seat.clone());
+            let answer = TowerToHyperService::new(router).call(request).await?;
+            let answer = answer.map(|body| Body::new(Held { body, _busy: busy }));
+            Ok(if seat.is_spare() { last(answer) } else { answer })
+        })
+    }
+}
+
+/// The answer after which its connection ends.
+fn last(mut answer: Response) -> Response {
+    answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    answer
+}
+
+/// The body of an answer, while which its connection is busy.
+struct Held {
+    body: Body,
+    _busy: Busy,
+}
+
+impl HttpBody for Held {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
@@ -108,21 +245,46 @@ mod tests {
     use tokio::time::Instant;
 
     async fn router() -> Router {
+        let options = HttpOptions::new("127.0.0.1:5111".parse().unwrap());
+        crate::router(hall().await, &options)
+    }
+
+    async fn hall() -> Hall {
         let parts = HallParts {
             log: Arc::new(MemoryLog::new()),
             clock: Arc::new(SystemClock),
             registry: Default::default(),
             defaults: Policy::default(),
+            budgets: Default::default(),
             owner: "test".into(),
         };
-        let options = HttpOptions::new("127.0.0.1:5111".parse().unwrap());
-        crate::router(Hall::open(parts).await.unwrap(), &options)
+        Hall::open(parts).await.unwrap()
+    }
+
+    fn connected<S>(stream: S, router: Router, seats: &Arc<Seats>) -> impl Future<Output = Arc<Meters>> + use<S>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send,
+    {
+        let door = Door { router, tls: None, one_user: false, closing: watch::channel(false).1, meters: Arc::default() };
+        let (peer, meters): (SocketAddr, _) = ("127.0.0.1:9".parse().unwrap(), door.meters.clone());
+        let seat = Arc::new(seats.take(peer.ip()).unwrap());
+        async move {
+            tokio::select! {
+                () = door.serve_connection(stream, Who { user: Peer::Owner, peer, seat: seat.clone() }) => {}
+                () = seat.over() => {}
+            }
+            meters
+        }
+    }
+
+    fn many_seats() -> Arc<Seats> {
+        Seats::new(16, 200, Arc::default())
     }
 
     /// Sends this and no more, and returns what came until the connection was closed, and how long that took.
     async fn stall(sent: &str) -> (String, Duration) {
         let (mut client, server) = tokio::io::duplex(64 * 1024);
-        let connection = tokio::spawn(serve_connection(server, router().await, watch::channel(false).1));
+        let connection = tokio::spawn(connected(server, router().await, &many_seats()));
         let begun = Instant::now();
         client.write_all(sent.as_bytes()).await.unwrap();
         let mut answer = String::new();
@@ -131,11 +293,33 @@ mod tests {
         (answer, begun.elapsed())
     }
 
+    #[test]
+    fn only_an_address_of_its_own_is_on_this_computer() {
+        let here = |peer: &str, local: &str| is_here(peer.parse().unwrap(), Some(local.parse().unwrap()));
+        for (peer, local) in [("127.0.0.1:9", "127.0.0.1:1"), ("[::ffff:127.0.0.1]:9", "[::1]:1"), ("192.0.2.1:9", "192.0.2.1:1")] {
+            assert!(here(peer, local), "{peer} {local}");
+        }
+        for (peer, local) in [("192.0.2.2:9", "192.0.2.1:1"), ("[2001:db8::1]:9", "[2001:db8::2]:9")] {
+            assert!(!here(peer, local), "{peer} {local}");
+        }
+    }
+
+    #[tokio::test]
+    async fn plain_http_from_elsewhere_is_told_of_tls() {
+        let (mut client, server) = tokio::io::duplex(64 * 1024);
+        let connection = tokio::spawn(connected(server, plain_elsewhere(), &many_seats()));
+        client.write_all(b"GET /threads HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        connection.await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("tls_required"), "{answer}");
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_request_whose_head_never_ends_is_dropped() {
         let (answer, after) = stall("GET /threads HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nX-Slow: ").await;
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 408"), "{answer}");
-        assert_eq!(after, HEAD_TIMEOUT);
+        assert_eq!(after, crate::seats::HEAD_WITHIN);
     }
 
     #[tokio::test(start_paused = true)]
@@ -150,6 +334,52 @@ mod tests {
     async fn an_idle_connection_is_closed() {
         let (answer, after) = stall("GET /ping HTTP/1.1\r\nHost: 127.0.0.1:5111\r\n\r\n").await;
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-        assert_eq!(after, HEAD_TIMEOUT);
+        assert_eq!(after, IDLE_TIMEOUT);
+    }
+
+    /// Somebody who asks for this and takes nothing of the answer. How long that was allowed.
+    async fn never_reads(ask: impl FnOnce(&str) -> String) -> Duration {
+        use moothall_kernel::command::{Actor, Command, Post};
+        let hall = hall().await;
+        let user = || Actor::human("user");
+        let thread = hall.create("t".into(), Policy::default(), user(), None).await.unwrap().stream;
+        for n in 0..8 {
+            let words = format!("{n} ").repeat(10_000);
+            hall.submit(&thread, Command::Post(Post::new(user(), words)), None).await.unwrap();
+        }
+        let router = crate::router(hall, &HttpOptions::new("127.0.0.1:5111".parse().unwrap()));
+        let (mut client, server) = tokio::io::duplex(1024);
+        let connection = tokio::spawn(connected(server, router, &many_seats()));
+        let begun = Instant::now();
+        client.write_all(ask(thread.as_str()).as_bytes()).await.unwrap();
+        let meters = connection.await.unwrap();
+        assert_eq!(meters.stalls(), 1);
+        begun.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_asks_and_never_reads_is_cut_off_after_thirty_seconds() {
+        for path in ["events", "events/stream?after=0"] {
+            let after = never_reads(|thread| format!("GET /threads/{thread}/{path} HTTP/1.1\r\nHost: 127.0.0.1:5111\r\n\r\n")).await;
+            assert_eq!(after, crate::patience::STALLED_AFTER, "{path}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn with_all_seats_taken_health_answers_and_others_are_told_to_come_back() {
+        let seats = Seats::new(2, 200, Arc::default());
+        let ordinary = seats.take("127.0.0.1".parse().unwrap()).unwrap();
+        let _answer = ordinary.hear();
+        for (path, begins) in [("/healthz", "HTTP/1.1 200"), ("/threads", "HTTP/1.1 503")] {
+            let (mut client, server) = tokio::io::duplex(64 * 1024);
+            let connection = tokio::spawn(connected(server, router().await, &seats));
+            let ask = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:5111\r\n\r\n");
+            client.write_all(ask.as_bytes()).await.unwrap();
+            let mut answer = String::new();
+            client.read_to_string(&mut answer).await.unwrap();
+            connection.await.unwrap();
+            assert!(answer.starts_with(begins) && answer.contains("connection: close"), "{answer}");
+            assert_eq!(answer.contains("no_seats"), path == "/threads", "{answer}");
+        }
     }
 }

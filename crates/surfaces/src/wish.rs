@@ -53,6 +53,7 @@ pub async fn read(hall: &Hall, stream: &StreamId, body: &Body) -> ApiResult<Wish
         }
     };
     let command = hall.permit(body.caller(), stream, command).await.map_err(|error| ApiError::from(error).in_thread(stream))?;
+    body.rates().command(body.caller(), stream, &command)?;
     Ok(Wish { by, command, warnings })
 }
 
@@ -60,7 +61,7 @@ pub async fn read(hall: &Hall, stream: &StreamId, body: &Body) -> ApiResult<Wish
 async fn speaker(hall: &Hall, stream: &StreamId, body: &Body) -> ApiResult<Actor> {
     let by = body.speaker()?;
     match caller::session(hall, body.caller())? {
-        Some(status) => Ok(Actor { id: ask::speaker_in(hall, stream, &status).await?, human: false }),
+        Some(status) => Ok(Actor::named(ask::speaker_in(hall, stream, &status).await?)),
         None => Ok(by),
     }
 }
@@ -98,7 +99,7 @@ fn meta_of(fields: &Map<String, Value>, warnings: &mut Vec<String>) -> ApiResult
     for key in meta.keys() {
         match key.as_str() {
             "reply_to" | "tags" => {}
-            "turn" | "depth" | "mentions" | "queued" | "published" | "error" => {
+            "turn" | "depth" | "mentions" | "queued" | "published" | "error" | "unproven" | "typed_at" => {
                 return Err(ApiError::new(Code::ServerField, format!("'meta.{key}' is the server's; leave it out.")));
             }
             other => {
@@ -142,7 +143,7 @@ async fn find_cause(hall: &Hall, stream: &StreamId, id: EventId) -> ApiResult<Op
     Ok(found.and_then(|recorded| {
         let depth = if let Event::Posted(posted) = &recorded.event { posted.depth } else { 0 };
         let from = recorded.event.from()?.clone();
-        Some(Cause { seq: recorded.seq, id, from, depth })
+        Some(Cause { seq: recorded.seq, id, from, depth, unproven: recorded.event.lacks_person() })
     }))
 }
 

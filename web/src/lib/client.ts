@@ -49,6 +49,8 @@ async function failure(response: Response): Promise<ApiError> {
   );
 }
 
+const NEEDS_CREDENTIAL = new Set(['unauthenticated', 'forbidden', 'needs_proof']);
+
 async function request<T>(path: string, init: RequestInit): Promise<T> {
   let response: Response;
   try {
@@ -58,7 +60,7 @@ async function request<T>(path: string, init: RequestInit): Promise<T> {
   }
   if (!response.ok) {
     const error = await failure(response);
-    if (error.code === 'unauthenticated' || error.code === 'forbidden') refused(error);
+    if (NEEDS_CREDENTIAL.has(error.code)) refused(error);
     throw error;
   }
   try {

@@ -1,5 +1,6 @@
 /** A conversation as a file. */
 
+import { doubt } from './standing-for';
 import { fullTime } from './time';
 import type { Envelope } from './types';
 
@@ -21,9 +22,10 @@ export function asMarkdown(title: string, events: readonly Envelope[], nameOf: (
   const parts = [`# ${escapeName(title)}\n`];
   for (const event of events) {
     if (event.type !== 'message' || typeof event.content !== 'string') continue;
+    const mark = doubt(event, nameOf)?.mark;
     const to = event.to === 'all' ? '' : ` to ${escapeName(nameOf(event.to))}`;
     parts.push(
-      `## ${escapeName(nameOf(event.from))}${to}\n\n*${fullTime(event.ts)}*\n\n${escapeBody(event.content)}\n`,
+      `## ${escapeName(nameOf(event.from))}${to}${mark ? ` (${escapeName(mark)})` : ''}\n\n*${fullTime(event.ts)}*\n\n${escapeBody(event.content)}\n`,
     );
   }
   return parts.join('\n');

@@ -46,9 +46,15 @@ const CONTROLS: Record<string, (value: unknown, names: Names) => string> = {
   policy: (value) =>
     `set the policy to ${policyTitle(String(typeof value === 'string' ? value : object(value)['name']))}`,
   config: (value) => configured(object(value)),
+  budget: (value) => `raised the budget${raised(object(value))}`,
   bind: (value) => `connected ${String(value)}`,
   unbind: (value) => `disconnected ${String(value)}`,
 };
+
+function raised(content: Content): string {
+  const turns = Number(content['turns'] ?? 0);
+  return turns > 0 ? ` by ${count(turns, 'turn')} an hour` : '';
+}
 
 function configured(patch: Content): string {
   const entries = Object.entries(patch);
@@ -103,12 +109,15 @@ function noticeLine(event: Envelope): Line {
     const away = Math.round(Number(content['seconds'] ?? 0));
     return line(`The server was away for ${count(away, 'second')}.`);
   }
-  return line(text, content['code'] === 'stopped' ? 'warn' : 'plain');
+  return line(text, ['stopped', 'over_budget'].includes(String(content['code'])) ? 'warn' : 'plain');
 }
 
 function turnLine(event: Envelope, names: Names): Line {
   const content = object(event.content);
   const who = names(String(content['participant']));
+  if (content['event'] === 'unkept') {
+    return line(`${count(Number(content['count']), 'refused message')} of ${who} not kept: too many were already.`);
+  }
   if (content['event'] !== 'kept') return line(`${who}: ${String(content['event'])}`);
   const because = KEPT[String(content['because'])] ?? String(content['because']);
   return {

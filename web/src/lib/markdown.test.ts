@@ -32,6 +32,15 @@ describe('what people write', () => {
   });
 });
 
+describe('the order of characters', () => {
+  it('is the order in which they were written, and what would change it is spelled out', () => {
+    expect(dom('a\u202Egnp.exe').textContent).toContain('a‹U+202E›gnp.exe');
+    expect(dom('`\u2067x\u2069`').querySelector('code')?.textContent).toBe('‹U+2067›x‹U+2069›');
+    expect(summary('a\u202Egnp.exe')).toBe('a‹U+202E›gnp.exe');
+    expect(dom('שלום \u200Fabc').textContent).toContain('שלום \u200Fabc');
+  });
+});
+
 describe('hostile words are inert', () => {
   const scripts = [
     '<script>alert(1)</script>',

@@ -124,8 +124,17 @@ function plain(text: string): string[] {
   return [purify(`<p class="plain">${escapeHtml(text)}</p>`)];
 }
 
+/** What embeds, overrides or isolates the direction of what follows. */
+const REORDERS = /[\u202A-\u202E\u2066-\u2069]/g;
+
+/** Text whose characters stand in the order in which they are drawn: what would reorder them is spelled out. */
+export function inOrder(text: string): string {
+  return text.replace(REORDERS, (char) => `‹U+${char.charCodeAt(0).toString(16).toUpperCase()}›`);
+}
+
 /** The blocks of a message, each as safe HTML. A block stays the same while text is added after it. */
-export function renderBlocks(text: string): string[] {
+export function renderBlocks(raw: string): string[] {
+  const text = inOrder(raw);
   if (text.length > CHARS_MAX || TOO_DEEP.test(text) || RUNAWAY.test(text)) return plain(text);
   try {
     const all = marked.lexer(text);
@@ -141,8 +150,7 @@ const LINES_MAX = 3;
 
 /** One line of plain words, for lists and announcements. */
 export function summary(text: string, charsMax = 140): string {
-  const line = text
-    .slice(0, charsMax * 6)
+  const line = inOrder(text.slice(0, charsMax * 6))
     .replace(/```[^\n]*\n?/g, '')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/^\s*(?:[#>]+|[*+-](?=\s))\s*/gm, '')

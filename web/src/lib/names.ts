@@ -1,6 +1,12 @@
 /** Ids of participants, as the server takes them. */
 
-const RESERVED = new Set(['all', 'everyone', 'here', 'user', 'system', 'moothall']);
+/** The plain ones; the server knows what looks like them. */
+const RESERVED = new Set(
+  (
+    'all everyone here user system moothall you me myself human person operator admin administrator root owner server ' +
+    'null none undefined nobody anyone everybody'
+  ).split(' '),
+);
 const CHARS_MAX = 64;
 
 export function slug(name: string): string {

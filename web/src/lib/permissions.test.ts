@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { optionTitle } from './permissions';
+import { optionTitle, outcomeOf } from './permissions';
 import { Timeline } from './timeline';
 import type { Envelope } from './types';
 
@@ -15,7 +15,11 @@ const request = {
   turn: '1',
   participant: 'codex',
   action: 'cargo publish',
-  options: ['allow_once', 'reject_once'],
+  complete: true,
+  options: [
+    { id: 'y', label: 'Yes, publish it', kind: 'allow_once' },
+    { id: 'n', label: 'No', kind: 'reject_once' },
+  ],
   expires: '2026-05-04T12:01:00.000Z',
 };
 const granted = { event: 'granted', turn: '1', participant: 'codex', why: 'forced', cause: { id: 'x', seq: 0 } };
@@ -32,14 +36,14 @@ function rows(timeline: Timeline) {
 describe('a permission', () => {
   it('waits from its request on, with the action and the options as they came', () => {
     const { event: _, permission: id, ...asIs } = request;
-    expect(asked().waiting()).toEqual([{ ...asIs, id, end: null }]);
+    expect(asked().waiting()).toEqual([{ ...asIs, id, folder: null, look: null, end: null }]);
   });
 
   it('is one row, which says who answered', () => {
     const timeline = asked(
-      event('permission', { event: 'answered', permission: 'p1', by: 'user', option: 'reject_once' }),
+      event('permission', { event: 'answered', permission: 'p1', by: 'user', option: 'n', label: 'No' }),
     );
-    expect(rows(timeline).map(({ end }) => end)).toEqual([{ kind: 'answered', by: 'user', option: 'reject_once' }]);
+    expect(rows(timeline).map(({ end }) => end)).toEqual([{ kind: 'answered', by: 'user', label: 'No' }]);
     expect(timeline.waiting()).toEqual([]);
   });
 
@@ -47,6 +51,13 @@ describe('a permission', () => {
     const timeline = asked(event('permission', { event: 'expired', permission: 'p1' }));
     expect(rows(timeline).map(({ end }) => end)).toEqual([{ kind: 'expired' }]);
     expect(timeline.waiting()).toEqual([]);
+  });
+
+  it('is gone when it is not asked any more', () => {
+    const withdrawn = { event: 'withdrawn', permission: 'p1', because: 'replaced' };
+    const timeline = asked(event('permission', withdrawn));
+    expect(timeline.waiting()).toEqual([]);
+    expect(rows(timeline).map(({ end }) => outcomeOf(end, String))).toEqual(['Something else was asked in its place.']);
   });
 
   it('waits no longer when its turn is over', () => {
@@ -65,8 +76,9 @@ describe('a permission', () => {
 
 describe('an option', () => {
   it('has words where it is known, and stays as it is elsewhere', () => {
-    expect(optionTitle('allow_once')).toBe('Allow once');
-    expect(optionTitle('toString')).toBe('toString');
-    expect(optionTitle('Yes, and don’t ask again')).toBe('Yes, and don’t ask again');
+    const title = (id: string, label = id) => optionTitle({ id, label });
+    expect(title('allow')).toBe('Allow');
+    expect(title('toString')).toBe('toString');
+    expect(title('2', 'Yes, and don’t ask again')).toBe('Yes, and don’t ask again');
   });
 });

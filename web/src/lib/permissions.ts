@@ -1,6 +1,6 @@
 /** What agents may do only with a person's consent: asked, answered, run out. */
 
-import type { PermissionEvent } from './types';
+import type { PermissionEvent, PermissionOption } from './types';
 
 export interface Permission {
   id: string;
@@ -8,10 +8,18 @@ export interface Permission {
   participant: string;
   /** What exactly it wants to do. */
   action: string;
-  options: string[];
+  /** Whether that is all of it. */
+  complete: boolean;
+  options: PermissionOption[];
   expires: string;
+  folder: string | null;
+  look: string | null;
   /** Nothing while it waits. */
-  end: { kind: 'answered'; by: string; option: string } | { kind: 'expired' } | null;
+  end:
+    | { kind: 'answered'; by: string; label: string }
+    | { kind: 'expired' }
+    | { kind: 'withdrawn'; because: 'gone' | 'replaced' | 'not_given' }
+    | null;
 }
 
 export class Permissions {
@@ -28,13 +36,16 @@ export class Permissions {
     const before = this.#known.get(content.permission);
     switch (content.event) {
       case 'requested': {
-        const { permission: id, turn, participant, action, options, expires } = content;
-        return { id, turn, participant, action, options, expires, end: null };
+        const { permission: id, turn, participant, action, complete, options, expires } = content;
+        const { folder = null, look = null } = content;
+        return { id, turn, participant, action, complete, options, expires, folder, look, end: null };
       }
       case 'answered':
-        return before ? { ...before, end: { kind: 'answered', by: content.by, option: content.option } } : null;
+        return before ? { ...before, end: { kind: 'answered', by: content.by, label: content.label } } : null;
       case 'expired':
         return before ? { ...before, end: { kind: 'expired' } } : null;
+      case 'withdrawn':
+        return before ? { ...before, end: { kind: 'withdrawn', because: content.because } } : null;
       default:
         return null;
     }
@@ -46,16 +57,28 @@ export class Permissions {
   }
 }
 
-/** The options that Claude Code and the Agent Client Protocol name, for people; any other is shown as it is. */
-const OPTIONS: Record<string, string> = {
-  allow: 'Allow',
-  deny: 'Deny',
-  allow_once: 'Allow once',
-  allow_always: 'Always allow',
-  reject_once: 'Reject',
-  reject_always: 'Always reject',
-};
+/** The words of an option that has none of its own but what it comes to; any other says what its program says. */
+const OPTIONS: Record<string, string> = { allow: 'Allow', deny: 'Deny' };
 
-export function optionTitle(option: string): string {
-  return Object.hasOwn(OPTIONS, option) ? (OPTIONS[option] ?? option) : option;
+export function optionTitle(option: { id: string; label: string }): string {
+  const bare = option.id === option.label && Object.hasOwn(OPTIONS, option.id);
+  return bare ? (OPTIONS[option.id] ?? option.label) : option.label;
+}
+
+/** What came of one, in a sentence that goes on after who asked for it. */
+export function outcomeOf(end: Permission['end'], nameOf: (id: string) => string): string | null {
+  switch (end?.kind) {
+    case 'answered':
+      return `${nameOf(end.by)} answered “${end.label}”.`;
+    case 'expired':
+      return 'Nobody answered in time.';
+    case 'withdrawn':
+      return {
+        gone: 'It is not asked any more: it was answered at its terminal, or given up.',
+        replaced: 'Something else was asked in its place.',
+        not_given: 'The answer came too late: something else was asked by then, and nothing was done.',
+      }[end.because];
+    case undefined:
+      return null;
+  }
 }

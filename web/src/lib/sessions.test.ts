@@ -49,7 +49,16 @@ describe('open permissions', () => {
   const asks = (permission: string, turn: string) =>
     ({
       type: 'permission',
-      content: { event: 'requested', permission, turn, participant: 'anna', action: 'rm', options: [], expires: '' },
+      content: {
+        event: 'requested',
+        permission,
+        turn,
+        participant: 'anna',
+        action: 'rm',
+        complete: true,
+        options: [],
+        expires: '',
+      },
     }) as unknown as Envelope;
   const state = { state: { turns: [{ id: 't.2' }] } } as unknown as StateAnswer;
 

@@ -92,6 +92,7 @@ describe('typing', () => {
 describe('times and sums', () => {
   it('are short', () => {
     expect([seconds(0.01), seconds(3.42), seconds(42.9), seconds(125)]).toEqual(['< 0.1 s', '3.4 s', '42 s', '2:05']);
+    expect([cost(0, 'EUR'), cost(1_500_000, 'EUR')]).toEqual(['0 EUR', '1.50 EUR']);
     expect([cost(0), cost(400), cost(4_000), cost(1_500_000)]).toEqual(['$0', '< $0.001', '$0.004', '$1.50']);
     const now = new Date(2026, 4, 4, 12, 0);
     expect(dayName(new Date(2026, 4, 4, 1).toISOString(), now)).toBe('Today');

@@ -61,10 +61,11 @@ export function seconds(value: number): string {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }
 
-/** Millionths of the currency of the configured prices. */
-export function cost(micros: number): string {
+/** Millionths of a currency. */
+export function cost(micros: number, currency = 'USD'): string {
   const value = micros / 1_000_000;
-  if (value === 0) return '$0';
-  if (value < 0.001) return '< $0.001';
-  return `$${value < 1 ? value.toFixed(3) : value.toFixed(2)}`;
+  const amount = (figure: string): string => (currency === 'USD' ? `$${figure}` : `${figure} ${currency}`);
+  if (value === 0) return amount('0');
+  if (value < 0.001) return `< ${amount('0.001')}`;
+  return amount(value < 1 ? value.toFixed(3) : value.toFixed(2));
 }

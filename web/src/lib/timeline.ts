@@ -53,6 +53,7 @@ const RANK = [
   'cancelled',
   'passed',
   'capped',
+  'over_budget',
   'muted',
   'offline',
   'paused',
@@ -205,6 +206,7 @@ export class Timeline {
     const before = this.#last;
     if (!before || before.type !== 'message' || before.from !== event.from || event.from === SERVER) return false;
     if (before.to !== event.to || event.meta?.reply_to || before.meta?.turn) return false;
+    if (before.meta?.unproven !== event.meta?.unproven || before.meta?.typed_at !== event.meta?.typed_at) return false;
     return Date.parse(event.ts) - Date.parse(before.ts) < GROUP_MS;
   }
 

@@ -19,6 +19,10 @@ export interface Meta {
   tags?: string[];
   depth?: number;
   mentions?: string[];
+  /** That `from` said it was a client's word, or a terminal's. */
+  unproven?: boolean;
+  /** The participant in whose terminal it was typed. */
+  typed_at?: string;
   queued?: boolean;
   published?: number;
   error?: Fault;
@@ -43,6 +47,23 @@ export interface Usage {
   cost_micros: number;
 }
 
+/** A budget: of turns in an hour, or of money in a day. */
+export interface Budget {
+  budget: string;
+  whose?: string;
+  measure: string;
+  limit: number;
+  spent: number;
+  until: string;
+}
+
+/** What turns have cost. */
+export interface UsageAnswer {
+  currency: string;
+  total: { turns: number; input_tokens: number; output_tokens: number; cost_micros: number };
+  budgets: Budget[];
+}
+
 export type TurnEvent =
   | {
       event: 'granted';
@@ -60,6 +81,7 @@ export type TurnEvent =
   | { event: 'ended'; turn: string; participant: string; attempt: number; outcome: string; fault?: Fault; usage: Usage }
   | { event: 'skipped'; participant: string; why_not: string; cause: CauseRef; detail?: string }
   | { event: 'kept'; participant: string; turn?: string; because: string; text: string }
+  | { event: 'unkept'; participant: string; count: number; bytes: number; until?: string }
   | { event: 'summarised'; participant: string; turn: string; through_seq: number; usage: Usage; text: string }
   | { event: 'taken'; cause: CauseRef }
   | { event: 'round_opened'; cause: CauseRef; cap: number; forced: string[]; polled: string[] }
@@ -75,11 +97,25 @@ export type PermissionEvent =
       turn: string;
       participant: string;
       action: string;
-      options: string[];
+      /** Whether that is all of it. */
+      complete: boolean;
+      options: PermissionOption[];
       expires: string;
+      /** The folder in which it would be done. */
+      folder?: string;
+      /** The command with which to look at it on the server's computer. */
+      look?: string;
     }
-  | { event: 'answered'; permission: string; by: string; option: string }
-  | { event: 'expired'; permission: string };
+  | { event: 'answered'; permission: string; by: string; option: string; label: string }
+  | { event: 'expired'; permission: string }
+  | { event: 'withdrawn'; permission: string; because: 'gone' | 'replaced' | 'not_given' };
+
+/** One of the answers that a permission offers. */
+export interface PermissionOption {
+  id: string;
+  label: string;
+  kind: 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always' | 'other';
+}
 
 export interface Profile {
   client?: string;
@@ -259,7 +295,7 @@ export interface ScreenEntry {
   state: string;
   text: string;
   composer?: string;
-  dialog?: { action: string; options: string[] };
+  dialog?: { action: string; complete: boolean; options: PermissionOption[] };
 }
 
 export interface LinkMember {

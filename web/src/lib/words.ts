@@ -41,6 +41,7 @@ export const WHY_NOT: Record<string, string> = {
   offline: 'offline',
   skipped: 'not asked this time',
   held: 'held by a guard',
+  over_budget: 'budget used up',
 };
 
 export const OUTCOME: Record<string, string> = {

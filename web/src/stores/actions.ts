@@ -39,13 +39,14 @@ export async function rename(thread: string, name: string): Promise<void> {
   await post(`/threads/${thread}/events`, { type: 'thread.renamed', from: ME, content: name });
 }
 
-/** Answers a permission. The first answer counts, whoever gave it, so a later one is no fault. */
+/** Answers a permission. The first answer counts, whoever gave it, so a later one is no fault; nor is one to what is not asked any more. */
 export function answerPermission(thread: string, id: string, option: string): Promise<boolean> {
   return ui.attempt('Answering', async () => {
     try {
       await post(`/permissions/${id}/answer`, { thread, from: ME, option });
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'permission_closed') throw error;
+      const late = error instanceof ApiError && ['permission_closed', 'permission_withdrawn'].includes(error.code);
+      if (!late) throw error;
       ui.tell(error.message);
     }
   });

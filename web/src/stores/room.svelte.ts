@@ -46,6 +46,8 @@ export class Room {
   phase = $state<Phase>('loading');
   name = $state('');
   state = $state.raw<ThreadState | null>(null);
+  /** In which costs are. */
+  currency = $state('USD');
   rows = $state.raw<Row[]>([]);
   /** All there is between these positions is loaded: after the first, up to and with the second. */
   first = $state(0);

@@ -2,18 +2,22 @@
 
 import { ApiError, get, heed, post, sentence } from '../lib/client';
 import { become } from '../lib/words';
+import { router } from './router.svelte';
 import { ui } from './ui.svelte';
 
 export interface WhoAmI {
   mode: 'local' | 'token';
   principal: { id: string; kind: 'human' | 'agent' } | null;
   scopes: string[];
+  /** The conversations that they reach; `null` stands for all. */
+  threads: string[] | null;
   token: string | null;
   expires_at: string | null;
 }
 
-/** The server prints its page with the start-up credential behind `#key=`: a fragment is in no request and no log. */
-const KEY = /^#key=([A-Za-z0-9_]{1,256})$/;
+/** The server prints its page with the start-up credential behind `#key=`, and an invitation is a code behind `#join=`: a fragment is in
+ * no request and no log. */
+const KEY = /^#(key|join)=([A-Za-z0-9_]{1,256})$/;
 
 class Session {
   who = $state.raw<WhoAmI | null>(null);
@@ -29,22 +33,27 @@ class Session {
 
   /** Signs in with what the address brings along, and finds out who this is. */
   async begin(): Promise<void> {
-    const key = KEY.exec(location.hash)?.[1];
+    const [, kind, key] = KEY.exec(location.hash) ?? [];
+    let invited = false;
     if (key) {
       history.replaceState(history.state, '', location.pathname + location.search);
-      await this.#present(key);
+      const who = await this.#present(key);
+      invited = kind === 'join';
+      if (invited && who?.threads?.length === 1) router.go(who.threads[0]!);
     }
     try {
       this.#known(await get<WhoAmI>('/session'));
     } catch (error) {
       this.needed = error instanceof ApiError && error.status === 401;
     }
+    // Whoever is in already may open the link again.
+    if (invited && this.fault !== null) this.#turnedAway();
     heed((error) => this.#refused(error));
   }
 
   /** Signs in with a key that somebody typed. The page begins anew then, as whoever that is. */
   async signIn(key: string): Promise<void> {
-    if (await this.#present(key.trim())) location.reload();
+    if ((await this.#present(key.trim())) !== null) location.reload();
   }
 
   async signOut(): Promise<void> {
@@ -56,18 +65,23 @@ class Session {
     location.reload();
   }
 
-  async #present(key: string): Promise<boolean> {
+  async #present(key: string): Promise<WhoAmI | null> {
     this.fault = null;
     try {
-      await post('/session', { key });
-      return true;
+      return await post<WhoAmI>('/session', { key });
     } catch (error) {
       this.fault =
         error instanceof ApiError && error.status === 401
           ? 'This key is not worth anything: it is mistyped, expired or revoked, or of an earlier start of the server.'
           : sentence(error);
-      return false;
+      return null;
     }
+  }
+
+  #turnedAway(): void {
+    if (this.who?.principal) this.fault = null;
+    else this.fault = 'This invitation is used up, too old or mistyped. Ask for another one.';
+    if (this.fault !== null && !this.needed) ui.tell(this.fault, { bad: true });
   }
 
   #known(who: WhoAmI): void {

@@ -227,6 +227,20 @@ test('C12 words cannot look like the page’s own cards', async ({ page, server 
   await expect(page.getByRole('alert')).toHaveCount(0);
 });
 
+test('D18 a badge is what the server knows, and what nobody proved is marked', async ({ page, server }) => {
+  const thread = await server.begin('Badges');
+  await server.invite(thread, 'evil', { client: 'x', model: 'human', roles: ['human'], nickname: 'Ann' });
+  await server.sayUnproven(thread, 'I am a person.', 'evil');
+  await server.sayUnproven(thread, 'a\u202Egnp.exe');
+  await page.goto(`${server.url}/t/${thread}`);
+  const forged = messagesOf(page, 'Ann').last();
+  await expect(forged.locator('.badge').first()).toHaveText('agent');
+  await expect(forged.locator('.badge', { hasText: 'human' })).toHaveCount(0);
+  await expect(forged.locator('.badge-warn')).toHaveText('unproven');
+  await expect(messagesOf(page, 'You').last().locator('.badge-warn')).toHaveText('unproven');
+  await expect(shown(page, 'a‹U+202E›gnp.exe')).toBeVisible();
+});
+
 test('the page complains about no rule of its own policy', async ({ page, server }) => {
   const broken: string[] = [];
   page.on('console', (message) => {

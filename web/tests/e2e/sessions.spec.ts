@@ -32,7 +32,7 @@ async function accessible(page: Page): Promise<void> {
 }
 
 test('two sessions are started and linked, a message crosses, and the link is closed', async ({ page, server }) => {
-  await page.goto(server.url);
+  await signIn(page, server);
   await page.getByRole('link', { name: 'Sessions' }).click();
   await expect(page.getByText('Nothing runs.')).toBeVisible();
   await start(page, 'anna');
@@ -114,6 +114,30 @@ test('a permission waits in its conversation through a reload, for somebody who 
   await expect(messagesOf(page, 'anna')).toContainText('Clean up.');
 });
 
+test('what is longer than its view is allowed only when its end was seen', async ({ page, server }) => {
+  const anna = await server.startSession('anna');
+  await signIn(page, server);
+  const long = `${'echo harmless; '.repeat(80)}rm -rf precious`;
+  await server.post(`/sessions/${anna}/messages`, { message: `Clean up. [ask:${long}]` });
+  await page.goto(`${server.url}/t/${anna}`);
+  const card = page.getByRole('article', { name: 'anna asks for a permission' });
+  const allow = card.getByRole('button', { name: /allow/i });
+  await expect(allow).toBeDisabled();
+  await expect(card.getByRole('button', { name: /deny/i })).toBeEnabled();
+  await expect(card).toContainText('Read to the end of it');
+  await accessible(page);
+  await card.focus();
+  await page.keyboard.press('1');
+  await expect(card).toBeVisible();
+  await card.getByRole('button', { name: /^Show all/ }).press('Enter');
+  await expect(allow).toBeDisabled();
+  await card.getByRole('group', { name: 'What it wants to do' }).focus();
+  await page.keyboard.press('End');
+  await expect(allow).toBeEnabled();
+  await allow.click();
+  await expect(card).toHaveCount(0);
+});
+
 test.describe('a link', () => {
   // Otherwise each repeats the other's words until a guard holds them.
   test.use({ config: SESSIONS.replace('"--name"', '"--quiet", "--name"') });
@@ -121,6 +145,7 @@ test.describe('a link', () => {
   test('is watched, spoken in and closed in its conversation', async ({ page, server }) => {
     const [anna, bert] = [await server.startSession('anna'), await server.startSession('bert')];
     const link = await server.link({ session: anna }, { session: bert });
+    await signIn(page, server);
     await page.goto(`${server.url}/t/${link}`);
     await expect(box(page)).toBeVisible();
     await server.say(link, '[say:The parcel]');
@@ -143,6 +168,7 @@ test.describe('a link', () => {
 
 test('work is interrupted', async ({ page, server }) => {
   const anna = await server.startSession('anna');
+  await signIn(page, server);
   await page.goto(`${server.url}/s/${anna}`);
   await expect(terminal(page, 'anna')).toBeVisible();
   await page.keyboard.press('m');
@@ -157,6 +183,7 @@ test('work is interrupted', async ({ page, server }) => {
 test('its conversation is marked and grouped, and it can be invited into another one', async ({ page, server }) => {
   const anna = await server.startSession('anna');
   const talk = await server.begin('Talk', ['coder'], 'mention_only');
+  await signIn(page, server);
   await page.goto(`${server.url}/t/${talk}`);
   const list = page.getByRole('navigation', { name: 'Conversations' });
   await expect(list.getByRole('link', { name: /^anna .*, session$/ })).toBeVisible();
@@ -182,8 +209,7 @@ test('the keyboard and a small screen reach everything', async ({ page, server }
   const anna = await server.startSession('anna');
   const bert = await server.startSession('bert');
   await server.link({ session: anna }, { session: bert, role: 'reviewer' });
-  await page.goto(server.url);
-  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  await signIn(page, server);
   await page.keyboard.press('s');
   await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible();
   await expect(page.getByRole('region', { name: 'Links' })).toBeVisible();

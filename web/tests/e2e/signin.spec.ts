@@ -58,4 +58,38 @@ test.describe('in token mode', () => {
       await server.stop();
     }
   });
+
+  test('a link that somebody makes in the page lets a person in, once', async ({ page, browser }) => {
+    const server = await new Server('', ['--mode', 'token']).start();
+    try {
+      const thread = await server.begin('Members only');
+      await page.goto(server.page);
+      await expect(page.getByRole('button', { name: 'New conversation' })).toBeVisible();
+      await page.goto(`${server.url}/t/${thread}`);
+      await page.getByRole('button', { name: 'Invite', exact: true }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'A person' }).click();
+      await dialog.getByLabel('Nickname').fill('Ann');
+      await dialog.getByRole('button', { name: 'Invite', exact: true }).click();
+      await expect(dialog.getByRole('button', { name: 'Copy the link' })).toBeVisible();
+      const link = (await dialog.getByTestId('join-link').textContent()) ?? '';
+      expect(link).toContain('/#join=inv_');
+
+      const guest = await (await browser.newContext()).newPage();
+      await guest.goto(link);
+      await expect(guest).toHaveURL(`${server.url}/t/${thread}`);
+      await say(guest, 'I am in');
+      await expect(messagesOf(guest, 'You')).toContainText('I am in');
+      await expect(messagesOf(page, 'Ann')).toContainText('I am in');
+      await guest.goto(link);
+      await expect(guest.getByRole('heading', { name: 'Sign in to Moothall' })).toHaveCount(0);
+
+      const late = await (await browser.newContext()).newPage();
+      await late.goto(link);
+      await expect(late.getByRole('heading', { name: 'Sign in to Moothall' })).toBeVisible();
+      await expect(late.getByRole('alert')).toContainText('used up');
+    } finally {
+      await server.stop();
+    }
+  });
 });

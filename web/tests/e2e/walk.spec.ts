@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { settled } from '../screens/stage';
-import { box, expect, held, messagesOf, participant, say, shown, test } from './fixture';
+import { box, expect, held, messagesOf, participant, say, shown, signIn, test } from './fixture';
 
 test('an example answers at one click, and says why', async ({ page, server }) => {
   await page.goto(server.url);
@@ -130,6 +130,8 @@ test('pause, resume, stop one turn, stop everything', async ({ page, server }) =
 
 test('rules change, and a forced reply comes', async ({ page, server }) => {
   const thread = await server.begin('Rules', ['coder'], 'mention_only');
+  // A limit is raised by somebody who is known.
+  await signIn(page, server);
   await page.goto(`${server.url}/t/${thread}`);
   await page.getByRole('button', { name: 'Mention only' }).click();
   await page.getByRole('radio', { name: /Round robin/ }).check();

@@ -86,7 +86,9 @@ fn control(change: &Change) -> Option<(String, Value)> {
         }
         Change::InvitedAuto { on } => ("invited_auto", json!({ "on": on })),
         Change::Prodded { targets } => ("prod", json!(targets)),
-        Change::PolicySet { .. } | Change::Released | Change::Bound { .. } | Change::Unbound { .. } => return None,
+        Change::PolicySet { .. } | Change::Released | Change::Bound { .. } | Change::Unbound { .. } | Change::BudgetRaised(_) => {
+            return None;
+        }
     };
     Some((name.to_owned(), content))
 }
@@ -98,6 +100,12 @@ fn meta(post: &Posted) -> Option<Value> {
     }
     if !post.tags.is_empty() {
         meta.insert("tags".into(), json!(post.tags));
+    }
+    if post.unproven {
+        meta.insert("unproven".into(), true.into());
+    }
+    if let Some(at) = &post.typed_at {
+        meta.insert("typed_at".into(), at.as_str().into());
     }
     if post.via {
         meta.insert("via".into(), ParticipantId::MOOTHALL.into());

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
+use crate::run_as::Account;
+
 /// Inherited when set. `LC_*` comes on top.
 const INHERITED: &[&str] = &[
     "PATH",
@@ -33,7 +35,7 @@ pub(crate) fn is_own(name: &str) -> bool {
 }
 
 /// A variable whose name holds one of these words holds a secret.
-const SECRET_WORDS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH"];
+const SECRET_WORDS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "HEADERS"];
 
 /// Shorter values are too likely to be ordinary words.
 const SECRET_BYTES_MIN: usize = 8;
@@ -54,6 +56,16 @@ impl Environment {
         let inherited = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_inherited));
         let configured = configured.iter().filter(|(name, _)| !is_own(name)).map(|(name, value)| (name.into(), value.into()));
         let mut all: BTreeMap<OsString, OsString> = inherited.chain(configured).collect();
+        all.entry("PATH".into()).or_insert_with(|| FALLBACK_PATH.into());
+        Self(all)
+    }
+
+    /// The same for a program that runs as another user.
+    pub(crate) fn of_account(account: &Account, login: BTreeMap<String, String>, configured: &BTreeMap<String, String>) -> Self {
+        let texts = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let inherited = texts.filter(|(name, _)| is_inherited(name)).chain(login).collect();
+        let all = account.variables(inherited, configured).into_iter().filter(|(name, _)| !is_own(name));
+        let mut all: BTreeMap<OsString, OsString> = all.map(|(name, value)| (name.into(), value.into())).collect();
         all.entry("PATH".into()).or_insert_with(|| FALLBACK_PATH.into());
         Self(all)
     }

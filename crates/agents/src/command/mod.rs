@@ -8,7 +8,8 @@ mod group;
 mod pipes;
 mod strays;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -25,6 +26,8 @@ use moothall_kernel::time::Millis;
 use serde::Deserialize;
 use tokio::process::{ChildStdin, Command};
 
+use crate::logins::{self, Login};
+use crate::run_as::Account;
 pub(crate) use environment::{Environment, is_own as is_own_variable, is_program};
 use group::Group;
 use pipes::Output;
@@ -57,6 +60,8 @@ pub struct CommandSpec {
     pub cwd: Option<PathBuf>,
     /// Variables added to the few it inherits.
     pub env: BTreeMap<String, String>,
+    /// The user that it runs as; the server's own where unset.
+    pub run_as: Option<String>,
     /// What it reads.
     pub stdin: Stdin,
     /// This server's address, for programs that want to look around.
@@ -74,6 +79,7 @@ impl fmt::Debug for CommandSpec {
             .field("argv", &self.argv)
             .field("cwd", &self.cwd)
             .field("env", &self.env.keys().collect::<Vec<_>>())
+            .field("run_as", &self.run_as)
             .field("stdin", &self.stdin)
             .field("bridge_url", &self.bridge_url)
             .field("timeout", &self.timeout)
@@ -89,6 +95,7 @@ impl CommandSpec {
             argv: argv.into_iter().map(Into::into).collect(),
             cwd: None,
             env: BTreeMap::new(),
+            run_as: None,
             stdin: Stdin::Json,
             bridge_url: String::new(),
             timeout: None,
@@ -113,25 +120,43 @@ impl CommandSpec {
         environment.find(program, here).ok_or_else(|| spawn_failed(missing(program, &environment)))
     }
 
+    /// The user that it is to run as, where that is said.
+    fn account(&self) -> Result<Option<Account>, Fault> {
+        self.run_as.as_deref().map(Account::of).transpose().map_err(spawn_failed)
+    }
+
+    /// Variables beside the few that everything inherits: the login of a program that is known, and over it what is configured.
+    fn given(&self) -> BTreeMap<String, String> {
+        logins::given(Login::of(self.program()), &self.env)
+    }
+
     fn program(&self) -> &str {
         self.argv.first().map(String::as_str).unwrap_or_default()
     }
 
     fn start(&self, job: &Job, prompt: &str) -> Result<Started, Fault> {
         let program = self.check()?;
+        let account = self.account()?;
         let mark = Mark::of(&job.key);
         let (variable, turn) = mark.variable();
-        let mut command = Command::new(program);
+        let before = account.as_ref().map_or_else(|| Ok(Vec::new()), Account::before).map_err(spawn_failed)?;
+        let environment = match &account {
+            Some(account) => Environment::of_account(account, logins::given(Login::of(self.program()), &BTreeMap::new()), &self.env),
+            None => Environment::of(&self.given()),
+        };
+        let mut words = before.into_iter().map(OsString::from).chain([program.into_os_string()]);
+        let mut command = Command::new(words.next().unwrap_or_default());
         command
+            .args(words)
             .args(self.argv.iter().skip(1).map(|argument| argument.replace(PROMPT_PLACEHOLDER, prompt)))
             .env_clear()
-            .envs(Environment::of(&self.env).pairs())
+            .envs(environment.pairs())
             .env(variable, turn)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0);
-        if let Some(cwd) = &self.cwd {
+        if let Some(cwd) = self.cwd.as_deref().or(account.as_ref().map(Account::home)) {
             command.current_dir(cwd);
         }
         let mut child = command.spawn().map_err(|error| spawn_failed(format!("{} could not be started: {error}.", self.program())))?;
@@ -155,7 +180,7 @@ impl CommandSpec {
         }
         let prompt = document::prompt(job);
         let mut started = self.start(job, &prompt)?;
-        let document = self.document(job, prompt);
+        let document = self.document(job, prompt.clone());
         let limit = Duration::from_millis(job.limit.0).saturating_add(BACKSTOP);
         let ended = tokio::time::timeout(limit, started.attend(document.as_bytes())).await;
         let Started { group, output, .. } = started;
@@ -169,21 +194,24 @@ impl CommandSpec {
             }
             Ok(Ended::Unknown(error)) => Err(Fault::new("lost", format!("{} could not be waited for: {error}.", self.program()))),
             Ok(Ended::Exited(status)) if status.success() => Ok(self.readable(&output.stdout)),
-            Ok(Ended::Exited(status)) => Err(Fault::new("exit_status", self.explain(status, &output))),
+            Ok(Ended::Exited(status)) => Err(Fault::new("exit_status", self.explain(status, &output, &prompt))),
         }
     }
 
-    fn explain(&self, status: ExitStatus, output: &Output) -> String {
-        let stderr = self.readable(&output.stderr.bytes());
-        let said = if stderr.is_empty() { String::new() } else { format!(" It said: {stderr}") };
-        format!("{} ended with {status}.{said}", self.program())
+    /// Some programs complain on standard output: what they said there counts when they said nothing else.
+    fn explain(&self, status: ExitStatus, output: &Output, prompt: &str) -> String {
+        let complaint = last_words(&self.readable(&output.stderr.bytes()), prompt);
+        let said = if complaint.is_empty() { last_words(&self.readable(&output.stdout), prompt) } else { complaint };
+        let told = if said.is_empty() { String::new() } else { format!(" It said: {said}") };
+        let cure = Login::of(self.program()).and_then(|login| login.cure(&said)).map_or_else(String::new, |cure| format!("\n{cure}"));
+        format!("{} ended with {status}.{told}{cure}", self.program())
     }
 
     /// A program's bytes as text that people may read: bad UTF-8 replaced, colours and control characters removed, and the
     /// secrets that it was given hidden, should somebody have talked it into telling them.
     fn readable(&self, bytes: &[u8]) -> String {
         let text = clean(&strip_escapes(&String::from_utf8_lossy(bytes)));
-        environment::hide_secrets(text.trim(), &self.env)
+        environment::hide_secrets(text.trim(), &self.given())
     }
 }
 
@@ -191,6 +219,10 @@ impl CommandSpec {
 impl Work for CommandSpec {
     fn runtime(&self) -> Runtime {
         Runtime::Command
+    }
+
+    fn needs_a_place(&self) -> bool {
+        true
     }
 
     fn on_lost(&self) -> OnLost {
@@ -249,6 +281,25 @@ impl Started {
         }
         exited.map_or_else(Ended::Unknown, Ended::Exited)
     }
+}
+
+/// How much of what a failing program said is shown.
+const LAST_LINES: usize = 10;
+const LAST_BYTES: usize = 1024;
+
+/// The end of what a program said, without the lines of the prompt that it was given: everybody in the conversation has read those.
+fn last_words(said: &str, prompt: &str) -> String {
+    let asked: HashSet<&str> = prompt.lines().map(str::trim).collect();
+    let own: Vec<&str> = said.lines().map(str::trim_end).filter(|line| !line.is_empty() && !asked.contains(line.trim())).collect();
+    let all = own.len();
+    let mut text = own[all.saturating_sub(LAST_LINES)..].join("\n");
+    let mut cut = all > LAST_LINES;
+    if text.len() > LAST_BYTES {
+        let from = text.ceil_char_boundary(text.len() - LAST_BYTES);
+        text.drain(..from);
+        cut = true;
+    }
+    if cut { format!("… {text}") } else { text }
 }
 
 fn spawn_failed(message: impl Into<String>) -> Fault {

@@ -21,10 +21,10 @@ pub mod hooks;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
-use moothall_engine::sessions::{Adopt, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, SessionId, View};
+use moothall_engine::sessions::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Reports, SessionHost, SessionId, View};
 use tokio::sync::broadcast;
 
 use crate::command::{Environment, is_program};
@@ -42,7 +42,7 @@ const TAIL_LINES_MAX: usize = 10_000;
 pub struct TmuxHost {
     own: Place,
     folder: PathBuf,
-    programs: BTreeMap<String, Program>,
+    programs: RwLock<Arc<BTreeMap<String, Program>>>,
     dress: Arc<dyn Dress>,
     controls: Mutex<BTreeMap<Place, Control>>,
     /// Where the panes on other sockets are.
@@ -66,7 +66,17 @@ impl TmuxHost {
         let folder = std::path::absolute(folder)?;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         let (controls, found) = (Mutex::default(), Mutex::default());
+        let programs = RwLock::new(Arc::new(programs));
         Ok(Self { own: Place::own(&folder), folder, programs, dress, controls, found })
+    }
+
+    /// Replaces the programs that can be started; those that run go on.
+    pub fn replace(&self, programs: BTreeMap<String, Program>) {
+        *self.programs.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(programs);
+    }
+
+    fn known(&self) -> Arc<BTreeMap<String, Program>> {
+        self.programs.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether tmux is there.
@@ -121,7 +131,7 @@ impl TmuxHost {
     }
 
     fn reads(&self, client: &str) -> Reads {
-        self.programs.get(client).map_or(Reads::Other, |program| program.reads)
+        self.known().get(client).map_or(Reads::Other, |program| program.reads)
     }
 
     /// What a pane shows, and what is known of it, from the same moment.
@@ -175,15 +185,15 @@ impl Facts {
 #[async_trait]
 impl SessionHost for TmuxHost {
     fn programs(&self) -> Vec<(String, String)> {
-        self.programs.iter().map(|(client, program)| (client.clone(), program.summary.clone())).collect()
+        self.known().iter().map(|(client, program)| (client.clone(), program.summary.clone())).collect()
     }
 
-    fn has_hooks(&self, client: &str) -> bool {
-        self.programs.get(client).is_some_and(|program| self.dress.has_hooks(program))
+    fn reports(&self, client: &str) -> Reports {
+        self.known().get(client).map(|program| self.dress.reports(program)).unwrap_or_default()
     }
 
     fn home(&self, client: &str) -> PathBuf {
-        let own = self.programs.get(client).and_then(|program| program.cwd.clone());
+        let own = self.known().get(client).and_then(|program| program.cwd.clone());
         own.unwrap_or_else(|| std::env::current_dir().unwrap_or_default())
     }
 
@@ -220,6 +230,10 @@ impl SessionHost for TmuxHost {
 
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {
         self.press_key(pane, key).await
+    }
+
+    async fn choose(&self, pane: &Pane, client: &str, dialog: &Dialog, option: usize) -> Result<(), HostFault> {
+        self.choose_option(pane, client, dialog, option).await
     }
 
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault> {

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use moothall_engine::sessions::{HostFault, Launch, SessionId};
+use moothall_engine::sessions::{HostFault, Launch, Reports, SessionId};
 use moothall_kernel::time::Millis;
 use serde::Deserialize;
+
+use crate::logins::{self, Login};
 
 /// How a program's screen is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -61,6 +63,17 @@ impl Program {
         Self { summary, argv, cwd: None, env: BTreeMap::new(), reads: Reads::Other, timeout: None }
     }
 
+    /// How it logs in, where that is known: by its name, or by the program that it draws like.
+    pub fn login(&self) -> Option<&'static Login> {
+        let reads = match self.reads {
+            Reads::Claude => Some("claude"),
+            Reads::Codex => Some("codex"),
+            Reads::Gemini => Some("gemini"),
+            Reads::Other => None,
+        };
+        self.argv.first().and_then(|program| Login::of(program)).or_else(|| Login::of(reads?))
+    }
+
     /// The programs that are known without any configuration, by client name.
     pub fn known() -> BTreeMap<String, Self> {
         [("claude", Reads::Claude), ("codex", Reads::Codex), ("gemini", Reads::Gemini)]
@@ -86,8 +99,8 @@ pub trait Dress: Send + Sync + 'static {
     /// # Errors
     /// When something that it needs cannot be made.
     fn launch_parts(&self, program: &Program, launch: &Launch, parts: Parts) -> Result<Parts, HostFault>;
-    /// Whether a program that is dressed so reports its turns.
-    fn has_hooks(&self, program: &Program) -> bool;
+    /// What a program that is dressed so reports.
+    fn reports(&self, program: &Program) -> Reports;
     /// A session is over: what its program was dressed with is not needed any more.
     ///
     /// # Errors
@@ -106,15 +119,15 @@ impl Dress for Plain {
         Ok(parts)
     }
 
-    fn has_hooks(&self, _program: &Program) -> bool {
-        false
+    fn reports(&self, _program: &Program) -> Reports {
+        Reports::default()
     }
 }
 
 /// What is started where nobody dresses the launch.
 pub(super) fn bare(program: &Program, launch: &Launch) -> Parts {
     let argv = program.argv.iter().chain(&launch.args).cloned().collect();
-    let mut env = program.env.clone();
+    let mut env = logins::given(program.login(), &program.env);
     env.extend(launch.env.clone());
     Parts { argv, env }
 }

@@ -19,7 +19,8 @@ const NAME_CHARS_MAX: usize = 40;
 
 impl TmuxHost {
     pub(super) async fn start_program(&self, launch: &Launch) -> Result<Pane, HostFault> {
-        let program = self.programs.get(&launch.client).ok_or_else(|| unknown(self, &launch.client))?;
+        let programs = self.known();
+        let program = programs.get(&launch.client).ok_or_else(|| unknown(self, &launch.client))?;
         if !launch.cwd.is_absolute() || !launch.cwd.is_dir() {
             return Err(HostFault::Refused(format!("The folder {} does not exist.", launch.cwd.display())));
         }
@@ -73,7 +74,8 @@ async fn kill_later(pid: u32) {
 }
 
 fn unknown(host: &TmuxHost, client: &str) -> HostFault {
-    let known: Vec<&str> = host.programs.keys().map(String::as_str).collect();
+    let programs = host.known();
+    let known: Vec<&str> = programs.keys().map(String::as_str).collect();
     HostFault::UnknownProgram(format!("No program {client} is known to run in a terminal; there are: {}.", known.join(", ")))
 }
 

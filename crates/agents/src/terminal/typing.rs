@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use moothall_engine::sessions::{HostFault, Key, Pane, PaneState, View};
+use moothall_engine::sessions::{Dialog, HostFault, Key, Pane, PaneState, View};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
@@ -43,6 +43,9 @@ const TAKES_ESCAPE: Duration = Duration::from_secs(5);
 
 /// A program that was interrupted has put the words of its turn back after so long, if it does.
 const PUTS_BACK: Duration = Duration::from_secs(1);
+
+/// Options that a digit chooses.
+const DIGITS: usize = 9;
 
 /// Makes each paste's buffer and file another one.
 static PASTES: AtomicU64 = AtomicU64::new(0);
@@ -89,8 +92,12 @@ impl TmuxHost {
         match key {
             Key::Enter => typing.enter().await,
             Key::Escape => typing.escape().await,
-            Key::Option(position) => typing.choose(position).await,
         }
+    }
+
+    pub(super) async fn choose_option(&self, pane: &Pane, client: &str, dialog: &Dialog, position: usize) -> Result<(), HostFault> {
+        let control = self.same(pane).await?;
+        self.typing(&control, pane, Some(client)).choose(dialog, position).await
     }
 
     /// A file that only this user may read, for tmux to load.
@@ -243,12 +250,13 @@ impl Typing<'_> {
         Ok(())
     }
 
-    /// Chooses an option by its digit, as all of the known programs take it.
-    async fn choose(&mut self, position: usize) -> Result<(), HostFault> {
-        let view = self.look().await?;
-        let offered = view.dialog.as_ref().map_or(0, |dialog| dialog.options.len());
-        if position >= offered.min(9) {
-            return Err(HostFault::Refused("The program does not offer that now.".to_owned()));
+    /// Chooses an option by its digit, as all of the known programs take it, if this very dialog stands there.
+    async fn choose(&mut self, dialog: &Dialog, position: usize) -> Result<(), HostFault> {
+        if position >= dialog.options.len().min(DIGITS) {
+            return Err(HostFault::Refused("The program has no key for that.".to_owned()));
+        }
+        if !self.look().await?.dialog.is_some_and(|shown| shown.is_same(dialog)) {
+            return Err(HostFault::Refused("Something else stands there now.".to_owned()));
         }
         self.send(&(position + 1).to_string()).await
     }

@@ -126,7 +126,8 @@ async fn the_window_is_the_newest_25_messages() {
 async fn a_prod_is_a_control() {
     let mut shell = Shell::new("cat");
     let changes = vec![Change::Prodded { targets: vec!["codex".into()] }];
-    shell.job.trigger = Recorded { seq: Seq(2), ts: Timestamp::from_millis(2), event: Event::Controlled { by: "user".into(), changes } };
+    shell.job.trigger =
+        Recorded { seq: Seq(2), ts: Timestamp::from_millis(2), event: Event::Controlled { by: "user".into(), changes, unproven: false } };
     let read: Value = serde_json::from_str(&shell.run().await.unwrap()).unwrap();
     assert_eq!((&read["trigger"]["type"], &read["trigger"]["content"]), (&json!("control"), &json!({ "prod": ["codex"] })));
 }
@@ -198,9 +199,29 @@ async fn a_failure_says_its_code_and_the_end_of_its_complaint() {
     let shell = Shell::new("echo partial; head -c 100000 /dev/zero | tr '\\0' x >&2; printf '\\033[1mno key\\033[0m\\n' >&2; exit 3");
     let fault = shell.fault().await;
     assert_eq!(fault.code, "exit_status");
-    assert!(fault.message.starts_with("/bin/sh ended with exit status: 3. It said: xxx"), "{}", fault.message);
+    assert!(fault.message.starts_with("/bin/sh ended with exit status: 3. It said: … xxx"), "{}", fault.message);
     assert!(fault.message.ends_with("xxxno key"), "{}", fault.message);
-    assert!(fault.message.len() < 4_300);
+    assert!(fault.message.len() < 1_100);
+}
+
+#[tokio::test]
+async fn a_complaint_on_standard_output_is_shown_when_there_is_no_other() {
+    let fault = Shell::new("echo 'Not logged in'; exit 1").fault().await;
+    assert_eq!(fault.message, "/bin/sh ended with exit status: 1. It said: Not logged in");
+    let fault = Shell::new("echo answer; echo 'the reason' >&2; exit 1").fault().await;
+    assert_eq!(fault.message, "/bin/sh ended with exit status: 1. It said: the reason");
+}
+
+#[tokio::test]
+async fn a_failure_never_pours_the_prompt_into_the_room() {
+    let mut shell = Shell::new("echo header >&2; cat >&2; echo >&2; seq 1 40 >&2; echo 'ERROR: no such model' >&2; exit 1");
+    shell.spec.stdin = Stdin::Prompt;
+    shell.job.prompt.standalone = "The whole conversation\n  user: what of the zebra?".into();
+    let message = shell.fault().await.message;
+    assert!(message.ends_with("39\n40\nERROR: no such model") && message.contains("It said: … 32\n"), "{message}");
+    let shell = Shell { spec: CommandSpec::new(["/bin/sh", "-c", "cat >&2; echo >&2; echo 'ERROR: no such model' >&2; exit 1"]), ..shell };
+    let shell = Shell { spec: CommandSpec { stdin: Stdin::Prompt, ..shell.spec }, ..shell };
+    assert_eq!(shell.fault().await.message, "/bin/sh ended with exit status: 1. It said: ERROR: no such model");
 }
 
 #[tokio::test]
@@ -387,4 +408,51 @@ fn the_end_of_the_server_ends_its_programs() {
     });
     drop(runtime);
     tokio::runtime::Runtime::new().unwrap().block_on(until("nobody is left", || !shell.is_anybody_left()));
+}
+
+/// A folder that everybody may walk through, with a file that only its owner may read.
+fn kept_from_others(folder: &Path) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let file = folder.join("startup.key");
+    std::fs::write(&file, "the key").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    file
+}
+
+#[tokio::test]
+async fn a_program_that_runs_as_another_user_has_that_users_rights_and_no_more() {
+    let mut shell =
+        Shell::new("id -un; id -u; cat \"$2\" 2>&1; echo \"$HOME $USER $XDG_CONFIG_HOME\"; grep -E 'Cap(Eff|Prm|Amb)' /proc/self/status");
+    let file = kept_from_others(shell.folder.path());
+    shell.spec.argv.push(file.to_str().unwrap().into());
+    shell.spec.cwd = Some("/".into());
+    shell.spec.run_as = Some("nobody".into());
+    if !nix::unistd::geteuid().is_root() {
+        let message = shell.fault().await.message;
+        assert!(message.starts_with("This server may not run programs as nobody"), "{message}");
+        return;
+    }
+    let answer = shell.run().await.unwrap();
+    let lines: Vec<&str> = answer.lines().collect();
+    assert_eq!(lines[0], "nobody", "{answer}");
+    assert!(lines[2].ends_with("Permission denied"), "{answer}");
+    assert!(lines[3].trim_end().ends_with("nobody") && !lines[3].starts_with(&std::env::var("HOME").unwrap()), "{answer}");
+    assert!(lines[4..].len() == 3 && lines[4..].iter().all(|line| line.ends_with("0000000000000000")), "{answer}");
+    shell.spec.run_as = Some("no-such-user-here".into());
+    let fault = shell.fault().await;
+    assert_eq!(fault.code, "spawn_failed");
+    assert!(fault.message.contains("does not exist"), "{}", fault.message);
+}
+
+#[tokio::test]
+async fn a_hanging_program_of_another_user_is_ended_too() {
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    let mut shell = Shell::new("trap '' TERM; sleep 1000").limited(Millis(300));
+    shell.spec.cwd = Some("/".into());
+    shell.spec.run_as = Some("nobody".into());
+    assert_eq!(shell.fault().await.code, "timeout");
+    until("nobody is left", || !shell.is_anybody_left()).await;
 }

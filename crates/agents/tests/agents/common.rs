@@ -59,6 +59,8 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
         mentions: Vec::new(),
         depth: 0,
         typed_at: None,
+        unproven: false,
+        unasked: false,
         reply_to: None,
         turn: None,
         tags: Vec::new(),
@@ -76,7 +78,13 @@ pub fn reply(seq: u64, from: &str, body: &str, to: &Recorded) -> Recorded {
     let mut recorded = post(seq, from, body);
     let stream = StreamId::new("t");
     if let Event::Posted(posted) = &mut recorded.event {
-        let cause = Cause { seq: to.seq, id: EventId::of(&stream, to.seq, to.ts), from: to.event.from().unwrap().clone(), depth: 0 };
+        let cause = Cause {
+            seq: to.seq,
+            id: EventId::of(&stream, to.seq, to.ts),
+            from: to.event.from().unwrap().clone(),
+            depth: 0,
+            unproven: false,
+        };
         posted.reply_to = Some(cause);
         posted.via = true;
         posted.tags = vec!["coordinator".into()];

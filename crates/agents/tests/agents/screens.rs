@@ -87,14 +87,15 @@ fn questions_are_read() {
         (
             "gemini",
             Reads::Gemini,
-            "Shell  touch made.txt\ntouch made.txt",
+            "Shell  touch made.txt\ntouch made.txt\nAllow execution of [Shell]?",
             ["Allow once", "Allow for this session", "No, suggest changes (esc)"],
         ),
     ] {
         let view = view(program, reads, "asking");
         assert_eq!(view.state, PaneState::Asking, "{program}\n{}", view.text);
         let dialog = view.dialog.unwrap();
-        assert_eq!((dialog.action.as_str(), dialog.options), (action, options.map(str::to_owned).to_vec()), "{program}");
+        let labels: Vec<_> = dialog.options.iter().map(|option| option.label.as_str()).collect();
+        assert_eq!((dialog.action.as_str(), labels), (action, options.to_vec()), "{program}");
     }
 }
 
@@ -131,6 +132,20 @@ fn a_screen_that_is_not_known_takes_nothing() {
     }
     let other = Screen { lines: vec!["ready".to_owned()], command: "repl".into() }.read(Reads::Other);
     assert_eq!((other.state, other.composer), (PaneState::Idle, None));
+}
+
+#[test]
+fn a_question_that_shows_less_than_all_says_so() {
+    assert!(view("codex", Reads::Codex, "asking").dialog.is_some_and(|dialog| !dialog.partial));
+    let mut cut = screen("codex", "asking");
+    let command = cut.lines.iter().rposition(|line| line.contains("made.txt") && line.contains('$')).unwrap();
+    cut.lines.insert(command + 1, "  [… 78 lines] ctrl + a view all".to_owned());
+    // In a small window nothing parts the options from how to choose.
+    let last = cut.lines.iter().rposition(|line| line.contains("3. No")).unwrap();
+    cut.lines.remove(last + 1);
+    let dialog = cut.read(Reads::Codex).dialog.unwrap();
+    assert!(dialog.partial && dialog.action.ends_with("[… 78 lines] ctrl + a view all"), "{dialog:?}");
+    assert_eq!(dialog.options.last().unwrap().label, "No, and tell Codex what to do differently (esc)");
 }
 
 #[test]

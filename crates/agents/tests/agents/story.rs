@@ -30,7 +30,10 @@ impl Story {
         let mut registry = Registry::default();
         agents.iter().cloned().for_each(|spec| registry.insert(spec));
         let (log, clock) = (Arc::new(MemoryLog::new()), Arc::new(SystemClock));
-        let hall = Hall::open(HallParts { log, clock, registry, defaults: policy.clone(), owner: "test".into() }).await.unwrap();
+        let hall =
+            Hall::open(HallParts { log, clock, registry, defaults: policy.clone(), budgets: Default::default(), owner: "test".into() })
+                .await
+                .unwrap();
         let user = Actor::human("user");
         let stream = hall.create("Story".into(), policy, user.clone(), None).await.unwrap().stream;
         let invites = agents.iter().map(|spec| Control::Invite(Invite::new(spec.client.clone(), spec.profile.clone(), spec.facts())));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moothall_agents::terminal::{Plain, Program, Reads, TmuxHost};
-use moothall_engine::sessions::{Adopt, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, View};
+use moothall_engine::sessions::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, View};
 use moothall_testkit::fake_tui;
 use tempfile::TempDir;
 use tokio::sync::broadcast::Receiver;
@@ -258,10 +258,14 @@ async fn nothing_is_typed_into_what_is_not_free() {
     ann.press(Key::Enter).await;
     let asking = ann.until("a question", |view| view.state == PaneState::Asking).await;
     let dialog = asking.dialog.unwrap();
-    assert_eq!((dialog.action.as_str(), dialog.options), ("Bash command\nrm -rf x", vec!["Yes".to_owned(), "No".to_owned()]));
+    let labels: Vec<_> = dialog.options.iter().map(|option| option.label.as_str()).collect();
+    assert_eq!((dialog.action.as_str(), labels), ("Bash command\nrm -rf x", vec!["Yes", "No"]));
     assert!(ann.refused().await.contains("question"));
-    assert!(matches!(terminals.host.press(&ann.pane, Key::Option(2)).await, Err(HostFault::Refused(_))), "there are two options");
-    ann.press(Key::Option(1)).await;
+    let choose = async |dialog: &Dialog, option| terminals.host.choose(&ann.pane, "fake", dialog, option).await;
+    assert!(matches!(choose(&dialog, 2).await, Err(HostFault::Refused(_))), "there are two options");
+    let other = Dialog { action: "Bash command\nrm -rf y".into(), ..dialog.clone() };
+    assert!(matches!(choose(&other, 0).await, Err(HostFault::Refused(_))), "its words are the same, and it is another dialog");
+    choose(&dialog, 1).await.unwrap();
     ann.until("no", |view| view.state == PaneState::Idle && view.text.contains("Not allowed: rm -rf x")).await;
 
     ann.paste("[shell]").await.unwrap();

@@ -62,12 +62,15 @@ fn a_permission_names_the_exact_action_and_not_its_title() {
     let input = json!({"command": "rm -rf build", "description": "List files"});
     let asked = json!({"session_id": "n", "tool_name": "Bash", "tool_input": input, "permission_suggestions": []});
     let action = r#"Bash {"command":"rm -rf build","description":"List files"}"#.to_owned();
-    assert_eq!(read("claude", "PermissionRequest", asked), heard("n", HookNews::Asks { action }));
+    assert_eq!(read("claude", "PermissionRequest", asked), heard("n", HookNews::Asks { action, partial: false }));
     let reminder = json!({"session_id": "n", "notification_type": "permission_prompt", "message": "Claude needs your permission"});
-    assert_eq!(read("claude", "Notification", reminder), heard("n", HookNews::Asks { action: "Claude needs your permission".into() }));
+    assert_eq!(
+        read("claude", "Notification", reminder),
+        heard("n", HookNews::Asks { action: "Claude needs your permission".into(), partial: true })
+    );
     assert_eq!(read("claude", "Notification", json!({"session_id": "n", "notification_type": "idle_prompt"})), News::Nothing);
     let gemini = json!({"session_id": "n", "notification_type": "ToolPermission", "message": "run it?", "details": {"command": "ls"}});
-    assert_eq!(read("gemini", "Notification", gemini), heard("n", HookNews::Asks { action: r#"{"command":"ls"}"#.into() }));
+    assert_eq!(read("gemini", "Notification", gemini), heard("n", HookNews::Asks { action: r#"{"command":"ls"}"#.into(), partial: false }));
 }
 
 #[test]

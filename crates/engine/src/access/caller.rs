@@ -10,7 +10,7 @@ use moothall_kernel::time::Timestamp;
 use moothall_kernel::view::Viewer;
 
 use super::{Scope, Scopes, TokenId};
-use crate::sessions::SessionId;
+use crate::sessions::{Rooms, SessionId};
 
 /// Who may do what without a credential.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub enum Reach {
     All,
     /// These.
     Only(Arc<BTreeSet<StreamId>>),
+    /// Those that a session is in or made, as they are now.
+    Session(Arc<Rooms>),
 }
 
 impl Reach {
@@ -57,14 +59,24 @@ impl Reach {
         match self {
             Reach::All => true,
             Reach::Only(streams) => streams.contains(stream),
+            Reach::Session(rooms) => rooms.include(stream),
         }
     }
 
     /// The conversations, where they are counted.
-    pub fn only(&self) -> Option<&BTreeSet<StreamId>> {
+    pub fn only(&self) -> Option<Arc<BTreeSet<StreamId>>> {
         match self {
             Reach::All => None,
-            Reach::Only(streams) => Some(streams),
+            Reach::Only(streams) => Some(streams.clone()),
+            Reach::Session(rooms) => Some(rooms.now()),
+        }
+    }
+
+    /// Resolves when a conversation is not within it any more; what a credential is bound to does not change.
+    pub async fn left(&self, stream: &StreamId) {
+        match self {
+            Reach::Session(rooms) => rooms.left(stream).await,
+            Reach::All | Reach::Only(_) => std::future::pending().await,
         }
     }
 }
@@ -103,7 +115,6 @@ const LOCAL: Scopes = Scopes::of(&[
     Scope::ParticipantsInvite,
     Scope::TurnsControl,
     Scope::AgentsRun,
-    Scope::SessionsDrive,
 ]);
 
 /// What a caller is not allowed, in words for people.
@@ -116,8 +127,9 @@ pub enum Denied {
     Scope(Scope),
     /// Local mode gives this to nobody without a credential.
     #[error(
-        "This needs a credential with the scope `{0}`, also on this computer. Open the page at the address that `moothall serve` prints, \
-         use `moothall` as the user who runs the server, or send a token: Authorization: Bearer …"
+        "This needs a credential with the scope `{0}`, also on this computer. Open the page at the address that `moothall page` prints, \
+         use `moothall` as the user who runs the server, or send a token: Authorization: Bearer … (`moothall token create` makes one, and \
+         `moothall mcp install` one for an MCP client.)"
     )]
     Proof(Scope),
     /// Somebody speaks as somebody else.
@@ -131,6 +143,23 @@ pub enum Denied {
     /// The credential is for some conversations only, and this is about all.
     #[error("Your token is for some conversations only, and this is about the whole server. Use one that is not bound to conversations.")]
     Bound,
+    /// The program of a session, or an agent, is about to touch a session that it did not start.
+    #[error(
+        "`{0}` was started by somebody else. An agent looks at the terminals of, interrupts and ends only the sessions that it started \
+         itself; send it a message, or ask a person."
+    )]
+    NotStarted(ParticipantId),
+    /// They share no conversation.
+    #[error(
+        "You share no conversation with `{0}`. A person can bring you together: `moothall link`, or an invitation of both into a conversation."
+    )]
+    NotMet(ParticipantId),
+    /// An agent has begun as many conversations as it may for now.
+    #[error("An agent begins at most 20 conversations an hour, and you have. Go on in one that there is, or wait.")]
+    Begun,
+    /// It is a person's.
+    #[error("Only a person may {0}, with the start-up credential or a token of their own that has the scope `sessions:drive`.")]
+    Person(&'static str),
     /// What a session has is worth something as long as the session lives, and is turned into nothing that lasts.
     #[error("The token of a session cannot be turned into another credential. Ask a person for one: `moothall token create`.")]
     Session,
@@ -144,6 +173,10 @@ impl Denied {
             Denied::Proof(scope) => format!("without a credential for {scope}"),
             Denied::Name { claimed, .. } => format!("as {claimed}"),
             Denied::Bound => "with a token for some conversations".into(),
+            Denied::NotStarted(name) => format!("to {name}, which it did not start"),
+            Denied::NotMet(name) => format!("to {name}, with which it shares no conversation"),
+            Denied::Begun => "to begin so many conversations".into(),
+            Denied::Person(deed) => format!("to {deed}"),
             Denied::Session => "with the token of a session".into(),
         }
     }
@@ -157,6 +190,13 @@ impl Caller {
             Mode::Token => Scopes::NONE,
         };
         Caller { proof: None, scopes, reach: Reach::All }
+    }
+
+    /// The same, where nobody can say whose process asks: what makes a program run is not theirs.
+    #[must_use]
+    pub fn unseen(self) -> Caller {
+        let scopes = self.scopes.iter().filter(|scope| self.is_proven() || *scope != Scope::AgentsRun).collect();
+        Caller { scopes, ..self }
     }
 
     /// Who they are, where that is proven.
@@ -200,6 +240,22 @@ impl Caller {
         if self.is_proven() { Ok(()) } else { Err(Denied::Proof(scope)) }
     }
 
+    /// Whether they are a program of which it is known that it is one.
+    pub fn is_agent(&self) -> bool {
+        self.principal().is_some_and(|principal| principal.kind == Kind::Agent)
+    }
+
+    /// Whether they may list what is theirs, and begin something of their own: who is bound to conversations may not.
+    ///
+    /// # Errors
+    /// [`Denied::Bound`].
+    pub fn must_be_unbound(&self) -> Result<(), Denied> {
+        match self.reach {
+            Reach::All | Reach::Session(_) => Ok(()),
+            Reach::Only(_) => Err(Denied::Bound),
+        }
+    }
+
     /// Whether this is about the whole server, and they reach all of it.
     ///
     /// # Errors
@@ -214,13 +270,14 @@ impl Caller {
     /// [`Denied::Name`].
     pub fn acting_as(&self, named: Option<ParticipantId>) -> Result<Option<Actor>, Denied> {
         let Some(principal) = self.principal() else {
-            return Ok(named.map(|id| Actor { id, human: false }));
+            return Ok(named.map(Actor::unproven));
         };
-        let human = principal.kind == Kind::Human;
+        let own = || Actor { id: principal.id.clone(), human: principal.kind == Kind::Human, proven: true };
         match named {
-            None => Ok(Some(Actor { id: principal.id.clone(), human })),
-            Some(id) if id == principal.id || self.is_named_by_session(&id) => Ok(Some(Actor { id: principal.id.clone(), human })),
-            Some(id) if self.scopes.has(Scope::ServerAdmin) => Ok(Some(Actor { id, human: false })),
+            None => Ok(Some(own())),
+            Some(id) if id == principal.id || self.is_named_by_session(&id) => Ok(Some(own())),
+            // It is the operator's doing, and proven as that.
+            Some(id) if self.scopes.has(Scope::ServerAdmin) => Ok(Some(Actor::named(id))),
             Some(claimed) => Err(Denied::Name { own: principal.id.clone(), claimed }),
         }
     }
@@ -275,7 +332,7 @@ mod tests {
     #[test]
     fn in_local_mode_the_name_is_the_clients_word_and_proves_nothing() {
         let anybody = Caller::anonymous(Mode::Local);
-        assert_eq!(anybody.acting_as(Some("ann".into())), Ok(Some(Actor { id: "ann".into(), human: false })));
+        assert_eq!(anybody.acting_as(Some("ann".into())), Ok(Some(Actor::unproven("ann"))));
         assert_eq!(anybody.viewer(None), Ok(Viewer::Operator));
         assert_eq!(anybody.must(Scope::ThreadsAdmin), Ok(()));
         assert_eq!(anybody.must_prove(Scope::ThreadsAdmin), Err(Denied::Proof(Scope::ThreadsAdmin)));
@@ -294,19 +351,19 @@ mod tests {
     #[test]
     fn whoever_is_known_acts_and_looks_in_their_own_name() {
         let critic = holder("critic", Kind::Agent, Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite]));
-        assert_eq!(critic.acting_as(None), Ok(Some(Actor { id: "critic".into(), human: false })));
+        assert_eq!(critic.acting_as(None), Ok(Some(Actor::named("critic"))));
         let denied = Denied::Name { own: "critic".into(), claimed: "user".into() };
         assert_eq!(critic.acting_as(Some("user".into())), Err(denied.clone()));
         assert_eq!(critic.viewer(Some("user".into())), Err(denied));
         assert_eq!(critic.viewer(None), Ok(Viewer::Participant("critic".into())));
         let ann = holder("ann", Kind::Human, Scopes::of(&[Scope::ThreadsWrite]));
-        assert_eq!(ann.acting_as(Some("ann".into())), Ok(Some(Actor { id: "ann".into(), human: true })));
+        assert_eq!(ann.acting_as(Some("ann".into())), Ok(Some(Actor::human("ann"))));
     }
 
     #[test]
     fn an_administrator_may_speak_for_others_and_does_not_make_them_people() {
         let operator = holder("user", Kind::Human, Scopes::of(&[Scope::ServerAdmin]));
-        assert_eq!(operator.acting_as(Some("critic".into())), Ok(Some(Actor { id: "critic".into(), human: false })));
+        assert_eq!(operator.acting_as(Some("critic".into())), Ok(Some(Actor::named("critic"))));
         assert_eq!(operator.viewer(None), Ok(Viewer::Operator));
         assert_eq!(operator.viewer(Some("critic".into())), Ok(Viewer::Participant("critic".into())));
     }

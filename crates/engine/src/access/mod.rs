@@ -11,13 +11,16 @@ mod caller;
 mod audit;
 mod principals;
 mod refusals;
+mod begun;
 mod permit;
 mod invite;
 mod session;
+mod over;
 
 pub use audit::{AuditEntry, Audited, Deed};
 pub use caller::{Caller, Denied, Mode, Principal, Proof, Reach};
 pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};
+pub use over::Over;
 pub use principals::{Kept, Principals};
 pub use scope::{Scope, Scopes};
 pub use token::{NoChance, Secret, Token, TokenHash, TokenId, TokenKind, reach_of};
@@ -32,7 +35,8 @@ use moothall_kernel::time::{Millis, Timestamp};
 use tokio::sync::broadcast;
 
 use crate::hall::{Hall, HallError};
-use crate::sessions::Sessions;
+use crate::sessions::{SessionError, Sessions};
+use begun::Begun;
 use refusals::Refusals;
 
 /// Revocations that a listener may lag behind; one that does takes its own credential for revoked and has to show it again.
@@ -63,6 +67,9 @@ pub enum AccessError {
     /// The principal is known as the other kind.
     #[error("`{0}` is known here as the other kind: a principal is a person or an agent, for ever. Choose another id.")]
     OtherKind(ParticipantId),
+    /// It is, or was, the name of a session.
+    #[error("`{0}` is, or was, the name of a session, and what a session said stays its own. Choose another id.")]
+    OfSession(ParticipantId),
     /// There is no such credential.
     #[error("There is no token with this id. `moothall token list` shows them all.")]
     Unknown,
@@ -72,6 +79,9 @@ pub enum AccessError {
     /// The log failed, or a conversation does not exist.
     #[error(transparent)]
     Hall(#[from] HallError),
+    /// The session does not exist, or something is in its way.
+    #[error(transparent)]
+    Session(#[from] SessionError),
 }
 
 impl From<NoChance> for AccessError {
@@ -108,13 +118,25 @@ pub struct Access {
     startup: Option<Startup>,
     revoked: broadcast::Sender<TokenId>,
     refusals: Refusals,
+    begun: Begun,
 }
 
 impl Access {
     /// Access to a hall, in a mode, with the start-up credential of this run.
     pub fn new(hall: Hall, mode: Mode, startup: Option<&Secret>) -> Self {
         let startup = startup.and_then(|secret| Some(Startup { id: TokenId::fresh_startup().ok()?, hash: secret.hash() }));
-        Self { hall, mode, startup, revoked: broadcast::channel(REVOCATIONS_LEN).0, refusals: Refusals::default() }
+        Self { hall, mode, startup, revoked: broadcast::channel(REVOCATIONS_LEN).0, refusals: Refusals::default(), begun: Begun::default() }
+    }
+
+    /// Whether somebody may begin one more conversation: people always, agents so many within an hour.
+    ///
+    /// # Errors
+    /// [`Denied::Begun`].
+    pub fn may_begin(&self, caller: &Caller) -> Result<(), Denied> {
+        match caller.principal().filter(|_| caller.is_agent()) {
+            Some(agent) if !self.begun.admit(&agent.id, self.hall.now()) => Err(Denied::Begun),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Who may do what without a credential.
@@ -195,6 +217,7 @@ impl Access {
         let NewToken { principal, scopes, threads, label, valid_for } = wanted;
         let scopes = scopes.unwrap_or(usual_scopes(principal.kind));
         check_scopes(&principal, scopes, threads.is_some())?;
+        self.check_name(&principal)?;
         let valid_for = valid_for.unwrap_or(TOKEN_VALID);
         if valid_for.0 == 0 || valid_for > TOKEN_VALID_MAX {
             return Err(AccessError::Invalid("A token is worth something for at least a moment and at most ten years.".into()));
@@ -217,6 +240,12 @@ impl Access {
             last_used_at: None,
             revoked_at: None,
         })
+    }
+
+    /// A principal is nobody's session, living or ended.
+    fn check_name(&self, principal: &Principal) -> Result<(), AccessError> {
+        let taken = self.hall.inner.sessions.was_called(&principal.id);
+        if taken { Err(AccessError::OfSession(principal.id.clone())) } else { Ok(()) }
     }
 
     /// Signs a browser in: gives a credential of its own to whoever presents one that is worth something, or an invitation.

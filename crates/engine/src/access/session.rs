@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use moothall_kernel::participant::Kind;
 
-use super::{Access, Caller, Principal, Proof, Reach, Scope, Scopes, TokenId};
+use super::{Access, Caller, Principal, Proof, Scope, Scopes, TokenId};
 
 /// What a session may do: what people give an agent to work with, and nothing of what they decide themselves.
 const OF_SESSION: Scopes = Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite, Scope::ParticipantsInvite, Scope::SessionsDrive]);
@@ -15,9 +15,10 @@ impl Access {
         let sessions = self.hall.sessions().ok()?;
         let session = sessions.by_token(presented)?;
         let name = sessions.find(session.as_str()).ok()?.session.name;
+        let reach = sessions.reach_of(&session);
         let principal = Principal { id: name, kind: Kind::Agent };
         let token = TokenId::new(format!("session-{session}"));
         let proof = Proof { principal, token, parent: None, expires_at: None, session: Some(session) };
-        Some(Caller { proof: Some(Arc::new(proof)), scopes: OF_SESSION, reach: Reach::All })
+        Some(Caller { proof: Some(Arc::new(proof)), scopes: OF_SESSION, reach })
     }
 }

@@ -1,6 +1,7 @@
 //! Sessions and listeners in memory.
 
 use async_trait::async_trait;
+use moothall_kernel::ids::StreamId;
 
 use super::MemoryLog;
 use crate::ports::{LogError, SessionBook};
@@ -30,5 +31,19 @@ impl SessionBook for MemoryLog {
     async fn unlisten(&self, target: &SessionId, caller: &SessionId) -> Result<(), LogError> {
         self.shelf().listeners.remove(&(target.clone(), caller.clone()));
         Ok(())
+    }
+
+    async fn enter(&self, session: &SessionId, room: &StreamId) -> Result<(), LogError> {
+        self.shelf().rooms.insert((session.clone(), room.clone()));
+        Ok(())
+    }
+
+    async fn leave(&self, session: &SessionId, room: &StreamId) -> Result<(), LogError> {
+        self.shelf().rooms.remove(&(session.clone(), room.clone()));
+        Ok(())
+    }
+
+    async fn rooms(&self, session: &SessionId) -> Result<Vec<StreamId>, LogError> {
+        Ok(self.shelf().rooms.iter().filter(|(of, _)| of == session).map(|(_, room)| room.clone()).collect())
     }
 }

@@ -81,6 +81,10 @@ impl Agent for Terminals {
         self.tell_all(|| Mail::Cancel(key.clone()));
     }
 
+    fn lapsed(&self, key: &TurnKey) {
+        self.tell_all(|| Mail::Lapse(key.clone()));
+    }
+
     fn permit(&self, _key: &TurnKey, permission: &PermissionId, option: Option<&str>) {
         self.tell_all(|| Mail::Permit(permission.clone(), option.map(str::to_owned)));
     }
@@ -90,9 +94,10 @@ impl Agent for Terminals {
 async fn house(sessions: &Sessions, job: Job, reporter: Arc<dyn Reporter>) {
     let moved = async {
         let client = job.profile.client.clone().unwrap_or_default();
-        let by = Actor { id: ParticipantId::moothall(), human: true };
-        let name = Some(job.participant.to_string()).filter(|name| sessions.is_free(name));
-        let new = NewSession { client, cwd: PathBuf::new(), args: Vec::new(), name, by: by.clone() };
+        let by = Actor::human(ParticipantId::moothall());
+        let name = job.participant.to_string();
+        let name = if sessions.is_free(&name).await { Some(name) } else { None };
+        let new = NewSession { client, cwd: PathBuf::new(), args: Vec::new(), name, by: by.clone(), session: None };
         let session = sessions.start(new).await?.session;
         let invite = Invite { participant: job.participant.to_string(), profile: Profile::default(), ..sessions.invite(&session.id)? };
         let controls = vec![Control::Invite(invite)];

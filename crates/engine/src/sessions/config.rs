@@ -1,10 +1,12 @@
 //! What can be set for sessions, and what they are opened with.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::SessionHost;
+use super::{ClientRights, SessionHost};
 
 /// Longest beginning of a prompt that is compared, in bytes.
 const CHECKPOINT_BYTES_MAX: usize = 256;
@@ -16,12 +18,14 @@ pub struct SessionParts {
     pub host: Arc<dyn SessionHost>,
     /// How they behave.
     pub config: SessionsConfig,
+    /// What the operator grants to clients beyond what every session may.
+    pub clients: BTreeMap<String, ClientRights>,
 }
 
 impl SessionParts {
     /// Sessions in these terminals that behave as usual.
     pub fn new(host: Arc<dyn SessionHost>) -> Self {
-        Self { host, config: SessionsConfig::default() }
+        Self { host, config: SessionsConfig::default(), clients: BTreeMap::new() }
     }
 }
 
@@ -31,6 +35,11 @@ impl SessionParts {
 pub struct SessionsConfig {
     /// How prompts begin that are checkpoints.
     pub checkpoints: Checkpoints,
+    /// Folders in which, and below which, agents may start those that are `startable_by_agents`.
+    pub folders: Vec<PathBuf>,
+    /// How many live at once; 0 is as many as there may be. Given with the other limits of the server.
+    #[serde(skip)]
+    pub most: usize,
 }
 
 /// How the prompts begin that a program's surroundings give it at checkpoints: reminders to go on, which nobody said. The answer to
@@ -41,7 +50,7 @@ pub struct Checkpoints(Vec<String>);
 
 impl Default for Checkpoints {
     fn default() -> Self {
-        Self(["[Checkpoint]", "[TeleClaude Checkpoint]"].map(str::to_owned).into())
+        Self(["[Checkpoint]", "[TeleClaude Checkpoint]", "[System: You successfully executed"].map(str::to_owned).into())
     }
 }
 
@@ -81,6 +90,10 @@ mod tests {
         let own = Checkpoints::try_from(vec!["<reminder>".to_owned()]).unwrap();
         assert!(own.include("\n  <reminder> go on") && !own.include("go on <reminder>") && !own.include("[Checkpoint] go on"));
         assert!(Checkpoints::default().include("[Checkpoint] go on"));
+        // Gemini's own, after a tool whose answer was empty.
+        assert!(
+            Checkpoints::default().include("[System: You successfully executed a tool but returned an empty response. Please proceed.]")
+        );
         assert!(!Checkpoints::try_from(Vec::new()).unwrap().include("[Checkpoint] go on"));
     }
 

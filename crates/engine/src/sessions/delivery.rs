@@ -114,6 +114,9 @@ impl Runner {
             DeliveryState::Accepted => current.stage = Stage::Accepted,
             DeliveryState::Done | DeliveryState::Failed | DeliveryState::Unknown => return,
         }
+        let turn = current.key.turn;
+        let open = hall.view(&current.key.stream, move |state| state.turn(turn).map(|turn| turn.permissions().cloned().collect()));
+        self.questions.remember(open.await.ok().flatten().unwrap_or_default());
         self.current = Some(current);
     }
 

@@ -6,17 +6,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use moothall_kernel::command::{Actor, Command, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, StreamId};
-use moothall_kernel::names;
 use moothall_kernel::participant::{Address, AgentFacts, OnLost, Participant, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
-use uuid::Uuid;
 
 use super::agent::Terminals;
-use super::hooks::{Heard, Hook, HookNews, Permit};
+use super::hooks::{Heard, Hook, Permit};
 use super::host::{HostFault, Launch, Pane, PaneNews, SessionHost, View};
 use super::runner::{Mail, Runner};
-use super::{Doing, NewObserved, NewSession, Origin, Session, SessionError, SessionId, SessionParts, SessionsConfig, Status};
+use super::secrets::{fresh_token, hash_of};
+use super::{
+    ClientRights, Doing, NewObserved, NewSession, Origin, Rooms, Session, SessionError, SessionId, SessionParts, SessionsConfig, Starter,
+    Status,
+};
 use crate::agent::Agent;
 use crate::crash;
 use crate::hall::{Bell, HallError, Idempotency};
@@ -25,7 +27,7 @@ use crate::ports::LogError;
 use crate::settle::{IDEM, claim_key};
 
 /// The address kind of a participant that is a session.
-const ADDRESS: &str = "session";
+pub(crate) const ADDRESS: &str = "session";
 /// What sessions may say to each other in one home before a person has to look.
 const HOME_EXCHANGES_MAX: u32 = 200;
 /// Shortest beginning of an id that finds a session.
@@ -41,6 +43,7 @@ pub(super) struct Shared {
     pub(super) hall: Weak<Inner>,
     host: Option<Arc<dyn SessionHost>>,
     pub(super) config: SessionsConfig,
+    pub(super) clients: BTreeMap<String, ClientRights>,
     seats: Mutex<BTreeMap<SessionId, Arc<Seat>>>,
     /// Conversations that were links when last looked at.
     pub(super) links: Mutex<BTreeSet<StreamId>>,
@@ -54,6 +57,7 @@ pub(super) struct Shared {
 pub(super) struct Seat {
     known: Mutex<Known>,
     mail: mpsc::UnboundedSender<Mail>,
+    rooms: Arc<Rooms>,
     /// Turns true when it is over.
     over: watch::Sender<bool>,
 }
@@ -66,6 +70,7 @@ struct Founding<'a> {
     origin: Origin,
     token: &'a str,
     by: &'a Actor,
+    starter: Starter,
     key: Option<Idempotency>,
 }
 
@@ -87,6 +92,11 @@ struct Known {
 impl Seat {
     fn lock(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where it is.
+    pub(crate) fn rooms(&self) -> &Arc<Rooms> {
+        &self.rooms
     }
 
     pub(super) fn session(&self) -> Session {
@@ -122,16 +132,21 @@ pub(super) fn target(session: &SessionId) -> String {
 }
 
 /// The session that a participant is.
-pub(super) fn session_of(participant: &Participant) -> Option<SessionId> {
-    let address = participant.address.as_ref().filter(|address| address.kind == ADDRESS)?;
-    Some(SessionId::new(&address.local_id))
+pub(crate) fn session_of(participant: &Participant) -> Option<SessionId> {
+    participant.address.as_ref().and_then(named_by)
+}
+
+/// The session that an address names.
+pub(crate) fn named_by(address: &Address) -> Option<SessionId> {
+    (address.kind == ADDRESS).then(|| SessionId::new(&address.local_id))
 }
 
 impl Sessions {
     pub(crate) fn new(hall: Weak<Inner>, parts: Option<SessionParts>) -> Self {
+        let clients = parts.as_ref().map(|parts| parts.clients.clone()).unwrap_or_default();
         let (host, config) = parts.map(|parts| (parts.host, parts.config)).unzip();
         let (seats, links, making, housing) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default(), Mutex::default());
-        Self { shared: Arc::new(Shared { hall, host, config: config.unwrap_or_default(), seats, links, making, housing }) }
+        Self { shared: Arc::new(Shared { hall, host, config: config.unwrap_or_default(), clients, seats, links, making, housing }) }
     }
 
     /// Takes up the sessions that lived when the server went away.
@@ -141,12 +156,15 @@ impl Sessions {
         }
         let Some(hall) = self.shared.hall.upgrade() else { return Ok(()) };
         let Some(book) = hall.log.sessions() else { return Ok(()) };
-        let mut living = false;
+        let mut living = Vec::new();
         for session in book.all().await? {
-            living |= session.ended.is_none();
+            living.extend(session.ended.is_none().then(|| session.id.clone()));
             self.seat(session);
         }
-        if living {
+        for session in &living {
+            self.find_rooms(&hall, session).await?;
+        }
+        if !living.is_empty() {
             self.find_links(&hall).await?;
         }
         Ok(())
@@ -192,7 +210,8 @@ impl Sessions {
         let doing = if session.ended.is_some() { Doing::Ended } else { Doing::Starting };
         let known = Mutex::new(Known { session: session.clone(), doing, waiting: 0 });
         let over = watch::Sender::new(session.ended.is_some());
-        let seat = Arc::new(Seat { known, mail, over });
+        let rooms = Arc::new(Rooms::of(&session.id));
+        let seat = Arc::new(Seat { known, mail, rooms, over });
         self.seats().insert(session.id.clone(), seat.clone());
         self.ring();
         if session.ended.is_none()
@@ -230,6 +249,11 @@ impl Sessions {
         }
     }
 
+    /// Whether a conversation is the home of a session, living or ended.
+    pub(crate) fn is_home(&self, stream: &StreamId) -> bool {
+        self.seats().contains_key(stream)
+    }
+
     /// A session that lives.
     pub(super) fn living(&self, id: &SessionId) -> Result<Arc<Seat>, SessionError> {
         let seat = self.seat_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
@@ -244,17 +268,6 @@ impl Sessions {
         let Some(mut over) = self.seat_of(id).map(|seat| seat.over.subscribe()) else { return };
         // A seat is never given up, so the sender does not go away.
         let _ = over.wait_for(|over| *over).await;
-    }
-
-    /// The living session whose environment holds this secret.
-    pub fn by_token(&self, token: &str) -> Option<SessionId> {
-        let hash = hash_of(token);
-        let seats = self.seats();
-        let own = |seat: &&Arc<Seat>| {
-            let known = seat.lock();
-            known.session.ended.is_none() && known.session.token_hash == hash
-        };
-        seats.values().find(own).map(|seat| seat.session().id)
     }
 
     /// Starts a program in a terminal of its own, with a home to talk to it in.
@@ -290,6 +303,7 @@ impl Sessions {
             let known: Vec<_> = host.programs().into_iter().map(|(client, _)| client).collect();
             return Err(SessionError::Invalid(format!("There is no program {:?}; there are: {}.", new.client, known.join(", "))));
         }
+        self.check_family(&new.starter())?;
         let token = fresh_token();
         let mut session = self
             .found(Founding {
@@ -299,6 +313,7 @@ impl Sessions {
                 origin: Origin::Started,
                 token: &token,
                 by: &new.by,
+                starter: new.starter(),
                 key,
             })
             .await?;
@@ -358,18 +373,38 @@ impl Sessions {
         }
         let NewObserved { adopt, name, by } = &new;
         let (client, name, token) = (&*adopt.client, name.as_deref(), fresh_token());
-        let founding = Founding { client, name, cwd: "/".into(), origin: Origin::Observed, token: &token, by, key };
+        let founding = Founding {
+            client,
+            name,
+            cwd: "/".into(),
+            origin: Origin::Observed,
+            token: &token,
+            by,
+            starter: Starter::Person(by.id.clone()),
+            key,
+        };
         let mut session = self.found(founding).await?;
         self.settle_in(&mut session, pane).await
     }
 
+    /// Whether one more session may live.
+    fn check_room(&self) -> Result<(), SessionError> {
+        let most = self.shared.config.most;
+        if most > 0 && self.list(false).len() >= most {
+            return Err(SessionError::Conflict(format!("{most} sessions live, and no more may; end one first.")));
+        }
+        Ok(())
+    }
+
     /// Makes the home and keeps the session, before anything runs.
     async fn found(&self, founding: Founding<'_>) -> Result<Session, SessionError> {
-        let Founding { client, name, cwd, origin, token, by, key } = founding;
+        let Founding { client, name, cwd, origin, token, by, starter, key } = founding;
         let hall = self.hall()?;
         let _making = self.shared.making.lock().await;
-        let name = self.free_name(client, name)?;
-        let policy = Policy { name: PolicyName::Open, max_exchanges_without_human: HOME_EXCHANGES_MAX, ..hall.defaults.clone() };
+        self.check_room()?;
+        let name = self.free_name(client, name).await?;
+        let policy =
+            Policy { name: PolicyName::Open, max_exchanges_without_human: HOME_EXCHANGES_MAX, ..(*hall.standing().defaults()).clone() };
         let title = match cwd.file_name() {
             Some(folder) if origin == Origin::Started => format!("{name} in {}", folder.to_string_lossy()),
             _ => name.to_string(),
@@ -387,6 +422,7 @@ impl Sessions {
             token_hash: hash_of(token),
             started_at: hall.now(),
             ended: None,
+            started_by: Some(starter),
         };
         let invite = Control::Invite(invite_of(&session));
         hall.submit(&session.id, Command::Control { by: by.clone(), controls: vec![invite] }, None).await?;
@@ -405,7 +441,7 @@ impl Sessions {
         let hall = self.hall()?;
         session.ended = Some((hall.now(), fault.to_string()));
         self.keep(&session).await?;
-        let by = Actor { id: ParticipantId::moothall(), human: true };
+        let by = Actor::human(ParticipantId::moothall());
         let _ = hall.submit(&session.id, Command::Archive { on: true, by }, None).await;
         self.host()?.forget(&session.id).await;
         Err(host_error(fault))
@@ -426,31 +462,6 @@ impl Sessions {
 
     pub(super) fn end_housing(&self, of: &(StreamId, ParticipantId)) {
         self.shared.housing.lock().unwrap_or_else(PoisonError::into_inner).remove(of);
-    }
-
-    /// Whether no living session is called so, and one could be.
-    pub(super) fn is_free(&self, name: &str) -> bool {
-        self.free_name("", Some(name)).is_ok()
-    }
-
-    /// The given name, or the client's with the first number that is free.
-    fn free_name(&self, client: &str, name: Option<&str>) -> Result<ParticipantId, SessionError> {
-        let living = self.list(false);
-        let taken = |name: &str| {
-            let skeleton = names::skeleton(name);
-            living.iter().any(|status| names::skeleton(status.session.name.as_str()) == skeleton)
-        };
-        if let Some(name) = name {
-            names::check_id(name).map_err(|fault| SessionError::Invalid(format!("The name {name:?} {}.", fault.explain())))?;
-            if taken(name) {
-                return Err(SessionError::Conflict(format!("A session called {name} lives already; choose another name.")));
-            }
-            return Ok(ParticipantId::new(name));
-        }
-        let stem = if names::check_id(client).is_ok() { client } else { "session" };
-        let numbered = (2..).map(|number: u32| format!("{stem}-{number}"));
-        let free = std::iter::once(stem.to_owned()).chain(numbered).find(|name| !taken(name));
-        Ok(ParticipantId::new(free.unwrap_or_default()))
     }
 
     /// How a session takes part in a conversation, under its own name.
@@ -517,7 +528,7 @@ impl Sessions {
         self.ask_runner(id, |reply| Mail::End(why, reply)).await?
     }
 
-    async fn ask_runner<T>(&self, id: &SessionId, mail: impl FnOnce(oneshot::Sender<T>) -> Mail) -> Result<T, SessionError> {
+    pub(super) async fn ask_runner<T>(&self, id: &SessionId, mail: impl FnOnce(oneshot::Sender<T>) -> Mail) -> Result<T, SessionError> {
         let seat = self.living(id)?;
         let (reply, answer) = oneshot::channel();
         seat.send(mail(reply));
@@ -548,11 +559,10 @@ impl Sessions {
 
     /// Waits for a person's answer to what a program asks. Dropping the future takes the question back.
     pub async fn ask(&self, hook: Hook) -> Permit {
-        let HookNews::Asks { action } = hook.news.clone() else { return Permit::Undecided };
         if self.check(&hook).is_err() {
             return Permit::Undecided;
         }
-        self.ask_runner(&hook.session, |reply| Mail::Ask(action, reply)).await.unwrap_or(Permit::Undecided)
+        self.ask_runner(&hook.session.clone(), |reply| Mail::Ask(hook, reply)).await.unwrap_or(Permit::Undecided)
     }
 }
 
@@ -574,14 +584,4 @@ pub(super) fn host_error(fault: HostFault) -> SessionError {
 
 pub(super) fn log_error(error: LogError) -> SessionError {
     SessionError::Hall(error.into())
-}
-
-fn hash_of(token: &str) -> String {
-    blake3::hash(token.as_bytes()).to_hex().to_string()
-}
-
-/// A secret that cannot be guessed: the hash of more than 256 random bits.
-fn fresh_token() -> String {
-    let random = [Uuid::new_v4(), Uuid::new_v4(), Uuid::new_v4()].map(Uuid::into_bytes).concat();
-    format!("ses_{}", blake3::hash(&random).to_hex())
 }

@@ -21,6 +21,18 @@ pub enum Origin {
     Observed,
 }
 
+/// Who had a session started. What it starts may be steered by a program that started it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Starter {
+    /// A person, or the server for somebody whom a person invited.
+    Person(ParticipantId),
+    /// An agent with a token of its own.
+    Agent(ParticipantId),
+    /// The program of another session.
+    Session(SessionId),
+}
+
 /// A session as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
@@ -46,6 +58,9 @@ pub struct Session {
     pub started_at: Timestamp,
     /// When it ended, and why in one sentence.
     pub ended: Option<(Timestamp, String)>,
+    /// Who had it started; of those that began before this was kept nobody is known.
+    #[serde(default)]
+    pub started_by: Option<Starter>,
 }
 
 /// What a session is doing now.
@@ -87,6 +102,19 @@ pub struct NewSession {
     pub name: Option<String>,
     /// Who asks.
     pub by: Actor,
+    /// The session whose program asks, where it is one.
+    pub session: Option<SessionId>,
+}
+
+impl NewSession {
+    /// Who has it started.
+    pub fn starter(&self) -> Starter {
+        match &self.session {
+            Some(session) => Starter::Session(session.clone()),
+            None if self.by.human => Starter::Person(self.by.id.clone()),
+            None => Starter::Agent(self.by.id.clone()),
+        }
+    }
 }
 
 /// A program that runs already, to become a session.

@@ -45,6 +45,8 @@ pub enum HookNews {
     Asks {
         /// The exact action.
         action: String,
+        /// The report does not hold all of it.
+        partial: bool,
     },
     /// It ended.
     Ended,

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
+use moothall_kernel::permission::PermissionOption;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::sync::broadcast;
 
 use super::SessionId;
@@ -82,10 +84,60 @@ pub enum PaneState {
 /// A question of a program, recognised on its screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dialog {
-    /// What it wants to do.
+    /// What it wants to do, as far as it stands on the screen.
     pub action: String,
-    /// The answers it offers, in its own words.
-    pub options: Vec<String>,
+    /// Not all of that stands there.
+    pub partial: bool,
+    /// The answers it offers, in its own words and order. The id of each is the key that chooses it.
+    pub options: Vec<PermissionOption>,
+}
+
+impl Dialog {
+    /// All that it shows, to the last blank: with one blank more, a command may be another.
+    pub fn content(&self) -> String {
+        let labels = self.options.iter().map(|option| option.label.as_str()).collect::<Vec<_>>();
+        format!("{}\n\n{}", self.action, labels.join("\n"))
+    }
+
+    /// Whether it is the same dialog: that it has the same words in its options says nothing.
+    pub fn is_same(&self, other: &Dialog) -> bool {
+        self.content() == other.content()
+    }
+
+    /// Whether it can be what a report says that the program asks: the beginning of its command, or else something that it names, stands
+    /// in it. That is not proof, so both are shown to whoever decides.
+    pub fn shows(&self, reported: &str) -> bool {
+        const NAMED_CHARS: usize = 24;
+        let shown = squeezed(&self.action);
+        let named = |words: &str| {
+            let words: String = squeezed(words).chars().take(NAMED_CHARS).collect();
+            !words.is_empty() && shown.contains(&words)
+        };
+        let json = reported.find('{').and_then(|at| serde_json::from_str::<Value>(&reported[at..]).ok());
+        match json.as_ref().map(|json| (json, json.get("command").and_then(Value::as_str))) {
+            Some((_, Some(command))) => named(command),
+            Some((json, None)) => any_words(json, &named),
+            None => named(reported),
+        }
+    }
+}
+
+/// Without blanks, and without what boxes are drawn with.
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace() && !('\u{2500}'..='\u{257f}').contains(c)).collect()
+}
+
+/// Whether words of a value, apart from what it is called and of which kind it is, pass a test.
+fn any_words(value: &Value, test: &dyn Fn(&str) -> bool) -> bool {
+    match value {
+        Value::String(words) => test(words),
+        Value::Array(values) => values.iter().any(|value| any_words(value, test)),
+        Value::Object(fields) => fields
+            .iter()
+            .filter(|(name, _)| !matches!(name.as_str(), "type" | "title" | "description"))
+            .any(|(_, value)| any_words(value, test)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 /// A key that is not text.
@@ -95,8 +147,22 @@ pub enum Key {
     Enter,
     /// Escape: interrupts a running turn.
     Escape,
-    /// Chooses the option at this position of a dialog, counted from 0.
-    Option(usize),
+}
+
+/// What a program reports by itself, once it is started here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reports {
+    /// The end of each turn, with its words.
+    pub turns: bool,
+    /// Each prompt when it is taken, and not only with the end of its turn.
+    pub prompts: bool,
+    /// What it asks permission for.
+    pub questions: bool,
+}
+
+impl Reports {
+    /// All of it.
+    pub const ALL: Self = Self { turns: true, prompts: true, questions: true };
 }
 
 /// Something that happened in a pane.
@@ -133,9 +199,9 @@ pub enum HostFault {
 pub trait SessionHost: Send + Sync + 'static {
     /// The programs that can be started, by client name, with one sentence each.
     fn programs(&self) -> Vec<(String, String)>;
-    /// Whether a program reports its turns by itself once it is started here.
-    fn has_hooks(&self, _client: &str) -> bool {
-        false
+    /// What a program reports by itself once it is started here.
+    fn reports(&self, _client: &str) -> Reports {
+        Reports::default()
     }
     /// Where a program works when nobody says where.
     fn home(&self, _client: &str) -> PathBuf {
@@ -154,6 +220,9 @@ pub trait SessionHost: Send + Sync + 'static {
     async fn paste(&self, pane: &Pane, client: &str, text: &str) -> Result<(), HostFault>;
     /// Presses a key.
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault>;
+    /// Chooses the option at this position of a dialog, counted from 0. Looks right before the key is pressed that this very dialog
+    /// stands there; [`HostFault::Refused`] where it does not, and then no key was pressed.
+    async fn choose(&self, pane: &Pane, client: &str, dialog: &Dialog, option: usize) -> Result<(), HostFault>;
     /// The newest lines, with the history above the screen.
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault>;
     /// Ends the program and its pane; one that was adopted is only let go. One that is gone is ended already.

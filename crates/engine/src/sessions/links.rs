@@ -51,13 +51,13 @@ impl Sessions {
         }
         let by = self.actor(&new.by)?;
         let title = new.title.clone().unwrap_or_else(|| title_of(&sessions));
-        let policy = Policy { name: PolicyName::Open, ..hall.defaults.clone() };
+        let policy = Policy { name: PolicyName::Open, ..(*hall.standing().defaults()).clone() };
         let stream = hall.create(title, policy, by.clone(), None).await?.stream;
         let invites = new.members.iter().zip(&sessions).map(|(member, session)| Control::Invite(invite_as(session, member)));
         let mut controls: Vec<Control> = invites.collect();
         controls.push(Control::Bind(key));
         // The server makes the link; on whose behalf is in the log with the conversation's creation.
-        let maker = Actor { id: by.id.clone(), human: true };
+        let maker = Actor::human(by.id.clone());
         if let Err(error) = hall.submit(&stream, Command::Control { by: maker.clone(), controls }, None).await {
             let _ = hall.submit(&stream, Command::Archive { on: true, by: maker }, None).await;
             return Err(error.into());
@@ -85,7 +85,7 @@ impl Sessions {
     pub(super) fn actor(&self, asker: &Asker) -> Result<Actor, SessionError> {
         match asker {
             Asker::Actor(actor) => Ok(actor.clone()),
-            Asker::Session(id) => Ok(Actor { id: self.living(id)?.session().name, human: false }),
+            Asker::Session(id) => Ok(Actor::named(self.living(id)?.session().name)),
         }
     }
 
@@ -138,7 +138,7 @@ impl Sessions {
             Asker::Actor(actor) => actor.clone(),
             Asker::Session(session) => {
                 let own = self.member_id(id, session).await?;
-                Actor { id: own.ok_or_else(|| SessionError::Conflict("Only a member may close a link.".into()))?, human: false }
+                Actor::named(own.ok_or_else(|| SessionError::Conflict("Only a member may close a link.".into()))?)
             }
         };
         self.hall()?.submit(id, Command::Archive { on: true, by }, None).await?;
@@ -163,10 +163,10 @@ impl Sessions {
         for stream in self.links_with(&session.id).await? {
             if let Some(own) = self.member_id(&stream, &session.id).await? {
                 let controls = vec![Control::Uninvite(own.to_string())];
-                hall.submit(&stream, Command::Control { by: Actor { id: own, human: false }, controls }, None).await?;
+                hall.submit(&stream, Command::Control { by: Actor::named(own), controls }, None).await?;
             }
         }
-        let by = Actor { id: ParticipantId::moothall(), human: true };
+        let by = Actor::human(ParticipantId::moothall());
         hall.submit(&session.id, Command::Archive { on: true, by }, None).await?;
         self.forget_listeners(&session.id).await
     }

@@ -8,8 +8,9 @@ use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use super::directory::{log_error, target};
 use super::words::is_session;
 use super::{
-    Asker, Excerpt, Line, Link, LinkState, Member, Message, NewLink, Sent, Session, SessionData, SessionError, SessionId, Sessions,
+    Asker, Excerpt, Eyes, Line, Link, LinkState, Member, Message, NewLink, Sent, Session, SessionData, SessionError, SessionId, Sessions,
 };
+use crate::brief::read_span;
 use crate::hall::Idempotency;
 use crate::ports::LogError;
 
@@ -71,7 +72,7 @@ impl Sessions {
     /// A member's words in its link.
     async fn say_in(&self, link: &StreamId, member: &SessionId, text: &str, key: Option<Idempotency>) -> Result<Option<Seq>, SessionError> {
         let own = self.member_id(link, member).await?.ok_or(SessionError::NoLink)?;
-        let post = Post::new(Actor { id: own, human: false }, text);
+        let post = Post::new(Actor::named(own), text);
         let answer = self.hall()?.submit(link, Command::Post(post), key).await?;
         Ok(answer.event.map(|event| event.seq))
     }
@@ -140,7 +141,7 @@ impl Sessions {
         let text =
             format!("Session {target} \"{name}\" finished its turn. Use get_session_data(session_id=\"{target}\") to read what it said.");
         let to = self.living(caller)?.session().name;
-        let post = Post { to: To::One(to), ..Post::new(Actor { id: session.name.clone(), human: false }, text) };
+        let post = Post { to: To::One(to), ..Post::new(Actor::named(session.name.clone()), text) };
         let key = blake3::hash(format!("{id}/finished/{caller}").as_bytes()).to_hex().to_string();
         let once = Idempotency { principal: "moothall:hook".into(), key, fingerprint: String::new() };
         self.hall()?.submit(caller, Command::Post(post), Some(once)).await?;
@@ -161,15 +162,21 @@ impl Sessions {
         Ok(())
     }
 
-    /// What a session was asked and said, wherever that was.
+    /// What a session was asked and said, wherever whoever looks reaches; and at its home what they said there, and the answers.
     ///
     /// # Errors
     /// [`SessionError`] when it does not exist or cannot be read.
-    pub async fn data(&self, id: &SessionId, excerpt: Excerpt) -> Result<SessionData, SessionError> {
+    pub async fn data(&self, id: &SessionId, excerpt: Excerpt, eyes: &Eyes) -> Result<SessionData, SessionError> {
         let status = self.find(id.as_str())?;
         let mut lines = Vec::new();
         for stream in self.conversations(id).await? {
-            lines.extend(self.lines_in(&stream, id).await?);
+            if eyes.reach.includes(&stream) {
+                lines.extend(self.lines_in(&stream, id, None).await?);
+            } else if stream == *id
+                && let Some(name) = &eyes.name
+            {
+                lines.extend(self.lines_in(&stream, id, Some(name)).await?);
+            }
         }
         lines.sort_by(|a, b| (a.ts, &a.stream).cmp(&(b.ts, &b.stream)));
         let within = |line: &Line| excerpt.since.is_none_or(|since| line.ts >= since) && excerpt.until.is_none_or(|until| line.ts <= until);
@@ -199,8 +206,8 @@ impl Sessions {
         Ok(streams)
     }
 
-    /// The session's own words in a conversation, and those that it answered.
-    async fn lines_in(&self, stream: &StreamId, id: &SessionId) -> Result<Vec<Line>, SessionError> {
+    /// The session's own words in a conversation, and those that it answered; only those of it and one other, where one is named.
+    async fn lines_in(&self, stream: &StreamId, id: &SessionId, with: Option<&ParticipantId>) -> Result<Vec<Line>, SessionError> {
         let hall = self.hall()?;
         let head = match hall.log.find(stream).await.map_err(log_error)? {
             Some(listed) => listed.head,
@@ -210,12 +217,16 @@ impl Sessions {
         let home = stream == id;
         let name = self.find(id.as_str())?.session.name;
         let own = hall.view(stream, move |state: &Conversation| own_name(state, &session)).await?.unwrap_or(name);
-        let page = hall.log.read(stream, Seq(head.0.saturating_sub(EVENTS_MAX)), usize::MAX).await;
+        let page = read_span(&*hall.log, stream, Seq(head.0.saturating_sub(EVENTS_MAX)), usize::MAX).await;
         let events = page.map_err(|error: LogError| log_error(error))?.events;
         let answered: Vec<Seq> = events.iter().filter_map(|event| answers(event, &own)).collect();
+        let asked = |seq: Seq, by: &ParticipantId| events.iter().any(|event| event.seq == seq && is_by(event, by));
         let told = |recorded: &Recorded| match &recorded.event {
             Event::Posted(posted) => {
-                let wanted = home || posted.from == own || answered.contains(&recorded.seq);
+                let wanted = match with {
+                    None => home || posted.from == own || answered.contains(&recorded.seq),
+                    Some(with) => posted.from == *with || answers(recorded, &own).is_some_and(|cause| asked(cause, with)),
+                };
                 (wanted && !recorded.event.is_erased()).then(|| Line {
                     ts: recorded.ts,
                     stream: stream.clone(),
@@ -239,6 +250,10 @@ fn answers(recorded: &Recorded, own: &ParticipantId) -> Option<Seq> {
         Event::Posted(posted) if posted.from == *own => posted.reply_to.as_ref().map(|cause| cause.seq),
         _ => None,
     }
+}
+
+fn is_by(recorded: &Recorded, by: &ParticipantId) -> bool {
+    matches!(&recorded.event, Event::Posted(posted) if posted.from == *by)
 }
 
 /// The other members of a link.

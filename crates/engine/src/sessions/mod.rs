@@ -11,13 +11,18 @@ mod config;
 mod host;
 mod hooks;
 mod directory;
+mod naming;
+mod secrets;
 mod agent;
 mod runner;
 mod watch;
 mod delivery;
 mod words;
+mod questions;
 mod tags;
 mod links;
+mod rooms;
+mod rights;
 mod messages;
 
 use moothall_kernel::ids::StreamId;
@@ -25,13 +30,15 @@ use moothall_kernel::ids::StreamId;
 pub use agent::Housed;
 pub use config::{Checkpoints, SessionParts, SessionsConfig};
 pub use directory::Sessions;
-pub(crate) use directory::target_of;
+pub(crate) use directory::{ADDRESS, target_of};
 pub use facts::{
     Asker, Doing, Excerpt, Line, Link, LinkState, Member, Message, NewLink, NewObserved, NewSession, Origin, Sent, Session, SessionData,
-    SessionError, Status,
+    SessionError, Starter, Status,
 };
 pub use hooks::{Heard, Hook, HookNews, Permit};
-pub use host::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, View};
+pub use host::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Reports, SessionHost, View};
+pub use rights::{ClientRights, Eyes};
+pub use rooms::Rooms;
 
 /// Names a session: the id of its home.
 pub type SessionId = StreamId;

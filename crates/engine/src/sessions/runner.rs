@@ -11,7 +11,8 @@ use tokio::time::Instant;
 
 use super::directory::Seat;
 use super::hooks::{Heard, Hook, Permit};
-use super::host::{HostFault, Key, PaneState, SessionHost, View};
+use super::host::{HostFault, Key, PaneState, Reports, SessionHost, View};
+use super::questions::Questions;
 use super::tags::tag_of;
 use super::watch::{Happened, Watching, at};
 use super::{Doing, Session, SessionError, Sessions};
@@ -30,14 +31,18 @@ pub(super) enum Mail {
     Ensure(Box<Job>),
     /// The start of a turn is kept.
     Begun(TurnKey),
-    /// End a turn.
+    /// End a turn, because a person wants it.
     Cancel(TurnKey),
+    /// A turn's time is over: what the program works on goes on, and is late.
+    Lapse(TurnKey),
     /// What is known of a turn?
     Probe(TurnKey, oneshot::Sender<Probe>),
     /// The program reports.
     Hook(Hook, oneshot::Sender<Result<Heard, SessionError>>),
-    /// The program wants to do this, and waits.
-    Ask(String, oneshot::Sender<Permit>),
+    /// The program wants to do what its report says, and waits.
+    Ask(Hook, oneshot::Sender<Permit>),
+    /// See whether what is asked is asked still.
+    Look(oneshot::Sender<()>),
     /// A person answered, or nobody did.
     Permit(PermissionId, Option<String>),
     /// Interrupt what goes on; says whose turn that is, which is still to be cancelled.
@@ -70,6 +75,8 @@ pub(super) enum Stage {
     Typing,
     /// It was typed and sent off.
     Sent,
+    /// The program works, and says only at the end on what.
+    Working,
     /// The program took it.
     Accepted,
 }
@@ -90,6 +97,10 @@ enum Woken {
     Mail(Option<Mail>),
     Terminal(Happened),
     Grace,
+    /// A hook does not wait for its answer any more.
+    GaveUp(PermissionId),
+    /// What is asked has stood there, or not, for long enough.
+    Patience,
 }
 
 pub(super) struct Runner {
@@ -107,29 +118,11 @@ pub(super) struct Runner {
     pub(super) inputs_seen: Option<usize>,
     pub(super) state: PaneState,
     grace: Option<Instant>,
-    pub(super) asks: Vec<Ask>,
-    /// What the program has reported that it asks, for programs whose reports do not wait for an answer.
-    pub(super) wants: Option<String>,
+    pub(super) questions: Questions,
     /// The program has drawn a screen of its own.
     drawn: bool,
     pub(super) watching: Watching,
     pub(super) over: bool,
-}
-
-/// A question that waits for a person.
-pub(super) struct Ask {
-    pub(super) permission: PermissionId,
-    pub(super) action: String,
-    pub(super) options: Vec<String>,
-    pub(super) to: Asked,
-}
-
-/// Where the answer to a question goes.
-pub(super) enum Asked {
-    /// To the program's own hook, which waits.
-    Hook(oneshot::Sender<Permit>),
-    /// To the dialog on the screen.
-    Dialog,
 }
 
 impl Runner {
@@ -155,8 +148,7 @@ impl Runner {
             inputs_seen: None,
             state: PaneState::Starting,
             grace: None,
-            asks: Vec::new(),
-            wants: None,
+            questions: Questions::default(),
             drawn,
             watching: Watching::default(),
             over: false,
@@ -179,17 +171,25 @@ impl Runner {
                 Woken::Terminal(Happened::Unwatched) => self.watch().await,
                 Woken::Terminal(Happened::Doubted) => self.doubted().await,
                 Woken::Grace => self.grace_is_over().await,
+                Woken::GaveUp(permission) => self.hook_gave_up(&permission),
+                Woken::Patience => {
+                    self.questions.due = None;
+                    self.see(false).await;
+                }
             }
         }
         self.refuse_the_rest();
     }
 
     async fn next(&mut self) -> Woken {
+        let (grace, patience) = (self.grace, self.questions.due);
         tokio::select! {
             biased;
             mail = self.inbox.recv() => Woken::Mail(mail),
             happened = self.watching.next() => Woken::Terminal(happened),
-            () = at(self.grace) => Woken::Grace,
+            permission = self.questions.given_up() => Woken::GaveUp(permission),
+            () = at(grace) => Woken::Grace,
+            () = at(patience) => Woken::Patience,
         }
     }
 
@@ -197,14 +197,19 @@ impl Runner {
         match mail {
             Mail::Ensure(job) => self.ensure(job).await,
             Mail::Begun(key) => self.begun(&key).await,
-            Mail::Cancel(key) => self.cancel(&key).await,
+            Mail::Cancel(key) => self.take_away(&key, Some(Key::Escape)).await,
+            Mail::Lapse(key) => self.take_away(&key, None).await,
             Mail::Probe(key, reply) => drop(reply.send(self.probe(&key))),
             Mail::Hook(hook, reply) => {
                 let heard = self.hear(hook).await;
                 let _ = reply.send(heard);
                 self.advance().await;
             }
-            Mail::Ask(action, reply) => self.asked(action, Asked::Hook(reply), vec!["allow".into(), "deny".into()]),
+            Mail::Ask(hook, reply) => self.ask_person(hook, reply).await,
+            Mail::Look(reply) => {
+                self.look().await;
+                let _ = reply.send(());
+            }
             Mail::Permit(permission, option) => self.permit(&permission, option.as_deref()).await,
             Mail::Interrupt(reply) => drop(reply.send(self.interrupt().await)),
             Mail::End(why, reply) => {
@@ -216,9 +221,9 @@ impl Runner {
 
     /// Everybody can read what the session is doing.
     pub(super) fn tell(&self) {
-        let doing = match (self.over, self.asks.is_empty(), self.state) {
+        let doing = match (self.over, self.questions.is_any(), self.state) {
             (true, _, _) => Doing::Ended,
-            (false, false, _) | (false, _, PaneState::Asking) => Doing::Asking,
+            (false, true, _) | (false, _, PaneState::Asking) => Doing::Asking,
             (false, _, PaneState::Starting) => Doing::Starting,
             (false, _, PaneState::Idle) if self.current.is_none() && self.typed == Typed::Nothing => Doing::Idle,
             (false, _, PaneState::Idle | PaneState::Busy | PaneState::Shell | PaneState::Gone) => Doing::Busy,
@@ -233,7 +238,7 @@ impl Runner {
             // One that was offered already keeps the words whose range is on its way to the log.
             if current.job.is_none() {
                 current.job = Some(job);
-                self.asks.iter().for_each(|ask| self.tell_of(ask));
+                self.tell_of_all();
             }
         } else if let Some(waiting) = self.queue.iter_mut().find(|waiting| waiting.key == job.key) {
             *waiting = job;
@@ -266,13 +271,16 @@ impl Runner {
         }
     }
 
-    async fn cancel(&mut self, key: &TurnKey) {
+    /// A turn is taken away from the session. A person who wants that interrupts what goes on; time that is over presses no key.
+    async fn take_away(&mut self, key: &TurnKey, interrupt: Option<Key>) {
         self.queue.retain(|job| job.key != *key);
         let Some(current) = self.current.take_if(|current| current.key == *key) else { return };
-        self.asks.clear();
+        self.questions.clear();
         if current.stage >= Stage::Sent {
             self.late = Some(current.key.clone());
-            let _ = self.press(Key::Escape).await;
+            if let Some(key) = interrupt {
+                let _ = self.press(key).await;
+            }
         }
         self.mark(
             &current,
@@ -335,6 +343,11 @@ impl Runner {
 
     /// Something was drawn: see what the program is doing now.
     pub(super) async fn look(&mut self) {
+        self.see(true).await;
+    }
+
+    /// The same; `patient` no longer where something has been waited for long enough.
+    async fn see(&mut self, patient: bool) {
         self.settle_typing().await;
         let Some(view) = self.view().await else { return };
         self.drawn |= matches!(view.state, PaneState::Idle | PaneState::Busy | PaneState::Asking);
@@ -345,48 +358,44 @@ impl Runner {
         }
         match view.state {
             PaneState::Gone | PaneState::Shell => {}
-            PaneState::Busy | PaneState::Starting => {
+            PaneState::Starting => {
                 self.grace = None;
-                self.seen_working().await;
+                self.seen_unreadable(patient);
+                self.seen_working(PaneState::Starting).await;
+            }
+            PaneState::Busy => {
+                self.grace = None;
+                self.seen_no_dialog();
+                self.seen_working(PaneState::Busy).await;
             }
             PaneState::Asking => {
-                self.seen_working().await;
-                self.seen_asking(view);
+                self.grace = None;
+                self.seen_working(PaneState::Asking).await;
+                if let Some(dialog) = view.dialog {
+                    self.seen_dialog(dialog, patient).await;
+                }
             }
-            PaneState::Idle => self.seen_idle(view).await,
+            PaneState::Idle => {
+                self.seen_no_dialog();
+                self.seen_idle(view).await;
+            }
         }
         self.advance().await;
     }
 
-    /// A program without reports shows by working that it took its prompt.
-    async fn seen_working(&mut self) {
-        if !self.has_hooks() && self.current.as_ref().is_some_and(|current| current.stage == Stage::Sent) {
-            self.accept().await;
-        }
-    }
-
-    /// A program with reports asks through one, which comes with the dialog; without, only the dialog can be answered.
-    fn seen_asking(&mut self, view: View) {
-        if !self.asks.is_empty() {
-            self.grace = None;
-        } else if self.has_hooks() && self.wants.is_none() {
-            self.grace.get_or_insert_with(|| Instant::now() + GRACE);
-        } else {
-            self.ask_by_dialog(view);
-        }
-    }
-
-    fn ask_by_dialog(&mut self, view: View) {
-        if let Some(dialog) = view.dialog.filter(|_| self.asks.is_empty()) {
-            // A screen may show a title, and less than all of it; a report does not.
-            let action = self.wants.take().unwrap_or(dialog.action);
-            self.asked(action, Asked::Dialog, dialog.options);
+    /// A program that does not report its prompts shows by working that it took one. Whether it was this one, a report of its end says.
+    async fn seen_working(&mut self, state: PaneState) {
+        let reports = self.reports();
+        let sent = self.current.as_mut().filter(|current| current.stage == Stage::Sent);
+        match (sent, reports.turns, state) {
+            (Some(_), false, _) => self.accept().await,
+            (Some(current), true, PaneState::Busy | PaneState::Asking) if !reports.prompts => current.stage = Stage::Working,
+            (Some(_) | None, _, _) => {}
         }
     }
 
     async fn seen_idle(&mut self, view: View) {
-        self.asks.retain(|ask| matches!(ask.to, Asked::Hook(_)));
-        self.wants = None;
+        self.questions.forget_report();
         if self.send_again(view.composer.as_deref().unwrap_or_default()).await {
             self.grace = None;
             return;
@@ -396,41 +405,42 @@ impl Runner {
             self.grace = None;
             return;
         }
-        if !self.has_hooks() && stage == Some(Stage::Accepted) {
+        if !self.reports().turns && stage == Some(Stage::Accepted) {
             return self.finish_by_screen().await;
         }
         let patience = if stage == Some(Stage::Sent) { GRACE_UNSEEN } else { GRACE };
         self.grace.get_or_insert_with(|| Instant::now() + patience);
     }
 
-    /// The program sits idle and has reported nothing: somebody interrupted it, or its prompt never arrived. Or it asks, and no report
-    /// does.
+    /// The program sits idle and has reported nothing: somebody interrupted it, or refused what it asked, or its prompt never arrived.
     async fn grace_is_over(&mut self) {
         self.grace = None;
         match self.view().await {
             Some(view) if view.state == PaneState::Idle => {}
-            Some(view) if view.state == PaneState::Asking => return self.ask_by_dialog(view),
             Some(_) | None => return,
         }
         self.late = None;
         self.typed = Typed::Nothing;
         if let Some(current) = self.current.take_if(|current| current.stage >= Stage::Sent) {
-            let seen = current.stage == Stage::Accepted || !self.has_hooks();
-            let (code, message) = if seen {
-                ("interrupted", "It was interrupted at its terminal.")
-            } else {
-                ("delivery_unknown", "Its program did not say that it took the prompt; look at its terminal.")
-            };
+            let seen = current.stage >= Stage::Working || !self.reports().turns;
+            let interrupted = || Fault::new("interrupted", "It was interrupted at its terminal.");
+            let unknown = || Fault::new("delivery_unknown", "Its program did not say that it took the prompt; look at its terminal.");
+            let fault = self.refusal().unwrap_or_else(|| if seen { interrupted() } else { unknown() });
             let end = if seen { DeliveryState::Failed } else { DeliveryState::Unknown };
-            self.mark(&current, &[DeliveryState::Sent, DeliveryState::Accepted], end, message).await;
+            self.mark(&current, &[DeliveryState::Sent, DeliveryState::Accepted], end, &fault.message).await;
             // It was sent off: telling it once more would be to type it twice.
-            self.fail_told(&current.key, code, message);
+            self.fail_told(&current.key, &fault.code, &fault.message);
+            self.questions.clear();
         }
         self.advance().await;
     }
 
-    pub(super) fn has_hooks(&self) -> bool {
-        self.session.origin == super::Origin::Started && self.host.has_hooks(&self.session.client)
+    /// What the program reports by itself. One that somebody else started reports nothing here.
+    pub(super) fn reports(&self) -> Reports {
+        match self.session.origin {
+            super::Origin::Started => self.host.reports(&self.session.client),
+            super::Origin::Observed => Reports::default(),
+        }
     }
 
     pub(super) async fn press(&self, key: Key) -> Result<(), SessionError> {

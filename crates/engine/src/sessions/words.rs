@@ -3,23 +3,19 @@
 
 use moothall_kernel::command::{Actor, Command, Post};
 use moothall_kernel::event::{Fault, Usage};
-use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
-use moothall_kernel::time::Millis;
-use uuid::Uuid;
+use moothall_kernel::ids::{ParticipantId, StreamId};
 
 use super::directory::session_of;
-use super::hooks::{Heard, Hook, HookNews, Permit};
-use super::host::Key;
-use super::runner::{Ask, Asked, Runner, Stage, Typed};
+use super::hooks::{Heard, Hook, HookNews};
+use super::questions::Reported;
+use super::runner::{Runner, Stage, Typed};
 use super::tags::tag_in;
 use super::{SessionError, SessionId};
-use crate::agent::{Report, TurnKey};
+use crate::agent::TurnKey;
 use crate::crash;
 use crate::hall::{HallError, Idempotency};
 use crate::ports::DeliveryState;
 
-/// How long a person has to answer a permission.
-const ASK_MAX: Millis = Millis::from_secs(600);
 /// Who reports are brought by, for keys that make them count once.
 const BRINGER: &str = "moothall:hook";
 
@@ -32,8 +28,8 @@ impl Runner {
         crash::point("hook_heard");
         match hook.news {
             HookNews::Began | HookNews::Ended => Ok(Heard::Yes),
-            HookNews::Asks { action } => {
-                self.wants = Some(action);
+            HookNews::Asks { action, partial } => {
+                self.reported(Reported { action, partial });
                 self.look().await;
                 Ok(Heard::Yes)
             }
@@ -103,6 +99,11 @@ impl Runner {
     /// The program is done: it said something, or nothing, or could not go on.
     async fn stopped(&mut self, id: &str, ended: Result<Option<String>, Fault>) -> Result<Heard, SessionError> {
         let text = ended.clone().ok().flatten();
+        // Nothing was said because somebody said no.
+        let ended = match (ended, self.refusal()) {
+            (Ok(None), Some(fault)) => Err(fault),
+            (ended, _) => ended,
+        };
         let taken = self.current.as_ref().filter(|current| current.stage == Stage::Accepted).map(|current| current.key.clone());
         if let Some(key) = &taken {
             self.answer(id, key, ended.map(Option::unwrap_or_default)).await?;
@@ -113,7 +114,7 @@ impl Runner {
             (Some(text), Typed::Nothing) if taken.is_none() => self.said_late(id, text).await?,
             (Some(_) | None, Typed::Person | Typed::Nothing | Typed::Checkpoint) => {}
         }
-        if self.typed != Typed::Checkpoint {
+        if taken.is_some() || self.typed != Typed::Checkpoint {
             self.sessions.tell_listeners(&self.session, id).await?;
         }
         if taken.is_some()
@@ -122,7 +123,9 @@ impl Runner {
             self.mark(&current, &[DeliveryState::Sent, DeliveryState::Accepted], DeliveryState::Done, "").await;
         }
         (self.late, self.typed) = (None, Typed::Nothing);
-        self.asks.clear();
+        if self.current.is_none() {
+            self.questions.clear();
+        }
         Ok(Heard::Yes)
     }
 
@@ -159,9 +162,9 @@ impl Runner {
     async fn post(&self, stream: &StreamId, id: &str, text: &str, typed: bool) -> Result<(), SessionError> {
         let Some(own) = self.own_id(stream).await? else { return Ok(()) };
         let post = if typed {
-            Post { typed_at: Some(own), ..Post::new(Actor::human(ParticipantId::USER), text) }
+            Post { typed_at: Some(own), ..Post::new(Actor::unproven(ParticipantId::USER), text) }
         } else {
-            Post::new(Actor { id: own, human: false }, text)
+            Post::new(Actor::named(own), text)
         };
         self.submit(stream, Command::Post(post), id).await
     }
@@ -192,44 +195,6 @@ impl Runner {
         }
     }
 
-    /// The program wants to do something and waits for a person.
-    pub(super) fn asked(&mut self, action: String, to: Asked, options: Vec<String>) {
-        let Some(current) = self.current.as_ref().filter(|current| current.stage >= Stage::Sent) else { return refuse(to) };
-        let ask = Ask { permission: PermissionId::new(Uuid::new_v4().to_string()), action, options, to };
-        // After a restart the conversation hears of it when it has taken the turn up again.
-        if current.job.is_some() {
-            self.tell_of(&ask);
-        }
-        self.asks.push(ask);
-    }
-
-    pub(super) fn tell_of(&self, ask: &Ask) {
-        let Some(current) = &self.current else { return };
-        let Ask { permission, action, options, .. } = ask;
-        let (permission, action, options) = (permission.clone(), action.clone(), options.clone());
-        self.report(&current.key, Report::Permission { permission, action, options, within: ASK_MAX });
-    }
-
-    /// A person answered; without an answer in time it counts as refused.
-    pub(super) async fn permit(&mut self, permission: &PermissionId, option: Option<&str>) {
-        let Some(at) = self.asks.iter().position(|ask| ask.permission == *permission) else { return };
-        let asked = self.asks.remove(at).to;
-        match asked {
-            Asked::Hook(reply) => drop(reply.send(if option == Some("allow") { Permit::Allow } else { Permit::Deny })),
-            Asked::Dialog => self.choose(option).await,
-        }
-    }
-
-    async fn choose(&mut self, option: Option<&str>) {
-        let Some(view) = self.view().await else { return };
-        let options = view.dialog.map(|dialog| dialog.options).unwrap_or_default();
-        let at = option.and_then(|option| options.iter().position(|offered| offered == option));
-        let key = at.map_or(Key::Escape, Key::Option);
-        if let Err(error) = self.press(key).await {
-            tracing::warn!(session = %self.session.id, %error, "an answer could not be typed");
-        }
-    }
-
     /// Ends the program and the session.
     pub(super) async fn end(&mut self, why: &str) -> Result<(), SessionError> {
         if let Some(pane) = self.session.pane.clone().filter(|_| self.session.origin == super::Origin::Started) {
@@ -254,7 +219,7 @@ impl Runner {
         for job in std::mem::take(&mut self.queue) {
             self.fail(&job.key, "session_ended", &format!("its session has ended: {why}"));
         }
-        self.asks.clear();
+        self.questions.clear();
         // Before it is kept that the session is over: a crash in between is made good by ending it once more.
         self.host.forget(&self.session.id).await;
         if let Err(error) = self.sessions.leave(&self.session).await {
@@ -262,14 +227,6 @@ impl Runner {
         }
         // Whoever waits for the end, or shows its token, has to find it over from here on.
         self.tell();
-    }
-}
-
-/// Nobody can be asked: the person at the terminal decides.
-fn refuse(asked: Asked) {
-    match asked {
-        Asked::Hook(reply) => drop(reply.send(Permit::Undecided)),
-        Asked::Dialog => {}
     }
 }
 

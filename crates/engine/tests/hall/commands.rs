@@ -3,6 +3,7 @@
 use moothall_engine::hall::{Answer, HallError};
 use moothall_engine::ports::{AppendError, Deliveries, EventLog, LogError};
 use moothall_kernel::command::{Actor, Command, Control};
+use moothall_kernel::event::Event;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Millis;
@@ -321,4 +322,25 @@ async fn draining_commits_what_is_queued_and_takes_no_more() {
     for queued in queued {
         queued.await.unwrap().unwrap();
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_again_and_again_is_counted_and_told_within_the_hour() {
+    let world = World::with(&[("parrot", agent(Parrot("[PASS]")))]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "p", "parrot").await;
+    let mute = Command::Control { by: Actor::human("user"), controls: vec![Control::Mute(vec!["p".into()])] };
+    world.hall.submit(&stream, mute, None).await.unwrap();
+    for _ in 0..100 {
+        world.hall.submit(&stream, post_by("p", "let me speak"), None).await.unwrap_err();
+    }
+    let kept = |events: &[moothall_kernel::event::Recorded]| events.iter().filter(|event| event.event.kind() == "kept").count();
+    let events = world.events(&stream).await;
+    assert_eq!((kept(&events), has(&events, |event| matches!(event, Event::Unkept { until: Some(_), .. }))), (20, true));
+    let appends = world.log.appended();
+    world.hall.submit(&stream, post_by("p", "let me speak"), None).await.unwrap_err();
+    assert_eq!(world.log.appended(), appends, "what is only counted writes nothing");
+    tokio::time::sleep(std::time::Duration::from_secs(3600)).await;
+    let told = |event: &Event| matches!(event, Event::Unkept { count: 80, bytes: 960, until: None, .. });
+    world.until(&stream, |events| has(events, told)).await;
 }

@@ -9,13 +9,16 @@ use async_trait::async_trait;
 use moothall_engine::MemoryLog;
 use moothall_engine::agent::{Agent, Job, Report, Reporter, TurnKey};
 use moothall_engine::hall::{Answer, Hall, HallError, HallParts, Idempotency};
-use moothall_engine::ports::{AppendError, Claim, Clock, Epoch, EventLog, ListFilter, ListPage, Listed, LogError, Page, StreamBatch};
+use moothall_engine::ports::{
+    AppendError, Claim, Clock, Epoch, EventLog, Ledger, ListFilter, ListPage, Listed, LogError, Page, StreamBatch,
+};
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
 use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
 use moothall_kernel::event::{Event, Fault, Posted, Recorded, Usage};
 use moothall_kernel::ids::{PermissionId, Seq, StreamId};
 use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime};
+use moothall_kernel::permission::Question;
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::{Millis, Timestamp};
 use tokio::sync::{Notify, Semaphore};
@@ -137,6 +140,9 @@ impl EventLog for TestLog {
     async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError> {
         self.inner.claim(namespace, key, now).await
     }
+    fn ledger(&self) -> Option<&dyn Ledger> {
+        self.inner.ledger()
+    }
 }
 
 /// Says its line at once.
@@ -230,8 +236,8 @@ pub struct Careful {
 impl Work for Careful {
     async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
         let permission = PermissionId::new(format!("p{}", job.key.turn));
-        let options = vec!["yes".into(), "no".into()];
-        out.report(Report::Permission { permission, action: "rm -r /".into(), options, within: Millis::from_secs(60) });
+        let question = Box::new(Question::new("rm -r /", vec!["yes".into(), "no".into()]));
+        out.report(Report::Permission { permission, question, within: Millis::from_secs(60) });
         self.told.notified().await;
         let chosen = self.chosen.lock().unwrap().take();
         (Ok(format!("{chosen:?}")), Usage::default())
@@ -365,8 +371,14 @@ pub async fn eventually<T>(ask: impl AsyncFn() -> Option<T>) -> T {
 }
 
 pub async fn open(log: &Arc<TestLog>, clock: &Arc<TestClock>, registry: &Registry) -> Hall {
-    let parts =
-        HallParts { log: log.clone(), clock: clock.clone(), registry: registry.clone(), defaults: Policy::default(), owner: "test".into() };
+    let parts = HallParts {
+        log: log.clone(),
+        clock: clock.clone(),
+        registry: registry.clone(),
+        defaults: Policy::default(),
+        budgets: Default::default(),
+        owner: "test".into(),
+    };
     Hall::open(parts).await.unwrap()
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use moothall_engine::hall::{Bell, HallError, Update};
+use moothall_engine::hall::{Bell, HallError, Listener, Update};
 use moothall_engine::ports::{Clock, EventLog};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::Seq;
@@ -11,7 +11,7 @@ use tokio::sync::broadcast;
 
 use crate::common::{Parrot, World, agent, eventually, has, post_by};
 
-async fn next_seqs(updates: &mut broadcast::Receiver<Update>) -> Vec<u64> {
+async fn next_seqs(updates: &mut Listener) -> Vec<u64> {
     loop {
         if let Update::Events(events) = updates.recv().await.unwrap() {
             return events.iter().map(|recorded: &Recorded| recorded.seq.0).collect();
@@ -136,6 +136,7 @@ async fn a_wake_of_a_stream_that_is_not_live_is_kept() {
         events: vec![],
         claims: vec![],
         deliveries: vec![],
+        charges: Vec::new(),
         catalog: listed.catalog,
     };
     world.log.append(vec![batch]).await.unwrap();

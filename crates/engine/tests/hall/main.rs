@@ -3,6 +3,7 @@
 
 mod common;
 
+mod budgets;
 mod commands;
 mod lifetime;
 mod sessions;

@@ -10,8 +10,8 @@ use moothall_engine::MemoryLog;
 use moothall_engine::hall::{Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{DeliveryState, EventLog};
 use moothall_engine::sessions::{
-    Adopt, Asker, Heard, Hook, HookNews, HostFault, Key, Launch, LinkState, Member, Message, NewLink, NewSession, Pane, PaneNews,
-    PaneState, Permit, Sent, SessionError, SessionHost, SessionId, SessionParts, Sessions, View,
+    Adopt, Asker, Dialog, Heard, Hook, HookNews, HostFault, Key, Launch, LinkState, Member, Message, NewLink, NewSession, Pane, PaneNews,
+    PaneState, Permit, Reports, Sent, SessionError, SessionHost, SessionId, SessionParts, Sessions, View,
 };
 use moothall_kernel::command::Actor;
 use moothall_kernel::event::{Event, Outcome};
@@ -21,6 +21,8 @@ use tokio::sync::broadcast;
 
 use crate::common::{TestClock, eventually, has, post, words};
 
+mod questions;
+mod reach;
 mod trouble;
 
 /// Terminals made of memory, with a program in each that takes what is typed and waits to be told what to say.
@@ -33,6 +35,10 @@ struct Desk {
     tries: AtomicUsize,
     /// Nothing can be typed.
     broken: AtomicBool,
+    /// Dialogs change between a look and a key.
+    hasty: AtomicBool,
+    /// What programs report by themselves.
+    reports: Mutex<Reports>,
     /// Sessions whose things were taken away.
     forgotten: Mutex<Vec<String>>,
 }
@@ -42,6 +48,9 @@ struct Screen {
     composer: String,
     taken: Vec<String>,
     escapes: usize,
+    dialog: Option<Dialog>,
+    /// What was chosen, each after the action that it was chosen for.
+    chosen: Vec<String>,
     /// It does not react to Enter.
     stuck: bool,
     token: String,
@@ -76,14 +85,15 @@ impl SessionHost for Desk {
     fn programs(&self) -> Vec<(String, String)> {
         vec![("claude".into(), "A program.".into())]
     }
-    fn has_hooks(&self, _client: &str) -> bool {
-        true
+    fn reports(&self, _client: &str) -> Reports {
+        *self.reports.lock().unwrap()
     }
     async fn start(&self, launch: &Launch) -> Result<Pane, HostFault> {
         let id = launch.session.to_string();
         let token = launch.env["MOOTHALL_SESSION_TOKEN"].clone();
         let news = broadcast::channel(64).0;
-        let screen = Screen { state: PaneState::Idle, composer: String::new(), taken: Vec::new(), escapes: 0, stuck: false, token, news };
+        let (composer, taken, chosen) = (String::new(), Vec::new(), Vec::new());
+        let screen = Screen { state: PaneState::Idle, composer, taken, escapes: 0, dialog: None, chosen, stuck: false, token, news };
         self.screens.lock().unwrap().insert(id.clone(), screen);
         Ok(Pane { socket: String::new(), id, pid: 1 })
     }
@@ -102,7 +112,7 @@ impl SessionHost for Desk {
         Ok(self.with(&pane.id, |screen| View {
             state: screen.state,
             composer: Some(screen.composer.clone()),
-            dialog: None,
+            dialog: screen.dialog.clone().filter(|_| screen.state == PaneState::Asking),
             text: screen.composer.clone(),
         }))
     }
@@ -126,7 +136,18 @@ impl SessionHost for Desk {
                 screen.escapes += 1;
                 Ok(())
             }
-            Key::Option(_) => Ok(()),
+        })
+    }
+    async fn choose(&self, pane: &Pane, _client: &str, dialog: &Dialog, option: usize) -> Result<(), HostFault> {
+        let hasty = self.hasty.load(Relaxed);
+        let stands = |state: PaneState, shown: &Dialog| !hasty && state == PaneState::Asking && shown.is_same(dialog);
+        self.with(&pane.id, |screen| match screen.dialog.take_if(|shown| stands(screen.state, shown)) {
+            Some(shown) => {
+                screen.chosen.push(format!("{}: {}", shown.action, shown.options[option].label));
+                screen.state = PaneState::Busy;
+                Ok(())
+            }
+            None => Err(HostFault::Refused("something else stands there".into())),
         })
     }
     async fn tail(&self, pane: &Pane, _lines: usize) -> Result<String, HostFault> {
@@ -154,7 +175,7 @@ struct Room {
 
 impl Room {
     async fn new() -> Self {
-        let (log, desk) = (Arc::new(MemoryLog::new()), Arc::new(Desk::default()));
+        let (log, desk) = (Arc::new(MemoryLog::new()), Arc::new(Desk { reports: Mutex::new(Reports::ALL), ..Desk::default() }));
         let hall = open(&log, &desk).await;
         Self { log, desk, hall, hooks: Mutex::new(0) }
     }
@@ -169,7 +190,8 @@ impl Room {
     }
 
     async fn start(&self) -> SessionId {
-        let new = NewSession { client: "claude".into(), cwd: "/".into(), args: Vec::new(), name: None, by: Actor::human("user") };
+        let new =
+            NewSession { client: "claude".into(), cwd: "/".into(), args: Vec::new(), name: None, by: Actor::human("user"), session: None };
         self.sessions().start(new).await.unwrap().session.id
     }
 
@@ -218,7 +240,8 @@ impl Room {
 
 async fn open(log: &Arc<MemoryLog>, desk: &Arc<Desk>) -> Hall {
     let (registry, defaults) = (moothall_engine::registry::Registry::default(), Policy::default());
-    let parts = HallParts { log: log.clone(), clock: TestClock::new(), registry, defaults, owner: "test".into() };
+    let parts =
+        HallParts { log: log.clone(), clock: TestClock::new(), registry, defaults, budgets: Default::default(), owner: "test".into() };
     Hall::open_with(parts, Some(SessionParts::new(desk.clone()))).await.unwrap()
 }
 
@@ -299,7 +322,7 @@ async fn a_persons_words_and_the_answer_cross_the_link_once_and_checkpoints_do_n
         room.said(&link).await,
         [pair("claude", "shall we?"), pair("claude-2", "yes"), pair("user", "look at main.rs"), pair("claude", "looked")]
     );
-    assert!(room.takes(&b, 2).await.starts_with("User:\n\nlook at main.rs\n\n[moothall:"));
+    assert!(room.takes(&b, 2).await.starts_with("User (typed at claude's terminal):\n\nlook at main.rs\n\n[moothall:"));
     room.says(&b, "").await;
     assert!(room.takes(&b, 3).await.starts_with("claude (1):\n\nlooked\n\n[moothall:"));
 }
@@ -393,7 +416,7 @@ async fn a_permission_is_answered_by_a_person_and_reaches_the_program() {
     room.hall.submit(&a, post("hello"), None).await.unwrap();
     room.takes(&a, 1).await;
     let token = room.desk.with(a.as_str(), |screen| screen.token.clone());
-    let news = HookNews::Asks { action: "Bash: rm -rf build".into() };
+    let news = HookNews::Asks { action: "Bash: rm -rf build".into(), partial: false };
     let hook = Hook { id: "p".into(), session: a.clone(), token, native: None, news };
     let asking = tokio::spawn({
         let room = room.clone();
@@ -408,7 +431,7 @@ async fn a_permission_is_answered_by_a_person_and_reaches_the_program() {
     })
     .await;
     let answer = |by: Actor| moothall_kernel::command::Command::AnswerPermission { permission: asked.clone(), option: "allow".into(), by };
-    let own = Actor { id: ParticipantId::new("claude"), human: false };
+    let own = Actor::named(ParticipantId::new("claude"));
     assert!(room.hall.submit(&a, answer(own), None).await.is_err(), "an agent never answers");
     room.hall.submit(&a, answer(Actor::human("user")), None).await.unwrap();
     assert_eq!(asking.await.unwrap(), Permit::Allow);

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::participant::Runtime;
 use crate::time::Millis;
 
 /// The five floor policies.
@@ -146,6 +147,30 @@ impl Policy {
         Ok(next)
     }
 
+    /// The first limit that `next` raises, where one is: how often, how far and how long agents may act. A limit that is unset leaves
+    /// lengths of time to each agent, and what is set then is no raise up to the shortest default. The cooldown is none of them: it
+    /// spreads replies, whose number the others bound.
+    pub fn raised_by(&self, next: &Policy) -> Option<&'static str> {
+        let (own, default) = (self, Runtime::Script.reply_timeout());
+        let times = |own: Option<Millis>, next: Option<Millis>, default: Millis| match (own, next) {
+            (_, None) => own.is_some(),
+            (own, Some(next)) => next > own.unwrap_or(default),
+        };
+        let volunteers = match (own.max_voluntary_responders, next.max_voluntary_responders) {
+            (None, _) => false,
+            (Some(own), next) => next.is_none_or(|next| next > own),
+        };
+        let raised = [
+            ("max_agent_turns_per_message", next.max_agent_turns_per_message > own.max_agent_turns_per_message),
+            ("agent_reply_timeout", times(own.agent_reply_timeout, next.agent_reply_timeout, default)),
+            ("max_depth", next.max_depth > own.max_depth),
+            ("max_voluntary_responders", volunteers),
+            ("voluntary_timeout", times(own.voluntary_timeout, next.voluntary_timeout, default.half())),
+            ("max_exchanges_without_human", next.max_exchanges_without_human > own.max_exchanges_without_human),
+        ];
+        raised.into_iter().find_map(|(key, is_raised)| is_raised.then_some(key))
+    }
+
     /// A policy given whole: a name, or an object that has at least `name`.
     ///
     /// # Errors
@@ -207,6 +232,29 @@ mod tests {
         policy.set("cooldown_seconds", &json!(0)).unwrap();
         let read = Policy::from_json(&policy.to_json(), &Policy::default());
         assert_eq!(read, Ok(policy));
+    }
+
+    #[test]
+    fn what_raises_a_limit() {
+        let base = Policy { max_voluntary_responders: Some(2), agent_reply_timeout: Some(Millis::from_secs(60)), ..Policy::default() };
+        let cases = [
+            (json!({"max_depth": 3}), Some("max_depth")),
+            (json!({"max_depth": 1, "max_agent_turns_per_message": 2, "max_exchanges_without_human": 1}), None),
+            (json!({"max_agent_turns_per_message": 4}), Some("max_agent_turns_per_message")),
+            (json!({"max_exchanges_without_human": 21}), Some("max_exchanges_without_human")),
+            (json!({"max_voluntary_responders": 1}), None),
+            (json!({"max_voluntary_responders": null}), Some("max_voluntary_responders")),
+            (json!({"agent_reply_timeout": 59}), None),
+            (json!({"agent_reply_timeout": 61}), Some("agent_reply_timeout")),
+            (json!({"agent_reply_timeout": null}), Some("agent_reply_timeout")),
+            (json!({"voluntary_timeout": 15}), None),
+            (json!({"voluntary_timeout": 16}), Some("voluntary_timeout")),
+            (json!({"cooldown_seconds": 0, "name": "open"}), None),
+        ];
+        for (patch, raised) in cases {
+            let next = base.patched(patch.as_object().unwrap()).unwrap();
+            assert_eq!(base.raised_by(&next), raised, "{patch}");
+        }
     }
 
     #[test]

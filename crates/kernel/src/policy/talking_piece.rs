@@ -97,9 +97,7 @@ impl Decider<'_> {
         let speaker = post.by.id.clone();
         let harvesting = self.is_harvesting(&speaker);
         if self.has_no_piece(&speaker) {
-            self.emit(Event::Kept { participant: speaker.clone(), turn: None, because: KeptBecause::NoPiece, body: post.body });
-            let message = "Somebody else holds the talking piece. The message was kept in the trace.";
-            return Err(Rejection::new(Refusal::Conflict, "not_your_piece", message).about(&speaker));
+            return Err(self.refuse(&post, KeptBecause::NoPiece, "not_your_piece", "Somebody else holds the talking piece."));
         }
         let body = post.body.clone();
         let named = mentions::named(&body, &self.state.participants, &speaker);

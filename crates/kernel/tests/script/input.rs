@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! open hybrid cooldown_seconds=0          create the conversation (policy and settings)
-//! invite writer runtime=remote roles=a,b nickname=Ann_Lee client=x by=codex number=1 part=speaker
+//! invite writer runtime=remote roles=a,b nickname=Ann_Lee client=x number=1 part=speaker principal=agent (what the server knows it as)
 //! user: words            codex -> writer: words       (agents answer their running turn, otherwise they post)
+//! user?: words           words of somebody who says that they are the user, and proves nothing; `by user?: …` too
 //! post codex: words      words of an agent that nobody asked for
 //! user at codex: words   words that a person typed in codex's own terminal
 //! bind link:a,b          hold a key
@@ -14,18 +15,24 @@
 //! gather rhythm=r breath=1,1,1 beats=3 interval=60 last=20 hearing=on_turn
 //! ask codex rm -rf · allow user yes           (permissions)
 //! writer sums 12: words  a summary of what took effect up to 12 (`12@9`: made of what stood in the log at 9)
+//! budget hall turns=3 unattended=2 money=500   limits of hall, conversation, agent or principal (money in millionths)
+//! raise turns=2 micros=100 for=3600            raises the conversation's budget · codex spends 400: words   an answer with its cost
 //! erase 12               erases the words at 12
 //! prompt codex           shows what codex is told (`whole`: with a transcript; `memory`: what a model's history is rebuilt from)
 //! preview words          who would answer
 //! by codex: …            any control in somebody else's name
 //! ```
 
+use std::sync::Arc;
+
+use moothall_kernel::budget::Limit;
 use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
 use moothall_kernel::compose::{Prompt, compose};
 use moothall_kernel::event::{Event, Fault, To, Usage};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
-use moothall_kernel::participant::{AgentFacts, OnLost, Part, Profile, Runtime};
+use moothall_kernel::participant::{AgentFacts, Kind, OnLost, Part, Profile, Runtime};
+use moothall_kernel::permission::{OptionKind, PermissionOption, Question, Withdrawn};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
 use serde_json::Value;
@@ -39,7 +46,7 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
         return say(player, speaker, words, out);
     }
     let (by, line) = match line.strip_prefix("by ").and_then(|rest| rest.split_once(": ")) {
-        Some((by, rest)) => (Actor::named(by), rest),
+        Some((by, rest)) => (speaking(by), rest),
         None => (Actor::named("user"), line),
     };
     let mut words = line.split_whitespace();
@@ -69,6 +76,7 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
             player.facts.offline = rest.iter().map(ParticipantId::new).collect();
             Ok(())
         }
+        "budget" => budget(player, &rest),
         "online" => {
             player.facts.offline.clear();
             player.submit(Command::Tick, out);
@@ -102,19 +110,49 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
         ["post", speaker] => (*speaker, To::All, false),
         ["user", "at", terminal] => {
             let typed_at = Some(ParticipantId::new(terminal));
-            player.submit(Command::Post(Post { typed_at, ..Post::new(Actor::named("user"), body) }), out);
+            player.submit(Command::Post(Post { typed_at, ..Post::new(Actor::unproven("user"), body) }), out);
             return Ok(());
         }
         [speaker, "sums", place] => return sum_up(player, speaker, place, body, out),
+        [speaker, "spends", micros] => return spend(player, speaker, micros, body, out),
         [speaker, "late", attempt] => return late(player, speaker, attempt, body, out),
         _ => return Err(format!("cannot read {head:?}")),
     };
     let running = player.state.open_turns().find(|turn| turn.participant.as_str() == speaker && turn.running.is_some());
     let command = match running.filter(|_| asked && to == To::All) {
         Some(turn) => Command::Finished { turn: turn.no, attempt: turn.attempt, result: Ok(body), usage: Usage::default() },
-        None => Command::Post(Post { to, ..Post::new(Actor::named(speaker), body) }),
+        None => Command::Post(Post { to, ..Post::new(speaking(speaker), body) }),
     };
     player.submit(command, out);
+    Ok(())
+}
+
+/// `ann?` is somebody who says that they are ann.
+fn speaking(name: &str) -> Actor {
+    name.strip_suffix('?').map_or_else(|| Actor::named(name), Actor::unproven)
+}
+
+fn spend(player: &mut Player, who: &str, micros: &str, text: String, out: Out<'_>) -> Result<(), String> {
+    let turn = player.state.open_turns().find(|turn| turn.participant.as_str() == who);
+    let (turn, attempt) = turn.map(|turn| (turn.no, turn.attempt)).ok_or(format!("{who} has no open turn"))?;
+    let usage = Usage { cost_micros: micros.parse().map_err(|_| "bad cost")?, ..Usage::default() };
+    player.submit(Command::Finished { turn, attempt, result: Ok(text), usage }, out);
+    Ok(())
+}
+
+fn budget(player: &mut Player, rest: &[&str]) -> Result<(), String> {
+    let given = settings(rest.get(1..).unwrap_or_default())?;
+    let number = |key: &str| given.get(key).and_then(Value::as_u64);
+    let limit = Limit { turns: number("turns"), unattended: number("unattended"), micros: number("money") };
+    let budgets = Arc::make_mut(&mut player.facts.budgets);
+    budgets.currency = "USD".into();
+    match rest.first() {
+        Some(&"hall") => budgets.limits.hall = limit,
+        Some(&"conversation") => budgets.limits.conversation = limit,
+        Some(&"agent") => budgets.limits.agent = limit,
+        Some(&"principal") => budgets.limits.principal = limit,
+        _ => return Err("whose budget?".into()),
+    }
     Ok(())
 }
 
@@ -173,6 +211,11 @@ fn control(verb: &str, rest: &[&str]) -> Result<Option<Control>, String> {
         "auto" => Control::InvitedAuto(on),
         "prod" => Control::Prod(ids()),
         "config" => Control::Config(settings(rest)?),
+        "raise" => {
+            let given = settings(rest)?;
+            let number = |key: &str| given.get(key).and_then(Value::as_u64).unwrap_or_default();
+            Control::RaiseBudget { turns: number("turns"), micros: number("micros"), within: Millis::from_secs(number("for")) }
+        }
         "policy" => Control::Policy(Policy::named(rest.first().and_then(|name| PolicyName::parse(name)).ok_or("which policy?")?)),
         _ => return Ok(None),
     }))
@@ -206,7 +249,13 @@ fn invite(rest: &[&str]) -> Result<Invite, String> {
         Some("harvester") => Some(Part::Harvester),
         Some(other) => return Err(format!("no part {other}")),
     };
-    Ok(Invite { number, part, ..Invite::new(id, profile, facts) })
+    let principal = match text("principal").as_deref() {
+        None => None,
+        Some("human") => Some(Kind::Human),
+        Some("agent") => Some(Kind::Agent),
+        Some(other) => return Err(format!("no kind {other}")),
+    };
+    Ok(Invite { number, part, principal, ..Invite::new(id, profile, facts) })
 }
 
 fn command(player: &Player, by: Actor, verb: &str, rest: &[&str]) -> Result<Command, String> {
@@ -233,15 +282,15 @@ fn command(player: &Player, by: Actor, verb: &str, rest: &[&str]) -> Result<Comm
         ("ask", who) => Command::AskPermission {
             permission: PermissionId::new("p1"),
             turn: turn_of(who)?.0,
-            action: rest[1..].join(" "),
-            options: vec!["yes".into(), "no".into()],
+            question: Box::new(Question::new(rest[1..].join(" "), options())),
             within: Millis::from_secs(600),
         },
         ("allow", who) => Command::AnswerPermission {
             permission: PermissionId::new("p1"),
-            option: rest.get(1).copied().unwrap_or("yes").into(),
+            option: if rest.len() > 1 { rest[1..].join(" ") } else { "yes".into() },
             by: Actor::named(who),
         },
+        ("withdraw", _) => Command::WithdrawPermission { permission: PermissionId::new("p1"), because: Withdrawn::Gone },
         (who, "fails") => {
             let (turn, attempt) = turn_of(who)?;
             let fault = Fault::new(rest.get(1).copied().unwrap_or("exit_status"), "it broke");
@@ -253,6 +302,13 @@ fn command(player: &Player, by: Actor, verb: &str, rest: &[&str]) -> Result<Comm
         }
         _ => return Err(format!("no such line: {verb} {}", rest.join(" "))),
     })
+}
+
+/// What a program offers, in its own words.
+fn options() -> Vec<PermissionOption> {
+    let option = |id: &str, label: &str, kind| PermissionOption::new(id, label, kind);
+    let always = option("2", "Yes, and never ask again", OptionKind::AllowAlways);
+    vec![option("1", "Yes, do it", OptionKind::AllowOnce), always, option("3", "No, do not", OptionKind::RejectOnce)]
 }
 
 fn plan(rest: &[&str]) -> Result<GatheringPlan, String> {

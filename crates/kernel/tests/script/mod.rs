@@ -3,6 +3,8 @@
 mod input;
 mod output;
 
+use std::sync::Arc;
+
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Command, Facts, Rejection};
 use moothall_kernel::event::{Event, Recorded};
@@ -25,7 +27,7 @@ impl Player {
 
     /// Lets the kernel decide, then accepts every turn that may run, as a host with idle agents would.
     pub fn submit(&mut self, command: Command, out: &mut Vec<String>) {
-        match self.state.handle(self.now, command, &self.facts) {
+        match self.decide(command) {
             Ok(events) => self.tell(events, out),
             Err(Rejection { code, kept, .. }) => {
                 out.push(format!("refused {code}"));
@@ -35,11 +37,19 @@ impl Player {
         while let Some(run) = self.state.duties().run.into_iter().find(|run| !run.started) {
             let through = self.state.head();
             let started = Command::Started { turn: run.turn, attempt: run.attempt, through };
-            let events = self.state.handle(self.now, started, &self.facts).expect("a start is never refused");
+            let events = self.decide(started).expect("a start is never refused");
             assert!(!events.is_empty(), "turn {} did not start", run.turn);
             self.tell(events, out);
         }
         self.check();
+    }
+
+    /// A decision, and what it costs taken from the budgets.
+    fn decide(&mut self, command: Command) -> Result<Vec<Recorded>, Rejection> {
+        let decision = self.state.decide(self.now, command, &self.facts);
+        let budgets = Arc::make_mut(&mut self.facts.budgets);
+        decision.charges.iter().for_each(|charge| budgets.charge(charge));
+        decision.verdict
     }
 
     fn tell(&mut self, events: Vec<Recorded>, out: &mut Vec<String>) {

@@ -16,9 +16,9 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
         Event::Renamed { name, .. } => format!("renamed {name}"),
         Event::Archived { by } => format!("archived by {by}"),
         Event::Unarchived { by } => format!("unarchived by {by}"),
-        Event::Controlled { by, changes } => {
+        Event::Controlled { by, changes, unproven } => {
             let changes: Vec<_> = changes.iter().map(change).collect();
-            format!("{by}: {}", changes.join(", "))
+            format!("{by}{}: {}", if *unproven { " (unproven)" } else { "" }, changes.join(", "))
         }
         Event::Posted(posted) => said(posted),
         Event::Foreign { from, kind, .. } => format!("{from} kept a {kind}"),
@@ -44,10 +44,19 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
         Event::TurnLost { turn, attempt } => format!("turn {turn} lost attempt {attempt}"),
         Event::TurnEnded { turn, outcome, fault, .. } => format!("turn {turn} {}{}", ended(*outcome), because(fault.as_ref())),
         Event::Kept { participant, because, body, .. } => format!("kept from {participant}, {}: {}", word(because), short(body)),
+        Event::Unkept { participant, count, bytes, until } => {
+            let goes_on = if until.is_some() { ", and so with what follows" } else { "" };
+            format!("not kept from {participant}: {count} of {bytes} bytes{goes_on}")
+        }
         Event::PermissionRequested { participant, action, .. } => format!("{participant} asks permission: {action}"),
-        Event::PermissionAnswered { by, option, .. } => format!("{by} answers: {option}"),
+        Event::PermissionAnswered { by, option, label, .. } => {
+            let words = label.as_ref().map(|label| format!(" ({label})")).unwrap_or_default();
+            format!("{by} answers: {option}{words}")
+        }
+        Event::PermissionWithdrawn { because, .. } => format!("permission withdrawn: {because:?}"),
         Event::PermissionExpired { .. } => "permission expired".into(),
         Event::Stopped { by } => format!("stopped by {by}"),
+        Event::BudgetSpent { spent, currency, .. } => format!("{} until {}", spent.sentence(currency), spent.until),
         Event::Held { guard } => format!("held: {}", word(guard)),
         Event::Resumed { downtime } => format!("time stood still for {} s", downtime.as_secs_f64()),
         Event::FactsChanged { participant, .. } => format!("facts of {participant} changed"),
@@ -67,7 +76,12 @@ fn said(posted: &Posted) -> String {
         To::One(id) => format!(" -> {id}"),
     };
     let queued = if posted.queued { " (queued)" } else { "" };
-    format!("{}{to} says{queued}: {}", posted.from, short(&posted.body))
+    let unproven = match &posted.typed_at {
+        Some(at) => format!(" (at {at})"),
+        None if posted.unproven => " (unproven)".into(),
+        None => String::new(),
+    };
+    format!("{}{unproven}{to} says{queued}: {}", posted.from, short(&posted.body))
 }
 
 fn short(body: &str) -> String {
@@ -105,6 +119,7 @@ fn change(change: &Change) -> String {
         Change::Released => "released".into(),
         Change::Bound { target } => format!("bound {target}"),
         Change::Unbound { target } => format!("unbound {target}"),
+        Change::BudgetRaised(raise) => format!("budget raised by {} turns and {} micros until {}", raise.turns, raise.micros, raise.until),
     }
 }
 

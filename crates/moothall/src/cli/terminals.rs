@@ -99,7 +99,7 @@ pub struct Permit {
     /// Where it was asked.
     #[command(flatten)]
     pub thread: Thread,
-    /// The answer, one of those it offers; without one, what is asked is listed
+    /// The answer: allow, deny, a number, or the words of an option or their beginning; without one, what is asked is listed
     #[arg(value_name = "OPTION")]
     pub option: Option<String>,
     /// Which permission, by the number of its event; needed where several are open
@@ -133,6 +133,13 @@ pub enum McpAction {
         /// Write it into the client's configuration
         #[arg(long)]
         write: bool,
+    },
+    /// Take it out of a client's configuration again, and revoke the token that was made for it
+    #[command(after_help = examples(&[("moothall mcp uninstall codex", "the rest of its configuration stays")]))]
+    Uninstall {
+        /// Which client: claude, codex or gemini
+        #[arg(value_enum, hide_possible_values = true)]
+        client: McpClient,
     },
 }
 

@@ -25,6 +25,12 @@ fn failed(error: BackupError) -> Fault {
         BackupError::Exists(_) => {
             Fault::new(Exit::Failure, text).because("a backup overwrites nothing").try_this("choose a name that is not there yet")
         }
+        BackupError::NoFolder(_) => Fault::new(Exit::Failure, text)
+            .because("a backup makes the folder for itself alone, so that a disk that is not mounted does not go unnoticed")
+            .try_this("mount the disk, or make the folder first"),
+        BackupError::Inside(_) => Fault::new(Exit::Failure, text)
+            .because("what is lost with the data folder is no backup of it")
+            .try_this("choose a place elsewhere, best on another disk"),
         BackupError::UnderWay(_) => Fault::new(Exit::TryLater, text).try_this("wait for it, or choose another name"),
         BackupError::Open(error) => closed(&error),
         BackupError::Copy { .. } => Fault::new(Exit::Io, text).try_this("look whether there is room, and the right to write"),

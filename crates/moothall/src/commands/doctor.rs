@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use moothall_agents::AgentConfig;
 use moothall_kernel::participant::Runtime;
+use moothall_surfaces::here;
 use moothall_surfaces::wire::Ping;
 use nix::sys::resource::{Resource, getrlimit};
 use serde::Serialize;
@@ -160,7 +161,8 @@ fn files() -> Finding {
 }
 
 /// What tmux says of itself, where there is one.
-fn tmux_version() -> Option<String> {
+/// What tmux says of itself, where it is installed.
+pub fn tmux_version() -> Option<String> {
     let output = std::process::Command::new("tmux").arg("-V").output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
@@ -248,7 +250,7 @@ fn file_system(_: &Path) -> Option<Finding> {
 
 async fn address(bind: SocketAddr) -> Finding {
     if bind.port() != 0
-        && let Ok(client) = Client::new(&format!("http://{bind}"))
+        && let Ok(client) = Client::new(&here(bind), None)
         && let Ok(Ok(ping)) = tokio::time::timeout(PING_WITHIN, client.get::<Ping>("/ping")).await
         && ping.server == "moothall"
     {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::{Stream, StreamExt};
 use moothall_surfaces::wire::{Envelope, EventPage};
 
-use crate::client::{Client, RETRY_MS};
+use crate::client::{Client, RETRY_MS, segment};
 use crate::fault::{Exit, Fault};
 use crate::paint::note;
 use crate::sse::Frame;
@@ -22,20 +22,33 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    const fn query(self) -> &'static str {
+    /// A parameter more, with its `&`: everybody reads a conversation through their own eyes.
+    fn query(self, client: &Client) -> String {
         match self {
-            Wanted::Conversation => "&as=user",
-            Wanted::Trace => "",
+            Wanted::Conversation => format!("&as={}", segment(client.name())),
+            Wanted::Trace => String::new(),
         }
     }
 }
 
-/// Events after a position.
+/// Events asked for at once: of the longest that there are, they still fit into a little memory.
+const PAGE: usize = 100;
+
+/// The events after a position that pass. What does not is forgotten page by page.
 ///
 /// # Errors
 /// No server, or its refusal.
-pub async fn after(client: &Client, thread: &str, after: u64, wanted: Wanted) -> Result<EventPage, Fault> {
-    client.get(&format!("{}?after={after}{}", threads::path(thread, "events"), wanted.query())).await
+pub async fn after(client: &Client, thread: &str, from: u64, wanted: Wanted, pass: fn(&Envelope) -> bool) -> Result<EventPage, Fault> {
+    let mut all = page(client, thread, from, PAGE, wanted).await?;
+    all.events.retain(pass);
+    let mut before = from;
+    while all.through > before && all.through < all.head {
+        before = all.through;
+        let next = page(client, thread, before, PAGE, wanted).await?;
+        all.events.extend(next.events.into_iter().filter(pass));
+        all.through = all.through.max(next.through);
+    }
+    Ok(all)
 }
 
 /// At most `limit` events after a position.
@@ -43,7 +56,16 @@ pub async fn after(client: &Client, thread: &str, after: u64, wanted: Wanted) ->
 /// # Errors
 /// No server, or its refusal.
 pub async fn page(client: &Client, thread: &str, after: u64, limit: usize, wanted: Wanted) -> Result<EventPage, Fault> {
-    client.get(&format!("{}?after={after}&limit={limit}{}", threads::path(thread, "events"), wanted.query())).await
+    client.get(&format!("{}?after={after}&limit={limit}{}", threads::path(thread, "events"), wanted.query(client))).await
+}
+
+/// The first page of the events since a moment, in RFC 3339.
+///
+/// # Errors
+/// No server, or its refusal.
+pub async fn since(client: &Client, thread: &str, moment: &str, wanted: Wanted) -> Result<EventPage, Fault> {
+    let query = format!("since={}&limit={PAGE}{}", segment(moment), wanted.query(client));
+    client.get(&format!("{}?{query}", threads::path(thread, "events"))).await
 }
 
 /// The last `count` events that pass, read from the end so that a long conversation costs no more than a short one.
@@ -61,8 +83,7 @@ pub async fn last(
     let mut span = 64 + 8 * u64::try_from(count).unwrap_or(u64::MAX / 8);
     loop {
         let from = head.saturating_sub(span);
-        let mut page = after(client, thread, from, wanted).await?;
-        page.events.retain(pass);
+        let mut page = after(client, thread, from, wanted, pass).await?;
         if page.events.len() >= count || from == 0 {
             page.events.drain(..page.events.len().saturating_sub(count));
             return Ok(page);
@@ -90,7 +111,7 @@ pub enum Heard {
 impl<'a> Follow<'a> {
     /// Follows from after a position; what was missed comes first.
     pub fn new(client: &'a Client, thread: &str, position: u64, wanted: Wanted) -> Self {
-        let path = format!("{}?{}", threads::path(thread, "events/stream"), wanted.query().trim_start_matches('&'));
+        let path = format!("{}?{}", threads::path(thread, "events/stream"), wanted.query(client).trim_start_matches('&'));
         Self { client, path: path.trim_end_matches('?').to_owned(), position, frames: None }
     }
 

@@ -9,8 +9,8 @@ use crate::cli::{Export, ExportFormat};
 use crate::fault::Fault;
 use crate::threads::{self, Faces};
 
-/// Events asked for at once, so that a long conversation is never whole in memory.
-const PAGE: usize = 1000;
+/// Events asked for at once, so that neither a long conversation nor a long page of it is whole in memory.
+const PAGE: usize = 100;
 
 pub async fn run(desk: &Desk, args: &Export) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;

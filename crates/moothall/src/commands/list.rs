@@ -4,6 +4,7 @@ use moothall_surfaces::wire::ThreadList;
 
 use super::Desk;
 use crate::cli::List;
+use crate::clock::day_and_time;
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 use crate::threads;
@@ -18,7 +19,8 @@ pub async fn run(desk: &Desk, args: &List) -> Result<(), Fault> {
         note("There is no conversation yet. Begin one: moothall new \"A name\"");
     }
     for thread in &threads {
-        let facts = format!("{:<12} {:>6} events, last {}", thread.policy, thread.head, thread.updated_at);
+        let last = day_and_time(&thread.updated_at).unwrap_or_else(|| thread.updated_at.clone());
+        let facts = format!("{:<12} {:>6} events, last {last}", thread.policy, thread.head);
         let mark = if thread.archived { "  (archived)" } else { "" };
         let (facts, name) = (desk.paper.paint(Style::Dim, &facts), desk.paper.paint(Style::Bold, &thread.name));
         desk.paper.line(&format!("{}  {facts}  {name}{mark}", thread.id))?;

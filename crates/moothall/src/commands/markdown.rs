@@ -4,7 +4,8 @@ use moothall_kernel::ids::EventId;
 use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::Envelope;
 
-use super::show::{explain, words_of};
+use super::show::{doubt, explain, words_of};
+use crate::clock::day_and_time;
 use crate::threads::Faces;
 
 /// Shortest fence around somebody's words.
@@ -41,6 +42,7 @@ impl Transcript {
 
     fn message(&self, envelope: &Envelope) -> String {
         let mut marks = Vec::new();
+        marks.extend(doubt(envelope).map(|doubt| inert(&doubt)));
         if envelope.to != "all" {
             marks.push(format!("to {}", self.who(&envelope.to)));
         }
@@ -48,7 +50,7 @@ impl Transcript {
             marks.push(format!("in reply to {seq}"));
         }
         let marks = if marks.is_empty() { String::new() } else { format!("{}\n\n", marks.join(", ")) };
-        let body = fenced(words_of(envelope));
+        let body = fenced(&words_of(envelope));
         format!("## {} · {} · {}\n\n{marks}{body}\n", envelope.seq, self.who(&envelope.from), time(envelope))
     }
 
@@ -61,10 +63,9 @@ impl Transcript {
     }
 }
 
-/// Day and time in UTC, to the second.
+/// Day and time, to the second.
 fn time(envelope: &Envelope) -> String {
-    let ts = &envelope.ts;
-    ts.get(..10).zip(ts.get(11..19)).map_or_else(|| inert(ts), |(day, time)| format!("{day} {time}Z"))
+    day_and_time(&envelope.ts).unwrap_or_else(|| inert(&envelope.ts))
 }
 
 /// Words as they are, in a fence that they cannot close: it is longer than any row of its kind in them.

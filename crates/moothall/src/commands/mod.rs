@@ -1,35 +1,46 @@
 //! What each command does.
 
 mod agents;
+mod announce;
 mod backup;
 mod chat;
+mod configuration;
 mod doctor;
 mod events;
 mod export;
+pub mod help;
 pub mod hook;
+mod init;
+mod invitation;
 mod invite;
+mod join;
 mod link;
 mod list;
 mod markdown;
 mod mcp;
 mod new;
+mod page;
 mod permit;
 mod redact;
+mod said;
 mod say;
 mod search;
 mod serve;
 mod session;
 mod show;
+mod spending;
 mod tail;
 mod token;
 mod verify;
 mod why;
 
 pub use self::chat::width;
-use crate::cli::{Cli, Command, Global};
+use std::path::Path;
+
+use crate::cli::{Command, Global, Invitation, NewInvitation, NewToken, Token, TokenId};
 use crate::client::Client;
 use crate::config;
-use crate::credential::Meant;
+use crate::credential::{Meant, Said};
 use crate::fault::Fault;
 use crate::paint::Paper;
 
@@ -45,23 +56,40 @@ pub struct Desk {
 ///
 /// # Errors
 /// Whatever kept it from being done.
-pub async fn run(cli: Cli) -> Result<(), Fault> {
-    let paper = Paper::new(cli.global.color, cli.global.json);
-    let command = match cli.command {
+pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
+    let paper = Paper::new(global.color, global.json);
+    let command = match command {
         Command::Serve(args) => return serve::run(&args, &paper).await,
         Command::Doctor(args) => return doctor::run(&args, &paper).await,
         Command::Verify(args) => return verify::run(&args, &paper).await,
         Command::Backup(args) => return backup::run(&args, &paper).await,
+        Command::Init(args) => return init::run(&args, &paper),
+        Command::Config(action) => return configuration::run(&action, &paper),
+        Command::Completions(args) => return help::completions(&args),
+        Command::Man(args) => return help::man(&args),
+        Command::Help(args) => return help::run(&args, &paper),
         talking => talking,
     };
-    let Global { server, token_file, .. } = &cli.global;
-    let meant = Meant::find(server, token_file.as_deref(), &config::environment())?;
+    let said = Said {
+        server: global.server.as_deref(),
+        token_file: global.token_file.as_deref(),
+        data: data_of(&command),
+        profile: global.profile.as_deref(),
+        cacert: global.cacert.as_deref(),
+    };
+    if let Command::Join(args) = &command {
+        return join::run(&said, &paper, args).await;
+    }
+    let meant = Meant::find(&said, &config::environment())?;
     if let Command::Mcp(args) = &command {
         // Whoever speaks through it is an agent, which never acts with the credential of the person who started the server.
-        return mcp::run(&Desk { client: Client::new(&meant.server)?.at_home(meant.spool).with(meant.credential.given()), paper }, args)
-            .await;
+        let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
+        let person = client.clone().with(meant.credential.clone());
+        let agent = meant.credential.given().or_of_client(&config::environment());
+        return mcp::run(&Desk { client: client.with(agent), paper }, &person, args).await;
     }
-    let desk = Desk { client: Client::new(&meant.server)?.at_home(meant.spool).with(meant.credential).introduced().await?, paper };
+    let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
+    let desk = Desk { client: client.with(meant.credential).introduced().await?, paper };
     match command {
         Command::New(args) => new::run(&desk, &args).await,
         Command::List(args) => list::run(&desk, &args).await,
@@ -72,11 +100,15 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
         Command::Uninvite(args) => invite::uninvite(&desk, &args).await,
         Command::Agents => agents::run(&desk).await,
         Command::Why(args) => why::run(&desk, &args).await,
+        Command::Usage(args) => spending::usage(&desk, &args).await,
+        Command::Budget(args) => spending::budget(&desk, &args).await,
         Command::Redact(args) => redact::run(&desk, &args).await,
         Command::Stop(args) => say::stop(&desk, &args).await,
         Command::Search(args) => search::run(&desk, &args).await,
         Command::Export(args) => export::run(&desk, &args).await,
         Command::Token(command) => token::run(&desk, &command).await,
+        Command::Invitation(command) => invitation::run(&desk, &command, &meant.others).await,
+        Command::Page(_) => page::run(&desk),
         Command::Run(args) => session::run(&desk, &args).await,
         Command::Sessions(args) => session::list(&desk, &args).await,
         Command::Attach(args) => session::attach(&desk, &args).await,
@@ -85,6 +117,27 @@ pub async fn run(cli: Cli) -> Result<(), Fault> {
         Command::End(args) => session::end(&desk, &args).await,
         Command::Link(args) => link::run(&desk, &args).await,
         Command::Permit(args) => permit::run(&desk, &args).await,
-        Command::Serve(_) | Command::Doctor(_) | Command::Verify(_) | Command::Backup(_) | Command::Hook(_) | Command::Mcp(_) => Ok(()),
+        Command::Serve(_)
+        | Command::Doctor(_)
+        | Command::Verify(_)
+        | Command::Backup(_)
+        | Command::Init(_)
+        | Command::Config(_)
+        | Command::Completions(_)
+        | Command::Man(_)
+        | Command::Help(_)
+        | Command::Hook(_)
+        | Command::Mcp(_)
+        | Command::Join(_) => Ok(()),
+    }
+}
+
+/// The data folder whose server is meant, where a command of its operator names one.
+fn data_of(command: &Command) -> Option<&Path> {
+    match command {
+        Command::Token(Token::Create(NewToken { key, .. }) | Token::List(key) | Token::Revoke(TokenId { key, .. }))
+        | Command::Page(key) => key.data.as_deref(),
+        Command::Invitation(Invitation::Create(NewInvitation { key, .. })) => key.data.as_deref(),
+        _ => None,
     }
 }

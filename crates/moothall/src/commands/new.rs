@@ -1,5 +1,7 @@
 //! `new`: begins a conversation and invites its agents.
 
+use std::collections::BTreeSet;
+
 use moothall_surfaces::wire::{AgentEntry, AgentList, NewThread, ThreadCreated};
 use serde_json::json;
 
@@ -14,6 +16,9 @@ use crate::paint::note;
 const DEMO: [&str; 3] = ["analyst", "writer", "critic"];
 
 pub async fn run(desk: &Desk, args: &New) -> Result<(), Fault> {
+    if args.name.trim().is_empty() {
+        return Err(Fault::new(Exit::Usage, "a conversation needs a name").try_this("moothall new \"Launch plan\""));
+    }
     let registry: AgentList = desk.client.get("/agents").await?;
     let guests = guests(&registry.agents, args)?;
     let body = NewThread { name: Some(args.name.clone()), from: Some(desk.client.name().to_owned()), policy: Some(json!(args.policy)) };
@@ -38,7 +43,9 @@ fn guests<'a>(registry: &'a [AgentEntry], args: &New) -> Result<Vec<&'a AgentEnt
     if args.with.is_empty() {
         return Ok(DEMO.iter().filter_map(|client| entry(client)).collect());
     }
-    args.with.iter().map(|client| entry(client).ok_or_else(|| unknown_agent(registry, client))).collect()
+    let mut once = BTreeSet::new();
+    let wanted = args.with.iter().filter(|client| once.insert(client.as_str()));
+    wanted.map(|client| entry(client).ok_or_else(|| unknown_agent(registry, client))).collect()
 }
 
 fn unknown_agent(registry: &[AgentEntry], client: &str) -> Fault {

@@ -1,7 +1,8 @@
 //! `permit`: what agents ask permission for, and a person's answer.
 
-use moothall_surfaces::wire::{Envelope, NewAnswer, PermissionAnswered, ThreadStateAnswer};
+use moothall_surfaces::wire::{Envelope, NewAnswer, OptionEntry, PermissionAnswered, ThreadStateAnswer};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::Desk;
 use super::events::{Wanted, after};
@@ -22,8 +23,31 @@ pub struct Asked {
     pub participant: String,
     /// The exact action.
     pub action: String,
+    /// Whether that is all of it.
+    pub complete: bool,
     /// The answers it offers.
-    pub options: Vec<String>,
+    pub options: Vec<OptionEntry>,
+    /// The folder in which it would be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// The command with which to look at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub look: Option<String>,
+}
+
+impl Asked {
+    /// What there is to know before an answer, beside the action: where it would be done, and whether something is missing.
+    pub fn remarks(&self) -> Vec<String> {
+        let folder = self.folder.as_ref().map(|folder| format!("in {folder}"));
+        let look = self.look.as_ref().map_or(String::new(), |look| format!(": {look}"));
+        let partial = (!self.complete).then(|| format!("this is not all of it; look at the whole of it first{look}"));
+        folder.into_iter().chain(partial).collect()
+    }
+
+    /// The answers, numbered as they can be given.
+    pub fn answers(&self) -> impl Iterator<Item = String> {
+        self.options.iter().enumerate().map(|(at, option)| format!("{}. {}", at + 1, option.label))
+    }
 }
 
 /// What an event says about permissions.
@@ -38,8 +62,14 @@ pub enum News {
         participant: String,
         /// The exact action.
         action: String,
+        /// Whether that is all of it.
+        complete: bool,
         /// The answers it offers.
-        options: Vec<String>,
+        options: Vec<OptionEntry>,
+        /// The folder in which it would be done.
+        folder: Option<String>,
+        /// The command with which to look at it.
+        look: Option<String>,
     },
     /// A person answered.
     Answered {
@@ -47,13 +77,20 @@ pub enum News {
         permission: String,
         /// Who.
         by: String,
-        /// How.
-        option: String,
+        /// In which words.
+        label: String,
     },
     /// Its time is over.
     Expired {
         /// Which.
         permission: String,
+    },
+    /// It is not asked any more.
+    Withdrawn {
+        /// Which.
+        permission: String,
+        /// `gone`, `replaced` or `not_given`.
+        because: String,
     },
 }
 
@@ -61,9 +98,10 @@ impl News {
     /// Whether it is about this permission.
     pub fn is_about(&self, asked: &Asked) -> bool {
         match self {
-            News::Requested { permission, .. } | News::Answered { permission, .. } | News::Expired { permission } => {
-                *permission == asked.permission
-            }
+            News::Requested { permission, .. }
+            | News::Answered { permission, .. }
+            | News::Expired { permission }
+            | News::Withdrawn { permission, .. } => *permission == asked.permission,
         }
     }
 }
@@ -79,8 +117,8 @@ pub fn news(envelope: &Envelope) -> Option<News> {
 /// No server, or its refusal.
 pub async fn heard(client: &Client, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
     let Some(oldest) = state.state.turns.iter().map(|turn| turn.cause.seq).min() else { return Ok(Vec::new()) };
-    let mut page = after(client, &state.thread, oldest.saturating_sub(1), Wanted::Trace).await?;
-    page.events.retain(|envelope| envelope.kind == "permission" && envelope.seq <= state.head);
+    let mut page = after(client, &state.thread, oldest.saturating_sub(1), Wanted::Trace, |envelope| envelope.kind == "permission").await?;
+    page.events.retain(|envelope| envelope.seq <= state.head);
     Ok(page.events)
 }
 
@@ -92,14 +130,19 @@ impl Open {
     /// Takes what an event says.
     pub fn take(&mut self, number: u64, news: &News) {
         match news {
-            News::Requested { permission, participant, action, options } => self.0.push(Asked {
+            News::Requested { permission, participant, action, complete, options, folder, look } => self.0.push(Asked {
                 permission: permission.clone(),
                 number,
                 participant: participant.clone(),
                 action: action.clone(),
+                complete: *complete,
                 options: options.clone(),
+                folder: folder.clone(),
+                look: look.clone(),
             }),
-            News::Answered { permission, .. } | News::Expired { permission } => self.0.retain(|asked| asked.permission != *permission),
+            News::Answered { permission, .. } | News::Expired { permission } | News::Withdrawn { permission, .. } => {
+                self.0.retain(|asked| asked.permission != *permission);
+            }
         }
     }
 
@@ -115,17 +158,27 @@ impl Open {
 
     /// The one of this number, or the only one; otherwise what to say about it.
     pub fn one(&self, number: Option<u64>) -> Result<&Asked, String> {
-        let numbers = || self.0.iter().map(|asked| asked.number.to_string()).collect::<Vec<_>>().join(", ");
+        let listed = || {
+            let line = |asked: &Asked| format!("\n  {}  {}: {}", asked.number, asked.participant, first_line(&asked.action));
+            self.0.iter().map(line).collect::<String>()
+        };
         match (number, self.0.as_slice()) {
             (_, []) => Err("nobody asks for permission here".into()),
             (None, [one]) => Ok(one),
-            (None, _) => Err(format!("several permissions are asked for; say which by its number: {}", numbers())),
+            (None, _) => Err(format!("several permissions are asked for; say which by its number:{}", listed())),
             (Some(number), all) => {
                 let found = all.iter().find(|asked| asked.number == number);
-                found.ok_or_else(|| format!("no permission {number} is asked for; there are {}", numbers()))
+                found.ok_or_else(|| format!("no permission {number} is asked for; there are:{}", listed()))
             }
         }
     }
+}
+
+/// The beginning of an action, for a list in which it is told from others.
+fn first_line(action: &str) -> String {
+    const CHARS_MAX: usize = 80;
+    let first: String = action.lines().next().unwrap_or_default().chars().take(CHARS_MAX).collect();
+    if first.len() < action.len() { format!("{first}…") } else { first }
 }
 
 pub async fn run(desk: &Desk, args: &Permit) -> Result<(), Fault> {
@@ -145,7 +198,9 @@ pub async fn run(desk: &Desk, args: &Permit) -> Result<(), Fault> {
     if desk.paper.json {
         return desk.paper.object(&answered);
     }
-    note(&format!("{} was told: {option}.", asked.participant));
+    let told = answered.event.as_ref().and_then(news);
+    let label = if let Some(News::Answered { label, .. }) = &told { label } else { option };
+    note(&format!("{} was told: {label}.", asked.participant));
     Ok(())
 }
 
@@ -170,19 +225,23 @@ pub async fn answer(
 }
 
 fn list(desk: &Desk, open: &Open) -> Result<(), Fault> {
-    if open.all().is_empty() && !desk.paper.json {
+    if desk.paper.json {
+        return desk.paper.object(&json!({ "permissions": open.all() }));
+    }
+    if open.all().is_empty() {
         note("Nobody asks for permission here.");
     }
     for asked in open.all() {
-        if desk.paper.json {
-            desk.paper.object(asked)?;
-            continue;
-        }
         let who = desk.paper.paint(Style::Bold, &asked.participant);
         let place = desk.paper.paint(Style::Dim, &format!("{:>4}", asked.number));
         let action = asked.action.replace('\n', "\n      ");
         desk.paper.line(&format!("{place}  {who}  {}", desk.paper.paint(Style::Warn, &action)))?;
-        desk.paper.line(&format!("      {}", desk.paper.paint(Style::Dim, &asked.options.join(" · "))))?;
+        for remark in asked.remarks() {
+            desk.paper.line(&format!("      {}", desk.paper.paint(Style::Bold, &remark)))?;
+        }
+        for answer in asked.answers() {
+            desk.paper.line(&format!("      {}", desk.paper.paint(Style::Dim, &answer)))?;
+        }
     }
     Ok(())
 }
@@ -196,7 +255,10 @@ mod tests {
             permission: permission.into(),
             participant: "claude-1".into(),
             action: "rm -r build".into(),
-            options: vec!["allow".into(), "deny".into()],
+            complete: true,
+            options: Vec::new(),
+            folder: None,
+            look: None,
         }
     }
 
@@ -207,11 +269,11 @@ mod tests {
         open.take(7, &requested("p1"));
         assert_eq!(open.one(None).map(|asked| asked.permission.as_str()), Ok("p1"));
         open.take(9, &requested("p2"));
-        assert!(open.one(None).is_err_and(|what| what.ends_with("7, 9")));
+        assert!(open.one(None).is_err_and(|what| what.ends_with("\n  7  claude-1: rm -r build\n  9  claude-1: rm -r build")));
         assert_eq!(open.one(Some(9)).map(|asked| asked.permission.as_str()), Ok("p2"));
         assert!(open.one(Some(8)).is_err());
-        open.take(10, &News::Answered { permission: "p1".into(), by: "user".into(), option: "deny".into() });
-        open.take(11, &News::Expired { permission: "p2".into() });
+        open.take(10, &News::Answered { permission: "p1".into(), by: "user".into(), label: "deny".into() });
+        open.take(11, &News::Withdrawn { permission: "p2".into(), because: "gone".into() });
         assert!(open.all().is_empty());
     }
 }

@@ -87,10 +87,8 @@ async fn wait(desk: &Desk, thread: &str, said: u64) -> Result<(), Fault> {
         }
         state = threads::state(&desk.client, thread).await?;
     }
-    for envelope in events::after(&desk.client, thread, shown, Wanted::Conversation).await?.events {
-        if is_conversation(&envelope) {
-            view.show(&envelope).await?;
-        }
+    for envelope in events::after(&desk.client, thread, shown, Wanted::Conversation, is_conversation).await?.events {
+        view.show(&envelope).await?;
     }
     if state.state.paused {
         note("The conversation is paused: agents stand still until it is resumed.");

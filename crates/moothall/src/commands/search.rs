@@ -3,9 +3,9 @@
 use moothall_surfaces::wire::{SearchAnswer, SearchHit};
 
 use super::Desk;
-use super::show::clock;
 use crate::cli::Search;
 use crate::client::segment;
+use crate::clock::day_and_time;
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 
@@ -52,8 +52,8 @@ fn quoted(word: &str) -> String {
 
 fn row(desk: &Desk, hit: &SearchHit) -> String {
     let paper = &desk.paper;
-    let day = hit.ts.get(..10).unwrap_or_default();
-    let place = format!("{} {}  {}", day, clock(&hit.ts), hit.seq);
+    let at = day_and_time(&hit.ts).unwrap_or_else(|| hit.ts.clone());
+    let place = format!("{at}  {}", hit.seq);
     let words = hit.snippet.iter().map(|piece| paper.paint(if piece.matched { Style::Warn } else { Style::Plain }, &piece.text));
     let (place, thread, from) =
         (paper.paint(Style::Dim, &place), paper.paint(Style::Dim, &hit.thread_name), paper.paint(Style::Bold, &hit.from));

@@ -1,61 +1,84 @@
 //! `serve`: opens the log, the hall and the doors, and closes them in the opposite order.
 
-use std::io;
+mod reload;
+
+use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
 use moothall_engine::access::{Secret, TokenKind};
 use moothall_engine::hall::{Hall, HallError, HallParts};
+use moothall_engine::places::Places;
 use moothall_engine::ports::SystemClock;
 use moothall_engine::registry::Registry;
-use moothall_engine::sessions::SessionParts;
+use moothall_engine::sessions::{SessionParts, SessionsConfig};
 use moothall_kernel::time::Millis;
 use moothall_store::{OpenError, SqliteLog};
-use moothall_surfaces::{HttpOptions, serve};
+use moothall_surfaces::{HttpOptions, Tls, here, serve};
 use nix::sys::resource::{Resource, getrlimit};
-use serde_json::json;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{LogFormat, Serve};
+use crate::commands::announce::Doors;
 use crate::commands::doctor::FILES_MIN;
-use crate::config::{self, Config};
+use crate::config::{self, Config, TlsConfig};
 use crate::credential::Posted;
 use crate::fault::{Exit, Fault};
 use crate::gauges;
-use crate::paint::{Paper, Style, note};
-use crate::place::{Settled, USUAL_BIND, settle};
+use crate::paint::{Paper, note};
+use crate::place::{Settled, settle};
+use crate::reach::Reach;
 use crate::terminals::Terminals;
+use reload::House;
 
 /// How long open work may take when the server is told to stop.
 const DRAIN_WITHIN: Millis = Millis::from_secs(10);
 
 pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
     start_logging(args.log);
-    let settled = settle(&args.place, &config::environment())?;
+    let mut settled = settle(&args.place, &config::environment())?;
+    let tls = settled.tls.as_ref().map(certificate).transpose()?;
     settled.config.warnings.iter().for_each(|warning| tell(args.log, &format!("warning: {warning}")));
     let mut stops = Stops::listen()?;
     let log = Arc::new(open_log(&settled.data)?);
     let key = Secret::fresh(TokenKind::Startup).map_err(|error| Fault::new(Exit::Failure, "cannot make a credential").because(error))?;
-    let (listener, address, _posted) = listen_with(&settled, &key).await?;
-    let registry = registry(&settled.config, address)?;
+    let (listener, address, posted) = listen_with(&settled, tls.as_ref(), &key).await?;
+    if let Some(later) = posted.later() {
+        tell(args.log, "warning: the disk is full, so startup.key is not written yet, and commands of this user need a token until it is");
+        tell(args.log, "warning: free some space; the link to the page below works, reads go on, and the rest follows by itself");
+        tokio::spawn(later);
+    }
+    let places = Places::new(settled.config.limits.programs());
+    let registry = registry(&settled.config, address, places.clone())?;
     let agents: Vec<String> = registry.iter().map(|spec| spec.client.clone()).collect();
-    let terminals = Terminals::open(&settled.data, &format!("http://{address}"), &settled.config)?;
+    let terminals = Terminals::open(&settled.data, &here(address), &settled.config)?;
     let hall = open_hall(log.clone(), registry, &settled.config, terminals.as_ref()).await?;
+    let host = terminals.as_ref().map(Terminals::programs);
     let ears = terminals.map(|terminals| terminals.listen(hall.clone()));
-    announce(paper, &settled, &Doors { address, agents: &agents, key: &key })?;
+    let reach = Reach::of(address, &settled.config.server, tls.as_ref());
+    let doors = Doors { address, reach: &reach, mode: settled.mode, tls: tls.is_some(), data: &settled.data, agents: &agents, key: &key };
+    doors.warning().iter().for_each(|warning| tell(args.log, &format!("warning: {warning}")));
+    doors.announce(paper)?;
 
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let options = options(&settled, address, key, args.log);
+    let mut options = HttpOptions { tls, ..options(&settled, address, key, args.log) };
+    options.hosts.extend(reach.hosts);
     let doors = tokio::spawn(serve(listener, hall.clone(), options, async move {
         // The sender going away means the same as its word.
         let _ = stopped.await;
     }));
-    let reason = tokio::select! {
-        () = stops.first() => None,
-        reason = hall.failed() => Some(reason),
+    let house = House { args, hall: &hall, host, address, places };
+    let reason = loop {
+        tokio::select! {
+            told = stops.next() => match told {
+                Told::Stop => break None,
+                Told::Reload => settled = house.reload(settled).await,
+            },
+            reason = hall.failed() => break Some(reason),
+        }
     };
     if reason.is_none() {
         tell(args.log, "Stopping: open work has up to 10 seconds. Ctrl-C again stops at once.");
@@ -74,6 +97,14 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
     }
 }
 
+fn certificate(files: &TlsConfig) -> Result<Tls, Fault> {
+    Tls::open(&files.cert, &files.key).map_err(|fault| {
+        Fault::new(Exit::Config, "cannot use the certificate")
+            .because(fault)
+            .try_this("`cert` and `key` of [server.tls], or --tls-cert and --tls-key, name PEM files that this user can read")
+    })
+}
+
 async fn close(hall: &Hall, log: &SqliteLog, doors: tokio::task::JoinHandle<()>) {
     hall.drain(DRAIN_WITHIN).await;
     let _ = tokio::time::timeout(std::time::Duration::from_millis(DRAIN_WITHIN.0), doors).await;
@@ -82,23 +113,44 @@ async fn close(hall: &Hall, log: &SqliteLog, doors: tokio::task::JoinHandle<()>)
     }
 }
 
-/// SIGINT and SIGTERM: both ask for a calm end, and a second one for an immediate end.
+/// SIGINT and SIGTERM: both ask for a calm end, and a second one for an immediate end. SIGHUP asks for the configuration to be read
+/// again, unless it says that the terminal of this server is gone: then it asks for a calm end too.
 struct Stops {
     interrupt: Signal,
     terminate: Signal,
+    hangup: Signal,
+    terminals: [bool; 3],
+}
+
+/// What a signal asks for.
+enum Told {
+    Stop,
+    Reload,
+}
+
+/// Which of standard input, output and error are terminals. One that is gone is none any more.
+fn terminals() -> [bool; 3] {
+    [io::stdin().is_terminal(), io::stdout().is_terminal(), io::stderr().is_terminal()]
 }
 
 impl Stops {
     fn listen() -> Result<Self, Fault> {
         let listen = |kind| signal(kind).map_err(|error| Fault::io("cannot listen for signals", &error));
-        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
+        let (interrupt, terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+        Ok(Self { interrupt, terminate, hangup: listen(SignalKind::hangup())?, terminals: terminals() })
     }
 
-    async fn first(&mut self) {
+    async fn next(&mut self) -> Told {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => Told::Stop,
+            _ = self.terminate.recv() => Told::Stop,
+            _ = self.hangup.recv() => if terminals() == self.terminals { Told::Reload } else { Told::Stop },
         }
+    }
+
+    /// Waits for the word to stop, whatever else is said.
+    async fn first(&mut self) {
+        while matches!(self.next().await, Told::Reload) {}
     }
 }
 
@@ -142,6 +194,8 @@ fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
         OpenError::Newer { .. } => {
             Fault::new(Exit::Config, error.to_string()).try_this("use the newer version, or another folder with --data DIR")
         }
+        OpenError::Full { .. } => Fault::new(Exit::TryLater, error.to_string())
+            .try_this("free some space on that disk, then start again: what was acknowledged is kept"),
         OpenError::Absent { .. } | OpenError::Io { .. } | OpenError::Unusable { .. } => {
             Fault::new(Exit::Io, error.to_string()).try_this("see `moothall doctor`")
         }
@@ -149,8 +203,11 @@ fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
 }
 
 /// Listens, with the start-up credential in its place before anybody can ask for it.
-async fn listen_with(settled: &Settled, key: &Secret) -> Result<(TcpListener, SocketAddr, Posted), Fault> {
-    let post = |address: SocketAddr| Posted::new(&settled.data, address, key.reveal());
+async fn listen_with(settled: &Settled, tls: Option<&Tls>, key: &Secret) -> Result<(TcpListener, SocketAddr, Posted), Fault> {
+    let post = |address: SocketAddr| {
+        let reach = Reach::of(address, &settled.config.server, tls);
+        Posted::new(&settled.data, address, &reach.others, key.reveal())
+    };
     // Nobody knows a port yet that the system is to choose.
     let early = if settled.bind.port() == 0 { None } else { Some(post(settled.bind)?) };
     let (listener, address) = listen(settled.bind).await?;
@@ -160,7 +217,7 @@ async fn listen_with(settled: &Settled, key: &Secret) -> Result<(TcpListener, So
 }
 
 async fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr), Fault> {
-    let bound = TcpListener::bind(bind).await.and_then(|listener| listener.local_addr().map(|address| (listener, address)));
+    let bound = open_door(bind).and_then(|listener| listener.local_addr().map(|address| (listener, address)));
     bound.map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => Fault::new(Exit::Unavailable, format!("{bind} is taken by another program, perhaps another server"))
             .try_this("stop it, or use another port: --bind 127.0.0.1:0 picks a free one"),
@@ -168,16 +225,31 @@ async fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr), Fault> {
     })
 }
 
+/// Connections that may wait to be let in: as many as come when a server with many readers starts again. The system may allow fewer.
+const BACKLOG: u32 = 4096;
+/// What the system keeps of an answer for a connection that takes it slowly. Accepted connections have it from the listener.
+const SEND_BUFFER_BYTES: u32 = 256 * 1024;
+
+fn open_door(bind: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if bind.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
+    socket.bind(bind)?;
+    socket.listen(BACKLOG)
+}
+
 /// The built-in agents and those that this computer offers, and the configured ones in their place where the names are the same.
-fn registry(config: &Config, address: SocketAddr) -> Result<Registry, Fault> {
+fn registry(config: &Config, address: SocketAddr, places: Arc<Places>) -> Result<Registry, Fault> {
     let mut registry = Registry::default();
-    let bridge = format!("http://{address}");
-    let offered = moothall_agents::discover(|name| std::env::var(name).ok(), &bridge);
-    moothall_agents::built_in().into_iter().chain(offered).for_each(|spec| registry.insert(spec));
-    for (client, agent) in &config.agents {
+    let bridge = here(address);
+    let offered = if config.discover { moothall_agents::discover(|name| std::env::var(name).ok(), &bridge) } else { Vec::new() };
+    let usual = moothall_agents::built_in().into_iter().chain(offered);
+    usual.filter(|spec| !config.absent.contains(&spec.client)).for_each(|spec| registry.insert(spec));
+    for (client, agent) in config.agents.iter().filter(|(_, agent)| agent.is_enabled()) {
         let spec = agent.spec(client, &bridge);
         registry.insert(spec.map_err(|fault| Fault::new(Exit::Config, format!("[agents.{client}]: {fault}")))?);
     }
+    registry.share(places);
     Ok(registry)
 }
 
@@ -187,9 +259,14 @@ async fn open_hall(log: Arc<SqliteLog>, registry: Registry, config: &Config, ter
         clock: Arc::new(SystemClock),
         registry,
         defaults: config.defaults.clone(),
+        budgets: config.budgets.clone(),
         owner: uuid::Uuid::now_v7().to_string(),
     };
-    let sessions = terminals.map(|terminals| SessionParts { host: terminals.host(), config: config.sessions.clone() });
+    let sessions = terminals.map(|terminals| SessionParts {
+        host: terminals.host(),
+        config: SessionsConfig { most: config.limits.sessions, ..config.sessions.clone() },
+        clients: config.agents.iter().map(|(client, agent)| (client.clone(), agent.client_rights())).collect(),
+    });
     Hall::open_with(parts, sessions).await.map_err(|error| {
         let exit = if error == HallError::DiskFull { Exit::Io } else { Exit::Failure };
         Fault::new(exit, "cannot open the conversations").because(error).try_this("see `moothall doctor`")
@@ -218,43 +295,14 @@ fn options(settled: &Settled, address: SocketAddr, key: Secret, format: LogForma
             );
         }
     }
+    options.limits = config.limits.at_the_door();
     options.gauges = gauges::of(&settled.data);
     options.mode = settled.mode.into();
     options.startup = Some(key);
+    options.other_users = config.server.other_users;
     options.hosts.clone_from(&config.server.allowed_hosts);
     options.origins.clone_from(&config.server.allowed_origins);
     options
-}
-
-/// What there is to say about a server that begins.
-struct Doors<'a> {
-    address: SocketAddr,
-    agents: &'a [String],
-    key: &'a Secret,
-}
-
-/// Where it listens, who is there, and what to type next.
-fn announce(paper: &Paper, settled: &Settled, doors: &Doors<'_>) -> Result<(), Fault> {
-    let Doors { address, agents, key } = *doors;
-    let url = format!("http://{address}");
-    // A fragment stays in the browser: it is in no request and no log.
-    let page = format!("{url}/#key={}", key.reveal());
-    let data = std::path::absolute(&settled.data).unwrap_or_else(|_| settled.data.clone());
-    if paper.json {
-        return paper
-            .object(&json!({"listening": url, "page": page, "data": data, "agents": agents, "version": env!("CARGO_PKG_VERSION")}));
-    }
-    let elsewhere = if address.port() == USUAL_BIND.port() { String::new() } else { format!(" --server {url}") };
-    let lines = [
-        format!("Moothall listens on {}", paper.paint(Style::Bold, &url)),
-        format!("  page    {}", paper.paint(Style::Plain, &page)),
-        format!("  data    {}", paper.paint(Style::Plain, &data.display().to_string())),
-        format!("  agents  {}", paper.paint(Style::Plain, &agents.join(", "))),
-        "Next, in another terminal (from the sources: cargo run --release -- instead of moothall):".to_owned(),
-        format!("  moothall{elsewhere} new \"First talk\""),
-        format!("  moothall{elsewhere} say - \"@analyst where do we begin?\" --wait"),
-    ];
-    lines.iter().try_for_each(|line| paper.line(line))
 }
 
 #[cfg(test)]

@@ -1,10 +1,15 @@
 //! Shows events to people.
 
+use std::borrow::Cow;
+
+use moothall_kernel::text::in_order;
 use moothall_surfaces::wire::{Envelope, TurnEvent, WireUsage};
 use serde_json::Value;
 
 use super::Desk;
+use super::said::control;
 use crate::client::Client;
+use crate::clock::time;
 use crate::fault::Fault;
 use crate::paint::{Paper, Style};
 use crate::threads::{self, Faces};
@@ -69,14 +74,23 @@ impl<'a> View<'a> {
             "all" => String::new(),
             id => format!("→ {}: ", self.faces.painted(paper, id, 0)),
         };
+        let doubt = doubt(envelope).map_or_else(String::new, |doubt| paper.paint(Style::Dim, &format!("({doubt}) ")));
         let cause = envelope.meta.error.as_ref().map_or_else(String::new, |fault| format!("  {}", fault.message));
-        format!("{target}{}{}", paper.paint(style, text), paper.paint(Style::Dim, &cause))
+        format!("{doubt}{target}{}{}", paper.paint(style, &text), paper.paint(Style::Dim, &cause))
     }
 }
 
-/// The words of a message, or that they are gone.
-pub fn words_of(envelope: &Envelope) -> &str {
-    if envelope.meta.redacted { "(erased)" } else { envelope.content.as_str().unwrap_or_default() }
+/// The words of a message in the order in which they were written, or that they are gone.
+pub fn words_of(envelope: &Envelope) -> Cow<'_, str> {
+    if envelope.meta.redacted { "(erased)".into() } else { in_order(envelope.content.as_str().unwrap_or_default()) }
+}
+
+/// What keeps an event from being surely its author's, in a few words.
+pub fn doubt(envelope: &Envelope) -> Option<String> {
+    match &envelope.meta.typed_at {
+        Some(at) => Some(format!("typed at {at}'s terminal")),
+        None => envelope.meta.unproven.then(|| "unproven".into()),
+    }
 }
 
 /// What people said, and what the server has to tell them.
@@ -89,15 +103,16 @@ pub fn is_anything(_: &Envelope) -> bool {
     true
 }
 
-/// Hours, minutes and seconds of a time stamp, in UTC.
+/// Hours, minutes and seconds of a time stamp, as wide as in UTC.
 pub fn clock(ts: &str) -> String {
-    ts.get(11..19).map_or_else(|| ts.to_owned(), |time| format!("{time}Z"))
+    format!("{:<9}", time(ts))
 }
 
 /// An event that is no message, in a few words.
 pub fn explain(envelope: &Envelope) -> String {
     match envelope.kind.as_str() {
         "notice" => text_of(&envelope.content, "text"),
+        "control" => control(&envelope.content),
         "turn" => serde_json::from_value(envelope.content.clone()).map_or_else(|_| envelope.content.to_string(), explain_turn),
         kind => format!("{kind} {}", if envelope.content.is_null() { String::new() } else { envelope.content.to_string() }),
     }
@@ -124,6 +139,10 @@ fn explain_turn(event: TurnEvent) -> String {
             format!("{participant} is not asked ({why_not}){detail}")
         }
         TurnEvent::Kept { participant, because, text, .. } => format!("kept from {participant} ({because}): {text}"),
+        TurnEvent::Unkept { participant, count, bytes, until } => {
+            let until = until.map_or_else(String::new, |until| format!("; more is only counted until {until}"));
+            format!("{count} refused messages of {participant} are not kept ({bytes} bytes){until}")
+        }
         TurnEvent::Summarised { participant, through_seq, usage, text, .. } => {
             let text = if text.is_empty() { "(erased)" } else { &text };
             format!("{participant} summed up 1..{through_seq} ({}): {text}", spent(&usage))
@@ -142,11 +161,17 @@ fn explain_turn(event: TurnEvent) -> String {
 
 /// What a turn used: time, tokens read and written where a model said so, and what they cost where prices are configured.
 pub fn spent(usage: &WireUsage) -> String {
+    spent_in(usage, "")
+}
+
+/// The same, with the currency of the cost.
+pub fn spent_in(usage: &WireUsage, currency: &str) -> String {
     let tokens = match (usage.input_tokens, usage.output_tokens) {
         (0, 0) => String::new(),
         (input, output) => format!(", {input} + {output} tokens"),
     };
-    let cost = if usage.cost_micros == 0 { String::new() } else { format!(", cost {}", cost(usage.cost_micros)) };
+    let cost = if usage.cost_micros == 0 { String::new() } else { format!(", cost {} {currency}", cost(usage.cost_micros)) };
+    let cost = cost.trim_end();
     format!("{:.2} s{tokens}{cost}", usage.seconds)
 }
 

@@ -1,17 +1,24 @@
 //! `tail`: reads a conversation, and goes on reading as it grows.
 
+use moothall_surfaces::wire::{Envelope, EventPage};
+
 use super::Desk;
-use super::events::{Follow, Heard, Wanted, last};
+use super::events::{self, Follow, Heard, Wanted, last};
 use super::show::{View, is_anything, is_conversation};
 use crate::cli::Tail;
-use crate::fault::Fault;
+use crate::client::Client;
+use crate::clock;
+use crate::fault::{Exit, Fault};
 use crate::threads::{self, Faces};
 
 pub async fn run(desk: &Desk, args: &Tail) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let state = threads::state(&desk.client, &thread).await?;
     let (wanted, pass): (_, fn(&_) -> bool) = if args.all { (Wanted::Trace, is_anything) } else { (Wanted::Conversation, is_conversation) };
-    let page = last(&desk.client, &thread, state.head, args.lines, wanted, pass).await?;
+    let page = match &args.since {
+        Some(word) => since(&desk.client, &thread, word, wanted, pass).await?,
+        None => last(&desk.client, &thread, state.head, args.lines, wanted, pass).await?,
+    };
     let mut view = View::new(desk, &thread, Faces::of(&state));
     for envelope in &page.events {
         view.show(envelope).await?;
@@ -26,4 +33,17 @@ pub async fn run(desk: &Desk, args: &Tail) -> Result<(), Fault> {
             Heard::Event(_) | Heard::Signal => {}
         }
     }
+}
+
+/// The events that came since a moment.
+async fn since(client: &Client, thread: &str, word: &str, wanted: Wanted, pass: fn(&Envelope) -> bool) -> Result<EventPage, Fault> {
+    let moment = clock::moment(word, jiff::Timestamp::now()).ok_or_else(|| {
+        Fault::new(Exit::Usage, format!("{word:?} is no time")).try_this("10m, 2h, 3d, a day like 2026-01-31, or 2026-01-31T09:00:00Z")
+    })?;
+    let first = events::since(client, thread, &moment, wanted).await?;
+    // The first page says where it begins; from there on positions lead further.
+    let mut rest = events::after(client, thread, first.through, wanted, pass).await?;
+    let mut events: Vec<Envelope> = first.events.into_iter().filter(pass).collect();
+    events.append(&mut rest.events);
+    Ok(EventPage { events, ..rest })
 }

@@ -13,7 +13,7 @@ use crate::threads;
 pub async fn run(desk: &Desk, command: &Token) -> Result<(), Fault> {
     match command {
         Token::Create(args) => create(desk, args).await,
-        Token::List => list(desk).await,
+        Token::List(_) => list(desk).await,
         Token::Revoke(args) => revoke(desk, args).await,
     }
 }
@@ -40,7 +40,8 @@ async fn create(desk: &Desk, args: &NewToken) -> Result<(), Fault> {
     let entry = &created.entry;
     note(&format!("Token {} of {}, until {}: {}.", entry.id, entry.principal.id, entry.expires_at, entry.scopes.join(", ")));
     note(
-        "It is shown this once. Programs send it as `Authorization: Bearer …`; the command line takes it from MOOTHALL_TOKEN or --token-file.",
+        "It is shown this once. Programs send it as `Authorization: Bearer …`; the command line takes it from MOOTHALL_TOKEN or --token-file, \
+         and the page as its key.",
     );
     Ok(())
 }

@@ -61,6 +61,7 @@ pub fn closed(error: &OpenError) -> Fault {
         OpenError::Locked { dir } => Fault::new(Exit::TryLater, format!("a server is running on {}", dir.display()))
             .because("a log that is being written to cannot be walked as a whole")
             .try_this("stop the server, or look at a copy: `moothall backup DEST` verifies what it wrote"),
+        OpenError::Full { .. } => fault(Exit::TryLater).try_this("free some space on that disk; 1 MiB is enough to look at it"),
         OpenError::Absent { .. } => fault(Exit::Failure).try_this("name the data folder with --data DIR"),
         OpenError::Newer { .. } => fault(Exit::Config).try_this("use the newer version"),
         OpenError::Io { .. } | OpenError::Unusable { .. } => {

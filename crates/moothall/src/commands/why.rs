@@ -1,12 +1,14 @@
 //! `why`: who was asked, why, what came of it, and why others were not.
 
-use moothall_surfaces::wire::{Envelope, TurnEntry, TurnList};
+use moothall_surfaces::wire::{Envelope, TurnEntry, TurnList, UsageAnswer, UsageRow};
 use serde::Serialize;
 
 use super::Desk;
 use super::events::{self, Wanted};
-use super::show::{clock, spent, words_of};
+use super::show::{clock, spent_in, words_of};
+use super::spending::summed;
 use crate::cli::Why;
+use crate::client::segment;
 use crate::fault::{Exit, Fault};
 use crate::paint::{Paper, Style, note};
 use crate::threads::{self, Faces};
@@ -25,13 +27,19 @@ struct Stories {
     messages: Vec<Story>,
     /// What no message gave rise to, such as a prod.
     others: Vec<TurnEntry>,
+    /// What the turns of the whole conversation have cost.
+    usage: UsageRow,
+    /// In this currency.
+    currency: String,
 }
 
 pub async fn run(desk: &Desk, args: &Why) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let list: TurnList = desk.client.get(&threads::path(&thread, "turns")).await?;
-    let page = events::after(&desk.client, &thread, 0, Wanted::Conversation).await?;
-    let stories = tell(thread, page.events, list.turns, args.message.as_deref())?;
+    let page = events::after(&desk.client, &thread, 0, Wanted::Conversation, |event| event.kind == "message").await?;
+    let mut stories = tell(thread, page.events, list.turns, args.message.as_deref())?;
+    let used: UsageAnswer = desk.client.get(&format!("/usage?thread={}", segment(&stories.thread))).await?;
+    (stories.usage, stories.currency) = (used.total, used.currency);
     if desk.paper.json {
         return desk.paper.object(&stories);
     }
@@ -41,8 +49,8 @@ pub async fn run(desk: &Desk, args: &Why) -> Result<(), Fault> {
 
 /// Groups turns by the human message that they go back to.
 fn tell(thread: String, events: Vec<Envelope>, turns: Vec<TurnEntry>, only: Option<&str>) -> Result<Stories, Fault> {
-    let mut told = Stories { thread, messages: Vec::new(), others: Vec::new() };
-    for message in events.into_iter().filter(|event| event.kind == "message") {
+    let mut told = Stories { thread, messages: Vec::new(), others: Vec::new(), usage: UsageRow::default(), currency: String::new() };
+    for message in events {
         let wanted = only.is_none_or(|only| only == message.id || only.strip_prefix('#').unwrap_or(only) == message.seq.to_string());
         let mine: Vec<_> = turns.iter().filter(|turn| goes_back_to(turn, &message)).cloned().collect();
         if wanted && (only.is_some() || starts_a_story(&message, &mine)) {
@@ -84,20 +92,25 @@ fn print(paper: &Paper, faces: &Faces, stories: &Stories) -> Result<(), Fault> {
             paper.line(&paper.paint(Style::Dim, "      nobody was asked"))?;
         }
         for turn in turns {
-            paper.line(&row(paper, faces, turn))?;
+            paper.line(&row(paper, faces, turn, &stories.currency))?;
         }
     }
     if !stories.others.is_empty() {
         paper.line("      without a message")?;
     }
-    stories.others.iter().try_for_each(|turn| paper.line(&row(paper, faces, turn)))
+    stories.others.iter().try_for_each(|turn| paper.line(&row(paper, faces, turn, &stories.currency)))?;
+    if stories.usage.turns == 0 {
+        return Ok(());
+    }
+    let total = format!("      in this conversation: {}", summed(&stories.usage, &stories.currency));
+    paper.line(&paper.paint(Style::Dim, &total))
 }
 
-fn row(paper: &Paper, faces: &Faces, turn: &TurnEntry) -> String {
+fn row(paper: &Paper, faces: &Faces, turn: &TurnEntry, currency: &str) -> String {
     let who = faces.painted(paper, &turn.participant, faces.width());
     let asked = turn.why.as_deref().unwrap_or("not asked");
     let (style, came) = outcome(turn);
-    let used = turn.usage.as_ref().map_or_else(String::new, |usage| format!("{:>10}", spent(usage)));
+    let used = turn.usage.as_ref().map_or_else(String::new, |usage| format!("{:>10}", spent_in(usage, currency)));
     let fault = turn.fault.as_ref().map(|fault| fault.message.as_str());
     let detail = [turn.detail.as_deref(), fault].into_iter().flatten().collect::<Vec<_>>().join("; ");
     let row = format!("      {who}  {asked:<9}  {}{used}  {}", paper.paint(style, &format!("{came:<9}")), paper.paint(Style::Dim, &detail));

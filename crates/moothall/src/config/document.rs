@@ -1,4 +1,5 @@
-//! A configuration file as a tree that remembers where everything stands, so that every complaint names a line.
+//! A configuration as a tree that remembers where everything stands, so that every complaint names a line. It is read from files, the
+//! later over the earlier, and from variables of the environment over both.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,11 +15,25 @@ use crate::fault::{Exit, Fault};
 /// Environment variables, as `${VAR}` sees them.
 pub type Variables = BTreeMap<String, String>;
 
-/// A place in a configuration file.
+/// How the name of a variable begins that sets a key: `MOOTHALL_SERVER__BIND` sets `bind` of `[server]`.
+const VARIABLE: &str = "MOOTHALL_";
+/// Names a file, not what is in it.
+const TLS_KEY_FILE: &str = "server.tls.key";
+/// What stands between section and key in it.
+const BETWEEN: &str = "__";
+
+/// The texts of a configuration.
 pub struct Document {
-    /// The file, for messages.
-    file: PathBuf,
+    sources: Vec<Source>,
+}
+
+/// One text. Places in all of them are told apart by where a text begins when they are laid end to end.
+struct Source {
+    /// The file, or the variable.
+    name: PathBuf,
     text: String,
+    begins: usize,
+    is_file: bool,
 }
 
 /// A value and where it stands.
@@ -29,39 +44,118 @@ pub type Entries<'a> = Vec<(Spanned<String>, Node<'a>)>;
 
 impl Document {
     /// A file's text.
+    #[cfg(test)]
     pub fn new(file: &Path, text: String) -> Self {
-        Self { file: file.to_owned(), text }
+        let mut document = Self { sources: Vec::new() };
+        document.add(file, text, true);
+        document
     }
 
-    /// The entries at the top of the file, variables filled in.
+    /// The texts of files, each over those before it, and the variables that set keys.
+    pub fn of(files: Vec<(PathBuf, String)>, variables: &Variables) -> Self {
+        let mut document = Self { sources: Vec::new() };
+        files.into_iter().for_each(|(file, text)| document.add(&file, text, true));
+        let set = variables.iter().filter_map(|(name, value)| Some((name, assignment(name, value)?)));
+        set.for_each(|(name, text)| document.add(Path::new(name), text, false));
+        document
+    }
+
+    fn add(&mut self, name: &Path, text: String, is_file: bool) {
+        let begins = self.sources.last().map_or(0, |last| last.begins + last.text.len() + 1);
+        self.sources.push(Source { name: name.to_owned(), text, begins, is_file });
+    }
+
+    /// The entries at the top as they are written: see [`Document::fill`].
     ///
     /// # Errors
-    /// What is no TOML, and variables that are not set.
-    pub fn entries(&self, variables: &Variables) -> Result<Entries<'_>, Fault> {
-        let parsed = DeTable::parse(&self.text).map_err(|error| self.fault(error.span(), error.message()))?;
-        let mut entries = into_entries(parsed.into_inner());
-        for (_, value) in &mut entries {
-            self.interpolate(value, variables)?;
+    /// What is no TOML.
+    pub fn entries(&self) -> Result<Entries<'_>, Fault> {
+        let mut whole: DeTable<'_> = std::iter::empty().collect();
+        for source in &self.sources {
+            let at = |span: Range<usize>| span.start + source.begins..span.end + source.begins;
+            let parsed = DeTable::parse(&source.text).map_err(|error| self.fault(error.span().map(at), error.message()))?;
+            merge(&mut whole, shifted(parsed.into_inner(), source.begins), source.is_file, 0);
         }
-        Ok(entries)
+        Ok(into_entries(whole))
     }
 
-    /// Keys whose values look like secrets written into the file itself.
-    pub fn literal_secrets(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        if let Ok(parsed) = DeTable::parse(&self.text) {
-            find_secrets(parsed.get_ref(), "", &mut found);
+    /// Fills variables in, in all texts of a value.
+    ///
+    /// # Errors
+    /// Variables that are not set.
+    pub fn fill(&self, node: &mut Node<'_>, variables: &Variables) -> Result<(), Fault> {
+        let span = node.span();
+        // What a variable of the environment says is meant as it is.
+        let as_it_is = self.source(span.start).is_some_and(|source| !source.is_file);
+        match node.get_mut() {
+            DeValue::String(_) if as_it_is => {}
+            DeValue::String(text) => {
+                *text = Cow::Owned(fill(text, variables).map_err(|fault| self.variable_fault(span, fault))?);
+            }
+            DeValue::Array(array) => {
+                for item in array.iter_mut() {
+                    self.fill(item, variables)?;
+                }
+            }
+            DeValue::Table(table) => {
+                for (_, value) in table.iter_mut() {
+                    self.fill(value, variables)?;
+                }
+            }
+            DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {}
         }
-        found
+        Ok(())
+    }
+
+    /// A program that was written as one line, and how to write it.
+    pub fn command_line(&self, span: Range<usize>, line: &str) -> Fault {
+        // Quotes and the like mean something only to a shell.
+        let plain = !line.contains(['\'', '"', '\\', '`', '|', '&', ';', '<', '>', '*', '(', ')']);
+        let words: Vec<String> = line.split_whitespace().map(quoted).collect();
+        let instead = if plain { words.join(", ") } else { format!("\"sh\", \"-c\", {}", quoted(line)) };
+        self.fault(Some(span), "`command` is an array of the program and its arguments, because no shell takes a line apart")
+            .try_this(format!("write command = [{instead}]"))
+    }
+
+    /// Files, and in each the keys whose values look like secrets written into the file itself.
+    pub fn literal_secrets(&self) -> Vec<(&Path, Vec<String>)> {
+        let secrets = |source: &Source| {
+            let mut found = Vec::new();
+            if let Ok(parsed) = DeTable::parse(&source.text) {
+                find_secrets(parsed.get_ref(), "", &mut found);
+            }
+            found
+        };
+        self.sources.iter().filter(|source| source.is_file).map(|source| (source.name.as_path(), secrets(source))).collect()
+    }
+
+    /// Where something stands: file and line, or the variable.
+    pub fn origin(&self, span: &Range<usize>) -> String {
+        match self.source(span.start) {
+            Some(source) if source.is_file => format!("{}:{}", source.name.display(), source.position(span.start).0),
+            Some(source) => source.name.display().to_string(),
+            None => String::new(),
+        }
+    }
+
+    fn source(&self, offset: usize) -> Option<&Source> {
+        self.sources.iter().rev().find(|source| source.begins <= offset)
     }
 
     /// A complaint about a place in this file.
     pub fn fault(&self, span: Option<Range<usize>>, what: &str) -> Fault {
-        let file = self.file.display();
         let what = what.trim().replace('\n', "; ");
-        let Some(span) = span else { return Fault::new(Exit::Config, format!("{file}: {what}")) };
-        let (line, column) = self.position(span.start);
-        Fault::new(Exit::Config, format!("{file}:{line}:{column}: {what}"))
+        let place = span.as_ref().and_then(|span| Some((self.source(span.start)?, span.start)));
+        let place = match (place, self.sources.first()) {
+            (Some((source, at)), _) if source.is_file => {
+                let (line, column) = source.position(at);
+                format!("{}:{line}:{column}", source.name.display())
+            }
+            (Some((source, _)), _) => format!("the variable {}", source.name.display()),
+            (None, Some(first)) => first.name.display().to_string(),
+            (None, None) => "the configuration".to_owned(),
+        };
+        Fault::new(Exit::Config, format!("{place}: {what}"))
     }
 
     /// A complaint about a key that nobody knows, with the nearest one that somebody does.
@@ -99,27 +193,6 @@ impl Document {
         })
     }
 
-    fn interpolate(&self, node: &mut Node<'_>, variables: &Variables) -> Result<(), Fault> {
-        let span = node.span();
-        match node.get_mut() {
-            DeValue::String(text) => {
-                *text = Cow::Owned(fill(text, variables).map_err(|fault| self.variable_fault(span, fault))?);
-            }
-            DeValue::Array(array) => {
-                for item in array.iter_mut() {
-                    self.interpolate(item, variables)?;
-                }
-            }
-            DeValue::Table(table) => {
-                for (_, value) in table.iter_mut() {
-                    self.interpolate(value, variables)?;
-                }
-            }
-            DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {}
-        }
-        Ok(())
-    }
-
     fn variable_fault(&self, span: Range<usize>, fault: FillFault) -> Fault {
         match fault {
             FillFault::Missing(name) => self
@@ -128,13 +201,76 @@ impl Document {
             FillFault::Open => self.fault(Some(span), "`${` is not closed").try_this("write ${NAME}, or $${ if the text means itself"),
         }
     }
+}
 
+impl Source {
     /// Line and column, both from 1; columns count characters.
     fn position(&self, offset: usize) -> (usize, usize) {
-        let before = self.text.get(..offset).unwrap_or(&self.text);
+        let before = self.text.get(..offset - self.begins).unwrap_or(&self.text);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
     }
+}
+
+/// A variable that sets a key, as a line of TOML: the value as it is where it is TOML, and as a text otherwise.
+fn assignment(name: &str, value: &str) -> Option<String> {
+    let path = name.strip_prefix(VARIABLE).filter(|path| path.contains(BETWEEN) && !value.is_empty())?;
+    let keys: Vec<String> = path.split(BETWEEN).map(|key| format!("\"{}\"", key.to_lowercase())).collect();
+    if keys.iter().any(|key| key == "\"\"" || key.contains(['\\', '\n'])) {
+        return None;
+    }
+    let is_toml = format!("v = {value}").parse::<toml::Table>().is_ok_and(|table| table.len() == 1);
+    let value = if is_toml { value.to_owned() } else { toml::Value::String(value.to_owned()).to_string() };
+    Some(format!("{} = {value}", keys.join(".")))
+}
+
+/// The same table, its places those of all texts laid end to end.
+fn shifted(table: DeTable<'_>, by: usize) -> DeTable<'_> {
+    table
+        .into_iter()
+        .map(|(key, value)| {
+            let span = key.span();
+            (Spanned::new(span.start + by..span.end + by, key.into_inner()), shifted_value(value, by))
+        })
+        .collect()
+}
+
+fn shifted_value(node: Node<'_>, by: usize) -> Node<'_> {
+    let span = node.span();
+    let value = match node.into_inner() {
+        DeValue::Table(table) => DeValue::Table(shifted(table, by)),
+        DeValue::Array(mut array) => {
+            for item in array.iter_mut() {
+                let inner = std::mem::replace(item, Spanned::new(0..0, DeValue::Boolean(false)));
+                *item = shifted_value(inner, by);
+            }
+            DeValue::Array(array)
+        }
+        scalar @ (DeValue::String(_) | DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_)) => scalar,
+    };
+    Spanned::new(span.start + by..span.end + by, value)
+}
+
+/// Lays a table over another. What a file says of an agent replaces what was said of it: half of one and half of another make no agent.
+fn merge<'a>(under: &mut DeTable<'a>, over: DeTable<'a>, is_file: bool, depth: usize) {
+    for (key, value) in over {
+        let whole = is_file && depth > 0 && key.get_ref() != "tls";
+        match under.remove(&key) {
+            Some(below) if !whole && is_table(&below) && is_table(&value) => {
+                let span = value.span();
+                let (DeValue::Table(mut below), DeValue::Table(above)) = (below.into_inner(), value.into_inner()) else { continue };
+                merge(&mut below, above, is_file, depth + 1);
+                under.insert(key, Spanned::new(span, DeValue::Table(below)));
+            }
+            Some(_) | None => {
+                under.insert(key, value);
+            }
+        }
+    }
+}
+
+fn is_table(node: &Node<'_>) -> bool {
+    matches!(node.get_ref(), DeValue::Table(_))
 }
 
 fn into_entries(table: DeTable<'_>) -> Entries<'_> {
@@ -145,6 +281,11 @@ fn into_entries(table: DeTable<'_>) -> Entries<'_> {
     let mut entries: Entries<'_> = entries.collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
+}
+
+/// A text as TOML writes it.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 fn article(kind: &str) -> String {
@@ -201,15 +342,16 @@ fn find_secrets(table: &DeTable<'_>, path: &str, found: &mut Vec<String>) {
         let path = if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
         match value.get_ref() {
             DeValue::Table(inner) => find_secrets(inner, &path, found),
-            DeValue::String(text) if names_a_secret(key) && !text.is_empty() && !text.contains("${") => found.push(path),
+            DeValue::String(text) if names_a_secret(&path) && !text.is_empty() && !text.contains("${") => found.push(path),
             _ => {}
         }
     }
 }
 
-fn names_a_secret(key: &str) -> bool {
-    let key = key.to_lowercase();
-    ["key", "token", "secret", "password"].iter().any(|end| key.ends_with(end))
+/// Whether what stands under a key is nobody else's business.
+pub fn names_a_secret(path: &str) -> bool {
+    let path = path.to_lowercase();
+    path != TLS_KEY_FILE && ["key", "token", "secret", "password"].iter().any(|end| path.ends_with(end))
 }
 
 #[cfg(test)]
@@ -239,7 +381,7 @@ mod tests {
     #[test]
     fn columns_count_characters() {
         let document = Document::new(Path::new("x.toml"), "a = 1\né = \"ü\" x\n".into());
-        let fault = document.entries(&variables()).unwrap_err();
+        let fault = document.entries().unwrap_err();
         assert!(fault.what.starts_with("x.toml:2:9: "), "{}", fault.what);
     }
 
@@ -252,7 +394,54 @@ mod tests {
     fn only_literal_secrets_count() {
         let text = "[agents.a]\napi_key = \"sk-1\"\nmodel = \"m\"\n[agents.b]\napi_key = \"${KEY}\"\n";
         let document = Document::new(Path::new("x.toml"), text.into());
-        assert_eq!(document.literal_secrets(), ["agents.a.api_key"]);
+        assert_eq!(document.literal_secrets(), [(Path::new("x.toml"), vec!["agents.a.api_key".to_owned()])]);
+    }
+
+    #[test]
+    fn later_files_and_variables_lie_over_earlier_ones_and_keep_their_places() {
+        let files = vec![
+            (PathBuf::from("user.toml"), "[server]\nbind = \"127.0.0.1:1\"\nmode = \"token\"\n[agents.a]\nmodel = \"m\"\n".into()),
+            (PathBuf::from("here.toml"), "[server]\nbind = \"127.0.0.1:2\"\n[agents.a]\ncommand = [\"x\"]\n".into()),
+        ];
+        let set =
+            [("MOOTHALL_SERVER__DATA", "/data"), ("MOOTHALL_AGENTS__A__TIMEOUT", "20"), ("MOOTHALL_LOG", "info"), ("MOOTHALL_X__Y", "")];
+        let variables = set.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let document = Document::of(files, &variables);
+        let entries = document.entries().unwrap();
+        let mut rows = Vec::new();
+        for (section, node) in entries {
+            leaves(&document, section.get_ref(), node, &mut rows);
+        }
+        rows.sort();
+        let expected = [
+            "agents.a.command here.toml:4",
+            "agents.a.timeout MOOTHALL_AGENTS__A__TIMEOUT",
+            "server.bind here.toml:2",
+            "server.data MOOTHALL_SERVER__DATA",
+            "server.mode user.toml:3",
+        ];
+        assert_eq!(rows, expected);
+    }
+
+    fn leaves(document: &Document, path: &str, node: Node<'_>, rows: &mut Vec<String>) {
+        let span = node.span();
+        match node.into_inner() {
+            DeValue::Table(table) => {
+                into_entries(table)
+                    .into_iter()
+                    .for_each(|(key, value)| leaves(document, &format!("{path}.{}", key.get_ref()), value, rows));
+            }
+            _ => rows.push(format!("{path} {}", document.origin(&span))),
+        }
+    }
+
+    #[test]
+    fn a_variable_that_makes_no_sense_is_named() {
+        let variables = Variables::from([("MOOTHALL_SERVER__BNID".to_owned(), "127.0.0.1:1".to_owned())]);
+        let document = Document::of(Vec::new(), &variables);
+        let (_, node) = document.entries().unwrap().remove(0);
+        let fault = document.fault(Some(node.span()), "no");
+        assert_eq!(fault.what, "the variable MOOTHALL_SERVER__BNID: no");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! `moothall.example.toml`, made from the configuration types and one table of descriptions.
 
 use moothall_agents::{AgentConfig, ProfileConfig};
+use moothall_engine::budgets::BudgetsConfig;
 use moothall_engine::sessions::SessionsConfig;
 
-use super::{POLICY_KEYS, ServerConfig, keys_of};
+use super::{LimitsConfig, POLICY_KEYS, ServerConfig, TlsConfig, keys_of};
 
 /// A key, a value as TOML writes it, and what it is for. The value is the default where there is one.
 type Entry = (&'static str, &'static str, &'static str);
@@ -34,11 +35,44 @@ const SERVER: &[Entry] = &[
         "Who may do what without a credential. `local`: whoever sits at this computer may converse. `token`: nobody anything.",
     ),
     (
+        "other_users",
+        "false",
+        "In local mode: whether every user of this computer may converse, and speak as anybody. Otherwise only the one who runs the server.",
+    ),
+    (
         "allowed_hosts",
         "[\"moothall.test:5111\"]",
         "More values of the Host header to accept, exactly as they are sent. Loopback names always are.",
     ),
     ("allowed_origins", "[\"https://moothall.test\"]", "More origins of web pages to accept, exactly as they are sent."),
+];
+
+const LIMITS: &[Entry] = &[
+    ("writes_per_second", "10", "Token mode: requests of a principal that change something, each second. More get 429. 0: no limit."),
+    ("writes_burst", "30", "Token mode: how many of them may come at once."),
+    ("invites_per_minute", "10", "Token mode: invitations into one thread, and out of it, each minute. 0: no limit."),
+    ("logins_per_minute", "5", "Token mode: attempts to sign in from one address that fail, each minute. 0: no limit."),
+    ("streams_per_principal", "20", "Token mode: streams of events that one principal has open. 0: no limit."),
+    (
+        "connections_per_address",
+        "200",
+        "Connections from one address. This computer's own are not counted, nor a proxy's on it: let the proxy count. 0: no limit.",
+    ),
+    (
+        "programs",
+        "8",
+        "Programs of command agents that run at once; further turns wait, first come, first served. Default: 4 for each processor, at least 8.",
+    ),
+    ("sessions", "64", "Terminal sessions that live at once."),
+];
+
+const TLS: &[Entry] = &[
+    (
+        "cert",
+        "\"/etc/moothall/cert.pem\"",
+        "The certificate and those between it and its authority, as PEM. Its names are accepted as hosts.",
+    ),
+    ("key", "\"/etc/moothall/key.pem\"", "Its private key, as PEM."),
 ];
 
 const DEFAULTS: &[Entry] = &[
@@ -56,13 +90,43 @@ const DEFAULTS: &[Entry] = &[
     ("max_exchanges_without_human", "20", "Agent contributions in a row before a human has to say something."),
 ];
 
-const SESSIONS: &[Entry] = &[(
-    "checkpoints",
-    "[\"[Checkpoint]\", \"[TeleClaude Checkpoint]\"]",
-    "How prompts begin that a program's surroundings give it as reminders. The answer to one reaches nobody, over links neither.",
+const SESSIONS: &[Entry] = &[
+    (
+        "checkpoints",
+        "[\"[Checkpoint]\", \"[TeleClaude Checkpoint]\", \"[System: You successfully executed\"]",
+        "How prompts begin that a program's surroundings give it as reminders. The answer to one reaches nobody, over links neither.",
+    ),
+    (
+        "folders",
+        "[\"/srv/work\"]",
+        "Folders in which, and below which, agents may start those that are startable_by_agents. An agent that may write there may run there.",
+    ),
+];
+
+const BUDGETS: &[Entry] = &[
+    ("currency", "\"USD\"", "The currency of all prices and costs: three letters, as ISO 4217 writes them."),
+    (
+        "hall",
+        "{ unattended_turns_per_hour = 2000, cost_per_day = 20.0 }",
+        "Everything on this server together. Keys of each budget: turns_per_hour, unattended_turns_per_hour, cost_per_day.",
+    ),
+    ("conversation", "{ turns_per_hour = 200, cost_per_day = 5.0 }", "Each conversation. Unset: no limit."),
+    ("agent", "{ turns_per_hour = 500, cost_per_day = 10.0 }", "Each agent of this file, in all conversations together. Unset: no limit."),
+    (
+        "principal",
+        "{ unattended_turns_per_hour = 600 }",
+        "What each person, agent or program sets off. Turns that no person asked for have limits where nothing is said: 600, and 2000 for hall.",
+    ),
+];
+
+const AGENTS: &[Entry] = &[(
+    "discover",
+    "true",
+    "Whether models whose key is in the environment, and programs that are installed, are offered without a section of their own.",
 )];
 
 const AGENT: &[Entry] = &[
+    ("enabled", "false", "`false`: there is no such agent, whether it is configured here, built in, or found on this computer."),
     (
         "runtime",
         "\"command\"",
@@ -80,9 +144,24 @@ const AGENT: &[Entry] = &[
     ("cwd", "\".\"", "command, terminal: the folder in which it runs."),
     ("env", "{ OPENAI_API_KEY = \"${OPENAI_API_KEY}\" }", "command, terminal: variables added to the few that it inherits."),
     (
+        "run_as",
+        "\"agents\"",
+        "command: the user that it runs as, who cannot read what the server keeps. Needs a server that is root; it is never run otherwise.",
+    ),
+    (
         "screen",
         "\"claude\"",
         "terminal: as which program's its screen is read: claude, codex, gemini, or other. Of another program it is only known whether it is quiet.",
+    ),
+    (
+        "reach",
+        "\"own\"",
+        "terminal: what its sessions reach. `own`: their homes, and the conversations that they are in or made. `all`: everything.",
+    ),
+    (
+        "startable_by_agents",
+        "false",
+        "terminal: whether agents may start it by themselves, without arguments, in the folders of [sessions]. Otherwise a person is asked.",
     ),
     ("stdin", "\"prompt\"", "command: what it reads. `json`: one document with everything; `prompt`: the prompt alone."),
     ("replies", "[\"First.\", \"[PASS]\"]", "script: what it says, turn after turn."),
@@ -106,7 +185,24 @@ const PROFILE: &[Entry] = &[
 fn sections() -> Vec<Section> {
     let policy = POLICY_KEYS.into_iter().filter(|key| *key != "reply_strategy").collect();
     vec![
-        Section { title: "server", about: "The server itself.", keys: keys_of::<ServerConfig>().to_vec(), entries: SERVER },
+        Section {
+            title: "server",
+            about: "The server itself.",
+            keys: keys_of::<ServerConfig>().iter().copied().filter(|key| *key != "tls").collect(),
+            entries: SERVER,
+        },
+        Section {
+            title: "server.tls",
+            about: "The certificate to show, where the server speaks TLS itself. Renewed files are taken up by themselves.",
+            keys: keys_of::<TlsConfig>().to_vec(),
+            entries: TLS,
+        },
+        Section {
+            title: "limits",
+            about: "What one principal, thread or address may have, and how much runs at once.",
+            keys: keys_of::<LimitsConfig>().to_vec(),
+            entries: LIMITS,
+        },
         Section {
             title: "defaults",
             about: "What a conversation starts with where it does not say otherwise.",
@@ -118,6 +214,13 @@ fn sections() -> Vec<Section> {
             about: "Agents in terminals, and the links between them.",
             keys: keys_of::<SessionsConfig>().to_vec(),
             entries: SESSIONS,
+        },
+        Section { title: "agents", about: "All agents.", keys: vec![super::DISCOVER], entries: AGENTS },
+        Section {
+            title: "budgets",
+            about: "What may be spent: turns in each hour, and money in each day (UTC) where models have prices.",
+            keys: keys_of::<BudgetsConfig>().to_vec(),
+            entries: BUDGETS,
         },
         Section {
             title: "agents.codex",
@@ -173,7 +276,7 @@ fn the_example_can_be_read_as_it_is() {
 fn every_example_value_can_be_read() {
     for section in sections() {
         for (key, value, _) in section.entries {
-            if section.title.starts_with("agents.") {
+            if section.title.starts_with("agents.") || section.title == "server.tls" {
                 continue;
             }
             let text = format!("[{}]\n{key} = {value}\n", section.title);
@@ -183,6 +286,8 @@ fn every_example_value_can_be_read() {
     let command = ["summary", "model", "timeout", "on_lost", "command", "cwd", "env", "stdin"];
     let chosen = AGENT.iter().filter(|(key, _, _)| command.contains(key)).map(|(key, value, _)| format!("{key} = {value}\n"));
     let profile = PROFILE.iter().map(|(key, value, _)| format!("{key} = {value}\n"));
-    let text = format!("[agents.codex]\n{}[agents.codex.profile]\n{}", chosen.collect::<String>(), profile.collect::<String>());
+    let tls = TLS.iter().map(|(key, value, _)| format!("{key} = {value}\n")).collect::<String>();
+    let (chosen, profile) = (chosen.collect::<String>(), profile.collect::<String>());
+    let text = format!("[server.tls]\n{tls}[agents.codex]\n{chosen}[agents.codex.profile]\n{profile}");
     super::tests::parse(&text).unwrap_or_else(|fault| panic!("{fault}"));
 }

@@ -6,36 +6,67 @@ mod example;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use moothall_agents::AgentConfig;
+use moothall_engine::budgets::BudgetsConfig;
 use moothall_engine::sessions::SessionsConfig;
 use moothall_kernel::policy::{KEYS as POLICY_KEYS, Policy};
-use serde::Deserialize;
+use moothall_surfaces::Limits;
+use serde::{Deserialize, Serialize};
+use toml::de::DeValue;
 
 use crate::fault::{Exit, Fault};
-use document::{Document, Node};
+use document::{Document, Node, names_a_secret};
 pub use document::{Variables, nearest};
 
+/// The key of `[agents]` that is no agent.
+const DISCOVER: &str = "discover";
+
 /// The sections of the file.
-const SECTIONS: [&str; 4] = ["server", "defaults", "sessions", "agents"];
+const SECTIONS: [&str; 6] = ["server", "limits", "defaults", "sessions", "budgets", "agents"];
 
 /// Everything a configuration file says.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Config {
     /// `[server]`.
     pub server: ServerConfig,
+    /// `[limits]`.
+    pub limits: LimitsConfig,
     /// `[defaults]`: what a conversation starts with where it does not say otherwise.
     pub defaults: Policy,
     /// `[sessions]`.
     pub sessions: SessionsConfig,
+    /// `[budgets]`.
+    pub budgets: BudgetsConfig,
+    /// `[agents]`: whether agents are offered that were not configured but found on this computer.
+    pub discover: bool,
     /// `[agents.<client>]`.
     pub agents: BTreeMap<String, AgentConfig>,
+    /// Names that nobody may be invited under: switched off, or with a variable that is not set.
+    pub absent: BTreeSet<String>,
     /// The file it came from; nothing where there is none.
     pub file: Option<PathBuf>,
     /// What is allowed and unwise.
     pub warnings: Vec<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            server: ServerConfig::default(),
+            defaults: Policy::default(),
+            sessions: SessionsConfig::default(),
+            budgets: BudgetsConfig::default(),
+            limits: LimitsConfig::default(),
+            discover: true,
+            agents: BTreeMap::new(),
+            absent: BTreeSet::new(),
+            file: None,
+            warnings: Vec::new(),
+        }
+    }
 }
 
 /// `[server]`.
@@ -48,10 +79,82 @@ pub struct ServerConfig {
     pub data: Option<PathBuf>,
     /// Who may do what.
     pub mode: Mode,
+    /// In local mode: whether other users of this computer may come too.
+    pub other_users: bool,
     /// More values of `Host` to accept, exactly as they are sent.
     pub allowed_hosts: Vec<String>,
     /// More origins of pages to accept, exactly as they are sent.
     pub allowed_origins: Vec<String>,
+    /// `[server.tls]`.
+    pub tls: Option<TlsConfig>,
+}
+
+/// `[server.tls]`: the files of a certificate, both PEM.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsConfig {
+    /// The chain, the server's own certificate first.
+    pub cert: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+}
+
+/// `[limits]`: what one principal, thread or address may have, and how much runs at once. 0 means no limit, but for what runs.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitsConfig {
+    /// Requests of a principal that change something, each second. In token mode, as all of these but the last three.
+    pub writes_per_second: u32,
+    /// How many of them may come at once.
+    pub writes_burst: u32,
+    /// Invitations into one thread, each minute.
+    pub invites_per_minute: u32,
+    /// Attempts to sign in from one address that fail, each minute.
+    pub logins_per_minute: u32,
+    /// Streams of events that one principal has open.
+    pub streams_per_principal: u32,
+    /// Connections from one address that is not this computer's.
+    pub connections_per_address: usize,
+    /// Programs of `command` agents that run at once; unset: four for each processor, at least eight.
+    pub programs: Option<usize>,
+    /// Terminal sessions that live at once.
+    pub sessions: usize,
+}
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self {
+            writes_per_second: limits.writes_per_second,
+            writes_burst: limits.writes_burst,
+            invites_per_minute: limits.invites_per_minute,
+            logins_per_minute: limits.logins_per_minute,
+            streams_per_principal: limits.streams_per_principal,
+            connections_per_address: limits.connections_per_address,
+            programs: None,
+            sessions: 64,
+        }
+    }
+}
+
+impl LimitsConfig {
+    /// Programs that run at once.
+    pub fn programs(&self) -> usize {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        self.programs.unwrap_or_else(|| (4 * processors).max(8))
+    }
+
+    /// What of it the ways in keep to.
+    pub fn at_the_door(&self) -> Limits {
+        Limits {
+            writes_per_second: self.writes_per_second,
+            writes_burst: self.writes_burst,
+            invites_per_minute: self.invites_per_minute,
+            logins_per_minute: self.logins_per_minute,
+            streams_per_principal: self.streams_per_principal,
+            connections_per_address: if self.connections_per_address == 0 { usize::MAX } else { self.connections_per_address },
+        }
+    }
 }
 
 /// Who may do what.
@@ -75,44 +178,51 @@ impl From<Mode> for moothall_engine::access::Mode {
 }
 
 impl Config {
-    /// Reads the named file, or the first that exists of `./moothall.toml` and `moothall/moothall.toml` in the XDG configuration folder.
+    /// Reads the named file, or `./moothall.toml` over `moothall/moothall.toml` in the XDG configuration folder, and variables over them.
     ///
     /// # Errors
-    /// A fault with exit code 78 that names file, line and column.
+    /// A fault with exit code 78 that names file, line and column, or the variable.
     pub fn find(named: Option<&Path>, variables: &Variables) -> Result<Self, Fault> {
-        let found = named.map(Path::to_owned).or_else(|| usual_places(variables).into_iter().find(|path| path.is_file()));
-        let Some(file) = found else { return Ok(Self::default()) };
-        let text = std::fs::read_to_string(&file).map_err(|error| {
-            Fault::new(Exit::Config, format!("cannot read the configuration {}", file.display()))
-                .because(error)
-                .try_this("name another with --config FILE, or leave it out: everything has a default")
-        })?;
-        let mut config = Self::parse(&file, text, variables)?;
-        config.file = Some(file);
-        Ok(config)
+        let files = texts(named, variables)?;
+        let file = files.last().map(|(file, _)| file.clone());
+        Ok(Self { file, ..Self::read(&Document::of(files, variables), variables)? })
     }
 
     /// Reads a file's text.
+    #[cfg(test)]
     fn parse(file: &Path, text: String, variables: &Variables) -> Result<Self, Fault> {
-        let document = Document::new(file, text);
+        Self::read(&Document::new(file, text), variables)
+    }
+
+    fn read(document: &Document, variables: &Variables) -> Result<Self, Fault> {
         let mut config = Self::default();
-        for (key, node) in document.entries(variables)? {
+        for (key, mut node) in document.entries()? {
+            if key.get_ref() != "agents" {
+                document.fill(&mut node, variables)?;
+            }
             match key.get_ref().as_str() {
                 "server" => config.server = document.read("server", node)?,
-                "defaults" => config.defaults = read_defaults(&document, node)?,
+                "defaults" => config.defaults = read_defaults(document, node)?,
+                "limits" => config.limits = document.read("limits", node)?,
                 "sessions" => config.sessions = document.read("sessions", node)?,
-                "agents" => config.agents = read_agents(&document, node)?,
-                other => return Err(unknown_section(&document, key.span(), other)),
+                "budgets" => config.budgets = document.read("budgets", node)?,
+                "agents" => read_agents(document, node, variables, &mut config)?,
+                other => return Err(unknown_section(document, key.span(), other)),
             }
         }
-        config.warnings = exposed_secrets(file, &document).into_iter().collect();
+        config.warnings.extend(exposed_secrets(document));
         Ok(config)
     }
 }
 
 /// A key at the top of the file may be a section's key that lost its section, which is worth saying.
 fn unknown_section(document: &Document, span: std::ops::Range<usize>, key: &str) -> Fault {
-    let homes = [("server", keys_of::<ServerConfig>()), ("defaults", &POLICY_KEYS[..]), ("sessions", keys_of::<SessionsConfig>())];
+    let homes = [
+        ("server", keys_of::<ServerConfig>()),
+        ("limits", keys_of::<LimitsConfig>()),
+        ("defaults", &POLICY_KEYS[..]),
+        ("sessions", keys_of::<SessionsConfig>()),
+    ];
     match homes.iter().find(|(_, keys)| keys.contains(&key)) {
         Some((section, _)) => document
             .fault(Some(span), &format!("unknown key `{key}` at the top of the file"))
@@ -134,16 +244,37 @@ fn read_defaults(document: &Document, node: Node<'_>) -> Result<Policy, Fault> {
     Ok(policy)
 }
 
-fn read_agents(document: &Document, node: Node<'_>) -> Result<BTreeMap<String, AgentConfig>, Fault> {
-    let mut agents = BTreeMap::new();
-    for (key, value) in document.table("agents", node)? {
+/// Reads `[agents]`. An agent of which a variable is not set is left out, with a word: the others can do without it.
+fn read_agents(document: &Document, node: Node<'_>, variables: &Variables, config: &mut Config) -> Result<(), Fault> {
+    for (key, mut value) in document.table("agents", node)? {
         let client = key.get_ref();
+        if client == DISCOVER && value.get_ref().as_bool().is_some() {
+            config.discover = document.read("agents", value)?;
+            continue;
+        }
         if let Err(fault) = moothall_kernel::names::check_id(client) {
             return Err(document.fault(Some(key.span()), &format!("the agent name {client:?} {}", fault.explain())));
         }
-        agents.insert(client.clone(), read_agent(document, client, value)?);
+        if let Some(DeValue::String(line)) = value.get_ref().get("command").map(toml::Spanned::get_ref) {
+            let span = value.get_ref().get("command").map_or_else(|| value.span(), toml::Spanned::span);
+            return Err(document.command_line(span, line));
+        }
+        match document.fill(&mut value, variables) {
+            Ok(()) => {
+                let agent = read_agent(document, client, value)?;
+                if !agent.is_enabled() {
+                    config.absent.insert(client.clone());
+                }
+                config.agents.insert(client.clone(), agent);
+            }
+            Err(fault) if value.get_ref().get("enabled").and_then(|enabled| enabled.get_ref().as_bool()) == Some(false) => drop(fault),
+            Err(fault) => {
+                config.warnings.push(format!("{}; without it there is no agent {client}", fault.what));
+                config.absent.insert(client.clone());
+            }
+        }
     }
-    Ok(agents)
+    Ok(())
 }
 
 /// Reads one agent and tries it out, so that what it would complain about when it is needed is said now, with its place.
@@ -151,6 +282,9 @@ fn read_agent(document: &Document, client: &str, node: Node<'_>) -> Result<Agent
     let section = format!("agents.{client}");
     let (whole, places) = (node.span(), places(&node));
     let agent: AgentConfig = document.read(&section, node)?;
+    if agent == (AgentConfig { enabled: Some(false), ..AgentConfig::default() }) {
+        return Ok(agent);
+    }
     match agent.spec(client, "http://127.0.0.1") {
         Ok(_) => Ok(agent),
         Err(fault) => {
@@ -200,22 +334,90 @@ impl<'de> serde::Deserializer<'de> for KeyProbe<'_> {
     }
 }
 
-/// A file with secrets in it that other users of this computer can read.
+/// Files with secrets in them that other users of this computer can read.
 #[cfg(unix)]
-fn exposed_secrets(file: &Path, document: &Document) -> Option<String> {
+fn exposed_secrets(document: &Document) -> Vec<String> {
     use std::os::unix::fs::PermissionsExt;
-    let mode = std::fs::metadata(file).ok()?.permissions().mode();
-    let secrets = document.literal_secrets();
-    let exposed = mode & 0o044 != 0 && !secrets.is_empty();
-    exposed.then(|| {
+    let exposed = |file: &Path| std::fs::metadata(file).is_ok_and(|found| found.permissions().mode() & 0o044 != 0);
+    let found = document.literal_secrets().into_iter().filter(|(file, secrets)| !secrets.is_empty() && exposed(file));
+    let told = found.map(|(file, secrets)| {
         let (file, keys) = (file.display(), secrets.join(", "));
         format!("{file} holds secrets ({keys}) and others on this computer can read it; run `chmod 600 {file}` or use ${{VAR}}")
-    })
+    });
+    told.collect()
 }
 
 #[cfg(not(unix))]
-fn exposed_secrets(_: &Path, _: &Document) -> Option<String> {
-    None
+fn exposed_secrets(_: &Document) -> Vec<String> {
+    Vec::new()
+}
+
+/// The texts of the configuration, the weightiest last.
+fn texts(named: Option<&Path>, variables: &Variables) -> Result<Vec<(PathBuf, String)>, Fault> {
+    let usual = || usual_places(variables).into_iter().rev().filter(|path| path.is_file()).collect();
+    let files: Vec<PathBuf> = named.map_or_else(usual, |file| vec![file.to_owned()]);
+    let read = |file: PathBuf| match std::fs::read_to_string(&file) {
+        Ok(text) => Ok((file, text)),
+        Err(error) => Err(Fault::new(Exit::Config, format!("cannot read the configuration {}", file.display()))
+            .because(error)
+            .try_this("name another with --config FILE, or leave it out: everything has a default")),
+    };
+    files.into_iter().map(read).collect()
+}
+
+/// Something that is set.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Setting {
+    /// Its section and key, e.g. `server.bind`.
+    pub key: String,
+    /// As it is written; a secret by the beginning of its hash.
+    pub value: toml::Value,
+    /// The file and the line, or the variable.
+    pub origin: String,
+}
+
+/// Everything that is set, as it is written.
+///
+/// # Errors
+/// Files that cannot be read, or are no TOML.
+pub fn settings(named: Option<&Path>, variables: &Variables) -> Result<Vec<Setting>, Fault> {
+    let document = Document::of(texts(named, variables)?, variables);
+    let mut found = Vec::new();
+    for (key, node) in document.entries()? {
+        gather(&document, key.into_inner(), node, &mut found)?;
+    }
+    Ok(found)
+}
+
+fn gather(document: &Document, key: String, node: Node<'_>, found: &mut Vec<Setting>) -> Result<(), Fault> {
+    if matches!(node.get_ref(), DeValue::Table(_)) {
+        let inner = document.table(&key, node)?;
+        return inner.into_iter().try_for_each(|(name, value)| gather(document, format!("{key}.{}", name.get_ref()), value, found));
+    }
+    let origin = document.origin(&node.span());
+    let value: toml::Value = document.read(&key, node)?;
+    found.push(Setting { value: shown(&key, value), key, origin });
+    Ok(())
+}
+
+/// A secret is recognised by its owner, and by nobody else.
+fn shown(key: &str, value: toml::Value) -> toml::Value {
+    match value {
+        toml::Value::String(text) if names_a_secret(key) && !text.contains("${") => {
+            toml::Value::String(format!("(secret, hash {})", &blake3::hash(text.as_bytes()).to_hex()[..8]))
+        }
+        other => other,
+    }
+}
+
+/// Where the usual configuration makes a server listen, whatever else is in it.
+pub fn usual_bind(variables: &Variables) -> Option<String> {
+    if let Some(bind) = variables.get("MOOTHALL_SERVER__BIND") {
+        return Some(bind.clone());
+    }
+    let text = usual_places(variables).iter().find_map(|file| std::fs::read_to_string(file).ok())?;
+    let table: toml::Table = text.parse().ok()?;
+    Some(table.get("server")?.get("bind")?.as_str()?.to_owned())
 }
 
 fn usual_places(variables: &Variables) -> Vec<PathBuf> {

@@ -68,6 +68,35 @@ fn a_missing_variable_is_named() {
 }
 
 #[test]
+fn a_missing_variable_of_an_agent_costs_that_agent_and_nothing_else() {
+    let text =
+        "[agents.ada]\nprovider = \"anthropic\"\nmodel = \"m\"\napi_key = \"${NOT_SET_ANYWHERE}\"\n[agents.bob]\nreplies = [\"Yes.\"]\n";
+    let config = parse(text).unwrap();
+    assert_eq!(config.agents.keys().collect::<Vec<_>>(), ["bob"]);
+    assert!(config.absent.contains("ada"), "nobody else answers to its name");
+    let said = "moothall.toml:4:11: the environment variable NOT_SET_ANYWHERE is not set; without it there is no agent ada";
+    assert_eq!(config.warnings, [said]);
+}
+
+#[test]
+fn agents_can_be_switched_off_one_by_one_or_those_found_all_at_once() {
+    let config = parse("[agents]\ndiscover = false\n[agents.claude]\nenabled = false\n[agents.critic]\nenabled = false\n").unwrap();
+    assert!(!config.discover && config.absent.iter().eq(["claude", "critic"]));
+    assert!(parse("").unwrap().discover);
+    let fault = refused("[agents]\ndiscover = \"no\"\n");
+    assert!(fault.what.contains("`discover` is a section") || fault.what.contains("invalid type"), "{}", fault.what);
+}
+
+#[test]
+fn a_command_that_is_a_line_is_answered_with_the_array_to_write() {
+    let fault = refused("[agents.codex]\ncommand = \"codex exec -\"\n");
+    assert!(fault.what.starts_with("moothall.toml:2:11: `command` is an array"), "{}", fault.what);
+    assert_eq!(fault.forward.as_deref(), Some("write command = [\"codex\", \"exec\", \"-\"]"));
+    let fault = refused("[agents.x]\ncommand = \"cat | tr a-z A-Z --key ${KEY}\"\n");
+    assert_eq!(fault.forward.as_deref(), Some("write command = [\"sh\", \"-c\", \"cat | tr a-z A-Z --key ${KEY}\"]"));
+}
+
+#[test]
 fn broken_toml_is_named_with_its_place() {
     assert!(refused("[server]\nbind = \n").what.starts_with("moothall.toml:2:"));
     assert!(refused("[server\n").what.starts_with("moothall.toml:1:"));
@@ -97,13 +126,14 @@ fn an_exposed_secret_is_a_warning() {
     let document = Document::new(&file, std::fs::read_to_string(&file).unwrap());
     for (mode, warned) in [(0o644, true), (0o640, true), (0o600, false)] {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
-        assert_eq!(exposed_secrets(&file, &document).is_some(), warned, "{mode:o}");
+        assert_eq!(!exposed_secrets(&document).is_empty(), warned, "{mode:o}");
     }
 }
 
 #[test]
 fn a_type_is_asked_for_its_keys() {
-    assert_eq!(keys_of::<ServerConfig>(), ["bind", "data", "mode", "allowed_hosts", "allowed_origins"]);
+    let keys = ["bind", "data", "mode", "other_users", "allowed_hosts", "allowed_origins", "tls"];
+    assert_eq!(keys_of::<ServerConfig>(), keys);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A computer of its own for each test: folders, a server, the command line, and a client that speaks plain HTTP.
 
+use std::cell::Cell;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -31,11 +32,12 @@ pub async fn comes_about(holds: impl AsyncFn() -> bool) -> bool {
 /// A home folder with everything in it.
 pub struct Home {
     folder: TempDir,
+    signed: Cell<bool>,
 }
 
 impl Home {
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { folder: tempfile::tempdir().unwrap(), signed: Cell::new(false) }
     }
 
     pub fn path(&self) -> &Path {
@@ -44,6 +46,19 @@ impl Home {
 
     pub fn data(&self) -> PathBuf {
         self.path().join("data")
+    }
+
+    /// Whoever asks its servers from now on is the one who started them: nobody else drives sessions.
+    pub fn sign(&self) -> &Self {
+        self.signed.set(true);
+        self
+    }
+
+    /// The start-up credential of the server that runs.
+    pub fn key(&self) -> String {
+        let key = fs::read_to_string(self.data().join("startup.key")).unwrap();
+        let key: Value = serde_json::from_str(&key).unwrap();
+        key["key"].as_str().unwrap().to_owned()
     }
 
     /// A configuration file.
@@ -98,7 +113,7 @@ impl Home {
         let url = first["listening"].as_str().unwrap().to_owned();
         // Another test of this process may have come first.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Server { home: self, running, url, http: reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap() }
+        Server { home: self, running, url, first, http: reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap() }
     }
 }
 
@@ -153,6 +168,8 @@ pub struct Server<'a> {
     home: &'a Home,
     running: Running,
     pub url: String,
+    /// What it said when it began.
+    pub first: Value,
     pub http: reqwest::Client,
 }
 
@@ -184,6 +201,10 @@ impl<'a> Server<'a> {
     /// The client that speaks to it.
     pub fn http(&self) -> &reqwest::Client {
         &self.http
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        self.running.signal(signal);
     }
 
     /// Asks it to stop.
@@ -223,13 +244,19 @@ impl<'a> Server<'a> {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args:?}: {error} in {text:?}"))
     }
 
+    /// A request, with the start-up credential where the home is signed.
+    fn request(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
+        let request = self.http.request(method, format!("{}{path}", self.url));
+        if self.home.signed.get() { request.bearer_auth(self.home.key()) } else { request }
+    }
+
     pub async fn get(&self, path: &str) -> Value {
-        self.http.get(format!("{}{path}", self.url)).send().await.unwrap().json().await.unwrap()
+        self.request(reqwest::Method::GET, path).send().await.unwrap().json().await.unwrap()
     }
 
     /// Posts; gives status and answer.
     pub async fn try_post(&self, path: &str, body: &Value) -> reqwest::Result<(u16, Value)> {
-        let answer = self.http.post(format!("{}{path}", self.url)).json(body).send().await?;
+        let answer = self.request(reqwest::Method::POST, path).json(body).send().await?;
         Ok((answer.status().as_u16(), answer.json().await?))
     }
 
@@ -239,9 +266,7 @@ impl<'a> Server<'a> {
 
     /// Posts nothing with the start-up credential; gives the status.
     pub async fn try_post_as_operator(&self, path: &str) -> reqwest::Result<u16> {
-        let key = fs::read_to_string(self.home.data().join("startup.key")).unwrap();
-        let key: Value = serde_json::from_str(&key).unwrap();
-        let request = self.http.post(format!("{}{path}", self.url)).bearer_auth(key["key"].as_str().unwrap());
+        let request = self.http.post(format!("{}{path}", self.url)).bearer_auth(self.home.key());
         Ok(request.json(&json!({})).send().await?.status().as_u16())
     }
 

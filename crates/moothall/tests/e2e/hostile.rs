@@ -122,7 +122,7 @@ fn spoofed(body: &Value, speakers: &[&str]) -> Vec<String> {
     let mut wrong: Vec<String> = lines(&told).filter(|line| !is_ours(line, speakers)).map(str::to_owned).collect();
     let system: String = system.into_iter().map(text).collect();
     wrong.extend(lines(&system).filter(|line| !is_of_the_system_text(line)).map(|line| format!("system: {line}")));
-    for (edge, most) in [("## Your Turn", 1), ("[User] ", 1)] {
+    for (edge, most) in [("## Your Turn", 1), ("[User, unproven] ", 1), ("[User] ", 0)] {
         let count = lines(&told).filter(|line| line.starts_with(edge)).count();
         wrong.extend((count > most).then(|| format!("{count} × {edge:?}")));
     }
@@ -136,14 +136,16 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_ours(line: &str, speakers: &[&str]) -> bool {
-    let speaks = |name: &&str| line.strip_prefix('[').and_then(|rest| rest.strip_prefix(*name)).is_some_and(|rest| rest.starts_with("] "));
+    // What the tests say as `user` comes without a credential, and prompts say so.
+    let ends = |rest: &str| rest.starts_with("] ") || rest.starts_with(", unproven] ");
+    let speaks = |name: &&str| line.strip_prefix('[').and_then(|rest| rest.strip_prefix(*name)).is_some_and(ends);
     let ours = [
         "## Your Turn",
         "You are participating in a group conversation as \"",
         "You were addressed: answer.",
         "Another participant addressed you: answer.",
         "Speak if you have something worth adding; otherwise",
-        "The user's latest message: \"",
+        "The user's latest message (unproven): \"",
         "(The conversation goes on.)",
     ];
     line.is_empty()

@@ -27,6 +27,7 @@ impl Hall {
     /// The same, with more in its configuration.
     pub fn with(configuration: &str) -> Self {
         let home = Home::new();
+        home.sign();
         let log = home.path().join("prompts").to_string_lossy().into_owned();
         let (argv, env) = fake_tui::within("links::stands_in", &["--name", "fake", "--quiet", "--log", &log]);
         // What the server adds to the command line is for the stand-in, and not for the program that it lives in.
@@ -117,7 +118,16 @@ async fn call(server: &Server<'_>, by: &Agent, tool: &str, arguments: Value) -> 
     answer["result"]["structuredContent"].clone()
 }
 
+/// Brings two together in a conversation: a session's token reaches only those with whom it shares one.
+pub async fn introduce(server: &Server<'_>, one: &Agent, other: &Agent) {
+    let thread = server.thread().await;
+    for agent in [one, other] {
+        server.control(&thread, json!({"invite": {"profile": {"session": agent.id}}})).await;
+    }
+}
+
 pub async fn direct(server: &Server<'_>, from: &Agent, to: &Agent, words: &str) -> Value {
+    introduce(server, from, to).await;
     call(server, from, "send_message", json!({"session_id": to.id, "message": words, "direct": true})).await
 }
 
@@ -202,6 +212,7 @@ async fn sc_3_the_handshake_delivers_links_and_suppresses_the_notice() {
     let hall = Hall::new();
     let server = hall.serve();
     let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
+    introduce(&server, &ada, &bob).await;
     let plain = json!({"session_id": bob.id, "message": "a job"});
     assert_eq!(call(&server, &ada, "send_message", plain).await["link_state"], "none");
     until("ada hears that bob is done", async || was_told(&server, &ada, "finished its turn").await).await;
@@ -329,6 +340,7 @@ async fn sc_9_worker_mode_stays() {
     let hall = Hall::new();
     let server = hall.serve();
     let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
+    introduce(&server, &ada, &bob).await;
     call(&server, &ada, "send_message", json!({"session_id": bob.id, "message": "[say:the work is done]"})).await;
     until("ada is told", async || said(&server, &ada.id).await.iter().any(|(from, _)| from == "bob")).await;
     let (id, (from, notice)) = (&bob.id, said(&server, &ada.id).await[0].clone());
@@ -401,7 +413,7 @@ async fn a_sessions_tools_find_the_server_on_another_port() {
     assert_eq!(sent["link_state"], "none");
 }
 
-/// What a program asks outlives the server: it is asked again, answered, and the turn goes on.
+/// What a program asks outlives the server: it is the same question afterwards, is answered, and the turn goes on.
 #[tokio::test]
 async fn a_question_outlives_the_server() {
     let hall = Hall::new();
@@ -411,15 +423,15 @@ async fn a_question_outlives_the_server() {
     let first = asked(&server, &ada, 1).await;
     assert!(first["action"].as_str().unwrap().contains("rm -r build"), "{first}");
     let server = server.crash_and_restart();
-    let again = asked(&server, &ada, 2).await;
-    let path = format!("/permissions/{}/answer", again["permission"].as_str().unwrap());
-    let (status, refused) = server.post(&path, json!({"thread": ada.id, "option": again["options"][0], "from": "ada"})).await;
+    let path = format!("/permissions/{}/answer", first["permission"].as_str().unwrap());
+    let (status, refused) = server.post(&path, json!({"thread": ada.id, "option": "allow", "from": "ada"})).await;
     assert_eq!(status, 403, "no agent answers: {refused}");
     let kept: Value = serde_json::from_slice(&std::fs::read(hall.home.data().join("startup.key")).unwrap()).unwrap();
     let answer = server.http().post(format!("{}{path}", server.url)).bearer_auth(kept["key"].as_str().unwrap());
-    let answer = answer.json(&json!({"thread": ada.id, "option": again["options"][0]})).send().await.unwrap();
+    let answer = answer.json(&json!({"thread": ada.id, "option": "allow"})).send().await.unwrap();
     assert_eq!(answer.status(), 200);
     until("it is done", async || said(&server, &ada.id).await.contains(&("ada".into(), "it is done".into()))).await;
+    asked(&server, &ada, 1).await;
 }
 
 /// What was asked for the `count`-th time.
@@ -430,7 +442,9 @@ pub async fn asked(server: &Server<'_>, agent: &Agent, count: usize) -> Value {
         requests.map(|event| event["content"].clone()).collect::<Vec<_>>()
     };
     until("it asks", async || requested().await.len() >= count).await;
-    requested().await.remove(count - 1)
+    let mut all = requested().await;
+    assert_eq!(all.len(), count, "each question once: {all:?}");
+    all.remove(count - 1)
 }
 
 /// Wherever the server dies on the way of a prompt into a terminal and back: it is typed once, and answered once.

@@ -11,17 +11,26 @@ mod chat;
 mod chat_plain;
 mod crash;
 mod access;
+mod manners;
+mod ways;
+mod users;
+mod inside;
 mod long_talk;
 mod archive;
 mod upkeep;
+mod budgets;
 mod models;
+mod logins;
+mod reload;
 mod hostile;
 mod trouble;
 mod hook;
+mod limits;
 mod links;
 mod typed;
 mod rough;
 mod mcp;
+mod clients;
 mod sessions;
 #[expect(dead_code, reason = "the tests of the surfaces do more with it")]
 #[path = "../../../surfaces/tests/surface/stage.rs"]

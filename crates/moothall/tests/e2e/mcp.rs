@@ -88,6 +88,38 @@ async fn a_client_whose_server_is_gone_is_told_so() {
     soon(client.cancel()).await.unwrap();
 }
 
+#[tokio::test]
+async fn an_installed_client_has_a_token_of_its_own_until_it_is_taken_out() {
+    let home = Home::new();
+    let server = home.serve();
+    for _ in 0..2 {
+        server.ok(&["mcp", "install", "codex", "--write"]);
+    }
+    let config = std::fs::read_to_string(home.path().join(".codex/config.toml")).unwrap();
+    let config: toml::Table = config.parse().unwrap();
+    let entry = &config["mcp_servers"]["moothall"];
+    assert_eq!(entry["args"][1].as_str(), Some(server.url.as_str()), "{entry}");
+    let file = entry["env"]["MOOTHALL_AGENT_TOKEN_FILE"].as_str().unwrap().to_owned();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let tokens = server.json(&["token", "list"])["tokens"].clone();
+    assert_eq!(tokens.as_array().unwrap().len(), 1, "{tokens}");
+    assert_eq!(tokens[0]["principal"], json!({"id": "mcp-codex", "kind": "agent"}));
+
+    let thread = server.thread().await;
+    let client = over_stdio(&server, &[("MOOTHALL_AGENT_TOKEN_FILE", file.as_str())]).await;
+    done(&client, "send_message", json!({"thread": thread, "message": "It is me."})).await;
+    let said = server.events(&thread).await;
+    assert!(said.iter().any(|event| event["from"] == "mcp-codex" && event["content"] == "It is me."), "{said:?}");
+
+    server.ok(&["mcp", "uninstall", "codex"]);
+    let config = std::fs::read_to_string(home.path().join(".codex/config.toml")).unwrap();
+    assert!(!config.contains("moothall") && !std::path::Path::new(&file).exists(), "{config}");
+    let refused = soon(client.call_tool(CallToolRequestParams::new("list_threads"))).await.unwrap_err();
+    assert!(refused.to_string().contains("no credential"), "{refused}");
+    soon(client.cancel()).await.unwrap();
+}
+
 #[test]
 fn a_clients_configuration_is_shown_or_written() {
     let home = Home::new();
@@ -101,5 +133,11 @@ fn a_clients_configuration_is_shown_or_written() {
         }
         let text = std::fs::read_to_string(home.path().join(file)).unwrap();
         assert_eq!(text.matches("MOOTHALL_URL").count(), if client == "codex" { 1 } else { 2 }, "{text}");
+    }
+    for how in [&["--server", "http://127.0.0.1:7000"][..], &[]] {
+        let mut command = home.command(&[how, &["mcp", "install", "codex"]].concat());
+        let command = if how.is_empty() { command.env("MOOTHALL_SERVER", "http://127.0.0.1:7000") } else { &mut command };
+        let shown = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        assert!(shown.contains("\"--server\", \"http://127.0.0.1:7000\", \"mcp\""), "{how:?}: {shown}");
     }
 }

@@ -35,6 +35,7 @@ impl House {
             clock: Arc::new(SystemClock),
             registry: Default::default(),
             defaults: Policy::default(),
+            budgets: Default::default(),
             owner: "test".into(),
         };
         let hall = Hall::open_with(parts, Some(SessionParts::new(stage.clone()))).await.unwrap();
@@ -116,6 +117,10 @@ async fn sessions_are_linked_and_talk_from_inside() {
     assert_eq!(serde_json::from_slice::<Value>(&closed.stdout).unwrap()["link_state"], "closed");
     assert_eq!(house.json(&["link", "close", made["link"]["id"].as_str().unwrap()])["link_state"], "closed");
     assert_eq!(house.json(&["link", "list"])["links"], json!([]));
+    // With whom it shares no conversation, it does not know of.
+    house.session("dan");
+    let apart = house.run(Some(&token), &["send", "dan", "Are you there?"]);
+    assert!(!apart.status.success() && stderr(&apart).contains("session_not_found"), "{}", stderr(&apart));
     let outside = house.run(None, &["send", "ben", "x", "--direct"]);
     assert!(outside.status.code() == Some(77) && stderr(&outside).contains("moothall link"), "{}", stderr(&outside));
     let forged = house.run(Some("ses_forged"), &["send", "ben", "x"]);
@@ -134,7 +139,7 @@ async fn a_person_answers_what_a_program_asks() {
     let hook = |id: &str, news: HookNews| Hook { id: id.into(), session: session.clone(), token: token.clone(), native: None, news };
     house.hall.sessions().unwrap().heard(hook("1", HookNews::Prompt { text: prompt })).await.unwrap();
     let mut heard = house.hall.subscribe(&session).await.unwrap().updates;
-    let (hall, asks) = (house.hall.clone(), hook("2", HookNews::Asks { action: "rm -r build".into() }));
+    let (hall, asks) = (house.hall.clone(), hook("2", HookNews::Asks { action: "rm -r build".into(), partial: false }));
     let asked = tokio::spawn(async move { hall.sessions().unwrap().ask(asks).await });
     let is_question = |event: &Recorded| matches!(event.event, Event::PermissionRequested { .. });
     let question = async {
@@ -147,8 +152,14 @@ async fn a_person_answers_what_a_program_asks() {
         }
     };
     tokio::time::timeout(PATIENCE, question).await.unwrap();
-    let listed = house.json(&["permit", "planner"]);
-    assert_eq!((&listed["action"], &listed["options"]), (&json!("rm -r build"), &json!(["allow", "deny"])));
+    let listed = house.json(&["permit", "planner"])["permissions"][0].clone();
+    assert_eq!(
+        (&listed["action"], &listed["options"]),
+        (
+            &json!("rm -r build"),
+            &json!([{"id": "allow", "label": "allow", "kind": "allow_once"}, {"id": "deny", "label": "deny", "kind": "reject_once"}])
+        )
+    );
     for (args, word) in [
         (["permit", "planner", "maybe", "--as", "user"], "unknown_option"),
         (["permit", "planner", "allow", "--as", "planner"], "humans_only"),

@@ -98,3 +98,71 @@ async fn a_full_disk_refuses_writes_until_there_is_room_again() {
     assert!(page.contains("moothall_appends_total{result=\"full\"}"), "{page}");
     assert!(server.stop().success());
 }
+
+/// A small disk of its own, for as long as this lives.
+struct SmallDisk(std::path::PathBuf);
+
+impl SmallDisk {
+    /// Nothing where nobody may mount any, which is then said.
+    fn mounted(at: std::path::PathBuf, size: &str) -> Option<Self> {
+        std::fs::create_dir(&at).unwrap();
+        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size},mode=0700"), "tmpfs"]).arg(&at).output();
+        if mount.is_ok_and(|output| output.status.success()) {
+            return Some(Self(at));
+        }
+        eprintln!("skipped: no file system can be mounted here");
+        None
+    }
+
+    fn fill(&self) {
+        let mut filler = File::create(self.0.join("filler")).unwrap();
+        for size in [65_536, 512, 1] {
+            while std::io::Write::write_all(&mut filler, &vec![b'x'; size]).is_ok() {}
+        }
+    }
+
+    fn make_room(&self) {
+        std::fs::remove_file(self.0.join("filler")).unwrap();
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+/// After a crash on a full disk what there is can be read, and everything else comes back by itself when there is room.
+#[tokio::test]
+async fn a_server_that_crashed_on_a_full_disk_starts_serves_reads_and_recovers() {
+    let home = Home::new();
+    let Some(disk) = SmallDisk::mounted(home.path().join("disk"), "12m") else { return };
+    let data = disk.0.join("data");
+    let serve = || {
+        let mut command = home.command(&["serve", "--json", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
+        command.stderr(File::create(home.path().join("log")).unwrap());
+        home.serve_by(command)
+    };
+    let server = serve();
+    let thread = server.thread().await;
+    server.say(&thread, "before").await;
+    disk.fill();
+    let path = format!("/threads/{thread}/events");
+    while server.post(&path, long()).await.0 != 507 {}
+    let before = server.events(&thread).await;
+    server.kill();
+    // Without a clean end, the log is walked on the full disk as well.
+    let verified = home.run(&["verify", "--data", data.to_str().unwrap()]);
+    assert!(verified.status.success(), "{}", crate::harness::stderr(&verified));
+    let mut server = serve();
+    // Twice, because the first start may have used what was kept for it.
+    server.kill();
+    server = serve();
+    assert_eq!(server.events(&thread).await, before);
+    while server.post(&path, long()).await.0 != 507 {}
+    disk.make_room();
+    assert!(crate::harness::comes_about(async || server.post(&path, long()).await.0 == 200).await);
+    assert!(crate::harness::comes_about(async || data.join("startup.key").exists()).await);
+    assert!(server.stop().success());
+    assert!(home.run(&["verify", "--data", data.to_str().unwrap()]).status.success());
+}

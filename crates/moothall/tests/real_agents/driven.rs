@@ -76,7 +76,9 @@ async fn asks_before(client: &str, args: &[&str], tool: &str, arguments: Value, 
     let action = question["action"].as_str().unwrap();
     assert!(action.contains("touch made-by-agent"), "the action itself, and not its title: {question}");
     let options = question["options"].as_array().unwrap();
-    let allow = options.iter().find(|option| option.as_str().unwrap().starts_with(allow)).unwrap_or_else(|| panic!("{question}"));
+    let allow = options.iter().find(|option| option["label"].as_str().unwrap().starts_with(allow)).unwrap_or_else(|| panic!("{question}"));
+    assert_eq!(allow["kind"], "allow_once", "{question}");
+    let allow = &allow["id"];
     let path = format!("/permissions/{}/answer", question["permission"].as_str().unwrap());
     let answer = json!({"thread": session, "option": allow});
     let made = house.home.path().join("work/made-by-agent");
@@ -86,6 +88,36 @@ async fn asks_before(client: &str, args: &[&str], tool: &str, arguments: Value, 
     until(&server, &session, "it does it", async || made.exists()).await;
     until(&server, &session, "it is done", async || outcomes(&server, &session).await == ["spoke"]).await;
     assert_eq!(house.post_as_owner(&server, &path, &answer).await, 409, "the first answer counts");
+}
+
+/// A person refuses what a program asks: its turn says that, and not that somebody interrupted it or that it never began.
+async fn is_refused(client: &str, tool: &str, arguments: Value) {
+    let house = House::new().await;
+    let server = house.serve();
+    let session = house.run(&server, client, &[]).await;
+    house.when("touch-tag", &Reply::tool(tool, arguments));
+    server.say(&session, "Please touch-tag").await;
+    let question = question(&server, &session).await;
+    let path = format!("/permissions/{}/answer", question["permission"].as_str().unwrap());
+    assert_eq!(house.post_as_owner(&server, &path, &json!({"thread": session, "option": "deny"})).await, 200);
+    until(&server, &session, "it stops", async || outcomes(&server, &session).await == ["failed"]).await;
+    let faults = server.events(&session).await.into_iter().map(|event| event["meta"]["error"]["code"].clone());
+    assert_eq!(faults.filter(|code| !code.is_null()).collect::<Vec<_>>(), ["refused"]);
+    assert!(!house.home.path().join("work/made-by-agent").exists());
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn codex_stops_when_it_is_refused() {
+    let arguments = json!({"cmd": "touch made-by-agent", "sandbox_permissions": "require_escalated", "justification": "Read a file?"});
+    is_refused("codex", "exec_command", arguments).await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn gemini_stops_when_it_is_refused() {
+    let arguments = json!({"command": "touch made-by-agent", "description": "Read a file"});
+    is_refused("gemini", "run_shell_command", arguments).await;
 }
 
 #[tokio::test]

@@ -25,7 +25,10 @@ impl House {
     pub async fn new() -> Self {
         let model = async || ModelServer::start().await.unwrap();
         let (home, models) = (Home::new(), [("claude", model().await), ("codex", model().await), ("gemini", model().await)]);
+        home.sign();
         programs::settle_each(&home, [0, 1, 2].map(|at| models[at].1.url()));
+        // Starting programs and looking at their screens is for whoever runs the server.
+        home.sign();
         Self { home, models }
     }
 

@@ -42,6 +42,11 @@ async fn two_programs_talk_on_after_one_call() {
     let server = house.serve();
     let claude = house.run(&server, "claude", &["--allowedTools", "mcp__moothall"]).await;
     let codex = house.run(&server, "codex", &[]).await;
+    // A session's token reaches only those with whom it shares a conversation.
+    let thread = server.thread().await;
+    for session in [&claude, &codex] {
+        server.control(&thread, json!({"invite": {"profile": {"session": session}}})).await;
+    }
     let arguments = json!({"session_id": codex, "message": ball(0), "direct": true});
     house.when("begin-the-talk", &Reply::tool("mcp__moothall__send_message", arguments));
     house.when("link_state", &Reply::text("It is begun."));

@@ -62,7 +62,7 @@ async fn claude_does_what_is_permitted_by_its_waiting_hook() {
     world.terminal.prompt("Please touch tag-touch");
     world.ears.prompted("tag-touch").await;
     let Came::Question(hook) = world.ears.next().await else { panic!("no question") };
-    let HookNews::Asks { action } = hook.news else { panic!("{:?}", hook.news) };
+    let HookNews::Asks { action, .. } = hook.news else { panic!("{:?}", hook.news) };
     assert!(action.starts_with("Bash {") && action.contains("touch made-by-claude"), "{action}");
     assert!(world.ears.stopped().await.is_some());
     assert!(world.home.path().join("work/made-by-claude").exists());

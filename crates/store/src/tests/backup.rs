@@ -137,3 +137,19 @@ async fn a_log_is_walked_only_when_nobody_has_it_open() {
     assert!(matches!(verify(&nowhere).await, Err(OpenError::Absent { .. })));
     assert!(!nowhere.exists());
 }
+
+#[tokio::test]
+async fn a_backup_goes_into_a_folder_that_is_there_and_not_into_its_own_source() {
+    let disk = Disk::fresh();
+    disk.log.append(vec![batch("a", 0).says("one")]).await.unwrap();
+    let (dir, elsewhere) = (disk.folder.path(), tempfile::tempdir().unwrap());
+    let unmounted = elsewhere.path().join("disk").join("copy");
+    assert!(matches!(backup(dir, &unmounted).await, Err(BackupError::NoFolder(path)) if path == elsewhere.path().join("disk")));
+    assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0, "nothing was made");
+    let link = elsewhere.path().join("link");
+    std::os::unix::fs::symlink(dir, &link).unwrap();
+    for inside in [dir.join("copy"), link.join("copy")] {
+        assert!(matches!(backup(dir, &inside).await, Err(BackupError::Inside(path)) if path == inside));
+    }
+    assert!(backup(dir, &elsewhere.path().join("copy")).await.unwrap().faults.is_empty());
+}

@@ -6,7 +6,9 @@ mod conformance;
 mod damage;
 mod erasing;
 mod folder;
+mod golden;
 mod index;
+mod ledger;
 mod reading;
 mod room;
 

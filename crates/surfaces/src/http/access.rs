@@ -3,6 +3,8 @@
 //! [`ROUTES`] has a row for each route and method. A route without a row is refused, so whoever adds one adds a row here: what it needs,
 //! and where it reaches. Handlers get the [`Caller`] as an extension of the request, and through [`crate::request`].
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request, State};
 use axum::http::request::Parts;
@@ -10,12 +12,18 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
-use moothall_engine::access::{Access, Caller, Mode, Revocations, Scope};
+use moothall_engine::access::{Access, AccessError, Caller, Mode, Over, Revocations, Scope};
+use moothall_engine::hall::Hall;
+use moothall_engine::sessions::SessionError;
 use moothall_kernel::ids::StreamId;
 
 use super::App;
 use crate::error::{ApiError, ApiResult, Code, Refused};
+use crate::mcp;
+use crate::peer::Peer;
+use crate::rates::Streaming;
 use crate::request::stream_id;
+use crate::seats::Seat;
 use crate::sse;
 
 /// What a request has to show.
@@ -42,6 +50,12 @@ pub enum Place {
     Turn,
     /// Many conversations; the handler shows only what the caller reaches.
     Reachable,
+    /// Sessions and links that the caller sees, or something new that becomes theirs: not for credentials that are bound to conversations.
+    Own,
+    /// The session that `{id}` names, and what is wanted of it.
+    Session(Over),
+    /// The link that `{id}` names: what is out of the caller's reach is not found.
+    Link,
     /// The whole server: not for credentials that are bound to conversations.
     Everywhere,
 }
@@ -76,7 +90,8 @@ const WRITE: Need = Need::Scope(Scope::ThreadsWrite);
 const CONTROL: Need = Need::Scope(Scope::TurnsControl);
 const ERASE: Need = Need::Proof(Scope::ThreadsAdmin);
 const ADMIN: Need = Need::Proof(Scope::ServerAdmin);
-const DRIVE: Need = Need::Scope(Scope::SessionsDrive);
+/// Nothing that starts, types into, reads or ends a terminal is a conversation call.
+const DRIVE: Need = Need::Proof(Scope::SessionsDrive);
 const ANSWER: Need = Need::Proof(Scope::PermissionsAnswer);
 
 /// Every route but the page's own files.
@@ -97,10 +112,12 @@ pub const ROUTES: &[Route] = &[
     post("/tokens", ADMIN, Place::Everywhere),
     post("/tokens/{id}/revoke", ADMIN, Place::Everywhere),
     get("/audit", ADMIN, Place::Everywhere),
+    get("/usage", READ, Place::Reachable),
+    post("/budgets/raise", ADMIN, Place::Everywhere),
     get("/agents", READ, Place::Nowhere),
     get("/commands", READ, Place::Nowhere),
     get("/threads", READ, Place::Reachable),
-    post("/threads", WRITE, Place::Everywhere),
+    post("/threads", WRITE, Place::Own),
     get("/events/stream", READ, Place::Reachable),
     get("/search", READ, Place::Reachable),
     get("/threads/{id}/events", READ, Place::Thread),
@@ -115,28 +132,30 @@ pub const ROUTES: &[Route] = &[
     put("/threads/{id}/read", READ, Place::Thread),
     post("/threads/{id}/commands", WRITE, Place::Thread),
     post("/threads/{id}/stop", CONTROL, Place::Thread),
+    // Only the one whose turn it is, and operators: the handler looks.
+    get("/turns/{id}/context", READ, Place::Turn),
     post("/turns/{id}/cancel", CONTROL, Place::Turn),
     post("/threads/{id}/kept/{seq}/publish", CONTROL, Place::Thread),
     post("/threads/{id}/events/{event}/redact", ERASE, Place::Thread),
-    get("/sessions", READ, Place::Everywhere),
-    post("/sessions", DRIVE, Place::Everywhere),
-    get("/sessions/{id}", READ, Place::Everywhere),
+    get("/sessions", READ, Place::Own),
+    post("/sessions", DRIVE, Place::Own),
+    get("/sessions/{id}", READ, Place::Session(Over::Seeing)),
     // What a terminal shows, and what its program was told elsewhere, may be more than a reader of conversations is to see.
-    get("/sessions/{id}/screen", DRIVE, Place::Everywhere),
-    get("/sessions/{id}/screen/stream", DRIVE, Place::Everywhere),
-    get("/sessions/{id}/data", DRIVE, Place::Everywhere),
-    get("/sessions/{id}/attach", DRIVE, Place::Everywhere),
-    post("/sessions/{id}/messages", DRIVE, Place::Everywhere),
-    post("/sessions/{id}/interrupt", DRIVE, Place::Everywhere),
-    post("/sessions/{id}/end", DRIVE, Place::Everywhere),
-    get("/links", READ, Place::Everywhere),
-    post("/links", DRIVE, Place::Everywhere),
-    get("/links/{id}", READ, Place::Everywhere),
-    post("/links/{id}/close", DRIVE, Place::Everywhere),
+    get("/sessions/{id}/screen", DRIVE, Place::Session(Over::Looking)),
+    get("/sessions/{id}/screen/stream", DRIVE, Place::Session(Over::Looking)),
+    get("/sessions/{id}/data", DRIVE, Place::Session(Over::Telling)),
+    get("/sessions/{id}/attach", DRIVE, Place::Session(Over::Sitting)),
+    post("/sessions/{id}/messages", DRIVE, Place::Session(Over::Telling)),
+    post("/sessions/{id}/interrupt", DRIVE, Place::Session(Over::Steering)),
+    post("/sessions/{id}/end", DRIVE, Place::Session(Over::Steering)),
+    get("/links", READ, Place::Own),
+    post("/links", DRIVE, Place::Own),
+    get("/links/{id}", READ, Place::Link),
+    post("/links/{id}/close", DRIVE, Place::Link),
     // The conversation is in the body.
     post("/permissions/{id}/answer", ANSWER, Place::Reachable),
     // Each tool says what it needs: see `crate::mcp`.
-    post("/mcp", Need::Entry, Place::Reachable),
+    post(mcp::PATH, Need::Entry, Place::Reachable),
 ];
 
 /// How a credential came.
@@ -166,19 +185,68 @@ pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Resp
     let revocations = app.access.listen();
     let (mut parts, body) = request.into_parts();
     let method = parts.method.clone();
-    let (caller, response) = match admit(&app, &mut parts, template.as_str()).await {
-        Ok(caller) => (caller, next.run(Request::from_parts(parts, body)).await),
-        Err((caller, error)) => (caller, error.into_response()),
+    let thread = thread_of(&template, &mut parts).await;
+    parts.extensions.insert(app.rates.clone());
+    let admitted = match admit(&app, &mut parts, template.as_str()).await {
+        Ok(caller) => {
+            charge(&app, &caller, &parts, template.as_str()).map(|streaming| (caller.clone(), streaming)).map_err(|error| (caller, error))
+        }
+        Err(refused) => Err(refused),
+    };
+    let (caller, streaming, response) = match admitted {
+        Ok((caller, streaming)) => (caller, streaming, next.run(Request::from_parts(parts, body)).await),
+        Err((caller, error)) => (caller, None, error.into_response()),
     };
     if let Some(Refused(briefly)) = response.extensions().get() {
         app.access.refused(&caller, format!("{method} {}: {briefly}", template.as_str())).await;
     }
-    if sse::is_stream(&response) { leashed(response, revocations, &app, caller) } else { response }
+    if sse::is_stream(&response) { leashed(response, revocations, &app, caller, Leash { thread, streaming }) } else { response }
+}
+
+/// The conversation that a route names.
+async fn thread_of(template: &MatchedPath, parts: &mut Parts) -> Option<StreamId> {
+    let names_one = template.as_str().starts_with("/threads/{id}");
+    if names_one { stream_id(&named(parts).await) } else { None }
+}
+
+/// The end of every route that answers with a stream.
+const STREAM: &str = "/stream";
+
+/// Whether there is room for this request: a seat for whoever asks, what its principal may still write, and a stream more.
+fn charge(app: &App, caller: &Caller, parts: &Parts, template: &str) -> ApiResult<Option<Streaming>> {
+    let row = row(template, &parts.method)?;
+    let spare = parts.extensions.get::<Arc<Seat>>().is_some_and(|seat| seat.is_spare());
+    if spare && row.need != Need::Nothing && caller.must_prove(Scope::ServerAdmin).is_err() {
+        return Err(ApiError::plain(Code::NoSeats));
+    }
+    // What a call of a tool is charged depends on the tool.
+    if row.method != "GET" && row.need != Need::Nothing && row.path != mcp::PATH {
+        let key = parts.headers.get("idempotency-key").and_then(|key| key.to_str().ok());
+        app.rates.write(caller, key)?;
+    }
+    if row.path.ends_with(STREAM) { app.rates.stream(caller).map(Some) } else { Ok(None) }
 }
 
 /// The rows of a route.
 fn rows(template: &str) -> impl Iterator<Item = &'static Route> {
     ROUTES.iter().filter(move |row| row.path == template)
+}
+
+/// The row of a route that there is, for surfaces that do the same under another name.
+pub(crate) fn row_of(method: &str, template: &str) -> Option<&'static Route> {
+    rows(template).find(|row| row.method == method)
+}
+
+impl Need {
+    /// Whether what the caller has is enough.
+    pub(crate) fn check(self, caller: &Caller) -> ApiResult<()> {
+        match self {
+            Need::Nothing | Need::Entry => {}
+            Need::Scope(scope) => caller.must(scope)?,
+            Need::Proof(scope) => caller.must_prove(scope)?,
+        }
+        Ok(())
+    }
 }
 
 /// The row of a request; no row, no answer.
@@ -188,8 +256,14 @@ fn row(template: &str, method: &Method) -> ApiResult<&'static Route> {
     rows(template).find(|row| row.method == asked).ok_or_else(|| ApiError::plain(unknown()))
 }
 
+/// Somebody who presents nothing, by the connection that the request came on.
+fn anonymous(app: &App, parts: &Parts) -> Caller {
+    let seen = parts.extensions.get::<Peer>().is_some_and(|peer| *peer == Peer::Owner);
+    if seen { app.access.anonymous() } else { app.access.anonymous().unseen() }
+}
+
 async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (Caller, ApiError)> {
-    let anonymous = app.access.anonymous();
+    let anonymous = anonymous(app, parts);
     let row = match row(template, &parts.method) {
         Ok(row) => row,
         Err(error) => return Err((anonymous, error)),
@@ -197,10 +271,14 @@ async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (
     let (caller, via) = match row.need {
         Need::Nothing => (anonymous, Via::Nothing),
         Need::Entry | Need::Scope(_) | Need::Proof(_) => {
-            identify(&app.access, parts, &app.cookie).await.map_err(|error| (anonymous, error))?
+            let identified = identify(&app.access, parts, &app.cookie).await.map_err(|error| (anonymous.clone(), error))?;
+            identified.unwrap_or((anonymous, Via::Nothing))
         }
     };
-    let checked = check(app.access.mode(), row, &caller, via, parts).and(within_reach(row.place, &caller, parts).await);
+    let checked = match check(app.access.mode(), row, &caller, via, parts) {
+        Ok(()) => within_reach(app, row.place, &caller, parts).await,
+        refused => refused,
+    };
     checked.map_err(|error| (caller.clone(), error))?;
     parts.extensions.insert(caller.clone());
     parts.extensions.insert(via);
@@ -208,18 +286,18 @@ async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (
 }
 
 /// Who asks, by the credential in the headers. Nothing in the address is ever one.
-async fn identify(access: &Access, parts: &Parts, cookie: &str) -> ApiResult<(Caller, Via)> {
+async fn identify(access: &Access, parts: &Parts, cookie: &str) -> ApiResult<Option<(Caller, Via)>> {
     if let Some(credential) = bearer(&parts.headers)? {
         let caller = access.identify(credential).await?.ok_or_else(ApiError::unauthenticated)?;
-        return Ok((caller, Via::Header));
+        return Ok(Some((caller, Via::Header)));
     }
     if let Some(credential) = session_cookie(&parts.headers, cookie)
         && let Some(caller) = access.identify(credential).await?
     {
-        return Ok((caller, Via::Cookie));
+        return Ok(Some((caller, Via::Cookie)));
     }
     // Browsers send old cookies unasked, so one that is worth nothing is the same as none.
-    Ok((access.anonymous(), Via::Nothing))
+    Ok(None)
 }
 
 /// The credential of the `Authorization` header, which comes once and reads `Bearer …`.
@@ -246,12 +324,7 @@ fn check(mode: Mode, row: &Route, caller: &Caller, via: Via, parts: &Parts) -> A
     if via == Via::Cookie && row.method != "GET" {
         check_page(&parts.headers)?;
     }
-    match row.need {
-        Need::Nothing | Need::Entry => {}
-        Need::Scope(scope) => caller.must(scope)?,
-        Need::Proof(scope) => caller.must_prove(scope)?,
-    }
-    Ok(())
+    row.need.check(caller)
 }
 
 /// A cookie comes with whatever a browser sends, so a request that changes something must show that it is of a page of ours. That the
@@ -266,16 +339,35 @@ fn check_page(headers: &HeaderMap) -> ApiResult<()> {
 }
 
 /// Whether the caller reaches where the route leads.
-async fn within_reach(place: Place, caller: &Caller, parts: &mut Parts) -> ApiResult<()> {
+async fn within_reach(app: &App, place: Place, caller: &Caller, parts: &mut Parts) -> ApiResult<()> {
     match place {
         Place::Nowhere | Place::Reachable => Ok(()),
         Place::Everywhere => Ok(caller.must_reach_all()?),
+        Place::Own => Ok(caller.must_be_unbound()?),
+        Place::Session(over) => {
+            caller.must_be_unbound()?;
+            over_session(&app.hall, caller, over, &named(parts).await).await
+        }
+        Place::Link => {
+            caller.must_be_unbound()?;
+            let named = stream_id(&named(parts).await);
+            let reached = named.is_none_or(|id| caller.reach.includes(&id));
+            if reached { Ok(()) } else { Err(ApiError::from(SessionError::NoLink)) }
+        }
         Place::Thread | Place::Turn => {
             let named = named(parts).await;
             let id = if place == Place::Turn { named.rsplit_once('.').map_or("", |(stream, _)| stream) } else { &named };
             let reached = caller.reach.only().is_none() || stream_id(id).is_some_and(|id: StreamId| caller.reach.includes(&id));
             if reached { Ok(()) } else { Err(ApiError::no_thread(id)) }
         }
+    }
+}
+
+/// Whether the caller may do this with the session that a word means. That there is none, or no terminal at all, the handler says.
+pub(crate) async fn over_session(hall: &Hall, caller: &Caller, over: Over, word: &str) -> ApiResult<()> {
+    match hall.permit_over(caller, over, word).await {
+        Ok(_) | Err(AccessError::Session(SessionError::Invalid(_) | SessionError::Unavailable(_))) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -286,16 +378,38 @@ async fn named(parts: &mut Parts) -> String {
     id.unwrap_or_default()
 }
 
-/// A stream of events that ends when the credential behind it is worth nothing any more.
-fn leashed(response: Response, revocations: Revocations, app: &App, caller: Caller) -> Response {
+/// What an open stream is held by.
+struct Leash {
+    /// The conversation that it shows, where it is one.
+    thread: Option<StreamId>,
+    /// Its place among the streams of its principal.
+    streaming: Option<Streaming>,
+}
+
+/// A stream of events that ends when the credential behind it is worth nothing any more, or does not reach the conversation any more.
+fn leashed(response: Response, revocations: Revocations, app: &App, caller: Caller, leash: Leash) -> Response {
     let (parts, body) = response.into_parts();
-    let open = (body.into_data_stream(), Box::pin(revocations.lost(caller, app.hall.now())));
+    let Leash { thread, streaming } = leash;
+    let (now, reach) = (app.hall.now(), caller.reach.clone());
+    let lost = async move {
+        let left = async {
+            match &thread {
+                Some(thread) => reach.left(thread).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = revocations.lost(caller, now) => {}
+            () = left => {}
+        }
+    };
+    let open = (body.into_data_stream(), Box::pin(lost), streaming);
     let events = stream::unfold(Some(open), |open| async move {
-        let (mut events, mut lost) = open?;
+        let (mut events, mut lost, streaming) = open?;
         tokio::select! {
             biased;
             () = &mut lost => Some((Ok(sse::signed_out()), None)),
-            event = events.next() => Some((event?, Some((events, lost)))),
+            event = events.next() => Some((event?, Some((events, lost, streaming)))),
         }
     });
     Response::from_parts(parts, Body::from_stream(events))

@@ -32,7 +32,7 @@ pub async fn preview(State(app): State<App>, ThreadId(stream): ThreadId, body: B
         None | Some("" | "all") => To::All,
         Some(id) => To::One(participant(id, "to")?),
     };
-    let words = body.text("content")?.unwrap_or_default().to_owned();
+    let words = body.text("content")?.ok_or_else(no_draft)?.to_owned();
     let forecast = app.hall.preview(&stream, by.id, to, words).await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
     let entry = |forecast: moothall_kernel::preview::Forecast| ForecastEntry {
         participant: forecast.participant.to_string(),
@@ -40,6 +40,10 @@ pub async fn preview(State(app): State<App>, ThreadId(stream): ThreadId, body: B
         why_not: forecast.verdict.err().map(|why_not| why_not_word(why_not).to_owned()),
     };
     Ok(Json(Preview { forecast: forecast.into_iter().map(entry).collect() }))
+}
+
+fn no_draft() -> ApiError {
+    ApiError::new(Code::MissingContent, "Missing 'content': the words of the draft; they may be empty.")
 }
 
 /// Lists the slash commands.
@@ -71,6 +75,7 @@ pub async fn run(State(app): State<App>, ThreadId(stream): ThreadId, body: Body)
     let mut step = app.hall.read_slash(&stream, by, text).await.map_err(in_thread)?;
     if let Step::Do(command, _) = &mut step {
         **command = app.hall.permit(body.caller(), &stream, (**command).clone()).await?;
+        app.rates.command(body.caller(), &stream, command)?;
     }
     let ran = app.hall.run_step(&stream, step, idempotency).await.map_err(in_thread)?;
     Ok(Json(match ran {
@@ -85,13 +90,25 @@ const WHY_SEQS: u64 = 2000;
 
 async fn why(app: &App, stream: &StreamId, viewer: &Viewer) -> ApiResult<String> {
     let head = app.hall.find(stream).await?.head;
-    let page = app.hall.read(stream, Seq(head.0.saturating_sub(WHY_SEQS)), Some(PAGE.max(2000))).await?;
-    let human =
-        |recorded: &&moothall_kernel::event::Recorded| matches!(&recorded.event, Event::Posted(posted) if posted.kind == Kind::Human);
-    let Some(latest) = page.events.iter().rev().find(human) else { return Ok("Nobody has said anything yet.".into()) };
-    let mut explained = Explained::new(stream.clone());
-    page.events.iter().filter(|recorded| visible(&recorded.event, viewer)).for_each(|recorded| explained.observe(recorded));
-    let entries = explained.list(Some(latest.id(stream)), None);
+    let (mut explained, mut latest) = (Explained::new(stream.clone()), None);
+    let mut after = Seq(head.0.saturating_sub(WHY_SEQS));
+    while after < head {
+        let page = app.hall.page(stream, after, PAGE).await?;
+        for recorded in &page.events {
+            if matches!(&recorded.event, Event::Posted(posted) if posted.kind == Kind::Human) {
+                latest = Some(recorded.id(stream));
+            }
+            if visible(&recorded.event, viewer) {
+                explained.observe(recorded);
+            }
+        }
+        if page.through <= after {
+            break;
+        }
+        after = page.through;
+    }
+    let Some(latest) = latest else { return Ok("Nobody has said anything yet.".into()) };
+    let entries = explained.list(Some(latest), None);
     if entries.is_empty() {
         return Ok("Nobody was asked about the latest message.".into());
     }
@@ -125,6 +142,7 @@ pub async fn publish(State(app): State<App>, KeptRef { stream, seq }: KeptRef, b
     body.only(&["from"])?;
     app.hall.find(&stream).await?;
     let by = body.asker()?;
+    app.hall.permit_typing(body.caller(), &stream).await?;
     let idempotency = body.idempotency(&by);
     let answer = app.hall.publish(&stream, seq, by, idempotency).await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
     let event = answer.event.ok_or_else(|| ApiError::plain(Code::Internal))?;

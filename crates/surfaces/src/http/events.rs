@@ -1,5 +1,7 @@
 //! Events of a thread: read and post.
 
+use std::ops::Range;
+
 use axum::Json;
 use axum::body::{Body as HttpBody, Bytes};
 use axum::extract::State;
@@ -28,6 +30,7 @@ pub(crate) const PAGE: usize = 256;
     params(
         ("id" = String, Path, description = "The thread."),
         ("after" = Option<u64>, Query, description = "Only events after this position."),
+        ("before" = Option<u64>, Query, description = "Only events before this position; with `limit`, the newest of them, oldest first."),
         ("since" = Option<String>, Query, description = "Only events later than this time."),
         ("limit" = Option<u64>, Query, description = "1 to 1000; everything where it is missing."),
         ("as" = Option<String>, Query, description = "Only what this participant may see."),
@@ -37,8 +40,13 @@ pub async fn read(State(app): State<App>, ThreadId(stream): ThreadId, params: Pa
     let (limit, viewer) = (params.limit()?.unwrap_or(usize::MAX), params.viewer()?);
     let (given_after, since) = (params.number("after")?.map(Seq), params.since()?);
     let head = app.hall.find(&stream).await?.head;
-    let after = start(&app.hall, &stream, head, given_after, since).await?.unwrap_or(Seq(0));
-    let mut writer = PageWriter { hall: app.hall, stream, viewer, head, after, left: limit, count: 0, begun: false, done: false };
+    let mut after = start(&app.hall, &stream, head, given_after, since).await?.unwrap_or(Seq(0));
+    let mut until = head;
+    if let Some(before) = params.number("before")? {
+        until = Seq(before.saturating_sub(1)).min(head);
+        after = newest(&app.hall, &stream, &viewer, after..until, limit).await?;
+    }
+    let mut writer = PageWriter { hall: app.hall, stream, viewer, head, until, after, left: limit, count: 0, begun: false, done: false };
     let first = writer.next().await.map_err(ApiError::from)?;
     let rest = stream::unfold(writer, |mut writer| async move {
         if writer.done {
@@ -83,12 +91,44 @@ async fn position_at(hall: &Hall, stream: &StreamId, head: Seq, since: Timestamp
     Ok(Seq(low))
 }
 
+/// After which position the newest `limit` events begin that this viewer may see, of those after the range's start and up to its end.
+async fn newest(hall: &Hall, stream: &StreamId, viewer: &Viewer, range: Range<Seq>, limit: usize) -> Result<Seq, HallError> {
+    let (mut end, mut left) = (range.end, limit);
+    while end > range.start {
+        let begin = Seq(end.0.saturating_sub(PAGE as u64)).max(range.start);
+        let seen = seen_in(hall, stream, viewer, begin..end).await?;
+        match seen.len().checked_sub(left) {
+            Some(surplus) => return Ok(Seq(seen[surplus].0 - 1)),
+            None => left -= seen.len(),
+        }
+        end = begin;
+    }
+    Ok(range.start)
+}
+
+/// The positions of what this viewer may see after the range's start and up to its end.
+async fn seen_in(hall: &Hall, stream: &StreamId, viewer: &Viewer, range: Range<Seq>) -> Result<Vec<Seq>, HallError> {
+    let (mut at, mut seen) = (range.start, Vec::new());
+    while at < range.end {
+        let span = usize::try_from(range.end.0 - at.0).unwrap_or(PAGE).min(PAGE);
+        let page = hall.page(stream, at, span).await?;
+        seen.extend(page.events.iter().filter(|recorded| visible(&recorded.event, viewer)).map(|recorded| recorded.seq));
+        if page.through <= at {
+            break;
+        }
+        at = page.through;
+    }
+    Ok(seen)
+}
+
 /// Writes a page of events piece by piece, so that a long log is never whole in memory.
 struct PageWriter {
     hall: Hall,
     stream: StreamId,
     viewer: Viewer,
     head: Seq,
+    /// It ends with this position.
+    until: Seq,
     after: Seq,
     left: usize,
     count: usize,
@@ -103,10 +143,10 @@ impl PageWriter {
         if !std::mem::replace(&mut self.begun, true) {
             text.extend_from_slice(b"{\"events\":[");
         }
-        while self.left > 0 && self.after < self.head && text.len() < 64 * 1024 {
+        while self.left > 0 && self.after < self.until && text.len() < 64 * 1024 {
             self.write_some(&mut text).await?;
         }
-        if self.left == 0 || self.after >= self.head {
+        if self.left == 0 || self.after >= self.until {
             let tail = format!("],\"count\":{},\"through\":{},\"head\":{}}}", self.count, self.after, self.head);
             text.extend_from_slice(tail.as_bytes());
             self.done = true;
@@ -115,8 +155,9 @@ impl PageWriter {
     }
 
     async fn write_some(&mut self, text: &mut Vec<u8>) -> Result<(), HallError> {
-        let span = usize::try_from(self.head.0 - self.after.0).unwrap_or(PAGE).min(PAGE);
-        let page = self.hall.read(&self.stream, self.after, Some(span)).await?;
+        let span = usize::try_from(self.until.0 - self.after.0).unwrap_or(PAGE).min(PAGE);
+        let before = self.after;
+        let page = self.hall.page(&self.stream, before, span).await?;
         for recorded in page.events.iter().filter(|recorded| visible(&recorded.event, &self.viewer)) {
             if self.left == 0 {
                 return Ok(());
@@ -130,7 +171,7 @@ impl PageWriter {
             self.left -= 1;
         }
         // A page that moves nothing would be read for ever.
-        self.after = self.after.max(page.through).max(if page.events.is_empty() { self.head } else { Seq(0) });
+        self.after = if page.through > before { page.through } else { self.until };
         Ok(())
     }
 }
@@ -201,8 +242,8 @@ fn join_prompt(events: &str, participant: &str, needs_token: bool) -> String {
     let token = if needs_token { "\nSend \"Authorization: Bearer <your token>\" with both." } else { "" };
     format!(
         "You are invited to a conversation on a Moothall server as the participant \"{participant}\".\n\
-         Listen with GET {events}/stream?as={participant} (server-sent events). An event of type \"turn\" whose content \
-         says {{\"event\": \"granted\"}} for you is your turn.\n\
+         Listen with GET {events}/stream?as={participant} (server-sent events). An event named \"turn\" is your turn: \
+         its \"system\" and \"text\" are what you are to read.\n\
          Answer with POST {events} and the JSON body {{\"from\": \"{participant}\", \"content\": \"<your words>\"}}, \
          or pass with {{\"from\": \"{participant}\", \"type\": \"turn\", \"content\": {{\"pass\": true}}}}.{token}"
     )

@@ -12,12 +12,17 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use super::HttpOptions;
 use crate::error::{ApiError, ApiResult, Code};
+use crate::peer::Peer;
+use crate::tls::Tls;
 
 /// What a browser may do with an answer of the API: nothing.
 const CSP_API: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /// The API browser is vendored: its scripts come from here and nowhere else; it sets styles on elements.
 const CSP_DOCS: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; \
                         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// What every user of this computer may ask, also where it matters who they are.
+const FOR_EVERY_USER: [&str; 2] = ["/ping", "/healthz"];
 
 /// The values of `Host` and `Origin` that are ours.
 pub struct Trusted {
@@ -26,7 +31,8 @@ pub struct Trusted {
 }
 
 impl Trusted {
-    /// Loopback by its names, the address itself, and what the operator adds.
+    /// Loopback by its names, the address itself, what the certificate names, and what the operator adds: each a host, and the origin of a
+    /// page. Over `https` those that TLS reaches: all with a certificate, and the operator's, before which a proxy may stand.
     pub fn of(options: &HttpOptions) -> Self {
         let port = options.bound.port();
         let names = ["127.0.0.1".to_owned(), "localhost".into(), "[::1]".into()];
@@ -37,8 +43,16 @@ impl Trusted {
         if port == 80 {
             hosts.extend(names);
         }
+        let certified = options.tls.as_ref().map(Tls::names).unwrap_or_default();
+        hosts.extend(certified.iter().map(|name| format!("{name}:{port}")));
+        if port == 443 {
+            hosts.extend(certified);
+        }
+        let own = hosts.len();
         hosts.extend(options.hosts.iter().cloned());
-        let mut origins: Vec<String> = hosts.iter().map(|host| format!("http://{host}")).collect();
+        let behind_tls = if options.tls.is_some() { 0 } else { own };
+        let secure = hosts.iter().skip(behind_tls).map(|host| format!("https://{host}"));
+        let mut origins: Vec<String> = hosts.iter().map(|host| format!("http://{host}")).chain(secure).collect();
         origins.extend(options.origins.iter().cloned());
         Self { hosts, origins }
     }
@@ -58,9 +72,8 @@ impl Trusted {
         let host = single(headers, header::HOST).map_err(|_| ApiError::plain(Code::BadHost))?;
         let host = host.ok_or_else(|| ApiError::plain(Code::BadHost))?;
         let asked = [Some(host), uri.authority().map(|authority| authority.as_str())];
-        if asked.into_iter().flatten().any(|host| !self.hosts.iter().any(|own| own == host)) {
-            let message = "The Host header names another server; use 127.0.0.1 or localhost with this server's port.";
-            return Err(ApiError::new(Code::WrongHost, message));
+        if let Some(other) = asked.into_iter().flatten().find(|host| !self.hosts.iter().any(|own| own == host)) {
+            return Err(ApiError::new(Code::WrongHost, wrong_host(other)));
         }
         match single(headers, header::ORIGIN) {
             Ok(None) if is_part_of_a_foreign_page(headers) => Err(ApiError::plain(Code::WrongOrigin)),
@@ -69,6 +82,17 @@ impl Trusted {
             _ => Err(ApiError::plain(Code::WrongOrigin)),
         }
     }
+}
+
+/// Most characters of a host that are repeated.
+const HOST_CHARS_SHOWN: usize = 80;
+
+fn wrong_host(asked: &str) -> String {
+    let asked: String = asked.chars().take(HOST_CHARS_SHOWN).collect();
+    format!(
+        "The Host header names another server: `{asked}`. If this one is meant to be reached so, its operator writes `allowed_hosts = \
+         [\"{asked}\"]` below [server] and starts it again; on its own computer, 127.0.0.1 and localhost with its port always do."
+    )
 }
 
 /// The value of a header that may come once.
@@ -88,6 +112,12 @@ fn is_part_of_a_foreign_page(headers: &HeaderMap) -> bool {
     matches!(says("sec-fetch-site"), Some(b"cross-site" | b"same-site")) && !link
 }
 
+/// Refuses what another user of this computer asks, but for whether the server is there.
+fn check_user(path: &str, peer: Option<&Peer>) -> ApiResult<()> {
+    let refused = peer == Some(&Peer::Other) && !FOR_EVERY_USER.contains(&path);
+    if refused { Err(ApiError::plain(Code::OtherUser)) } else { Ok(()) }
+}
+
 /// Puts the guards before a router.
 pub fn stand_before(router: Router, trusted: Trusted) -> Router {
     router
@@ -98,7 +128,8 @@ pub fn stand_before(router: Router, trusted: Trusted) -> Router {
 }
 
 async fn check(State(trusted): State<Arc<Trusted>>, request: Request, next: Next) -> Response {
-    match trusted.check(request.uri(), request.headers()) {
+    let uri = request.uri();
+    match check_user(uri.path(), request.extensions().get()).and_then(|()| trusted.check(uri, request.headers())) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     }

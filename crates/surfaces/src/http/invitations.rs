@@ -6,9 +6,9 @@ use moothall_engine::access::NewInvitation;
 
 use super::App;
 use super::tokens::{principal, scopes, valid_for};
-use crate::error::{ApiError, ApiResult};
-use crate::request::{Body, ThreadId};
-use crate::wire::{ErrorBody, InvitationCode, InvitationRequest, TokenCreated, TokenEntry};
+use crate::error::ApiResult;
+use crate::request::{Address, Body, ThreadId};
+use crate::wire::{ErrorBody, InvitationAccepted, InvitationCode, InvitationRequest, TokenCreated, TokenEntry};
 
 /// Seconds of an hour.
 const HOUR: u64 = 3600;
@@ -27,16 +27,18 @@ pub async fn invite(State(app): State<App>, ThreadId(stream): ThreadId, body: Bo
         scopes: scopes(&body)?,
         valid_for: valid_for(&body, "expires_in_hours", HOUR, HOURS_MAX)?,
     };
+    app.rates.invite(body.caller(), &wanted.stream, 1)?;
     let (secret, token) = app.access.invite(body.caller(), wanted).await?;
     Ok(Json(InvitationCode { code: secret.reveal().to_owned(), expires_at: Some(token.expires_at.to_string()) }))
 }
 
 /// Turns an invitation into a token, which is shown in this answer and never again. `POST /session` takes the code as well, for browsers.
-#[utoipa::path(post, path = "/invitations/accept", operation_id = "accept_invitation", tag = "access", request_body = InvitationCode,
+#[utoipa::path(post, path = "/invitations/accept", operation_id = "accept_invitation", tag = "access", request_body = InvitationAccepted,
     responses((status = 200, body = TokenCreated), (status = "4XX", body = ErrorBody)))]
-pub async fn accept(State(app): State<App>, body: Body) -> ApiResult<Json<TokenCreated>> {
+pub async fn accept(State(app): State<App>, address: Address, body: Body) -> ApiResult<Json<TokenCreated>> {
     body.only(&["code"])?;
+    app.rates.login(address.0)?;
     let accepted = app.access.accept(body.text("code")?.unwrap_or_default()).await?;
-    let (secret, token) = accepted.ok_or_else(ApiError::unauthenticated)?;
+    let (secret, token) = accepted.ok_or_else(|| app.rates.login_failed(address.0))?;
     Ok(Json(TokenCreated { token: secret.reveal().to_owned(), entry: TokenEntry::of(&token) }))
 }

@@ -17,7 +17,7 @@ use crate::wire::{Actor, ErrorBody, LinkAnswer, LinkEntry, LinkList, NewLink};
     params(("session" = Option<String>, Query, description = "Only those that this session is in.")),
     responses((status = 200, body = LinkList), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<LinkList>> {
-    Ok(Json(ask::links(&app.hall, params.get("session")).await?))
+    Ok(Json(ask::links(&app.hall, params.caller(), params.get("session")).await?))
 }
 
 /// Links sessions: what one of them says at the end of a turn reaches the others. A link between just these members is used again.
@@ -29,7 +29,7 @@ pub async fn make(State(app): State<App>, body: Body) -> ApiResult<Json<LinkAnsw
     let by = body.asker()?;
     let key = body.idempotency(&by);
     let by = asker(body.caller(), by);
-    once(&app, key.as_ref(), async { Ok(at_link(ask::make_link(&app.hall, by, &body.fields).await?)) }).await
+    once(&app, key.as_ref(), async { Ok(at_link(ask::make_link(&app.hall, body.caller(), by, &body.fields).await?)) }).await
 }
 
 /// One link and its members.
@@ -51,7 +51,7 @@ pub async fn close(State(app): State<App>, LinkId(id): LinkId, body: Body) -> Ap
     let by = body.asker()?;
     let key = body.idempotency(&by);
     let by = asker(body.caller(), by);
-    once(&app, key.as_ref(), async { Ok(at_link(ask::close_link(&app.hall, &id, &by).await?)) }).await
+    once(&app, key.as_ref(), async { Ok(at_link(ask::close_link(&app.hall, body.caller(), &id, &by).await?)) }).await
 }
 
 fn at_link(answer: LinkAnswer) -> (StreamId, LinkAnswer) {

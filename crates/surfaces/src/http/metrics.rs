@@ -11,6 +11,7 @@ use moothall_engine::ports::DeliveryState;
 use super::App;
 use crate::error::ApiResult;
 use crate::meters::Meters;
+use crate::wire::measure_word;
 
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -21,6 +22,10 @@ pub async fn metrics(State(app): State<App>) -> ApiResult<Response> {
     let mut page = Page::default();
     page.engine(&app.hall.counted().await?);
     page.surfaces(&app.meters);
+    if let Some((running, waiting)) = app.hall.registry().places().map(|places| places.counts()) {
+        page.one("moothall_programs_running", "gauge", "Programs that run for a turn.", running);
+        page.one("moothall_programs_waiting", "gauge", "Turns that wait for a program to end.", waiting);
+    }
     for gauge in app.gauges.measure() {
         page.one(gauge.name, "gauge", gauge.help, gauge.value);
     }
@@ -47,6 +52,24 @@ impl Page {
         self.many("moothall_queue_length", "gauge", "What waits: requests for their conversation, appends for the disk.", queues);
         let deliveries = counted.deliveries.iter().map(|(state, count)| (format!("state=\"{}\"", delivery_word(*state)), *count));
         self.many("moothall_deliveries", "gauge", "Deliveries that are not done, by state.", deliveries);
+        self.spending(counted);
+    }
+
+    fn spending(&mut self, counted: &Counted) {
+        let tokens = [("input", counted.input_tokens), ("output", counted.output_tokens)];
+        let tokens = tokens.into_iter().map(|(direction, count)| (format!("direction=\"{direction}\""), count));
+        self.many("moothall_tokens_total", "counter", "Tokens that models have read and written.", tokens);
+        let help = format!("What turns have cost, in millionths of one {}.", counted.currency);
+        self.one("moothall_cost_micros_total", "counter", &help, counted.cost_micros);
+        self.one("moothall_turns_over_budget_total", "counter", "Turns that no budget could pay.", counted.over_budget);
+        let left = counted.budgets.iter();
+        let left = left.map(|state| (format!("measure=\"{}\"", measure_word(state.measure)), state.limit.saturating_sub(state.spent)));
+        self.many(
+            "moothall_budget_left",
+            "gauge",
+            "What is left of the server's budgets: of turns in this hour, of money in this day.",
+            left,
+        );
     }
 
     fn surfaces(&mut self, meters: &Meters) {
@@ -58,6 +81,15 @@ impl Page {
         self.spread("moothall_http_request_seconds", "From a request to the beginning of its answer.", &meters.request_time.spread());
         self.one("moothall_sse_readers", "gauge", "Streams of events that are open.", meters.readers());
         self.one("moothall_sse_resyncs_total", "counter", "Readers that were too slow and were cut off.", meters.resyncs());
+        self.one("moothall_connections", "gauge", "Connections that are open.", meters.connected());
+        self.one(
+            "moothall_connections_stalled_total",
+            "counter",
+            "Connections that took nothing for 30 s and were closed.",
+            meters.stalls(),
+        );
+        let sent_away = meters.sendings_away();
+        self.one("moothall_connections_sent_away_total", "counter", "Connections that were closed for want of seats.", sent_away);
     }
 
     fn head(&mut self, name: &str, kind: &str, help: &str) {

@@ -5,6 +5,7 @@ mod threads;
 mod events;
 mod presence;
 mod turns;
+mod usage;
 mod search;
 mod erase;
 mod marks;
@@ -21,14 +22,17 @@ mod sessions;
 mod links;
 mod permissions;
 mod security;
+mod description;
+mod query;
 mod guard;
 
 pub use access::{Need, Place, ROUTES, Route};
+pub(crate) use access::{over_session, row_of};
 pub(crate) use events::{strangers, write_envelope};
 pub(crate) use presence::update as presence_update;
 pub(crate) use search::find_messages;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::middleware;
@@ -45,7 +49,9 @@ use utoipa_swagger_ui::SwaggerUi;
 use crate::error::{ApiError, Code};
 use crate::mcp::{self, Mcp};
 use crate::meters::{Gauges, Meters};
+use crate::rates::{Limits, Rates};
 use crate::sse::frames::Frames;
+use crate::tls::Tls;
 use crate::ui;
 use crate::wire::{Bell, DeltaSignal, Envelope, ErrorBody, PresenceAccepted, PresenceUpdate, ProgressSignal, TurnEvent};
 use guard::Trusted;
@@ -62,14 +68,20 @@ pub struct HttpOptions {
     pub hosts: Vec<String>,
     /// More origins to accept, exactly as they are sent, e.g. `https://moothall.lan`.
     pub origins: Vec<String>,
+    /// What it takes to speak TLS, where it does.
+    pub tls: Option<Tls>,
     /// Most connections at a time; more wait.
     pub connections_max: usize,
+    /// What one principal, thread or address may have.
+    pub limits: Limits,
     /// What `/metrics` shows beside what is counted here.
     pub gauges: Gauges,
     /// Who may do what without a credential.
     pub mode: Mode,
     /// The start-up credential, where there is one.
     pub startup: Option<Secret>,
+    /// In local mode: whether every user of this computer may do what its owner may do without a credential.
+    pub other_users: bool,
 }
 
 impl HttpOptions {
@@ -79,12 +91,25 @@ impl HttpOptions {
             bound,
             hosts: Vec::new(),
             origins: Vec::new(),
+            tls: None,
             connections_max: 16_384,
+            limits: Limits::default(),
             gauges: Gauges::default(),
             mode: Mode::default(),
             startup: None,
+            other_users: false,
         }
     }
+}
+
+/// How programs on this computer reach a server that listens on this address: without TLS, wherever it is bound.
+pub fn here(bound: SocketAddr) -> String {
+    let ip = match bound.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    format!("http://{}", SocketAddr::new(ip, bound.port()))
 }
 
 /// What handlers share.
@@ -100,6 +125,7 @@ pub(crate) struct App {
     pub(crate) cookie: Arc<str>,
     pub(crate) tokens_made: Arc<presence::Keyed<()>>,
     pub(crate) meters: Arc<Meters>,
+    pub(crate) rates: Rates,
     pub(crate) gauges: Gauges,
     /// Turns true when the server begins to go down; a sender that is gone never says so.
     pub(crate) closing: watch::Receiver<bool>,
@@ -107,14 +133,14 @@ pub(crate) struct App {
 
 /// Everything that HTTP serves.
 pub fn router(hall: Hall, options: &HttpOptions) -> Router {
-    router_until(hall, options, watch::channel(false).1)
+    router_until(hall, options, Arc::default(), watch::channel(false).1)
 }
 
-pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Receiver<bool>) -> Router {
+pub(crate) fn router_until(hall: Hall, options: &HttpOptions, meters: Arc<Meters>, closing: watch::Receiver<bool>) -> Router {
     let (routes, api) = api_router().split_for_parts();
     let cookie = access::cookie_name(options.bound.port());
-    let api = security::described(api, &cookie);
-    let meters = Arc::<Meters>::default();
+    let api = completed(api, &cookie);
+    let known = middleware::from_fn_with_state(query::Known::of(&api), query::check);
     let trusted = Trusted::of(options);
     let mcp = Mcp::new(hall.clone(), trusted.hosts(), trusted.origins());
     let app = App {
@@ -122,16 +148,17 @@ pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Re
         cookie: cookie.into(),
         tokens_made: Arc::default(),
         hall,
-        base: format!("http://{}", options.bound).into(),
+        base: here(options.bound).into(),
         frames: Arc::default(),
         presences: Arc::default(),
         meters: meters.clone(),
+        rates: Rates::new(options.mode, options.limits.clone()),
         gauges: options.gauges.clone(),
         closing,
     };
     // Whoever is to sign in needs the page first, so its own files are before the guard of access; everything else is behind it.
     let behind = middleware::from_fn_with_state(app.clone(), access::guard);
-    let guarded = routes.merge(SwaggerUi::new("/docs").url("/openapi.json", api)).layer(behind);
+    let guarded = routes.layer(known).merge(SwaggerUi::new("/docs").url("/openapi.json", api)).layer(behind);
     let page = ui::files().fold(guarded, |routes, path| routes.route(&path, get(ui::file)));
     let router = page
         .route("/", get(ui::page))
@@ -147,7 +174,11 @@ pub(crate) fn router_until(hall: Hall, options: &HttpOptions, closing: watch::Re
 
 /// The description of everything that HTTP serves, at the port that nobody changed.
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    security::described(api_router().into_openapi(), &access::cookie_name(DEFAULT_PORT))
+    completed(api_router().into_openapi(), &access::cookie_name(DEFAULT_PORT))
+}
+
+fn completed(api: utoipa::openapi::OpenApi, cookie: &str) -> utoipa::openapi::OpenApi {
+    description::completed(security::described(api, cookie))
 }
 
 fn api_router() -> OpenApiRouter<App> {
@@ -175,10 +206,13 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(turns::list))
         .routes(routes!(turns::stop))
         .routes(routes!(turns::cancel))
+        .routes(routes!(turns::context))
         .routes(routes!(search::search))
         .routes(routes!(erase::redact))
         .routes(routes!(marks::mark))
         .routes(routes!(metrics::metrics))
+        .routes(routes!(usage::read))
+        .routes(routes!(usage::raise))
         .routes(routes!(assist::preview))
         .routes(routes!(assist::list))
         .routes(routes!(assist::run))

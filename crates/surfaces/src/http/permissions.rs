@@ -2,15 +2,11 @@
 
 use axum::Json;
 use axum::extract::State;
-use moothall_engine::hall::Hall;
 use moothall_kernel::command::Command;
-use moothall_kernel::event::{Event, Recorded};
-use moothall_kernel::ids::{PermissionId, Seq, StreamId};
 
 use super::App;
-use super::events::PAGE;
 use crate::ask::required;
-use crate::error::{ApiError, ApiResult, Code};
+use crate::error::{ApiError, ApiResult};
 use crate::request::{Body, PermissionRef, stream_id};
 use crate::wire::{Envelope, ErrorBody, NewAnswer, PermissionAnswered};
 
@@ -27,38 +23,9 @@ pub async fn answer(State(app): State<App>, PermissionRef(permission): Permissio
     let stream = stream_id(thread).filter(|id| body.caller().reach.includes(id)).ok_or_else(|| ApiError::no_thread(thread))?;
     let by = body.asker()?;
     let of_hall = |error| ApiError::of_hall(error, Some(&stream));
-    check_option(&app.hall, &stream, &permission, option).await?;
     let idempotency = body.idempotency(&by);
     let command = Command::AnswerPermission { permission, option: option.into(), by };
     let command = app.hall.permit(body.caller(), &stream, command).await?;
     let answer = app.hall.submit(&stream, command, idempotency).await.map_err(of_hall)?;
     Ok(Json(PermissionAnswered { answered: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
-}
-
-/// Refuses an answer that the open permission does not offer. Whether it is open at all, the rules say.
-async fn check_option(hall: &Hall, stream: &StreamId, permission: &PermissionId, option: &str) -> ApiResult<()> {
-    let of_hall = |error| ApiError::of_hall(error, Some(stream));
-    let oldest = hall.view(stream, |state| state.open_turns().map(|turn| turn.first_cause.seq).min()).await.map_err(of_hall)?;
-    let Some(mut after) = oldest else { return Ok(()) };
-    loop {
-        let page = hall.read(stream, after, Some(PAGE)).await.map_err(of_hall)?;
-        if let Some(options) = page.events.iter().find_map(|recorded| options_of(recorded, permission)) {
-            return if options.iter().any(|offered| offered == option) { Ok(()) } else { Err(not_offered(options)) };
-        }
-        if page.through <= after {
-            return Ok(());
-        }
-        after = Seq(page.through.0);
-    }
-}
-
-fn options_of<'a>(recorded: &'a Recorded, wanted: &PermissionId) -> Option<&'a [String]> {
-    match &recorded.event {
-        Event::PermissionRequested { permission, options, .. } if permission == wanted => Some(options),
-        _ => None,
-    }
-}
-
-fn not_offered(options: &[String]) -> ApiError {
-    ApiError::new(Code::UnknownOption, format!("'option' is one of: {}.", options.join(", ")))
 }

@@ -23,7 +23,7 @@ const LIMIT_MAX: usize = 100;
 #[utoipa::path(get, path = "/search", tag = "search",
     params(
         ("q" = String, Query, description = "E.g. `deploy \"on friday\" from:ann in:\"Launch plan\" after:2026-01-31`."),
-        ("limit" = Option<u64>, Query, description = "1 to 100; 20 where it is missing."),
+        ("limit" = Option<u64>, Query, maximum = 100, description = "1 to 100; 20 where it is missing."),
         ("cursor" = Option<u64>, Query, description = "`next` of the page before."),
         ("as" = Option<String>, Query, description = "Only what this participant may see."),
     ),

@@ -9,7 +9,7 @@ use moothall_engine::access::Caller;
 use super::App;
 use super::access::Via;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::request::Body;
+use crate::request::{Address, Body};
 use crate::wire::{ErrorBody, SignIn, SignedOut, WhoAmI};
 
 /// How long a browser keeps the cookie, in seconds; the server decides how long it is worth something.
@@ -18,10 +18,11 @@ const COOKIE_SECONDS: u64 = 30 * 86_400;
 /// Signs a browser in: turns the start-up credential or a token into a cookie that no script can read.
 #[utoipa::path(post, path = "/session", operation_id = "sign_in", tag = "access", request_body = SignIn,
     responses((status = 200, body = WhoAmI), (status = "4XX", body = ErrorBody)))]
-pub async fn begin(State(app): State<App>, headers: HeaderMap, body: Body) -> ApiResult<Response> {
+pub async fn begin(State(app): State<App>, address: Address, headers: HeaderMap, body: Body) -> ApiResult<Response> {
     body.only(&["key"])?;
     let key = body.text("key")?.unwrap_or_default();
-    let (secret, caller) = app.access.begin_session(key).await?.ok_or_else(ApiError::unauthenticated)?;
+    app.rates.login(address.0)?;
+    let (secret, caller) = app.access.begin_session(key).await?.ok_or_else(|| app.rates.login_failed(address.0))?;
     let cookie = cookie(&app.cookie, secret.reveal(), COOKIE_SECONDS, &headers)?;
     Ok(([(header::SET_COOKIE, cookie)], Json(WhoAmI::of(app.access.mode(), &caller))).into_response())
 }

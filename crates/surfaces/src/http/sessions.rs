@@ -26,7 +26,7 @@ fn find(app: &App, SessionWord(word): &SessionWord) -> ApiResult<Status> {
     params(("ended" = Option<bool>, Query, description = "Also those that are over.")),
     responses((status = 200, body = SessionList), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<SessionList>> {
-    Ok(Json(ask::list(&app.hall, params.flag("ended")?.unwrap_or_default())?))
+    Ok(Json(ask::list(&app.hall, params.caller(), params.flag("ended")?.unwrap_or_default())?))
 }
 
 /// Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal already.
@@ -84,7 +84,7 @@ pub async fn screens(State(app): State<App>, word: SessionWord) -> ApiResult<Res
 pub async fn data(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Json<SessionDataAnswer>> {
     let tail_chars = params.number("tail_chars")?.map(|number| usize::try_from(number).unwrap_or(usize::MAX));
     let excerpt = Excerpt { since: params.since()?, until: params.time("until")?, tail_chars };
-    Ok(Json(ask::data(&app.hall, &word, excerpt).await?))
+    Ok(Json(ask::data(&app.hall, params.caller(), &word, excerpt).await?))
 }
 
 /// Says something to it. With a session's token, `direct` talks over a link of the two and `close_link` ends it.

@@ -14,7 +14,7 @@ use crate::sse::{self, Start};
 use crate::wire::ErrorBody;
 
 /// Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals are named (`presence`, `delta`,
-/// `progress`) and have no id. `resync` means that you were too slow: connect again after its position. `going-away` means that the
+/// `progress`, and for a participant that connects by itself `turn`, with what it is to read) and have no id. `resync` means that you were too slow: connect again after its position. `going-away` means that the
 /// server goes down. Without a position it begins now. A comment every 15 seconds says the head.
 #[utoipa::path(get, path = "/threads/{id}/events/stream", operation_id = "stream_thread", tag = "events",
     params(

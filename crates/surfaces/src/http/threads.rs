@@ -75,9 +75,10 @@ fn entry(listed: &Listed) -> ThreadEntry {
 pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<ThreadCreated>> {
     body.only(&["name", "from", "policy"])?;
     let by = body.asker()?;
-    let policy = policy(body.fields.get("policy"), app.hall.defaults())?;
+    let policy = policy(body.fields.get("policy"), &app.hall.defaults())?;
     let name = body.text("name")?.unwrap_or_default().to_owned();
     let idempotency = body.idempotency(&by);
+    app.access.may_begin(body.caller())?;
     let answer = app.hall.create(name, policy, by, idempotency).await?;
     let created = answer.event.ok_or_else(|| ApiError::plain(Code::Internal))?;
     let Event::Created { name, policy, .. } = &created.event else { return Err(ApiError::plain(Code::KeyReused)) };

@@ -2,16 +2,17 @@
 
 use axum::Json;
 use axum::extract::State;
+use moothall_engine::hall::Hall;
 use moothall_kernel::command::Command;
-use moothall_kernel::ids::{EventId, Seq};
-use moothall_kernel::view::visible;
+use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
+use moothall_kernel::view::{Viewer, visible};
 
 use super::App;
 use super::events::PAGE;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::Explained;
 use crate::request::{Body, Params, ThreadId, TurnRef};
-use crate::wire::{Actor, Cancelled, Envelope, ErrorBody, StopAccepted, TurnList};
+use crate::wire::{Actor, Cancelled, Envelope, ErrorBody, StopAccepted, TurnContext, TurnEntry, TurnList};
 
 /// Lists turns and refusals with their reasons, in the order in which they happened.
 #[utoipa::path(get, path = "/threads/{id}/turns", operation_id = "list_turns", tag = "turns",
@@ -30,7 +31,7 @@ pub async fn list(State(app): State<App>, ThreadId(stream): ThreadId, params: Pa
     let mut explained = Explained::new(stream.clone());
     let mut wanted = message;
     while after < head {
-        let page = app.hall.read(&stream, after, Some(PAGE)).await?;
+        let page = app.hall.page(&stream, after, PAGE).await?;
         if let Some(id) = wanted.take()
             && page.events.first().is_none_or(|first| first.id(&stream) != id)
         {
@@ -45,11 +46,41 @@ pub async fn list(State(app): State<App>, ThreadId(stream): ThreadId, params: Pa
     if wanted.is_some() {
         return Err(no_event().in_thread(&stream));
     }
-    Ok(Json(TurnList { turns: explained.list(message, limit), head: head.0 }))
+    let mut turns = explained.list(message, limit);
+    turns.iter_mut().for_each(|entry| say_that_it_waits(&app.hall, &stream, entry));
+    Ok(Json(TurnList { turns, head: head.0 }))
+}
+
+/// A turn that waits for a place is told of as such. No event says so: it is over with the moment.
+fn say_that_it_waits(hall: &Hall, stream: &StreamId, entry: &mut TurnEntry) {
+    let registry = hall.registry();
+    let (Some(places), Some(id), None, None) = (registry.places(), &entry.id, &entry.outcome, &entry.started_at) else { return };
+    let turn = id.rsplit('.').next().and_then(|number| number.parse().ok()).map(TurnNo);
+    if turn.is_some_and(|turn| places.is_waiting(stream, turn)) {
+        entry.detail = Some(places.why());
+    }
 }
 
 fn no_event() -> ApiError {
     ApiError::plain(Code::UnknownEvent)
+}
+
+/// What the participant of an open turn is to read before it answers. A participant that reads its stream gets it there by itself.
+#[utoipa::path(get, path = "/turns/{id}/context", operation_id = "read_turn_context", tag = "turns",
+    params(
+        ("id" = String, Path, description = "The turn: `<thread>.<number>`."),
+        ("as" = Option<String>, Query, description = "Only if it is this participant's."),
+    ),
+    responses((status = 200, body = TurnContext), (status = "4XX", body = ErrorBody)))]
+pub async fn context(State(app): State<App>, TurnRef { stream, turn }: TurnRef, params: Params) -> ApiResult<Json<TurnContext>> {
+    let viewer = params.viewer()?;
+    let context = app.hall.context(&stream, turn).await?.filter(|context| match &viewer {
+        Viewer::Operator => true,
+        Viewer::Participant(id) => *id == context.participant,
+        Viewer::Guest => false,
+    });
+    let context = context.ok_or_else(|| ApiError::new(Code::UnknownTurn, "No turn with this id is open for you.").in_thread(&stream))?;
+    Ok(Json(TurnContext::of(&stream, &context)))
 }
 
 /// Cancels every open turn and every waiting message.
@@ -63,7 +94,8 @@ pub async fn stop(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
     body.only(&["from"])?;
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
-    let answer = app.hall.submit(&stream, Command::Stop { by }, idempotency).await;
+    let command = app.hall.permit(body.caller(), &stream, Command::Stop { by }).await?;
+    let answer = app.hall.submit(&stream, command, idempotency).await;
     let answer = answer.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
     Ok(Json(StopAccepted { stopped: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
 }
@@ -79,7 +111,8 @@ pub async fn cancel(State(app): State<App>, TurnRef { stream, turn }: TurnRef, b
     body.only(&["from"])?;
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
-    let answer = app.hall.submit(&stream, Command::Cancel { turn, by }, idempotency).await;
+    let command = app.hall.permit(body.caller(), &stream, Command::Cancel { turn, by }).await?;
+    let answer = app.hall.submit(&stream, command, idempotency).await;
     let answer = answer.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
     Ok(Json(Cancelled { cancelled: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
 }

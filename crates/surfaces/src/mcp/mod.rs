@@ -11,6 +11,18 @@ mod threads;
 
 pub use tools::page as tools_page;
 
+/// Each tool by its name, with the row of the route that does the same: that row holds for the tool too.
+pub fn routes_of_tools() -> Vec<(&'static str, &'static Route)> {
+    let of = |tool: Tool, session| {
+        let (method, template) = tool.route(session);
+        row_of(method, template).map(|row| (tool.name(), row))
+    };
+    let rows = Tool::ALL.into_iter().flat_map(|tool| [of(tool, false), of(tool, true)]).flatten();
+    let mut all: Vec<_> = rows.collect();
+    all.dedup_by_key(|(name, row)| (*name, row.path));
+    all
+}
+
 use std::sync::{Arc, OnceLock};
 
 use axum::Extension;
@@ -32,9 +44,13 @@ use serde_json::{Map, Value, json};
 
 use self::tools::Tool;
 use crate::error::{ApiError, ApiResult, Code, Refused};
+use crate::http::{Place, Route, over_session, row_of};
 use crate::json;
-use crate::request::{BODY_BYTES_MAX, caller, whole};
-use crate::wire::ErrorBody;
+use crate::request::{BODY_BYTES_MAX, caller, rates, whole};
+use crate::wire::{ErrorBody, McpMessage};
+
+/// The route.
+pub const PATH: &str = "/mcp";
 
 /// What a client's model is told about all of it.
 const INSTRUCTIONS: &str = "Moothall holds conversations of people and agents. A *session* is an agent that lives in a terminal; a *thread* \
@@ -72,7 +88,7 @@ fn with_port(origin: &str) -> String {
 
 /// The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request. `tools/list` describes the tools. A session
 /// says who it is with `Authorization: Bearer <the token of its environment>`.
-#[utoipa::path(post, path = "/mcp", operation_id = "call_mcp", tag = "mcp", request_body = Object,
+#[utoipa::path(post, path = "/mcp", operation_id = "call_mcp", tag = "mcp", request_body = McpMessage,
     responses((status = 200, body = Object), (status = "4XX", body = ErrorBody)))]
 pub async fn serve(Extension(mcp): Extension<Arc<Mcp>>, request: Request) -> ApiResult<Response> {
     let (parts, body) = request.into_parts();
@@ -129,19 +145,34 @@ impl ServerHandler for Desk {
 impl Desk {
     async fn call(&self, tool: Tool, parts: &Parts, arguments: Map<String, Value>) -> ApiResult<Value> {
         let caller = caller(parts);
-        caller.must(tool.scope())?;
-        if tool.is_about_sessions() {
-            caller.must_reach_all()?;
+        let (method, template) = tool.route(arguments.contains_key("session_id"));
+        let row = row_of(method, template).ok_or_else(|| ApiError::plain(Code::Internal))?;
+        row.need.check(&caller)?;
+        match row.place {
+            Place::Everywhere => caller.must_reach_all()?,
+            Place::Own => caller.must_be_unbound()?,
+            Place::Session(over) => {
+                caller.must_be_unbound()?;
+                if let Some(word) = arguments.get("session_id").and_then(Value::as_str).filter(|word| !word.is_empty()) {
+                    over_session(&self.hall, &caller, over, word).await?;
+                }
+            }
+            // What a thread's name means, and whether it is within reach, the call finds out.
+            Place::Nowhere | Place::Reachable | Place::Thread | Place::Turn | Place::Link => {}
+        }
+        let rates = rates(parts);
+        if tool.writes() {
+            rates.write(&caller, None)?;
         }
         let asked = arguments::Arguments::new(tool, arguments)?;
         let hall = &self.hall;
         match tool {
             Tool::SendMessage => sessions::send(hall, &caller, &asked).await.and_then(value),
-            Tool::GetSessionData => sessions::data(hall, &asked).await.and_then(value),
-            Tool::ListSessions => sessions::list(hall, &asked).and_then(value),
+            Tool::GetSessionData => sessions::data(hall, &caller, &asked).await.and_then(value),
+            Tool::ListSessions => sessions::list(hall, &caller, &asked).and_then(value),
             Tool::StartSession => sessions::start(hall, &caller, asked).await,
             Tool::EndSession => sessions::end(hall, &caller, &asked).await.and_then(value),
-            Tool::Invite => threads::invite(hall, &caller, &asked).await,
+            Tool::Invite => threads::invite(hall, &caller, &rates, &asked).await,
             Tool::ListThreads => threads::list(hall, &caller, &asked).await,
             Tool::ReadThread => threads::read(hall, &caller, &asked).await,
             Tool::Search => threads::search(hall, &caller, &asked).await.and_then(value),

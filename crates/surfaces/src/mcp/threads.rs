@@ -13,6 +13,7 @@ use super::arguments::Arguments;
 use super::sessions::actor;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::http::{find_messages, strangers};
+use crate::rates::Rates;
 use crate::request::{not_a_person, stream_id};
 use crate::wire::{MessageSent, SearchAnswer};
 use crate::{ask, caller, control};
@@ -26,7 +27,7 @@ const HITS_MAX: usize = 100;
 /// Most characters of a page of messages: what a model can be expected to read at once.
 const CHARS_MAX: usize = 48_000;
 /// Events read from the log at once.
-const PAGE: u64 = 256;
+const PAGE: u64 = 64;
 
 /// The thread that a word means: its id or its title.
 async fn thread(hall: &Hall, caller: &Caller, word: &str) -> ApiResult<StreamId> {
@@ -52,7 +53,7 @@ async fn thread(hall: &Hall, caller: &Caller, word: &str) -> ApiResult<StreamId>
 async fn speaker(hall: &Hall, caller: &Caller, asked: &Arguments, stream: &StreamId) -> ApiResult<Actor> {
     let by = actor(caller, asked)?;
     if let Some(status) = caller::session(hall, caller)? {
-        return Ok(Actor::named(ask::speaker_in(hall, stream, &status).await?.as_str()));
+        return Ok(Actor::named(ask::speaker_in(hall, stream, &status).await?));
     }
     let id = by.id.clone();
     let human = hall.view(stream, move |state| state.is_human(&id)).await.map_err(|error| ApiError::of_hall(error, Some(stream)))?;
@@ -89,7 +90,7 @@ pub async fn say(hall: &Hall, caller: &Caller, asked: &Arguments, word: &str, te
 }
 
 /// Invites a session, or an agent of the registry.
-pub async fn invite(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<Value> {
+pub async fn invite(hall: &Hall, caller: &Caller, rates: &Rates, asked: &Arguments) -> ApiResult<Value> {
     let stream = thread(hall, caller, asked.required("thread")?).await?;
     let by = speaker(hall, caller, asked, &stream).await?;
     let profile: Map<String, Value> = ["session", "client", "model", "nickname", "roles"]
@@ -110,6 +111,7 @@ pub async fn invite(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResul
         wish["profile"]["model"] = json!(model_of(hall, asked.text("client")?));
     }
     let command = control::command(hall, &stream, by, &json!({ "invite": wish })).await?;
+    rates.command(caller, &stream, &command)?;
     let answer = submit(hall, caller, &stream, command).await?;
     let warnings: Vec<String> = answer.event.iter().flat_map(strangers).collect();
     Ok(json!({ "thread": stream, "event": answer.event.as_ref().map(|recorded| recorded.id(&stream).to_string()), "warnings": warnings }))
@@ -121,7 +123,7 @@ fn profile_needs_a_model(profile: &Value) -> bool {
 
 /// The model that the registry knows for a client.
 fn model_of(hall: &Hall, client: Option<&str>) -> String {
-    let known = client.and_then(|client| hall.registry().get(client)).and_then(|spec| spec.profile.model.clone());
+    let known = client.and_then(|client| hall.registry().get(client)?.profile.model.clone());
     known.unwrap_or_else(|| "default".into())
 }
 
@@ -168,6 +170,12 @@ impl Page {
         if chars > CHARS_MAX {
             message["truncated"] = json!(true);
         }
+        if posted.unproven {
+            message["unproven"] = json!(true);
+        }
+        if let Some(at) = &posted.typed_at {
+            message["typed_at"] = json!(at);
+        }
         self.chars += chars.min(CHARS_MAX);
         self.messages.push(message);
     }
@@ -198,7 +206,7 @@ pub async fn read(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<
 async fn forward(hall: &Hall, stream: &StreamId, viewer: &Viewer, after: Seq, limit: usize) -> ApiResult<Page> {
     let (mut page, mut after) = (Page::default(), after);
     loop {
-        let read = hall.read(stream, after, usize::try_from(PAGE).ok()).await?;
+        let read = hall.page(stream, after, usize::try_from(PAGE).unwrap_or(usize::MAX)).await?;
         for recorded in read.events.iter().filter(|recorded| visible(&recorded.event, viewer)) {
             page.take(stream, recorded, limit);
             if page.full {

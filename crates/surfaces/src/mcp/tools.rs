@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use moothall_engine::access::Scope;
 use rmcp::model::{Tool as Described, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
@@ -21,11 +20,16 @@ pub enum Tool {
 }
 
 /// What a call may do.
+#[derive(PartialEq, Eq)]
 enum Does {
     /// It looks.
     Reads,
-    /// It adds something.
+    /// It adds something here.
     Adds,
+    /// It makes another agent work, and what that does in the world is its own.
+    Acts,
+    /// It starts a program, which can do whatever its user can.
+    Starts,
     /// It ends something that runs.
     Ends,
 }
@@ -109,9 +113,17 @@ impl Tool {
                 "What a session was asked and said, as text, and what it is doing now. The last 2,000 characters where nothing else is \
                  asked for, 48,000 at most."
             }
-            Tool::ListSessions => "The sessions that live, what each is doing, and the programs that can be started.",
-            Tool::StartSession => "Starts an agent in a terminal of its own, and says something to it if a message is given.",
-            Tool::EndSession => "Ends a session's program and its links with fewer than two members left. What it said is kept.",
+            Tool::ListSessions => {
+                "The sessions that live and that you share a conversation with or started, what each is doing, and the programs that can be \
+                 started."
+            }
+            Tool::StartSession => {
+                "Starts an agent in a terminal of its own, and says something to it if a message is given. Agents may only where the operator \
+                 lets them: without args, in the folders that they list; otherwise ask a person to start it."
+            }
+            Tool::EndSession => {
+                "Ends a session that you started: its program, and its links with fewer than two members left. What it said is kept."
+            }
             Tool::Invite => "Invites a session, or an agent of the server's registry, into a thread.",
             Tool::ListThreads => "Threads, the one used last first.",
             Tool::ReadThread => "Messages of a thread: the newest, or those after a position.",
@@ -122,28 +134,32 @@ impl Tool {
         }
     }
 
-    /// What a caller has to be allowed, whatever else the call itself needs.
-    pub const fn scope(self) -> Scope {
+    /// The route that does the same: what that needs, and where it reaches, holds for the tool. With `session`, a message is for a session.
+    pub const fn route(self, session: bool) -> (&'static str, &'static str) {
         match self {
-            Tool::SendMessage => Scope::ThreadsWrite,
-            Tool::GetSessionData | Tool::StartSession | Tool::EndSession => Scope::SessionsDrive,
-            Tool::Invite => Scope::ParticipantsInvite,
-            Tool::ListSessions | Tool::ListThreads | Tool::ReadThread | Tool::Search => Scope::ThreadsRead,
+            Tool::SendMessage if session => ("POST", "/sessions/{id}/messages"),
+            Tool::SendMessage | Tool::Invite => ("POST", "/threads/{id}/events"),
+            Tool::GetSessionData => ("GET", "/sessions/{id}/data"),
+            Tool::ListSessions => ("GET", "/sessions"),
+            Tool::StartSession => ("POST", "/sessions"),
+            Tool::EndSession => ("POST", "/sessions/{id}/end"),
+            Tool::ListThreads => ("GET", "/threads"),
+            Tool::ReadThread => ("GET", "/threads/{id}/events"),
+            Tool::Search => ("GET", "/search"),
         }
     }
 
-    /// Whether it is about sessions, which nobody reaches who is bound to conversations.
-    pub const fn is_about_sessions(self) -> bool {
-        match self {
-            Tool::GetSessionData | Tool::StartSession | Tool::EndSession | Tool::ListSessions => true,
-            Tool::SendMessage | Tool::Invite | Tool::ListThreads | Tool::ReadThread | Tool::Search => false,
-        }
+    /// Whether a call changes something.
+    pub fn writes(self) -> bool {
+        self.does() != Does::Reads
     }
 
     const fn does(self) -> Does {
         match self {
             Tool::GetSessionData | Tool::ListSessions | Tool::ListThreads | Tool::ReadThread | Tool::Search => Does::Reads,
-            Tool::SendMessage | Tool::StartSession | Tool::Invite => Does::Adds,
+            Tool::Invite => Does::Adds,
+            Tool::SendMessage => Does::Acts,
+            Tool::StartSession => Does::Starts,
             Tool::EndSession => Does::Ends,
         }
     }
@@ -230,11 +246,13 @@ impl Tool {
 
     /// The tool as clients see it.
     pub fn described(self) -> Described {
-        let hints = ToolAnnotations::new().open_world(false);
+        let hints = ToolAnnotations::new();
         let hints = match self.does() {
-            Does::Reads => hints.read_only(true).idempotent(true),
-            Does::Adds => hints.read_only(false).destructive(false).idempotent(false),
-            Does::Ends => hints.read_only(false).destructive(true).idempotent(true),
+            Does::Reads => hints.read_only(true).idempotent(true).open_world(false),
+            Does::Adds => hints.read_only(false).destructive(false).idempotent(false).open_world(false),
+            Does::Acts => hints.read_only(false).destructive(false).idempotent(false).open_world(true),
+            Does::Starts => hints.read_only(false).destructive(true).idempotent(false).open_world(true),
+            Does::Ends => hints.read_only(false).destructive(true).idempotent(true).open_world(false),
         };
         Described::new(self.name(), self.description(), self.schema()).with_title(self.title()).with_annotations(hints)
     }
@@ -247,6 +265,8 @@ pub fn page(introduction: &str) -> String {
         let does = match tool.does() {
             Does::Reads => "It only reads.",
             Does::Adds => "It adds something and ends nothing.",
+            Does::Acts => "It makes another agent work, whose doings reach beyond this server.",
+            Does::Starts => "It starts a program, which can do whatever its user can.",
             Does::Ends => "It ends something that runs.",
         };
         let _ = write!(

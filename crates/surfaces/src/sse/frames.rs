@@ -13,8 +13,10 @@ use super::signal;
 use crate::http::{presence_update, write_envelope};
 use crate::wire::{DeltaSignal, ProgressSignal, turn_id};
 
-/// Batches whose bytes are kept for readers that come to them later.
+/// Batches and signals whose bytes are kept for readers that come to them later, at most.
 const KEPT: usize = 64;
+/// The same in bytes.
+const KEPT_BYTES_MAX: usize = 4 << 20;
 
 /// A batch of events as it is sent: one buffer, and where each event ends in it.
 pub struct Encoded {
@@ -83,7 +85,7 @@ impl Frames {
             return found.clone();
         }
         let encoded = Arc::new(Encoded::new(stream, batch.clone()));
-        keep(&mut kept, encoded.clone());
+        keep(&mut kept, encoded.clone(), |encoded| encoded.joined.len());
         encoded
     }
 
@@ -99,16 +101,16 @@ impl Frames {
             return bytes.clone();
         }
         let bytes = signal_bytes(stream, given);
-        keep(&mut kept, (given.clone(), bytes.clone()));
+        keep(&mut kept, (given.clone(), bytes.clone()), |(_, bytes)| bytes.len());
         bytes
     }
 }
 
-fn keep<T>(kept: &mut VecDeque<T>, item: T) {
-    if kept.len() == KEPT {
+fn keep<T>(kept: &mut VecDeque<T>, item: T, bytes: fn(&T) -> usize) {
+    kept.push_back(item);
+    while kept.len() > KEPT || (kept.len() > 1 && kept.iter().map(bytes).sum::<usize>() > KEPT_BYTES_MAX) {
         kept.pop_front();
     }
-    kept.push_back(item);
 }
 
 /// A signal as a named event.
@@ -135,7 +137,7 @@ pub fn signal_bytes(stream: &StreamId, given: &Signal) -> Bytes {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use moothall_kernel::event::{Event, Guard};
+    use moothall_kernel::event::{Event, Guard, KeptBecause};
     use moothall_kernel::time::Timestamp;
 
     fn batch() -> Arc<Vec<Recorded>> {
@@ -159,6 +161,20 @@ mod tests {
         assert_eq!(ids(&encoded.pieces(&Viewer::Guest, Seq(0))), [5, 8]);
         assert_eq!(ids(&encoded.pieces(&Viewer::Guest, Seq(5))), [8]);
         assert!(encoded.pieces(&Viewer::Operator, Seq(8)).is_empty());
+    }
+
+    #[test]
+    fn a_few_megabytes_of_bytes_are_kept() {
+        let frames = Frames::default();
+        let event =
+            |body: &str| Event::Kept { participant: "a".into(), turn: None, because: KeptBecause::Muted, counted: 0, body: body.into() };
+        let long = "x".repeat(300_000);
+        for n in 0..40 {
+            let batch = Arc::new(vec![Recorded { seq: Seq(n), ts: Timestamp::from_millis(0), event: event(&long) }]);
+            frames.of(&"s".into(), &batch);
+        }
+        let kept: usize = frames.batches.lock().unwrap().iter().map(|encoded| encoded.joined.len()).sum();
+        assert!((KEPT_BYTES_MAX / 2..=KEPT_BYTES_MAX).contains(&kept), "{kept}");
     }
 
     #[test]

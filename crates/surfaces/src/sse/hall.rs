@@ -64,7 +64,7 @@ async fn within(bells: &mut broadcast::Receiver<hall::Bell>, reach: &Reach) -> R
         let bell = bells.recv().await?;
         let heard = match &bell {
             hall::Bell::Head { stream, .. } | hall::Bell::Presence { stream, .. } => reach.includes(stream),
-            hall::Bell::Sessions => *reach == Reach::All,
+            hall::Bell::Sessions => matches!(reach, Reach::All | Reach::Session(_)),
         };
         if heard {
             return Ok(bell);

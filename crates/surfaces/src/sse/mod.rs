@@ -7,6 +7,7 @@
 pub mod frames;
 mod hall;
 mod thread;
+mod owed;
 mod screen;
 
 use std::convert::Infallible;
@@ -25,10 +26,6 @@ pub(crate) use thread::{Start, events};
 
 /// How long a stream may be silent.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// How far a reader may fall behind.
-const BEHIND_EVENTS_MAX: usize = 1024;
-/// The same in bytes.
-const BEHIND_BYTES_MAX: usize = 4 << 20;
 
 /// A stream as an answer.
 pub fn answer(stream: impl Stream<Item = Bytes> + Send + 'static) -> Response {

@@ -3,6 +3,7 @@
 use axum::body::Bytes;
 use futures_util::{Stream, stream};
 use moothall_engine::hall::{Connected, HallError, Subscription, Update};
+use moothall_engine::ports::PAGE_BYTES_MAX;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::view::Viewer;
 use std::collections::VecDeque;
@@ -10,7 +11,8 @@ use std::sync::Arc;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use super::frames::{Encoded, signal_bytes};
-use super::{BEHIND_BYTES_MAX, BEHIND_EVENTS_MAX, KEEP_ALIVE, closed, going_away, resync};
+use super::owed::Owed;
+use super::{KEEP_ALIVE, closed, going_away, resync};
 use crate::http::App;
 use crate::meters::Reading;
 
@@ -35,7 +37,8 @@ pub struct Start {
 pub(crate) fn events(app: App, start: Start) -> impl Stream<Item = Bytes> {
     let hello = format!("retry: 1000\n: head {}\n\n", start.head).into();
     let _reading = app.meters.reader();
-    let reader = Reader { app, sent: start.after, start, ready: VecDeque::from([hello]), live: None, over: false, _reading };
+    let owed = Owed::to(&start.viewer);
+    let reader = Reader { app, sent: start.after, start, ready: VecDeque::from([hello]), live: None, owed, over: false, _reading };
     stream::unfold(reader, |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) })
 }
 
@@ -47,6 +50,7 @@ struct Reader {
     /// The newest position before what is in `ready`.
     sent: Seq,
     live: Option<Subscription>,
+    owed: Owed,
     over: bool,
     _reading: Reading,
 }
@@ -77,7 +81,11 @@ impl Reader {
     async fn advance(&mut self) -> Result<(), HallError> {
         let until = match &self.live {
             Some(live) if self.start.after >= live.head => {
-                self.listen().await;
+                let frames = self.owed.frames(&self.app.hall, &self.start.stream).await?;
+                if frames.is_empty() {
+                    self.listen().await;
+                }
+                self.ready.extend(frames);
                 return Ok(());
             }
             Some(live) => Some(live.head),
@@ -93,8 +101,9 @@ impl Reader {
     async fn read(&mut self, until: Option<Seq>) -> Result<bool, HallError> {
         let after = self.start.after;
         let span = until.map_or(PAGE, |until| usize::try_from(until.0 - after.0).unwrap_or(PAGE).min(PAGE));
-        let page = self.app.hall.read(&self.start.stream, after, Some(span)).await?;
+        let page = self.app.hall.page(&self.start.stream, after, span).await?;
         let moved = page.through > after;
+        self.owed.observe(&page.events);
         let encoded = Encoded::new(&self.start.stream, Arc::new(page.events));
         self.ready.extend(encoded.pieces(&self.start.viewer, after));
         // Where the log shows nothing up to the head, there is nothing that this version can show.
@@ -110,7 +119,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Waits for what comes, and takes all that has come.
+    /// Waits for what comes, and takes what has come: a page of it, the rest waits where it costs nothing for each reader.
     async fn listen(&mut self) {
         let Some(live) = &mut self.live else { return };
         let received = tokio::select! {
@@ -127,24 +136,17 @@ impl Reader {
         self.take_waiting();
     }
 
-    /// Takes what waits behind the first update. A reader for whom too much waits was too slow.
+    /// Takes what waits behind the first update.
     fn take_waiting(&mut self) {
-        let (mut events, mut bytes) = (0, 0);
         while let Some(live) = &mut self.live {
+            if self.ready.iter().map(Bytes::len).sum::<usize>() > PAGE_BYTES_MAX {
+                return;
+            }
             match live.updates.try_recv() {
-                Ok(Update::Events(batch)) => {
-                    let before = self.ready.len();
-                    events += batch.len();
-                    self.take(Update::Events(batch));
-                    bytes += self.ready.iter().skip(before).map(Bytes::len).sum::<usize>();
-                }
-                Ok(signal) => self.take(signal),
+                Ok(update) => self.take(update),
                 Err(TryRecvError::Empty) => return,
                 Err(TryRecvError::Lagged(_)) => return self.cut(),
                 Err(TryRecvError::Closed) => self.live = None,
-            }
-            if events > BEHIND_EVENTS_MAX || bytes > BEHIND_BYTES_MAX {
-                return self.cut();
             }
         }
     }
@@ -152,6 +154,7 @@ impl Reader {
     fn take(&mut self, update: Update) {
         match update {
             Update::Events(batch) => {
+                self.owed.observe(&batch);
                 let encoded = self.app.frames.of(&self.start.stream, &batch);
                 self.ready.extend(encoded.pieces(&self.start.viewer, self.start.after));
                 self.start.after = self.start.after.max(encoded.through());
@@ -173,6 +176,7 @@ impl Reader {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::rates::{Limits, Rates};
     use futures_util::StreamExt;
     use moothall_engine::MemoryLog;
     use moothall_engine::access::{Access, Mode};
@@ -190,6 +194,7 @@ mod tests {
             clock: Arc::new(SystemClock),
             registry: Default::default(),
             defaults: Policy::default(),
+            budgets: Default::default(),
             owner: "test".into(),
         };
         Hall::open(parts).await.unwrap()
@@ -210,6 +215,7 @@ mod tests {
             cookie: "moothall".into(),
             tokens_made: Arc::default(),
             meters: Arc::default(),
+            rates: Rates::new(Mode::Local, Limits::default()),
             gauges: Default::default(),
             closing: watch::channel(false).1,
         }
@@ -236,7 +242,7 @@ mod tests {
         let (first, posted) = tokio::join!(stream.next(), post(0));
         posted.unwrap();
         assert!(first.unwrap().starts_with(b"id: 2\n"));
-        for n in 1..=BEHIND_EVENTS_MAX + 2 {
+        for n in 1..=1026 {
             post(n).await.unwrap();
         }
         assert_eq!(stream.next().await.unwrap(), "event: resync\ndata: {\"after\":2}\n\n");

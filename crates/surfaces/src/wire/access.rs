@@ -9,6 +9,7 @@ use super::words::kind_word;
 
 /// Body of `POST /session`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct SignIn {
     /// The start-up credential or a token.
     pub key: String,
@@ -64,21 +65,33 @@ pub struct SignedOut {
 
 /// Body of `POST /threads/{id}/invitations`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct InvitationRequest {
     /// The id under which whoever accepts it takes part. Required.
+    #[schema(pattern = "^[A-Za-z0-9._:-]{1,64}$")]
     pub principal: String,
     /// `human` (also where it is missing) or `agent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^(human|agent)$")]
     pub kind: Option<String>,
     /// What the token will allow; what is usual for the kind where it is missing, and never more than the inviter's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scopes: Option<Vec<String>>,
     /// 1 to 168; 24 where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 168)]
     pub expires_in_hours: Option<u64>,
 }
 
-/// A code that can be handed on: the answer of `POST /threads/{id}/invitations`, and the body of `POST /invitations/accept`.
+/// Body of `POST /invitations/accept`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InvitationAccepted {
+    /// The code.
+    pub code: String,
+}
+
+/// A code that can be handed on: the answer of `POST /threads/{id}/invitations`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct InvitationCode {
     /// The code; worth something once.
@@ -90,23 +103,29 @@ pub struct InvitationCode {
 
 /// Body of `POST /tokens`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct TokenRequest {
     /// The id of the person or agent that it is for. Required.
+    #[schema(pattern = "^[A-Za-z0-9._:-]{1,64}$")]
     pub principal: String,
     /// `human` (also where it is missing) or `agent`; a principal stays what it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^(human|agent)$")]
     pub kind: Option<String>,
     /// What it allows; what is usual for the kind where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scopes: Option<Vec<String>>,
     /// The only conversations that it reaches; all where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_items = 1, max_items = 64)]
     pub threads: Option<Vec<String>>,
     /// What people call it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 100)]
     pub label: Option<String>,
     /// 1 to 3650; 90 where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 3650)]
     pub expires_in_days: Option<u64>,
 }
 

@@ -7,12 +7,15 @@ use super::envelope::Envelope;
 
 /// Body of `POST /threads/{id}/preview`: a draft.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Draft {
     /// Who would say it; `user` where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
     /// `all` (also where it is missing), or a participant's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub to: Option<String>,
     /// The words.
     pub content: String,
@@ -40,9 +43,11 @@ pub struct ForecastEntry {
 
 /// Body of `POST /threads/{id}/commands`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct NewCommand {
     /// Who asks; `user` where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
     /// The command, e.g. `/ask analyst -- why?`.
     pub text: String,

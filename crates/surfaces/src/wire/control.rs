@@ -84,5 +84,8 @@ fn change_as_entry(change: &Change) -> (&'static str, Value) {
         Change::Released => ("resume", json!({})),
         Change::Bound { target } => ("bind", json!(target)),
         Change::Unbound { target } => ("unbind", json!(target)),
+        Change::BudgetRaised(raise) => {
+            ("budget", json!({"turns": raise.turns, "cost_micros": raise.micros, "until": raise.until.to_string()}))
+        }
     }
 }

@@ -1,15 +1,18 @@
 //! The envelope in which every event travels.
 
+use moothall_kernel::budget::{Measure, Spent};
 use moothall_kernel::event::{Cause, Event, Posted, Recorded, To};
 use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::permission::Withdrawn;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::control::changes_as_content;
 use super::gathering;
+use super::session::OptionEntry;
 use super::turn::{TurnEvent, WireFault, texts, turn_id};
-use super::words::{guard_sentence, guard_word};
+use super::words::{guard_sentence, guard_word, measure_word, purse_words};
 
 /// An event as clients see it. Order comes from `seq` alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -58,6 +61,12 @@ pub struct Meta {
     /// Invited participants whom the words name, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<String>,
+    /// That `from` said it was the client's word, or that of a terminal: no credential stood behind it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unproven: bool,
+    /// The participant in whose terminal it was typed, where agents can type too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typed_at: Option<String>,
     /// It waits until earlier messages are answered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub queued: bool,
@@ -163,13 +172,15 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         Event::Renamed { name, .. } => Face::new("thread.renamed", json!(name)),
         Event::Archived { .. } => Face::new("thread.archived", Value::Null),
         Event::Unarchived { .. } => Face::new("thread.unarchived", Value::Null),
-        Event::Controlled { changes, .. } => Face::new("control", changes_as_content(changes)),
+        Event::Controlled { changes, unproven, .. } => {
+            Face::new("control", changes_as_content(changes)).with(Meta { unproven: *unproven, ..Meta::default() })
+        }
         Event::Posted(posted) => {
             let meta = Meta { redacted: event.is_erased(), ..message_meta(stream, posted) };
             Face::new("message", json!(posted.body)).to(&posted.to).with(meta)
         }
-        Event::Foreign { to, kind, content, tags, reply_to, .. } => {
-            let meta = Meta { tags: tags.clone(), ..Meta::replying(reply_to.as_ref()) };
+        Event::Foreign { to, kind, content, tags, reply_to, unproven, .. } => {
+            let meta = Meta { tags: tags.clone(), unproven: *unproven, ..Meta::replying(reply_to.as_ref()) };
             Face::new(kind, content.clone()).to(to).with(meta)
         }
         Event::Noticed { code, text, about, cause } => {
@@ -177,6 +188,9 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         }
         Event::Stopped { .. } => {
             Face::new("notice", notice("stopped", "Everything was stopped: open turns and waiting messages are cancelled.", None))
+        }
+        Event::BudgetSpent { spent, currency, about, cause } => {
+            Face::new("notice", spent_content(spent, currency, about)).with(Meta::replying(Some(cause)))
         }
         Event::Held { guard } => Face::new("notice", json!({"code": "held", "guard": guard_word(*guard), "text": guard_sentence(*guard)})),
         Event::Resumed { downtime } => Face::new(
@@ -186,9 +200,10 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         Event::Redacted { seq, .. } => {
             Face::new("notice", json!({"code": "redacted", "text": "The words of an event were erased.", "seq": seq.0}))
         }
-        Event::PermissionRequested { .. } | Event::PermissionAnswered { .. } | Event::PermissionExpired { .. } => {
-            Face::new("permission", permission(stream, event))
-        }
+        Event::PermissionRequested { .. }
+        | Event::PermissionAnswered { .. }
+        | Event::PermissionExpired { .. }
+        | Event::PermissionWithdrawn { .. } => Face::new("permission", permission(stream, event)),
         Event::Gathering(step) => Face::new("gathering", gathering::content(step)),
         Event::TurnGranted { participant, cause, .. } => {
             Face::new("turn", turn_content(stream, event)).only_to(participant).with(Meta::replying(Some(cause)))
@@ -203,6 +218,7 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         | Event::TurnStarted { .. }
         | Event::TurnLost { .. }
         | Event::Kept { .. }
+        | Event::Unkept { .. }
         | Event::Summarised { .. }
         | Event::FactsChanged { .. } => {
             Face::new("turn", turn_content(stream, event)).with(Meta { redacted: event.is_erased(), ..Meta::default() })
@@ -218,6 +234,8 @@ fn message_meta(stream: &StreamId, posted: &Posted) -> Meta {
         tags: posted.tags.clone(),
         depth: (posted.depth > 0).then_some(posted.depth),
         mentions: texts(&posted.mentions),
+        unproven: posted.unproven,
+        typed_at: posted.typed_at.as_ref().map(ToString::to_string),
         queued: posted.queued,
         published: posted.published.map(|seq| seq.0),
         redacted: false,
@@ -232,20 +250,58 @@ fn notice(code: &str, text: &str, about: Option<&ParticipantId>) -> Value {
     }
 }
 
+/// A budget that is used up: whose, of what, how much there was, and until when.
+fn spent_content(spent: &Spent, currency: &str, about: &ParticipantId) -> Value {
+    let (budget, whose) = purse_words(&spent.purse);
+    let sentence = spent.sentence(currency);
+    let text = format!("{}{}, until {}. A person can raise it.", sentence[..1].to_uppercase(), &sentence[1..], spent.until);
+    let mut content = json!({
+        "code": "over_budget", "text": text, "about": about, "budget": budget, "measure": measure_word(spent.measure),
+        "limit": spent.limit, "until": spent.until.to_string(),
+    });
+    if let Some(whose) = whose {
+        content["whose"] = json!(whose);
+    }
+    if spent.measure == Measure::Money {
+        content["currency"] = json!(currency);
+    }
+    content
+}
+
 fn turn_content(stream: &StreamId, event: &Event) -> Value {
     TurnEvent::of(stream, event).and_then(|content| serde_json::to_value(content).ok()).unwrap_or_default()
 }
 
+const fn withdrawn_word(because: Withdrawn) -> &'static str {
+    match because {
+        Withdrawn::Gone => "gone",
+        Withdrawn::Replaced => "replaced",
+        Withdrawn::NotGiven => "not_given",
+    }
+}
+
 fn permission(stream: &StreamId, event: &Event) -> Value {
     match event {
-        Event::PermissionRequested { permission, turn, participant, action, options, expires } => json!({
-            "event": "requested", "permission": permission, "turn": turn_id(stream, *turn), "participant": participant,
-            "action": action, "options": options, "expires": expires.to_string(),
-        }),
-        Event::PermissionAnswered { permission, by, option } => {
-            json!({"event": "answered", "permission": permission, "by": by, "option": option})
+        Event::PermissionRequested { permission, turn, participant, action, options, expires, partial, folder, look } => {
+            let mut content = json!({
+                "event": "requested", "permission": permission, "turn": turn_id(stream, *turn), "participant": participant,
+                "action": action, "complete": !partial, "options": OptionEntry::all(options), "expires": expires.to_string(),
+            });
+            for (key, value) in [("folder", folder), ("look", look)] {
+                if let Some(value) = value {
+                    content[key] = json!(value);
+                }
+            }
+            content
+        }
+        Event::PermissionAnswered { permission, by, option, label } => {
+            let label = label.as_ref().unwrap_or(option);
+            json!({"event": "answered", "permission": permission, "by": by, "option": option, "label": label})
         }
         Event::PermissionExpired { permission } => json!({"event": "expired", "permission": permission}),
+        Event::PermissionWithdrawn { permission, because } => {
+            json!({"event": "withdrawn", "permission": permission, "because": withdrawn_word(*because)})
+        }
         _ => Value::Null,
     }
 }

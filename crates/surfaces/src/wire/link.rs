@@ -8,19 +8,23 @@ use super::words::link_state_word;
 
 /// Body of `POST /links`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct NewLink {
     /// Two or more.
+    #[schema(min_items = 2, max_items = 200)]
     pub members: Vec<NewLinkMember>,
     /// Its title; made from the members' names where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Who asks; `user` where it is missing, and the session itself where its token says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
 }
 
 /// Somebody who shall be in a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct NewLinkMember {
     /// The session: its id, the beginning of its id, or its name. Required.
     pub session: String,
@@ -29,6 +33,7 @@ pub struct NewLinkMember {
     pub name: Option<String>,
     /// Its number, which stands beside its name before what it says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1)]
     pub number: Option<u32>,
     /// What it is there for.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -12,14 +12,15 @@ mod answers;
 mod search;
 mod assist;
 mod upkeep;
+mod usage;
 mod access;
 mod session;
 mod link;
 mod error;
 
 pub use access::{
-    AuditPage, AuditRow, InvitationCode, InvitationRequest, PrincipalRef, SignIn, SignedOut, TokenCreated, TokenEntry, TokenList,
-    TokenRequest, TokenRevoked, WhoAmI,
+    AuditPage, AuditRow, InvitationAccepted, InvitationCode, InvitationRequest, PrincipalRef, SignIn, SignedOut, TokenCreated, TokenEntry,
+    TokenList, TokenRequest, TokenRevoked, WhoAmI,
 };
 pub use answers::{
     Accepted, AgentEntry, AgentList, Bell, Cancelled, DeltaSignal, EventPage, Health, JoinPrompt, Ping, PresenceAccepted, PresenceEntry,
@@ -31,13 +32,18 @@ pub use control::{WireProfile, changes_as_content};
 pub use envelope::{CauseRef, Envelope, Meta};
 pub use error::{ErrorBody, ErrorDetail};
 pub use link::{LinkAnswer, LinkEntry, LinkList, LinkMember, NewLink, NewLinkMember};
-pub use requests::{Actor, NewEvent, NewPresence, NewThread};
+pub use requests::{Actor, McpMessage, NewEvent, NewMeta, NewPresence, NewThread};
 pub use search::{SearchAnswer, SearchHit, SnippetPiece};
 pub use session::{
-    Adoption, AttachAnswer, DialogEntry, MessageSent, NewAnswer, NewMessage, NewSession, PermissionAnswered, ProgramEntry, ScreenAnswer,
-    SessionActed, SessionDataAnswer, SessionEnd, SessionEntry, SessionList,
+    Adoption, AttachAnswer, DialogEntry, MessageSent, NewAnswer, NewMessage, NewSession, OptionEntry, PermissionAnswered, ProgramEntry,
+    ScreenAnswer, SessionActed, SessionDataAnswer, SessionEnd, SessionEntry, SessionList,
 };
 pub use state::{DiscussionState, InvitedEntry, OpenTurn, ParticipantsState, SwitchState, ThreadState, ThreadStateAnswer, UpcomingEntry};
-pub use turn::{TurnEntry, TurnEvent, TurnList, WireFault, WireUsage, turn_id};
+pub use turn::{TurnContext, TurnEntry, TurnEvent, TurnList, WireFault, WireUsage, turn_id};
 pub use upkeep::{NewReadMark, ReadMark, Redacted};
+pub use usage::{BudgetEntry, BudgetRaise, BudgetRaised, UsageAnswer, UsageRow};
+pub(crate) use words::measure_word;
 pub use words::{guard_sentence, kind_word, outcome_word, runtime_word, why_not_word, why_word};
+
+/// The ids of participants.
+pub(crate) const ID_PATTERN: &str = "^[A-Za-z0-9._:-]{1,64}$";

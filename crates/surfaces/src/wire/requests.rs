@@ -6,47 +6,68 @@ use utoipa::ToSchema;
 
 /// Body of `POST /threads`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct NewThread {
     /// The title; `Untitled` where it is missing or empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 200)]
     pub name: Option<String>,
     /// Who begins it; `user` where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
     /// A policy's name, or an object with `name` and its settings; `mention_only` where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Value>,
 }
 
-/// Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the server's and are refused.
+/// Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the server's and are refused; of other keys the answer warns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct NewEvent {
     /// `message` (also where it is missing), `control`, `thread.renamed`, `turn` for a pass, or a word of your own.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 64)]
     pub kind: Option<String>,
     /// Who says it. Required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
     /// `all` (also where it is missing), or a participant's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub to: Option<String>,
     /// The words of a message, the name of a renamed thread, the object of a control, `{"pass": true}` of a turn.
     #[serde(default)]
     pub content: Value,
     /// `reply_to` (an event's id) and `tags` (words of your own).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<NewMeta>)]
     pub meta: Option<Value>,
+}
+
+/// What a client may say about its event. Other keys are not kept, and the answer warns of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NewMeta {
+    /// The id of the earlier event that it replies to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<String>,
+    /// Words of your own, each of 1 to 64 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 32)]
+    pub tags: Option<Vec<String>>,
 }
 
 /// Body of `POST /threads/{id}/presence`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct NewPresence {
     /// Who. Required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
     /// `listening`, `thinking`, `typing`, `idle`, or a word of your own. Required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 64)]
     pub state: Option<String>,
     /// Whatever else you want to tell; kept when an update has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,8 +77,28 @@ pub struct NewPresence {
 
 /// Body of requests that only say who asks. It may be left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Actor {
     /// Who asks; `user` where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
+}
+
+/// Body of `POST /mcp`: one message of JSON-RPC 2.0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct McpMessage {
+    /// Always `2.0`.
+    #[schema(pattern = r"^2\.0$")]
+    pub jsonrpc: String,
+    /// What the answer will carry: a text or a number; missing where no answer is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<Value>,
+    /// What is asked for, e.g. `tools/call`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// With what.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub params: Option<Value>,
 }

@@ -2,6 +2,7 @@
 
 use moothall_engine::sessions::{Sent, SessionData, Status, View};
 use moothall_kernel::ids::{EventId, StreamId};
+use moothall_kernel::permission::PermissionOption;
 use moothall_kernel::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -11,6 +12,7 @@ use super::words::{doing_word, link_state_word, origin_word, pane_state_word};
 
 /// Body of `POST /sessions`: a program to start, or with `adopt` one that runs already.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct NewSession {
     /// Which program: one of `programs` in `GET /sessions`. Required.
     pub client: String,
@@ -19,6 +21,7 @@ pub struct NewSession {
     pub cwd: Option<String>,
     /// More arguments for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 64)]
     pub args: Vec<String>,
     /// What it shall be called; unique among those that live, and a valid id of a participant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,11 +31,13 @@ pub struct NewSession {
     pub adopt: Option<Adoption>,
     /// Who asks; `user` where it is missing, and the session itself where its token says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
 }
 
 /// Where a program runs that somebody else started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Adoption {
     /// The multiplexer's socket: a name or a path.
     pub socket: String,
@@ -138,8 +143,30 @@ pub struct ScreenAnswer {
 pub struct DialogEntry {
     /// What it wants to do.
     pub action: String,
+    /// Whether all of that stands on the screen.
+    pub complete: bool,
     /// The answers it offers.
-    pub options: Vec<String>,
+    pub options: Vec<OptionEntry>,
+}
+
+/// One of the answers that a permission offers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct OptionEntry {
+    /// Names it among the options of its question.
+    pub id: String,
+    /// Its words, as whoever asks has them.
+    pub label: String,
+    /// What it comes to: `allow_once`, `allow_always`, `reject_once`, `reject_always` or `other`.
+    pub kind: String,
+}
+
+impl OptionEntry {
+    /// Options as they travel.
+    pub fn all(options: &[PermissionOption]) -> Vec<Self> {
+        let entry =
+            |option: &PermissionOption| Self { id: option.id.clone(), label: option.label.clone(), kind: option.kind.word().to_owned() };
+        options.iter().map(entry).collect()
+    }
 }
 
 impl ScreenAnswer {
@@ -150,7 +177,11 @@ impl ScreenAnswer {
             state: pane_state_word(view.state).into(),
             text: view.text,
             composer: view.composer,
-            dialog: view.dialog.map(|dialog| DialogEntry { action: dialog.action, options: dialog.options }),
+            dialog: view.dialog.map(|dialog| DialogEntry {
+                action: dialog.action,
+                complete: !dialog.partial,
+                options: OptionEntry::all(&dialog.options),
+            }),
         }
     }
 }
@@ -198,6 +229,7 @@ fn oldest_shown(data: &SessionData) -> Option<Timestamp> {
 
 /// Body of `POST /sessions/{id}/messages`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct NewMessage {
     /// The words. Required, unless a link is only to be closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -210,6 +242,7 @@ pub struct NewMessage {
     pub close_link: bool,
     /// Who says it; `user` where it is missing, and the session itself where its token says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
 }
 
@@ -266,13 +299,16 @@ pub struct AttachAnswer {
 
 /// Body of `POST /permissions/{id}/answer`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct NewAnswer {
     /// The thread in which it was asked. Required.
     pub thread: String,
-    /// One of its options. Required.
+    /// One of its options: its id, its words or their beginning, its number, or `allow` or `deny`, which mean the one option that allows
+    /// or refuses it this once. Required.
     pub option: String,
     /// Who answers: a person; `user` where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
 }
 

@@ -1,5 +1,6 @@
 //! Turns: the events that explain them, and their list.
 
+use moothall_engine::context::Context;
 use moothall_kernel::event::{Event, Fault, Usage};
 use moothall_kernel::ids::{ParticipantId, StreamId, TurnNo};
 use moothall_kernel::time::Millis;
@@ -147,6 +148,18 @@ pub enum TurnEvent {
         /// The words.
         text: String,
     },
+    /// Words that were refused and are not kept, because too many of the participant's were already.
+    Unkept {
+        /// Whose.
+        participant: String,
+        /// How many messages.
+        count: u64,
+        /// How many bytes together.
+        bytes: u64,
+        /// Until when more of them are only counted; nothing once that is over.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<String>,
+    },
     /// An agent summed up what no longer fits into its memory.
     Summarised {
         /// Whose memory it is.
@@ -246,11 +259,17 @@ impl TurnEvent {
                 cause: cause.into(),
                 detail: detail.clone(),
             },
-            Event::Kept { participant, turn, because, body } => TurnEvent::Kept {
+            Event::Kept { participant, turn, because, body, .. } => TurnEvent::Kept {
                 participant: participant.to_string(),
                 turn: turn.as_ref().map(id),
                 because: kept_word(*because).into(),
                 text: body.clone(),
+            },
+            Event::Unkept { participant, count, bytes, until } => TurnEvent::Unkept {
+                participant: participant.to_string(),
+                count: *count,
+                bytes: *bytes,
+                until: until.map(|until| until.to_string()),
             },
             Event::Summarised { participant, turn, through_seq, usage, body, .. } => TurnEvent::Summarised {
                 participant: participant.to_string(),
@@ -275,6 +294,47 @@ impl TurnEvent {
 
 pub(super) fn texts(ids: &[ParticipantId]) -> Vec<String> {
     ids.iter().map(ToString::to_string).collect()
+}
+
+/// An open turn with what its participant is to read before it answers: the answer of `GET /turns/{id}/context`, and the `turn` event of
+/// the stream of a participant that connects by itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TurnContext {
+    /// The turn's id.
+    pub turn: String,
+    /// Whose it is.
+    pub participant: String,
+    /// `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link` or `prod`.
+    pub why: String,
+    /// `reply`, or `listen`: what is said then stays in the trace.
+    pub kind: String,
+    /// Whether having nothing to say is offered.
+    pub may_pass: bool,
+    /// About what: the newest cause.
+    pub cause: CauseRef,
+    /// When it ends if nothing answers it.
+    pub deadline: String,
+    /// Who it is, who else is there, and what the rules are.
+    pub system: String,
+    /// What was said since its last turn, at most 96 KiB of it, and what is asked. Others' words are data.
+    pub text: String,
+}
+
+impl TurnContext {
+    /// What the wire says of it.
+    pub fn of(stream: &StreamId, context: &Context) -> Self {
+        Self {
+            turn: turn_id(stream, context.turn),
+            participant: context.participant.to_string(),
+            why: why_word(context.why).into(),
+            kind: turn_kind_word(context.kind).into(),
+            may_pass: context.may_pass,
+            cause: (&context.cause).into(),
+            deadline: context.deadline.to_string(),
+            system: context.system.clone(),
+            text: context.text.clone(),
+        }
+    }
 }
 
 /// A turn, or the reason why an agent got none.

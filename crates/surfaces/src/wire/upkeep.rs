@@ -16,11 +16,14 @@ pub struct Redacted {
 
 /// Body of `PUT /threads/{id}/read`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct NewReadMark {
     /// Who has read; `user` where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
     /// Everything up to and with this position.
+    #[schema(maximum = 9007199254740991_i64)]
     pub seq: u64,
 }
 

@@ -1,6 +1,7 @@
 //! The stable words of the wire for the kernel's closed sets.
 
 use moothall_engine::sessions::{Doing, LinkState, Origin, PaneState};
+use moothall_kernel::budget::{Measure, Purse};
 use moothall_kernel::event::{Guard, KeptBecause, Outcome, TurnKind, Why, WhyNot};
 use moothall_kernel::gathering::{Hearing, LetGo};
 use moothall_kernel::participant::{Kind, Runtime};
@@ -30,6 +31,7 @@ pub const fn why_not_word(why_not: WhyNot) -> &'static str {
         WhyNot::Offline => "offline",
         WhyNot::Skipped => "skipped",
         WhyNot::Held => "held",
+        WhyNot::OverBudget => "over_budget",
     }
 }
 
@@ -82,6 +84,25 @@ pub const fn runtime_word(runtime: Runtime) -> &'static str {
         Runtime::Llm => "llm",
         Runtime::Terminal => "terminal",
         Runtime::Remote => "remote",
+    }
+}
+
+/// Whose budget it is: the kind, and the name where there are several.
+pub(super) fn purse_words(purse: &Purse) -> (&'static str, Option<&str>) {
+    match purse {
+        Purse::Hall => ("hall", None),
+        Purse::Conversation => ("conversation", None),
+        Purse::Agent(agent) => ("agent", Some(agent.as_str())),
+        Purse::Principal(by) => ("principal", Some(by.as_str())),
+    }
+}
+
+/// What a budget counts.
+pub(crate) const fn measure_word(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Turns => "turns",
+        Measure::Unattended => "unattended_turns",
+        Measure::Money => "cost_micros",
     }
 }
 

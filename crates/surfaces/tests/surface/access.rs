@@ -1,46 +1,26 @@
-//! Who may do what, on every route, with every kind of credential.
+//! Credentials: whose they are, how long they are worth something, and what is recorded of them. Who may do what with each: `matrix.rs`.
 
 use std::collections::BTreeSet;
 
-use moothall_engine::access::{AuditEntry, Deed, Mode, Principal, Principals, Reach, Scope, Scopes, Secret, Token, TokenId, TokenKind};
+use moothall_engine::access::{AuditEntry, Deed, Mode, Principal, Principals, Reach, Scopes, Secret, Token, TokenId, TokenKind};
 use moothall_engine::ports::{Clock, SystemClock};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Millis;
-use moothall_surfaces::{Need, Place, ROUTES, Route, openapi};
-use reqwest::{Method, RequestBuilder, Response};
+use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
+use crate::matrix::code_for;
 use crate::server::{Frames, Server, answer, soon};
 
-/// What a request shows.
-#[derive(Clone, Debug)]
-struct Role {
-    name: &'static str,
-    credential: Option<String>,
-    scopes: Scopes,
-    /// Bound to a conversation, and not to the one that is asked for.
-    elsewhere: bool,
-    /// It is worth something.
-    valid: bool,
-}
-
-fn as_role(server: &Server, role: &Role, method: &str, path: &str) -> RequestBuilder {
-    let request = server.client.request(method.parse().unwrap(), server.url(path));
-    match &role.credential {
-        Some(credential) => request.bearer_auth(credential),
-        None => request,
-    }
-}
-
 /// A token as an administrator makes it; gives its id and itself.
-async fn token(server: &Server, wanted: Value) -> (String, String) {
+pub async fn token(server: &Server, wanted: Value) -> (String, String) {
     let (status, made) = server.as_operator(Method::POST, "/tokens", wanted).await;
     assert_eq!(status, 200, "{made}");
     (made["id"].as_str().unwrap().into(), made["token"].as_str().unwrap().into())
 }
 
 /// A token that ran out a second ago.
-async fn expired(server: &Server) -> String {
+pub async fn expired(server: &Server) -> String {
     let (secret, now) = (Secret::fresh(TokenKind::Personal).unwrap(), SystemClock.now());
     let token = Token {
         id: TokenId::fresh().unwrap(),
@@ -59,136 +39,6 @@ async fn expired(server: &Server) -> String {
     let entry = AuditEntry { at: now, deed: Deed::TokenCreated, by: None, token: None, about: None, detail: String::new() };
     server.log.add_token(&token, &entry).await.unwrap();
     secret.reveal().into()
-}
-
-const AGENT: [Scope; 2] = [Scope::ThreadsRead, Scope::ThreadsWrite];
-const SESSION: [Scope; 4] = [Scope::ThreadsRead, Scope::ThreadsWrite, Scope::ParticipantsInvite, Scope::SessionsDrive];
-/// The session that is looked at and told things.
-const WATCHED: &str = "watched";
-
-async fn roles(server: &Server, session: String) -> Vec<Role> {
-    let other = server.as_operator(Method::POST, "/threads", json!({"name": "other"})).await.1["id"].clone();
-    let words = |scopes: &[Scope]| scopes.iter().map(|scope| scope.word()).collect::<Vec<_>>();
-    let writer = Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite, Scope::TurnsControl]);
-    let (_, reading) = token(server, json!({"principal": "rita", "scopes": ["threads:read"]})).await;
-    let (_, writing) = token(server, json!({"principal": "will", "scopes": words(&writer.iter().collect::<Vec<_>>())})).await;
-    let (_, agent) = token(server, json!({"principal": "echo", "kind": "agent", "scopes": words(&AGENT), "threads": [other]})).await;
-    let (id, revoked) = token(server, json!({"principal": "rex", "scopes": ["server:admin"]})).await;
-    assert_eq!(server.as_operator(Method::POST, &format!("/tokens/{id}/revoke"), json!({})).await.0, 200);
-    let role = |name, credential, scopes| Role { name, credential: Some(credential), scopes, elsewhere: false, valid: true };
-    vec![
-        Role { name: "anonymous", credential: None, scopes: Scopes::NONE, elsewhere: false, valid: false },
-        role("reader", reading, Scopes::of(&[Scope::ThreadsRead])),
-        role("writer", writing, writer),
-        Role { elsewhere: true, ..role("agent elsewhere", agent, Scopes::of(&AGENT)) },
-        role("operator", server.key.clone(), Scopes::ALL),
-        role("session", session, Scopes::of(&SESSION)),
-        Role { valid: false, ..role("revoked", revoked, Scopes::ALL) },
-        Role { valid: false, ..role("expired", expired(server).await, Scopes::ALL) },
-    ]
-}
-
-/// The status and code with which a route answers, or nothing where the request gets to its handler.
-fn refusal(mode: Mode, role: &Role, route: &Route) -> Option<(u16, &'static str)> {
-    let forbidden = Some((403, "forbidden"));
-    if route.need == Need::Nothing {
-        return None;
-    }
-    if !role.valid && (role.credential.is_some() || mode == Mode::Token) {
-        return Some((401, "unauthenticated"));
-    }
-    let free = ![Scope::PermissionsAnswer, Scope::ServerAdmin].into_iter().any(|scope| route.need == Need::Scope(scope));
-    let enough = match route.need {
-        Need::Nothing | Need::Entry => true,
-        Need::Scope(scope) => role.scopes.has(scope) || (!role.valid && free),
-        Need::Proof(scope) => role.valid && role.scopes.has(scope),
-    };
-    match route.place {
-        _ if !enough => forbidden,
-        Place::Everywhere if role.elsewhere => forbidden,
-        Place::Thread | Place::Turn if role.elsewhere => Some((404, "thread_not_found")),
-        Place::Nowhere | Place::Reachable | Place::Everywhere | Place::Thread | Place::Turn => None,
-    }
-}
-
-fn path_of(route: &Route, thread: &str) -> String {
-    let id = match route.place {
-        Place::Turn => format!("{thread}.1"),
-        Place::Everywhere if route.path.starts_with("/sessions") => WATCHED.to_owned(),
-        Place::Nowhere | Place::Thread | Place::Reachable | Place::Everywhere => thread.to_owned(),
-    };
-    route.path.replace("{id}", &id).replace("{seq}", "1").replace("{event}", "none").replace("{*rest}", "index.html")
-}
-
-async fn code(response: Response) -> String {
-    let body: Value = response.json().await.unwrap_or_default();
-    body["error"]["code"].as_str().unwrap_or_default().to_owned()
-}
-
-/// An invitation that nobody has used.
-async fn code_for(server: &Server, thread: &str) -> String {
-    let wanted = json!({"principal": "guest", "kind": "agent"});
-    let (status, made) = server.as_operator(Method::POST, &format!("/threads/{thread}/invitations"), wanted).await;
-    assert_eq!(status, 200, "{made}");
-    made["code"].as_str().unwrap().to_owned()
-}
-
-async fn play_matrix(mode: Mode) {
-    let (server, stage) = Server::with_terminals_in(mode).await;
-    let thread = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"].as_str().unwrap().to_owned();
-    for name in ["inside", WATCHED] {
-        server.session(name).await;
-    }
-    let roles = roles(&server, stage.token("inside")).await;
-    let mut wrong = Vec::new();
-    for route in ROUTES {
-        for role in &roles {
-            let request = as_role(&server, role, route.method, &path_of(route, &thread));
-            let body = match route.path {
-                "/session" => json!({"key": server.key}),
-                "/invitations/accept" => json!({"code": code_for(&server, &thread).await}),
-                _ => json!({}),
-            };
-            let request = if route.method == "GET" { request } else { request.json(&body) };
-            let response = soon(request.send()).await.unwrap();
-            let (status, streams) = (response.status().as_u16(), response.headers()["content-type"] == "text/event-stream");
-            let got = if streams { None } else { Some((status, code(response).await)) };
-            let got = got.filter(|(status, code)| matches!(status, 401 | 403) || code == "thread_not_found");
-            let expected = refusal(mode, role, route).map(|(status, code)| (status, code.to_owned()));
-            // A stream that is let through has to begin, and everything else has to be answered.
-            let open = expected.is_none() && route.path.ends_with("/stream");
-            if got != expected || (open && !streams) {
-                wrong.push(format!("{} as {}: {status} {got:?}, expected {expected:?}", route_name(route), role.name));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{} mode:\n{}", mode.word(), wrong.join("\n"));
-}
-
-fn route_name(route: &Route) -> String {
-    format!("{} {}", route.method, route.path)
-}
-
-#[tokio::test]
-async fn every_route_asks_every_caller_for_what_its_row_says_in_token_mode() {
-    play_matrix(Mode::Token).await;
-}
-
-#[tokio::test]
-async fn every_route_asks_every_caller_for_what_its_row_says_in_local_mode() {
-    play_matrix(Mode::Local).await;
-}
-
-#[test]
-fn every_route_has_a_row_and_every_row_a_route() {
-    let api = serde_json::to_value(openapi()).unwrap();
-    let mut routes: BTreeSet<String> = ["/docs", "/docs/", "/docs/{*rest}", "/openapi.json"].map(|path| format!("GET {path}")).into();
-    for (path, methods) in api["paths"].as_object().unwrap() {
-        routes.extend(methods.as_object().unwrap().keys().map(|method| format!("{} {path}", method.to_uppercase())));
-    }
-    let rows: Vec<String> = ROUTES.iter().map(route_name).collect();
-    assert_eq!(rows.iter().cloned().collect::<BTreeSet<_>>(), routes, "a route without a row is refused: add the row to ROUTES");
-    assert_eq!(rows.len(), routes.len(), "a row stands twice");
 }
 
 #[tokio::test]
@@ -253,7 +103,7 @@ async fn what_is_no_credential_is_refused_in_the_same_words() {
 }
 
 /// Signs a browser in; gives its cookie as it sends it.
-async fn sign_in(server: &Server, key: &str) -> String {
+pub async fn sign_in(server: &Server, key: &str) -> String {
     let response = server.client.post(server.url("/session")).json(&json!({"key": key})).send().await.unwrap();
     assert_eq!(response.status(), 200);
     let set = response.headers()["set-cookie"].to_str().unwrap().to_owned();
@@ -458,7 +308,7 @@ async fn a_guard_is_lifted_by_nobody_who_cannot_show_a_credential() {
     let (events, commands) = (format!("/threads/{thread}/events"), format!("/threads/{thread}/commands"));
     for (path, body) in [(&events, &resume), (&commands, &slash)] {
         let (status, refused) = server.post(path, body.clone()).await;
-        assert_eq!((status, &refused["error"]["code"]), (403, &json!("forbidden")), "{path}");
+        assert_eq!((status, &refused["error"]["code"]), (403, &json!("needs_proof")), "{path}");
         assert!(refused["error"]["message"].as_str().unwrap().contains("moothall serve"), "{refused}");
     }
     assert!(server.state(&thread).await["held"].is_string());
@@ -505,16 +355,16 @@ async fn an_invitation_becomes_a_token_once_and_hands_on_no_more_than_the_invite
 #[tokio::test]
 async fn the_end_of_a_session_closes_what_its_token_has_open() {
     let (server, stage) = Server::with_terminals_in(Mode::Token).await;
-    let thread = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"].as_str().unwrap().to_owned();
     server.session("planner").await;
     server.session("other").await;
+    let thread = server.introduce(&["planner", "other"]).await;
     let open = async |name: &str, path: String| {
         let response = server.client.get(server.url(&path)).bearer_auth(stage.token(name)).send().await.unwrap();
         assert_eq!(response.status(), 200, "{path}");
         Frames::of(response)
     };
     let mut ended = Vec::new();
-    for path in ["/events/stream".to_owned(), format!("/threads/{thread}/events/stream"), "/sessions/other/screen/stream".to_owned()] {
+    for path in ["/events/stream".to_owned(), format!("/threads/{thread}/events/stream")] {
         ended.push(open("planner", path).await);
     }
     let mut going = open("other", format!("/threads/{thread}/events/stream")).await;
@@ -537,8 +387,8 @@ async fn a_session_acts_in_its_own_name_and_turns_its_token_into_nothing_that_la
     let token = stage.token("planner");
     let (_, who) = server.with(&token, Method::GET, "/session", json!(null)).await;
     assert_eq!(who["principal"], json!({"id": "planner", "kind": "agent"}));
-    assert_eq!(who["scopes"], json!(SESSION.map(Scope::word)));
-    let thread = server.thread("mention_only").await;
+    assert_eq!(who["scopes"], json!(["threads:read", "threads:write", "participants:invite", "sessions:drive"]));
+    let thread = server.post_as(&token, "/threads", json!({"name": "mine"})).await.1["id"].as_str().unwrap().to_owned();
     let events = format!("/threads/{thread}/events");
     let (_, said) = server.post_as(&token, &events, json!({"content": "mine"})).await;
     assert_eq!(said["event"]["from"], "planner", "{said}");

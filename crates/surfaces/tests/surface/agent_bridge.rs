@@ -60,7 +60,11 @@ async fn an_envelope_has_all_its_parts() {
         (&event["type"], &event["from"], &event["to"], &event["content"], &event["thread"]),
         (&json!("message"), &json!("user"), &json!("user"), &json!("Again"), &json!(thread))
     );
-    assert_eq!(event["meta"], json!({"reply_to": first["id"], "tags": ["x"]}));
+    assert_eq!(
+        event["meta"],
+        json!({"reply_to": first["id"], "tags": ["x"], "unproven": true}),
+        "in local mode a name is the client's word"
+    );
     assert_eq!(event["id"].as_str().unwrap().as_bytes()[14], b'7');
     assert_eq!(event["seq"], first["seq"].as_u64().unwrap() + 1);
     assert!(event["ts"].as_str() > first["ts"].as_str());
@@ -339,7 +343,7 @@ async fn a_client_keeps_events_of_its_own_kind() {
     let event = &answer["event"];
     assert_eq!(
         (&event["type"], &event["content"], &event["to"], &event["meta"]),
-        (&json!("task"), &json!({"title": "do it"}), &json!("user"), &json!({"tags": ["t"]}))
+        (&json!("task"), &json!({"title": "do it"}), &json!("user"), &json!({"tags": ["t"], "unproven": true}))
     );
     assert_eq!(answer["warnings"].as_array().unwrap().len(), 2);
 }

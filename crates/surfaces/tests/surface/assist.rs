@@ -17,6 +17,8 @@ async fn a_preview_says_who_would_answer_and_decides_nothing() {
     assert_eq!(preview["forecast"], json!([{"participant": "a", "why": "forced"}, {"participant": "b", "why_not": "muted"}]));
     assert_eq!(server.events(&thread, "").await, before);
     assert_eq!(server.post("/threads/nowhere/preview", json!({"content": "x"})).await.0, 404);
+    let (status, refused) = server.post(&format!("/threads/{thread}/preview"), json!({})).await;
+    assert_eq!((status, &refused["error"]["code"]), (400, &json!("missing_content")));
 }
 
 #[tokio::test]

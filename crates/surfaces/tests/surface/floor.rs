@@ -1,6 +1,7 @@
 //! Turns as clients see them: why, why not, and how a person ends them.
 
 use moothall_surfaces::wire::{Envelope, ThreadStateAnswer, TurnEvent, TurnList};
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::server::Server;
@@ -179,7 +180,9 @@ async fn two_agents_that_address_each_other_for_ever_are_stopped_and_people_are_
     let thread = server.thread("mention_only").await;
     server.invite(&thread, "ping", "ping").await;
     server.invite(&thread, "pong", "pong").await;
-    server.control(&thread, json!({"discussion": {"on": true}, "config": {"cooldown_seconds": 0, "max_depth": 10}})).await;
+    let control = json!({"discussion": {"on": true}, "config": {"cooldown_seconds": 0, "max_depth": 10}});
+    let control = json!({"type": "control", "content": control});
+    assert_eq!(server.as_operator(Method::POST, &format!("/threads/{thread}/events"), control).await.0, 200, "limits are raised by proof");
     let mut stream = server.stream(&format!("/threads/{thread}/events/stream")).await;
     server.say(&thread, "user", "@ping begin").await;
     let stopped = stream.until(|event| event["type"] == "notice" || event["content"]["event"] == "skipped").await;

@@ -2,18 +2,27 @@
 #![allow(clippy::unwrap_used)]
 
 mod access;
+mod matrix;
+mod reach;
 mod server;
 mod stage;
 mod agent_bridge;
 mod assist;
+mod backwards;
+mod bounds;
+mod described;
 mod floor;
 mod links;
 mod mcp;
 mod permissions;
+mod persons;
 mod reference;
+mod remote;
 mod search;
 mod sessions;
 mod stream;
+mod tls;
 mod trust_http;
 mod trust_messages;
 mod upkeep;
+mod usage;

@@ -16,6 +16,24 @@ async fn rpc(server: &Server, token: Option<&str>, method: &str, params: Value) 
     said
 }
 
+/// The token of an agent that drives sessions from outside.
+async fn desk(server: &Server) -> String {
+    let scopes = ["threads:read", "threads:write", "participants:invite", "sessions:drive"];
+    let wanted = json!({"principal": "desk", "kind": "agent", "scopes": scopes});
+    let (status, made) = server.as_operator(Method::POST, "/tokens", wanted).await;
+    assert_eq!(status, 200, "{made}");
+    made["token"].as_str().unwrap().to_owned()
+}
+
+/// Brings the agent of that token and a session together.
+async fn meet(server: &Server, session: &str) {
+    let thread = server.introduce(&[session]).await;
+    let invite = json!({"invite": {"participant_id": "desk", "profile": {"client": "external", "model": "m"}}});
+    let body = json!({"type": "control", "from": "user", "content": invite});
+    let (status, invited) = server.as_operator(Method::POST, &format!("/threads/{thread}/events"), body).await;
+    assert_eq!(status, 200, "{invited}");
+}
+
 /// Calls a tool that does its work.
 async fn call(server: &Server, token: Option<&str>, tool: &str, arguments: Value) -> Value {
     let said = rpc(server, token, "tools/call", json!({"name": tool, "arguments": arguments})).await;
@@ -67,13 +85,17 @@ async fn tools_describe_themselves() {
     }
     let hints = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap()["annotations"].clone();
     assert_eq!(hints("read_thread")["readOnlyHint"], true);
-    assert_eq!((&hints("end_session")["destructiveHint"], &hints("send_message")["destructiveHint"]), (&json!(true), &json!(false)));
+    let said = |name: &str| (hints(name)["destructiveHint"].clone(), hints(name)["openWorldHint"].clone());
+    assert_eq!(said("start_session"), (json!(true), json!(true)), "clients ask their users before they start a program");
+    assert_eq!((said("end_session"), said("send_message")), ((json!(true), json!(false)), (json!(false), json!(true))));
 }
 
 #[tokio::test]
 async fn sessions_talk_through_tools() {
-    let (server, stage) = Server::with_terminals().await;
-    let planner = server.session("planner").await;
+    let folder = tempfile::tempdir().unwrap();
+    let (server, stage) = Server::with_startable(Mode::Local, folder.path()).await;
+    let new = json!({"client": "demo", "name": "planner", "cwd": folder.path()});
+    let (_, planner) = server.as_operator(Method::POST, "/sessions", new).await;
     let token = stage.token("planner");
     let started =
         call(&server, Some(&token), "start_session", json!({"client": "demo", "name": "helper", "message": "Help.", "direct": true})).await;
@@ -87,9 +109,13 @@ async fn sessions_talk_through_tools() {
     );
     let closed = call(&server, Some(&token), "send_message", json!({"session_id": "helper", "close_link": true})).await;
     assert_eq!((&closed["link_id"], &closed["link_state"]), (&link, &json!("closed")));
-    let said = call(&server, None, "send_message", json!({"session_id": "helper", "message": "From outside.", "from": "desk"})).await;
+    let desk = desk(&server).await;
+    let words = json!({"session_id": "helper", "message": "From outside.", "from": "desk"});
+    assert_eq!(refused(&server, Some(&desk), "send_message", words.clone()).await, "forbidden", "they share no conversation");
+    meet(&server, "helper").await;
+    let said = call(&server, Some(&desk), "send_message", words).await;
     assert_eq!((&said["link_id"], &said["link_state"]), (&Value::Null, &json!("none")));
-    let data = call(&server, None, "get_session_data", json!({"session_id": "helper", "tail_chars": 0})).await;
+    let data = call(&server, Some(&desk), "get_session_data", json!({"session_id": "helper", "tail_chars": 0})).await;
     assert!(data["text"].as_str().unwrap().contains("From outside."), "{data}");
     let list = call(&server, None, "list_sessions", json!({})).await;
     assert_eq!(list["sessions"].as_array().unwrap().len(), 2);
@@ -106,30 +132,37 @@ async fn calls_that_may_not_be_are_refused_with_the_way_forward() {
     let (server, stage) = Server::with_terminals().await;
     server.session("planner").await;
     let token = stage.token("planner");
+    server.thread("mention_only").await;
+    let desk = desk(&server).await;
+    meet(&server, "planner").await;
+    let desk = Some(desk.as_str());
     let huge = "x".repeat(300 * 1024);
     let send = "send_message";
     let cases = [
-        (None, send, json!({"session_id": "planner", "message": "x"}), "missing_from"),
-        (None, send, json!({"session_id": "planner", "message": "x", "from": "user"}), "wrong_speaker"),
-        (None, send, json!({"session_id": "planner", "message": "x", "from": "moothall"}), "reserved_sender"),
-        (None, send, json!({"session_id": "planner", "message": "x", "from": "a b"}), "invalid_participant"),
-        (None, send, json!({"session_id": "planner", "message": "x", "from": "desk", "direct": true}), "session_required"),
-        (None, send, json!({"session_id": "planner", "from": "desk", "close_link": true}), "session_required"),
-        (None, send, json!({"session_id": "nobody", "message": "x", "from": "desk"}), "session_not_found"),
-        (None, send, json!({"session_id": "planner", "message": huge, "from": "desk"}), "too_large"),
-        (None, send, json!({"session_id": "planner", "thread": "t", "message": "x", "from": "desk"}), "invalid_field"),
+        (None, send, json!({"session_id": "planner", "message": "x", "from": "desk"}), "forbidden"),
+        (None, send, json!({"thread": "test", "message": "x"}), "missing_from"),
+        (None, send, json!({"thread": "test", "message": "x", "from": "user"}), "wrong_speaker"),
+        (None, send, json!({"thread": "test", "message": "x", "from": "moothall"}), "reserved_sender"),
+        (None, send, json!({"thread": "test", "message": "x", "from": "a b"}), "invalid_participant"),
+        (desk, send, json!({"session_id": "planner", "message": "x", "direct": true}), "session_required"),
+        (desk, send, json!({"session_id": "planner", "close_link": true}), "session_required"),
+        (desk, send, json!({"session_id": "nobody", "message": "x"}), "session_not_found"),
+        (desk, send, json!({"session_id": "planner", "message": huge}), "too_large"),
+        (desk, send, json!({"session_id": "planner", "thread": "t", "message": "x"}), "invalid_field"),
         (None, send, json!({"message": "x", "from": "desk"}), "invalid_field"),
         (None, send, json!({"thread": "nowhere", "message": "x", "from": "desk"}), "thread_not_found"),
-        (None, send, json!({"session_id": "planner", "message": "x", "from": "desk", "command": "ls"}), "unknown_field"),
-        (None, send, json!({"session_id": "planner", "message": ["x"], "from": "desk"}), "invalid_field"),
+        (desk, send, json!({"session_id": "planner", "message": "x", "command": "ls"}), "unknown_field"),
+        (desk, send, json!({"session_id": "planner", "message": ["x"]}), "invalid_field"),
         (Some(token.as_str()), send, json!({"session_id": "planner", "message": "x", "from": "other"}), "forbidden"),
         (Some(token.as_str()), send, json!({"thread": "t", "message": "x", "direct": true}), "invalid_field"),
-        (None, "end_session", json!({"session_id": "planner"}), "missing_from"),
-        (None, "start_session", json!({"from": "desk"}), "invalid_field"),
-        (None, "start_session", json!({"client": "demo", "cwd": "x", "from": "desk"}), "invalid_field"),
-        (None, "start_session", json!({"client": "demo", "message": "x", "direct": true, "from": "desk"}), "session_required"),
-        (None, "get_session_data", json!({"session_id": "planner", "tail_chars": -1}), "invalid_field"),
-        (None, "get_session_data", json!({"session_id": "planner", "since": "then"}), "invalid_field"),
+        (None, "end_session", json!({"session_id": "planner", "from": "desk"}), "forbidden"),
+        (None, "start_session", json!({"client": "demo", "from": "desk"}), "forbidden"),
+        (None, "get_session_data", json!({"session_id": "planner"}), "forbidden"),
+        (desk, "start_session", json!({}), "invalid_field"),
+        (desk, "start_session", json!({"client": "demo", "cwd": "x"}), "invalid_field"),
+        (desk, "start_session", json!({"client": "demo", "message": "x", "direct": true}), "session_required"),
+        (desk, "get_session_data", json!({"session_id": "planner", "tail_chars": -1}), "invalid_field"),
+        (desk, "get_session_data", json!({"session_id": "planner", "since": "then"}), "invalid_field"),
         (None, "list_threads", json!({"limit": 0}), "invalid_field"),
         (None, "search", json!({"query": ""}), "invalid_field"),
     ];
@@ -152,16 +185,18 @@ async fn threads_are_read_and_spoken_in() {
     let token = stage.token("planner");
     let thread = server.thread("mention_only").await;
     server.say(&thread, "user", "A plan is needed.").await;
-    let invited =
-        call(&server, None, "invite", json!({"thread": "test", "session": "planner", "participant": "plan", "from": "desk"})).await;
-    assert_eq!(invited["thread"], json!(thread), "{invited}");
+    server.control(&thread, json!({"invite": {"participant_id": "plan", "profile": {"session": "planner"}}})).await;
+    let invited = json!({"thread": "test", "client": "echo", "participant": "hand"});
+    assert_eq!(call(&server, Some(&desk(&server).await), "invite", invited).await["thread"], json!(thread));
+    let unproven = json!({"thread": "test", "session": "planner", "participant": "again", "from": "desk"});
+    assert_eq!(refused(&server, None, "invite", unproven).await, "forbidden", "an invited session is typed into");
     let said = call(&server, Some(&token), "send_message", json!({"thread": thread, "message": "Here it is."})).await;
     assert_eq!((&said["link_state"], &said["thread"]), (&json!("none"), &json!(thread)));
-    let outside = call(&server, None, "send_message", json!({"thread": "test", "message": "I read it.", "from": "desk"})).await;
-    assert_eq!(outside["delivered_to"], json!(["plan"]));
+    let outside = call(&server, None, "send_message", json!({"thread": "test", "message": "I read it.", "from": "door"})).await;
+    assert_eq!(outside["delivered_to"], json!(["plan", "hand"]));
     let page = call(&server, Some(&token), "read_thread", json!({"thread": thread})).await;
     let words: Vec<_> = page["messages"].as_array().unwrap().iter().map(|message| (&message["from"], &message["text"])).collect();
-    let expected = [("user", "A plan is needed."), ("plan", "Here it is."), ("desk", "I read it.")];
+    let expected = [("user", "A plan is needed."), ("plan", "Here it is."), ("door", "I read it.")];
     assert_eq!(words.iter().map(|(from, text)| (from.as_str().unwrap(), text.as_str().unwrap())).collect::<Vec<_>>(), expected);
     let seq = page["messages"][0]["seq"].as_u64().unwrap();
     let later = call(&server, None, "read_thread", json!({"thread": thread, "after": seq, "limit": 1})).await;
@@ -226,7 +261,7 @@ async fn what_is_not_the_protocol_is_refused() {
 #[tokio::test]
 async fn a_tool_does_what_the_callers_token_allows_and_where() {
     let (server, stage) = Server::with_terminals_in(Mode::Token).await;
-    server.session("planner").await;
+    let planner = server.session("planner").await["id"].clone();
     let begun = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1;
     let other = server.as_operator(Method::POST, "/threads", json!({"name": "other"})).await.1;
     let token = async |wanted: Value| {
@@ -258,7 +293,8 @@ async fn a_tool_does_what_the_callers_token_allows_and_where() {
         (&bound, send, json!({"thread": "home", "message": "x", "from": "user"}), "forbidden"),
         (&ann, send, json!({"thread": "home", "message": "x"}), "wrong_speaker"),
         (&server.key, send, json!({"thread": "home", "message": "x", "from": "user"}), "wrong_speaker"),
-        (&session, send, json!({"thread": "home", "message": "x", "from": "user"}), "forbidden"),
+        (&session, "read_thread", json!({"thread": "home"}), "thread_not_found"),
+        (&session, send, json!({"thread": planner, "message": "x", "from": "user"}), "forbidden"),
     ];
     for (token, tool, arguments, code) in cases {
         assert_eq!(refused(&server, Some(token), tool, arguments.clone()).await, code, "{tool} {arguments}");

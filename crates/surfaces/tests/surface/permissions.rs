@@ -14,7 +14,13 @@ async fn only_a_person_answers_and_only_what_is_offered() {
     let mut frames = server.stream(&format!("/threads/{thread}/events/stream?after=0")).await;
     server.say(&thread, "user", "@careful clean up").await;
     let asked = frames.until(|event| event["type"] == "permission").await;
-    assert_eq!((&asked["content"]["action"], &asked["content"]["options"]), (&json!("rm -r build"), &json!(["allow", "deny"])));
+    assert_eq!(
+        (&asked["content"]["action"], &asked["content"]["options"]),
+        (
+            &json!("rm -r build"),
+            &json!([{"id": "allow", "label": "allow", "kind": "allow_once"}, {"id": "deny", "label": "deny", "kind": "reject_once"}])
+        )
+    );
     let path = "/permissions/p-1/answer";
 
     let refusals = [
@@ -22,6 +28,7 @@ async fn only_a_person_answers_and_only_what_is_offered() {
         (json!({"thread": thread}), 422, "invalid_field"),
         (json!({"thread": thread, "option": "allow", "always": true}), 422, "unknown_field"),
         (json!({"thread": thread, "option": "alow"}), 422, "unknown_option"),
+        (json!({"thread": thread, "option": "3"}), 422, "unknown_option"),
         (json!({"thread": thread, "option": "allow", "from": "careful"}), 403, "humans_only"),
         (json!({"thread": "nowhere", "option": "allow"}), 404, "thread_not_found"),
     ];
@@ -34,11 +41,13 @@ async fn only_a_person_answers_and_only_what_is_offered() {
         let by_program = json!({"thread": thread, "option": "allow", "from": from});
         assert_eq!(code(server.post_as(&stage.token("planner"), path, by_program).await), (403, "forbidden".into()));
     }
-    assert_eq!(code(server.post(path, body.clone()).await), (403, "forbidden".into()), "nobody knows who this is");
+    assert_eq!(code(server.unproven(Method::POST, path, body.clone()).await), (403, "forbidden".into()), "nobody knows who this is");
     assert_eq!(code(server.as_operator(Method::POST, "/permissions/p-2/answer", body.clone()).await), (409, "permission_closed".into()));
 
     let (status, answered) = server.as_operator(Method::POST, path, body.clone()).await;
     assert_eq!((status, &answered["event"]["content"]["option"]), (200, &json!("allow")), "{answered}");
     frames.until(|event| event["content"] == "You said allow.").await;
-    assert_eq!(code(server.as_operator(Method::POST, path, body).await), (409, "permission_closed".into()));
+    let (status, late) = server.as_operator(Method::POST, path, json!({"thread": thread, "option": "2"})).await;
+    let message = late["error"]["message"].as_str().unwrap_or_default();
+    assert!(status == 409 && message.starts_with("user answered “allow” already, at 20"), "{late}");
 }

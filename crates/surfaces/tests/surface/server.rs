@@ -13,13 +13,14 @@ use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::SystemClock;
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
-use moothall_engine::sessions::{SessionHost, SessionParts};
+use moothall_engine::sessions::{ClientRights, SessionHost, SessionParts, SessionsConfig};
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::participant::{Profile, Runtime};
+use moothall_kernel::permission::{PermissionOption, Question};
 use moothall_kernel::policy::Policy;
 use moothall_surfaces::{HttpOptions, serve};
-use reqwest::{Client, Method, Response};
+use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -103,9 +104,9 @@ struct Careful(tokio::sync::watch::Sender<Option<String>>);
 #[async_trait]
 impl Work for Careful {
     async fn run(&self, _: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
-        let options = vec!["allow".into(), "deny".into()];
+        let question = Box::new(Question::new("rm -r build", PermissionOption::allow_or_deny()));
         let within = moothall_kernel::time::Millis::from_secs(600);
-        out.report(Report::Permission { permission: "p-1".into(), action: "rm -r build".into(), options, within });
+        out.report(Report::Permission { permission: "p-1".into(), question, within });
         let mut told = self.0.subscribe();
         let answer = told.wait_for(Option::is_some).await.map(|told| told.clone().unwrap_or_default());
         (Ok(format!("You said {}.", answer.unwrap_or_default())), Usage::default())
@@ -146,6 +147,8 @@ pub struct Server {
     pub client: Client,
     /// The start-up credential.
     pub key: String,
+    /// Whether requests show it where a test says nothing else.
+    signed: bool,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<()>,
 }
@@ -160,9 +163,10 @@ impl Server {
         Self::open(mode, None).await
     }
 
-    /// A server with terminals.
+    /// A server with terminals, and its owner as the client: nobody else drives sessions.
     pub async fn with_terminals() -> (Self, Arc<Stage>) {
-        Self::with_terminals_in(Mode::Local).await
+        let (server, stage) = Self::with_terminals_in(Mode::Local).await;
+        (Self { signed: true, ..server }, stage)
     }
 
     pub async fn with_terminals_in(mode: Mode) -> (Self, Arc<Stage>) {
@@ -170,27 +174,60 @@ impl Server {
         (Self::open(mode, Some(stage.clone())).await, stage)
     }
 
+    /// A server with terminals whose agents may start `demo` by themselves in one folder.
+    pub async fn with_startable(mode: Mode, folder: &std::path::Path) -> (Self, Arc<Stage>) {
+        Self::with_rights(mode, ClientRights { startable_by_agents: true, ..ClientRights::default() }, folder).await
+    }
+
+    /// A server with terminals whose operator grants this to the sessions of `demo`.
+    pub async fn with_rights(mode: Mode, demo: ClientRights, folder: &std::path::Path) -> (Self, Arc<Stage>) {
+        let stage = Arc::<Stage>::default();
+        let config = SessionsConfig { folders: vec![folder.to_owned()], ..SessionsConfig::default() };
+        let clients = [("demo".to_owned(), demo)].into();
+        let sessions = SessionParts { host: stage.clone(), config, clients };
+        (Self::with_parts(mode, Some(sessions), |options| options).await, stage)
+    }
+
     async fn open(mode: Mode, host: Option<Arc<dyn SessionHost>>) -> Self {
+        Self::open_with(mode, host, |options| options).await
+    }
+
+    /// The same, reached in another way.
+    pub async fn open_with(mode: Mode, host: Option<Arc<dyn SessionHost>>, differ: impl FnOnce(HttpOptions) -> HttpOptions) -> Self {
+        Self::with_parts(mode, host.map(SessionParts::new), differ).await
+    }
+
+    async fn with_parts(mode: Mode, sessions: Option<SessionParts>, differ: impl FnOnce(HttpOptions) -> HttpOptions) -> Self {
         let log = Arc::new(MemoryLog::new());
         let parts = HallParts {
             log: log.clone(),
             clock: Arc::new(SystemClock),
             registry: registry(),
             defaults: Policy::default(),
+            budgets: Default::default(),
             owner: "test".into(),
         };
-        let hall = Hall::open_with(parts, host.map(SessionParts::new)).await.unwrap();
+        let hall = Hall::open_with(parts, sessions).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let shutdown = async move { drop(stopped.await) };
         let secret = Secret::fresh(TokenKind::Startup).unwrap();
         let key = secret.reveal().to_owned();
-        let options = HttpOptions { mode, startup: Some(secret), ..HttpOptions::new(address) };
+        let options = differ(HttpOptions { mode, startup: Some(secret), ..HttpOptions::new(address) });
         let task = tokio::spawn(serve(listener, hall.clone(), options, shutdown));
         // Another test of this process may have come first.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Self { address, hall, log, client: Client::builder().no_proxy().tls_certs_only([]).build().unwrap(), key, stop: Some(stop), task }
+        Self {
+            address,
+            hall,
+            log,
+            client: Client::builder().no_proxy().tls_certs_only([]).build().unwrap(),
+            key,
+            signed: false,
+            stop: Some(stop),
+            task,
+        }
     }
 
     /// Begins to go down.
@@ -207,12 +244,17 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.client.request(method, self.url(path));
+        if self.signed { request.bearer_auth(&self.key) } else { request }
+    }
+
     pub async fn get(&self, path: &str) -> (u16, Value) {
-        answer(soon(self.client.get(self.url(path)).send()).await.unwrap()).await
+        answer(soon(self.request(Method::GET, path).send()).await.unwrap()).await
     }
 
     pub async fn post(&self, path: &str, body: Value) -> (u16, Value) {
-        answer(soon(self.client.post(self.url(path)).json(&body).send()).await.unwrap()).await
+        answer(soon(self.request(Method::POST, path).json(&body).send()).await.unwrap()).await
     }
 
     /// A request with a credential; without a body where that is null.
@@ -222,13 +264,18 @@ impl Server {
         answer(soon(request.send()).await.unwrap()).await
     }
 
+    /// A request without a credential.
+    pub async fn unproven(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
+        answer(soon(self.client.request(method, self.url(path)).json(&body).send()).await.unwrap()).await
+    }
+
     /// A request of whoever started the server.
     pub async fn as_operator(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
         self.with(&self.key, method, path, body).await
     }
 
     pub async fn post_with_key(&self, path: &str, key: &str, body: Value) -> (u16, Value) {
-        answer(soon(self.client.post(self.url(path)).header("idempotency-key", key).json(&body).send()).await.unwrap()).await
+        answer(soon(self.request(Method::POST, path).header("idempotency-key", key).json(&body).send()).await.unwrap()).await
     }
 
     /// The same, by the program of a session.
@@ -241,6 +288,19 @@ impl Server {
         let (status, session) = self.as_operator(Method::POST, "/sessions", json!({"client": "demo", "name": name})).await;
         assert_eq!(status, 200, "{session}");
         session
+    }
+
+    /// A person brings sessions together in a conversation; gives that.
+    pub async fn introduce(&self, sessions: &[&str]) -> String {
+        let (status, thread) = self.as_operator(Method::POST, "/threads", json!({"name": "introduced"})).await;
+        assert_eq!(status, 200, "{thread}");
+        let thread = thread["id"].as_str().unwrap().to_owned();
+        for session in sessions {
+            let invite = json!({"type": "control", "from": "user", "content": {"invite": {"profile": {"session": session}}}});
+            let (status, invited) = self.as_operator(Method::POST, &format!("/threads/{thread}/events"), invite).await;
+            assert_eq!(status, 200, "{invited}");
+        }
+        thread
     }
 
     /// A body as it is, announced as JSON.
@@ -305,7 +365,7 @@ impl Server {
 
     /// Opens a stream of a thread, or of the hall.
     pub async fn stream(&self, path: &str) -> Frames {
-        let response = soon(self.client.get(self.url(path)).send()).await.unwrap();
+        let response = soon(self.request(Method::GET, path).send()).await.unwrap();
         assert_eq!(response.status(), 200);
         Frames::of(response)
     }

@@ -1,5 +1,6 @@
 //! Sessions over HTTP.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::server::{Frames, Server, answer, soon};
@@ -80,7 +81,7 @@ async fn what_is_not_there_is_not_found() {
     assert_eq!(code(&refused), (404, "session_not_found"));
     let server = Server::start().await;
     assert_eq!(code(&server.get("/sessions").await), (501, "no_terminals"));
-    assert_eq!(code(&server.post("/sessions", json!({"client": "demo"})).await), (501, "no_terminals"));
+    assert_eq!(code(&server.as_operator(Method::POST, "/sessions", json!({"client": "demo"})).await), (501, "no_terminals"));
 }
 
 #[tokio::test]
@@ -123,6 +124,7 @@ async fn words_reach_a_session_and_can_be_read_again() {
 async fn a_token_says_which_session_asks() {
     let (server, stage) = Server::with_terminals().await;
     let (planner, reviewer) = (server.session("planner").await, server.session("reviewer").await);
+    server.introduce(&["planner", "reviewer"]).await;
     let token = stage.token("planner");
     let say = |body: Value| server.post_as(&token, "/sessions/reviewer/messages", body);
     let (status, first) = say(json!({"message": "Shall we?", "direct": true})).await;
@@ -191,14 +193,14 @@ async fn a_session_takes_part_in_a_thread() {
 async fn a_server_that_goes_down_says_so_to_those_who_look_at_a_screen() {
     let (mut server, _stage) = Server::with_terminals().await;
     server.session("planner").await;
-    let response = soon(server.client.get(server.url("/sessions/planner/screen/stream")).send()).await.unwrap();
+    let response = soon(server.client.get(server.url("/sessions/planner/screen/stream")).bearer_auth(&server.key).send()).await.unwrap();
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     let mut frames = server.stream("/sessions/planner/screen/stream").await;
     frames.next().await.unwrap();
     server.shut_down();
     assert_eq!(frames.next().await.unwrap().name.as_deref(), Some("going-away"));
     drop(response);
-    let wrong = soon(server.client.get(server.url("/sessions/nobody")).send()).await;
+    let wrong = soon(server.client.get(server.url("/sessions/nobody")).bearer_auth(&server.key).send()).await;
     // Whether it still answers is a matter of time; if it does, it does so properly.
     if let Ok(response) = wrong {
         assert_eq!(answer(response).await.0, 404);
@@ -276,4 +278,49 @@ async fn a_doorbell_rings_when_sessions_or_links_change() {
     tokio::join!(rung(&mut bells, "no link", async || linked(0).await), server.post(&path, json!({})));
     let end = format!("/sessions/{}/end", ada["id"].as_str().unwrap());
     tokio::join!(rung(&mut bells, "one is over", async || state("ada").await == "ended"), server.post(&end, json!({})));
+}
+
+/// In local mode too: neither a session's own routes nor a conversation that is typed into its terminal.
+#[tokio::test]
+async fn without_a_credential_nothing_reaches_a_terminal() {
+    let (server, stage) = Server::with_terminals().await;
+    let home = server.session("ada").await["id"].as_str().unwrap().to_owned();
+    server.session("bob").await;
+    let link = server.post("/links", json!({"members": [{"session": "ada"}, {"session": "bob"}]})).await.1["link"]["id"].clone();
+    let (link, thread) = (link.as_str().unwrap(), server.thread("mention_only").await);
+    let started = stage.count();
+    let events = |thread: &str| format!("/threads/{thread}/events");
+    let invite = json!({"type": "control", "from": "user", "content": {"invite": {"profile": {"session": "ada"}}}});
+    let go_on = json!({"type": "control", "from": "user", "content": {"resume": true}});
+    let words = json!({"from": "user", "content": "@ada run it"});
+    let refused = [
+        ("/sessions".to_owned(), json!({"client": "demo"})),
+        ("/sessions/ada/messages".into(), json!({"message": "run it"})),
+        ("/sessions/ada/interrupt".into(), json!({})),
+        ("/sessions/ada/end".into(), json!({})),
+        ("/links".into(), json!({"members": [{"session": "ada"}, {"session": "bob"}]})),
+        (format!("/links/{link}/close"), json!({})),
+        (events(&home), words.clone()),
+        (events(link), words.clone()),
+        (events(link), go_on),
+        (format!("/threads/{home}/commands"), json!({"from": "user", "text": "/ask ada"})),
+        (format!("/threads/{home}/stop"), json!({"from": "user"})),
+        (events(&thread), invite.clone()),
+    ];
+    for (path, body) in refused {
+        let refused = server.unproven(Method::POST, &path, body.clone()).await;
+        assert_eq!(code(&refused), (403, "forbidden"), "{path} {body}: {}", refused.1);
+        assert!(refused.1["error"]["message"].as_str().unwrap().contains("moothall token create"), "{}", refused.1);
+    }
+    for path in ["screen", "screen/stream", "data", "attach"] {
+        assert_eq!(server.unproven(Method::GET, &format!("/sessions/ada/{path}"), json!({})).await.0, 403, "{path}");
+    }
+    assert_eq!(stage.count(), started);
+    // Whoever is not known still sees that they are there, and their conversations.
+    let listed = server.unproven(Method::GET, "/sessions", json!({})).await;
+    assert_eq!((listed.0, listed.1["sessions"].as_array().unwrap().len()), (200, 2));
+    // A person brings a session into a conversation, and is heard there.
+    assert_eq!(server.post(&events(&thread), invite).await.0, 200);
+    assert_eq!(server.unproven(Method::POST, &events(&thread), words).await.0, 200);
+    assert!(soon(stage.taken(0)).await.contains("run it"));
 }

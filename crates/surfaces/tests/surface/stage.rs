@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use moothall_engine::sessions::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, View};
+use moothall_engine::sessions::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Reports, SessionHost, View};
 use tokio::sync::{broadcast, watch};
 
 /// One pane.
@@ -85,7 +85,8 @@ impl Stage {
 
     /// Lets the newest program ask something.
     pub fn ask(&self, action: &str) {
-        self.panes().last_mut().unwrap().dialog = Some(Dialog { action: action.into(), options: vec!["Yes".into(), "No".into()] });
+        self.panes().last_mut().unwrap().dialog =
+            Some(Dialog { action: action.into(), partial: false, options: vec!["Yes".into(), "No".into()] });
         self.show("May I?");
     }
 
@@ -104,8 +105,8 @@ impl SessionHost for Stage {
         vec![("demo".into(), "A program for tests".into())]
     }
 
-    fn has_hooks(&self, _: &str) -> bool {
-        true
+    fn reports(&self, _: &str) -> Reports {
+        Reports::ALL
     }
 
     async fn start(&self, launch: &Launch) -> Result<Pane, HostFault> {
@@ -133,6 +134,11 @@ impl SessionHost for Stage {
         })
     }
 
+    async fn choose(&self, pane: &Pane, _: &str, dialog: &Dialog, _: usize) -> Result<(), HostFault> {
+        let refused = HostFault::Refused("something else stands there".into());
+        self.with(pane, |seen| seen.dialog.take_if(|shown| shown.is_same(dialog)).map(drop))?.ok_or(refused)
+    }
+
     async fn paste(&self, pane: &Pane, _: &str, text: &str) -> Result<(), HostFault> {
         self.with(pane, |seen| seen.composer = text.into())
     }
@@ -144,7 +150,7 @@ impl SessionHost for Stage {
                 seen.taken.push(text);
                 true
             }
-            Key::Escape | Key::Option(_) => {
+            Key::Escape => {
                 seen.dialog = None;
                 false
             }

@@ -21,6 +21,8 @@ pub fn said(body: &str) -> Event {
         mentions: Vec::new(),
         depth: 0,
         typed_at: None,
+        unproven: false,
+        unasked: false,
         reply_to: None,
         turn: None,
         tags: Vec::new(),
@@ -46,6 +48,7 @@ pub fn batch(stream: &str, head: u64) -> StreamBatch {
         events: Vec::new(),
         claims: Vec::new(),
         deliveries: Vec::new(),
+        charges: Vec::new(),
         catalog: catalog(stream),
     }
 }

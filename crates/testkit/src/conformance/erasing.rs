@@ -14,7 +14,7 @@ fn erased(seq: u64) -> Event {
 /// Neither on the next read nor on one that begins there; all else about the event is as it was.
 pub async fn erased_words_are_not_read_again<S: Subject>(subject: S) {
     let log = subject.log();
-    let kept = Event::Kept { participant: ParticipantId::user(), turn: None, because: KeptBecause::Late, body: "kept".into() };
+    let kept = Event::Kept { participant: ParticipantId::user(), turn: None, because: KeptBecause::Late, counted: 0, body: "kept".into() };
     let long = "secret ".repeat(10_000);
     log.append(vec![batch("a", 0).says("one").says(&long).event(kept), batch("b", 0).says("theirs").says("too")]).await.unwrap();
     let before = log.read(&"a".into(), Seq(0), 100).await.unwrap().events;

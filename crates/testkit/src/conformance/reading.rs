@@ -1,6 +1,7 @@
 //! Reading: what was appended, in order, page by page.
 
-use moothall_engine::ports::{EventLog, LogError, Page};
+use moothall_engine::codec;
+use moothall_engine::ports::{EventLog, LogError, PAGE_BYTES_MAX, Page};
 use moothall_kernel::event::{Change, Event, KeptBecause, Outcome, To, Usage};
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
 use moothall_kernel::policy::Policy;
@@ -13,15 +14,18 @@ use super::build::{Builder, at, batch, places, words};
 pub async fn events_come_back_as_they_were<S: Subject>(subject: S) {
     let log = subject.log();
     let user = ParticipantId::user();
-    let kept = Event::Kept { participant: user.clone(), turn: Some(TurnNo(1)), because: KeptBecause::Late, body: "too late".into() };
+    let kept =
+        Event::Kept { participant: user.clone(), turn: Some(TurnNo(1)), because: KeptBecause::Late, counted: 0, body: "too late".into() };
     let content = serde_json::json!({"deep": [1, {"q": "\"\u{0}\u{1f600}"}], "big": 9_007_199_254_740_993_i64});
+    let (to, kind, tags) = (To::All, "x".to_owned(), vec!["t".to_owned()]);
+    let foreign = Event::Foreign { from: user.clone(), to, kind, content, tags, reply_to: None, unproven: true };
     let usage = Usage { ms: 5, ..Usage::default() };
     let written = batch("a", 0)
         .event(Event::Created { name: "A \"hall\"\n".into(), by: user.clone(), policy: Policy::default() })
-        .event(Event::Controlled { by: user.clone(), changes: vec![Change::Released, Change::Paused { on: true }] })
+        .event(Event::Controlled { by: user.clone(), changes: vec![Change::Released, Change::Paused { on: true }], unproven: false })
         .event(Event::RoundClosed)
         .event(kept)
-        .event(Event::Foreign { from: user.clone(), to: To::All, kind: "x".into(), content, tags: vec!["t".into()], reply_to: None })
+        .event(foreign)
         .event(Event::TurnEnded { turn: TurnNo(1), participant: user, attempt: 1, outcome: Outcome::Spoke, fault: None, usage })
         .event(Event::Resumed { downtime: Millis(5) })
         .says("")
@@ -53,6 +57,35 @@ pub async fn pages_join_without_a_gap<S: Subject>(subject: S) {
         assert_eq!(words(&read), bodies);
         assert_eq!(places(&read), (1..=23).collect::<Vec<_>>());
     }
+}
+
+/// Events are counted in bytes too; one that is larger than a page comes alone.
+pub async fn a_page_is_bounded_in_bytes<S: Subject>(subject: S) {
+    let log = subject.log();
+    let long = |n: usize| format!("{n} ").repeat(PAGE_BYTES_MAX / 8);
+    let content = serde_json::json!({ "own": "x".repeat(PAGE_BYTES_MAX / 2) });
+    let foreign = Event::Foreign {
+        from: ParticipantId::user(),
+        to: To::All,
+        kind: "x".into(),
+        content,
+        tags: Vec::new(),
+        reply_to: None,
+        unproven: false,
+    };
+    let all = (1..=9).fold(batch("a", 0), |batch, n| batch.says(&long(n)));
+    let all = all.says(&"huge ".repeat(PAGE_BYTES_MAX)).says("short").event(foreign.clone()).event(foreign);
+    log.append(vec![all]).await.unwrap();
+    let (mut after, mut sizes) = (Seq(0), Vec::new());
+    while after < Seq(13) {
+        let page = log.read(&"a".into(), after, 100).await.unwrap();
+        let bytes: usize = page.events.iter().map(|recorded| codec::weight(&recorded.event)).sum();
+        assert!(bytes <= PAGE_BYTES_MAX + 1024 || page.events.len() == 1, "{bytes} bytes in {} events", page.events.len());
+        assert_eq!(page.through, Seq(after.0 + page.events.len() as u64));
+        after = page.through;
+        sizes.push(page.events.len());
+    }
+    assert_eq!(sizes, [3, 3, 3, 1, 2, 1]);
 }
 
 /// Nothing, and one goes on from where one was.

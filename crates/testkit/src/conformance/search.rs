@@ -53,7 +53,7 @@ fn invited(id: &str, nickname: Option<&str>) -> Event {
         number: None,
         part: None,
     };
-    Event::Controlled { by: ParticipantId::user(), changes: vec![change] }
+    Event::Controlled { by: ParticipantId::user(), changes: vec![change], unproven: false }
 }
 
 /// Two conversations, one after the other.
@@ -139,7 +139,8 @@ pub async fn filters_narrow<S: Subject>(subject: S) {
 /// Neither what was kept in the trace, nor what is no message.
 pub async fn only_what_was_said_to_all_is_found<S: Subject>(subject: S) {
     let log = subject.log();
-    let kept = Event::Kept { participant: ParticipantId::user(), turn: None, because: KeptBecause::Late, body: "secret plan".into() };
+    let kept =
+        Event::Kept { participant: ParticipantId::user(), turn: None, because: KeptBecause::Late, counted: 0, body: "secret plan".into() };
     let created = Event::Created { name: "secret".into(), by: ParticipantId::user(), policy: Default::default() };
     log.append(vec![batch("a", 0).event(created).event(kept).says("").says("no secret")]).await.unwrap();
     assert_eq!(found(log, "secret", &[]).await, ["a:4"]);

@@ -1,7 +1,7 @@
 //! Sessions: one row for each, and who waits for whom.
 
 use moothall_engine::ports::EventLog;
-use moothall_engine::sessions::{Origin, Pane, Session};
+use moothall_engine::sessions::{Origin, Pane, Session, Starter};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Timestamp;
 
@@ -20,7 +20,20 @@ fn session(id: &str) -> Session {
         token_hash: "00".into(),
         started_at: Timestamp::from_millis(5),
         ended: None,
+        started_by: None,
     }
+}
+
+/// Each room once, and only its own.
+async fn check_rooms(book: &dyn moothall_engine::ports::SessionBook) {
+    for (session, room) in [("a", "t2"), ("a", "t1"), ("a", "t1"), ("b", "t1")] {
+        book.enter(&session.into(), &room.into()).await.unwrap();
+    }
+    book.leave(&"a".into(), &"t2".into()).await.unwrap();
+    book.leave(&"a".into(), &"t3".into()).await.unwrap();
+    book.enter(&"a".into(), &"t0".into()).await.unwrap();
+    assert_eq!(book.rooms(&"a".into()).await.unwrap(), ["t0".into(), "t1".into()]);
+    assert_eq!(book.rooms(&"b".into()).await.unwrap(), ["t1".into()]);
 }
 
 /// What was kept last counts, and every field comes back.
@@ -30,7 +43,9 @@ pub async fn a_session_is_kept_as_it_was_last<S: Subject>(subject: S) {
     book.keep(&session("a")).await.unwrap();
     let pane = Some(Pane { socket: "work".into(), id: "%3".into(), pid: 77 });
     let ended = Some((Timestamp::from_millis(9), "it was over".to_owned()));
-    let last = Session { pane, ended, native: Some("n".into()), origin: Origin::Observed, ..session("b") };
+    check_rooms(book).await;
+    let started_by = Some(Starter::Session("a".into()));
+    let last = Session { started_by, pane, ended, native: Some("n".into()), origin: Origin::Observed, ..session("b") };
     book.keep(&last).await.unwrap();
     assert_eq!(book.all().await.unwrap(), [session("a"), last]);
 }

@@ -29,7 +29,7 @@ Other options are taken and ignored. What a prompt may hold, anywhere in it:
   [say:TEXT]          answer TEXT
   [silent]            answer nothing
   [work:MS]           take that long for this turn; `[work:hold]` works until Esc is pressed
-  [ask:ACTION]        ask for permission first; \"no\" ends the turn with \"Not allowed: ACTION\"
+  [ask:ACTION]        ask for permission first; \"no\" ends the turn with \"Not allowed: ACTION\"; of several, one after the other
   [shell]             become a shell
   [die] [die:CODE]    exit
 

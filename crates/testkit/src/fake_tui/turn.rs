@@ -1,5 +1,6 @@
 //! A turn of the stand-in: what its prompt asks of it, and how it ends.
 
+use std::collections::VecDeque;
 use std::io::Write;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,6 +15,8 @@ pub(super) struct Turn {
     /// When its work is done; never, when it is to be interrupted.
     pub(super) until: Option<Instant>,
     denied: Option<String>,
+    /// What it asks, one after the other.
+    asks: VecDeque<String>,
 }
 
 impl Tui {
@@ -40,14 +43,15 @@ impl Tui {
             Some(millis) => Some(Instant::now() + Duration::from_millis(millis.parse().unwrap_or_default())),
             None => Some(Instant::now() + self.options.work),
         };
-        if let Some(action) = directive(&prompt, "ask") {
-            self.ask(action.to_owned());
-        }
-        self.turn = Some(Turn { prompt, until, denied: None });
+        let asks = directives(&prompt, "ask").map(str::to_owned).collect();
+        self.turn = Some(Turn { prompt, until, denied: None, asks });
+        self.ask_next();
         Next::On
     }
 
-    fn ask(&mut self, action: String) {
+    /// Asks the next that the turn asks for; nothing when there is no more.
+    fn ask_next(&mut self) {
+        let Some(action) = self.turn.as_mut().and_then(|turn| turn.asks.pop_front()) else { return };
         self.questions += 1;
         let payload = self.payload("PermissionRequest", json!({"tool_name": "Bash", "tool_input": {"command": action}}));
         for command in self.options.hooks("PermissionRequest") {
@@ -69,7 +73,9 @@ impl Tui {
         if let Some(turn) = self.turn.as_mut().filter(|_| !allowed) {
             turn.denied = Some(action);
             turn.until = Some(Instant::now());
+            turn.asks.clear();
         }
+        self.ask_next();
         Next::On
     }
 
@@ -127,7 +133,9 @@ impl Tui {
     fn log(&self, prompt: &str) {
         let Some(path) = &self.options.log else { return };
         let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-        let written = file.and_then(|mut file| writeln!(file, "{}", json!({ "prompt": prompt })));
+        // Several programs may share the file, and one write is never torn by another.
+        let line = format!("{}\n", json!({ "prompt": prompt }));
+        let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
         if let Err(why) = written {
             eprintln!("{}: {why}", path.display());
         }
@@ -136,17 +144,29 @@ impl Tui {
 
 /// The value of `[name:value]`.
 fn directive<'a>(prompt: &'a str, name: &str) -> Option<&'a str> {
-    let (_, rest) = prompt.split_once(&format!("[{name}:"))?;
-    rest.split_once(']').map(|(value, _)| value)
+    directives(prompt, name).next()
+}
+
+/// The values of all `[name:value]`, in order.
+fn directives<'a>(prompt: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+    let begin = format!("[{name}:");
+    let mut rest = prompt;
+    std::iter::from_fn(move || {
+        let (_, after) = rest.split_once(&begin)?;
+        let (value, more) = after.split_once(']')?;
+        rest = more;
+        Some(value)
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::directive;
+    use super::{directive, directives};
 
     #[test]
     fn directives_stand_anywhere() {
         assert_eq!(directive("Ann:\n\nhello [work:20] [say:yes, I do] ", "say"), Some("yes, I do"));
         assert_eq!(directive("[work:", "work"), None);
+        assert_eq!(directives("[ask:a] and [ask:b] [ask:", "ask").collect::<Vec<_>>(), ["a", "b"]);
     }
 }

@@ -119,7 +119,7 @@ impl World {
         let recorded = self.rng.pick(&said)?;
         let Event::Posted(posted) = &recorded.event else { return None };
         let id = recorded.id(self.hosts[room].committed.stream());
-        Some(Cause { seq: recorded.seq, id, from: posted.from.clone(), depth: posted.depth })
+        Some(Cause { seq: recorded.seq, id, from: posted.from.clone(), depth: posted.depth, unproven: posted.lacks_person() })
     }
 
     fn say(&mut self, room: usize) {
@@ -128,7 +128,7 @@ impl World {
     }
 
     fn speak_unasked(&mut self, room: usize) {
-        let by = Actor { id: self.somebody(room), human: false };
+        let by = Actor::named(self.somebody(room));
         match self.rng.below(12) {
             0 => self.client(room, Command::Pass { by, to: None }),
             1 => {
@@ -143,13 +143,13 @@ impl World {
     /// Agents fall into saying the same.
     fn repeat(&mut self, room: usize) {
         for _ in 0..3 {
-            let by = Actor { id: self.somebody(room), human: false };
+            let by = Actor::named(self.somebody(room));
             self.post(room, by, Some("the same again"));
         }
     }
 
     fn control(&mut self, room: usize) {
-        let by = if self.rng.chance(90) { people::person(&mut self.rng) } else { Actor { id: self.somebody(room), human: false } };
+        let by = if self.rng.chance(90) { people::person(&mut self.rng) } else { Actor::named(self.somebody(room)) };
         let count = if self.rng.chance(15) { 2 } else { 1 };
         let controls = (0..count).map(|_| self.wish(room)).collect();
         self.client(room, Command::Control { by, controls });

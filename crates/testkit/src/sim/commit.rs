@@ -72,7 +72,7 @@ impl World {
     fn decide_one(&mut self, room: usize, mut request: Request, batch: &mut Batch) -> Result<Decision, Objection> {
         self.confuse_attempts(room, &mut request);
         let now = self.clock();
-        let facts = Facts { offline: self.offline[room].clone() };
+        let facts = Facts { offline: self.offline[room].clone(), budgets: self.budgets.clone(), ..Facts::default() };
         let host = &mut self.hosts[room];
         let twin = self.rng.chance(5).then(|| host.working.clone());
         let before: BTreeSet<String> = host.working.bindings().map(str::to_owned).collect();

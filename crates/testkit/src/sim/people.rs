@@ -35,6 +35,7 @@ pub(crate) fn person(rng: &mut Rng) -> Actor {
     match rng.below(10) {
         0 => Actor::human(ZOE),
         1 => Actor::human(MIA),
+        2 => Actor::unproven(ParticipantId::USER),
         _ => Actor::named(ParticipantId::USER),
     }
 }

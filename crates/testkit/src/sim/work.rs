@@ -5,6 +5,7 @@ use moothall_kernel::compose::compose;
 use moothall_kernel::event::{Event, Fault, To, Usage};
 use moothall_kernel::ids::{PermissionId, Seq};
 use moothall_kernel::participant::{OnLost, Runtime};
+use moothall_kernel::permission::{PermissionOption, Question};
 use moothall_kernel::policy::PolicyName;
 use moothall_kernel::time::Millis;
 
@@ -148,8 +149,8 @@ impl World {
             Report::Ask(within) => {
                 self.last_permission += 1;
                 let permission = PermissionId::new(format!("p{}", self.last_permission));
-                let options = vec!["allow".to_owned(), "reject".to_owned()];
-                Command::AskPermission { permission, turn, action: "run \u{1b}[31mrm".into(), options, within: Millis(*within) }
+                let question = Box::new(Question::new("run \u{1b}[31mrm", PermissionOption::allow_or_deny()));
+                Command::AskPermission { permission, turn, question, within: Millis(*within) }
             }
             Report::Answer | Report::Pass | Report::Empty | Report::TooLong | Report::Directive | Report::Fail => {
                 return self.finish(job, report);
@@ -162,7 +163,7 @@ impl World {
     fn finish(&mut self, job: &Job, report: &Report) -> Request {
         let state = &self.hosts[job.room].committed;
         let result = agents::result(&mut self.rng, job, report, state, &mut self.marks);
-        let by = Actor { id: job.participant.clone(), human: false };
+        let by = Actor::named(job.participant.clone());
         match result {
             Ok(text) if job.runtime == Runtime::Remote => {
                 let posted = !text.trim().is_empty() && (*report != Report::Pass || self.rng.chance(50));
@@ -190,9 +191,9 @@ impl World {
         for recorded in self.log.read(room, Seq(0)) {
             match recorded.event {
                 Event::PermissionRequested { permission, .. } => open.push(permission),
-                Event::PermissionAnswered { permission, .. } | Event::PermissionExpired { permission } => {
-                    open.retain(|id| *id != permission)
-                }
+                Event::PermissionAnswered { permission, .. }
+                | Event::PermissionExpired { permission }
+                | Event::PermissionWithdrawn { permission, .. } => open.retain(|id| *id != permission),
                 _ => {}
             }
         }

@@ -1,8 +1,10 @@
 //! One run: conversations, their hosts, the disk beneath and the clock above.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use moothall_kernel::Conversation;
+use moothall_kernel::budget::{Budgets, Limit, Limits};
 use moothall_kernel::command::{Actor, Command, Control};
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::ParticipantId;
@@ -40,6 +42,8 @@ pub(crate) struct World {
     pub(crate) benches: Vec<Bench>,
     pub(crate) readers: Vec<Vec<Reader>>,
     pub(crate) offline: Vec<BTreeSet<ParticipantId>>,
+    /// What each conversation may spend, in some worlds.
+    pub(crate) budgets: Arc<Budgets>,
     pub(crate) marks: Marks,
     /// Marks that reached the disk, seen or kept.
     pub(crate) filed: BTreeSet<(usize, usize)>,
@@ -64,15 +68,19 @@ impl World {
         let mut rng = Rng::new(seed);
         let rooms = rng.between(1, 3) as usize;
         let habits = Habits::new(&mut rng);
+        let turns = seed.is_multiple_of(4).then_some(3 + seed % 30);
+        let limits = Limits { conversation: Limit { turns, ..Limit::default() }, ..Limits::default() };
+        let budgets = Arc::new(Budgets { limits, ..Budgets::default() });
         Self {
             bug,
             time: DAWN,
             skew: 0,
             log: ModelLog::new(rooms, bug),
             hosts: Vec::new(),
-            benches: (0..rooms).map(|room| Bench::new(Conversation::new(stream(room)))).collect(),
+            benches: (0..rooms).map(|room| Bench::new(Conversation::new(stream(room)), turns)).collect(),
             readers: (0..rooms).map(|_| Vec::new()).collect(),
             offline: vec![BTreeSet::new(); rooms],
+            budgets,
             marks: Marks::default(),
             filed: BTreeSet::new(),
             jobs: Vec::new(),

@@ -35,10 +35,10 @@ pub fn news(event: &str, payload: &Value) -> Option<HookNews> {
         STOP => Some(stopped(text(payload, LAST_WORDS))),
         // What it says then is the text of an error, not the agent's.
         "StopFailure" => Some(HookNews::Failed { message: failure(payload) }),
-        PERMISSION => Some(HookNews::Asks { action: action(payload) }),
+        PERMISSION => Some(HookNews::Asks { action: action(payload), partial: false }),
         "Notification" => {
             let asks = field(payload, "notification_type") == "permission_prompt";
-            asks.then(|| HookNews::Asks { action: field(payload, "message").to_owned() })
+            asks.then(|| HookNews::Asks { action: field(payload, "message").to_owned(), partial: true })
         }
         // After `/clear` and `/resume` it goes on under another id of its own.
         "SessionEnd" => (!matches!(field(payload, "reason"), "clear" | "resume")).then_some(HookNews::Ended),

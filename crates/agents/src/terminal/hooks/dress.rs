@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use moothall_engine::sessions::{HostFault, Launch, SessionId};
+use moothall_engine::sessions::{HostFault, Launch, Reports, SessionId};
 use serde_json::{Value, json};
 
 use super::claude;
@@ -147,8 +147,8 @@ impl Dress for HookDress {
         Ok(parts)
     }
 
-    fn has_hooks(&self, program: &Program) -> bool {
-        vendor_of(program) != Vendor::Other
+    fn reports(&self, program: &Program) -> Reports {
+        vendor_of(program).reports()
     }
 
     fn forget(&self, session: &SessionId) -> io::Result<()> {

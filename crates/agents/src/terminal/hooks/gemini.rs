@@ -85,6 +85,10 @@ fn asks(payload: &Value) -> Option<HookNews> {
     if payload.get("notification_type").and_then(Value::as_str) != Some("ToolPermission") {
         return None;
     }
-    let details = payload.get("details").filter(|details| !details.is_null()).map(Value::to_string);
-    Some(HookNews::Asks { action: details.or_else(|| text(payload, "message")).unwrap_or_default() })
+    let details = payload.get("details").filter(|details| !details.is_null());
+    // Of a tool of others it gives the name alone.
+    let nameless = |details: &Value| details.get("type").and_then(Value::as_str) == Some("mcp") && details.get("toolArgs").is_none();
+    let partial = details.is_none_or(nameless);
+    let action = details.map(Value::to_string).or_else(|| text(payload, "message")).unwrap_or_default();
+    Some(HookNews::Asks { action, partial })
 }

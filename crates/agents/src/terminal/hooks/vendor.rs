@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use moothall_engine::sessions::HookNews;
+use moothall_engine::sessions::{HookNews, Reports};
 use moothall_kernel::text::for_terminal;
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ impl Vendor {
             Vendor::Gemini => (text(&payload, "session_id"), gemini::news(&note.event, &payload, note.recorded.as_deref())),
             Vendor::Other => (None, None),
         };
-        news.map_or(News::Nothing, |news| News::Heard { native, news: plain(news) })
+        news.map_or(News::Nothing, |news| News::Heard { native, news: cut(plain(news), note.cut) })
     }
 
     /// What has to be looked up while the program waits for its hook, because the report alone does not tell it.
@@ -90,9 +90,26 @@ impl Vendor {
         }
     }
 
+    /// What the program reports. Codex says what it took, and that it is done, with the end of a turn alone.
+    pub const fn reports(self) -> Reports {
+        match self {
+            Vendor::Claude | Vendor::Gemini => Reports::ALL,
+            Vendor::Codex => Reports { turns: true, prompts: false, questions: false },
+            Vendor::Other => Reports { turns: false, prompts: false, questions: false },
+        }
+    }
+
     /// Whether the program's hook for this event may decide a permission, and is waited for.
     pub fn waits(self, event: &str) -> bool {
         self == Vendor::Claude && event == claude::PERMISSION
+    }
+}
+
+/// The same, of a report whose end was lost.
+fn cut(news: HookNews, cut: bool) -> HookNews {
+    match news {
+        HookNews::Asks { action, partial } => HookNews::Asks { action, partial: partial || cut },
+        HookNews::Began | HookNews::Prompt { .. } | HookNews::Stopped { .. } | HookNews::Failed { .. } | HookNews::Ended => news,
     }
 }
 

@@ -52,5 +52,5 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
         [about @ .., question] if question.ends_with('?') && !about.is_empty() => about.join("\n"),
         all => all.join("\n"),
     };
-    Some(Dialog { action: about, options })
+    Some(Dialog { action: about, partial: false, options })
 }

@@ -14,6 +14,9 @@ const WORKING: &str = "esc to interrupt)";
 const WAITING: &str = "Waiting for startup";
 /// The mark of working stands this close above the composer, with what waits in between.
 const WORKING_ROWS_MAX: usize = 12;
+/// Where a question shows only the beginning of what it is about: `[… 78 lines] ctrl+a view all`.
+const CUT: &str = "[… ";
+const CUT_LINES: &str = " lines]";
 /// Below the options of a question.
 const CONFIRM: &str = "Press enter to ";
 
@@ -42,12 +45,14 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
     if !rows.last()?.text().trim().starts_with(CONFIRM) {
         return None;
     }
-    let (first, options) = options(rows, &[])?;
+    // Where there is little room, how to choose stands right below the last option.
+    let (first, options) = options(&rows[..rows.len() - 1], &[])?;
     // What is said in the conversation begins at the edge, and a question does not.
     let said = rows[..first].iter().rposition(|row| row.text().starts_with(|c| c != ' ')).map_or(0, |row| row + 1);
     let question = said + rows[said..first].iter().position(|row| row.text().trim_end().ends_with('?'))?;
     let about: Vec<String> = rows[question + 1..first].iter().map(|row| row.text().trim().to_owned()).collect();
     let about = about.join("\n").trim().to_owned();
     let question = rows[question].text().trim().to_owned();
-    Some(Dialog { action: if about.is_empty() { question } else { about }, options })
+    let partial = about.is_empty() || about.lines().any(|line| line.contains(CUT) && line.contains(CUT_LINES));
+    Some(Dialog { action: if about.is_empty() { question } else { about }, partial, options })
 }

@@ -52,7 +52,7 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
     let about: Vec<String> = rows[top + 1..first]
         .iter()
         .map(|row| row.text().trim_matches(|c| c == ' ' || FRAME.contains(&c)).to_owned())
-        .filter(|line| !line.is_empty() && !line.ends_with('?'))
+        .filter(|line| !line.is_empty())
         .collect();
-    Some(Dialog { action: about.join("\n").trim_start_matches("? ").to_owned(), options })
+    Some(Dialog { action: about.join("\n").trim_start_matches("? ").to_owned(), partial: false, options })
 }

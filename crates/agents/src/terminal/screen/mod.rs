@@ -9,6 +9,7 @@ mod codex;
 mod gemini;
 
 use moothall_engine::sessions::{Dialog, PaneState, View};
+use moothall_kernel::permission::{OptionKind, PermissionOption};
 
 use super::program::Reads;
 use cells::Row;
@@ -94,7 +95,7 @@ fn above_footer(rows: &[Row]) -> Option<usize> {
 }
 
 /// The options of a question: rows such as `❯ 1. Yes`, numbered from 1 without a gap; and the row where they begin.
-fn options(rows: &[Row], frame: &[char]) -> Option<(usize, Vec<String>)> {
+fn options(rows: &[Row], frame: &[char]) -> Option<(usize, Vec<PermissionOption>)> {
     let inner = |row: &Row| row.text().trim_matches(|c| c == ' ' || frame.contains(&c)).to_owned();
     let numbered = |row: &Row, number: usize| {
         let text = inner(row);
@@ -115,5 +116,53 @@ fn options(rows: &[Row], frame: &[char]) -> Option<(usize, Vec<String>)> {
             }
         }
     }
-    (options.len() > 1).then_some((first, options))
+    let option = |(at, label): (usize, String)| PermissionOption::new((at + 1).to_string(), label.as_str(), kind_of(&label));
+    (options.len() > 1).then(|| (first, options.into_iter().enumerate().map(option).collect()))
+}
+
+/// What an option comes to, by the words that these programs use. Only words that are known to allow nothing but this once do; whatever
+/// else begins like a yes is either known to allow more, or only what it says.
+fn kind_of(label: &str) -> OptionKind {
+    const ONCE: [&str; 6] = ["yes", "yes, proceed", "yes, just this once", "allow", "allow once", "yes, allow once"];
+    const ALWAYS: [&str; 6] = ["don't ask again", "don\u{2019}t ask again", "always", "session", "all future", "never ask"];
+    let label = label.to_lowercase();
+    // The key that chooses it stands behind it.
+    let words = label.rsplit_once(" (").filter(|(_, key)| key.ends_with(')')).map_or(label.as_str(), |(words, _)| words);
+    let yes = ["yes", "allow", "always"].iter().any(|word| words.starts_with(word));
+    let no = ["no", "reject", "deny", "don't"].iter().any(|word| words == *word || words.starts_with(&format!("{word},")));
+    let more = ALWAYS.iter().any(|word| words.contains(word));
+    match (no, yes) {
+        (true, _) if more => OptionKind::RejectAlways,
+        (true, _) => OptionKind::RejectOnce,
+        (false, true) if ONCE.contains(&words) => OptionKind::AllowOnce,
+        (false, true) if more => OptionKind::AllowAlways,
+        (false, true | false) => OptionKind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_known_words_allow_once() {
+        for (label, kind) in [
+            ("Yes", "allow_once"),
+            ("Yes, proceed (y)", "allow_once"),
+            ("Allow once", "allow_once"),
+            ("Allow for this session", "allow_always"),
+            ("Yes, and always allow access to project/ from this project", "allow_always"),
+            ("Yes, and don't ask again for commands that start with `touch` (p)", "allow_always"),
+            ("Yes, and auto-accept edits", "other"),
+            ("No", "reject_once"),
+            ("No, and tell Codex what to do differently (esc)", "reject_once"),
+            ("No, suggest changes (esc)", "reject_once"),
+            ("No, always refuse this", "reject_always"),
+            ("Nothing of the kind", "other"),
+            ("Modify with external editor", "other"),
+            ("SQLite", "other"),
+        ] {
+            assert_eq!(kind_of(label).word(), kind, "{label}");
+        }
+    }
 }

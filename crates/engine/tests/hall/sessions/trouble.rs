@@ -126,8 +126,14 @@ async fn a_turn_that_its_program_gives_up_has_failed() {
 #[tokio::test(start_paused = true)]
 async fn a_repeated_start_finds_its_session_after_a_restart() {
     let mut room = Room::new().await;
-    let new =
-        || NewSession { client: "claude".into(), cwd: "/".into(), args: Vec::new(), name: Some("ada".into()), by: Actor::human("user") };
+    let new = || NewSession {
+        client: "claude".into(),
+        cwd: "/".into(),
+        args: Vec::new(),
+        name: Some("ada".into()),
+        by: Actor::human("user"),
+        session: None,
+    };
     let key = |fingerprint: &str| Some(Idempotency { principal: "user".into(), key: "k".into(), fingerprint: fingerprint.into() });
     let first = room.sessions().start_once(new(), key("f")).await.unwrap().session;
     room.restart().await;

@@ -87,8 +87,12 @@ fn reply(number: u64, text: &str) -> Wish {
 }
 
 fn permit(rest: &str) -> Wish {
-    let wrong =
-        || Wish::Wrong("Write /permit and an answer that is offered, for example /permit allow; of several, the number too.".into());
+    let wrong = || {
+        Wish::Wrong(
+            "Write /permit and allow, deny or the number of an answer, for example /permit allow; of several questions, the number too."
+                .into(),
+        )
+    };
     let (option, number) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let number = match number.trim().trim_start_matches('#') {
         "" => None,

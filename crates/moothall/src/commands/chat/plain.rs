@@ -220,7 +220,7 @@ impl Plain<'_> {
 
     /// Shows what has happened and was not heard yet.
     async fn rest(&mut self) -> Result<(), Fault> {
-        for envelope in after(&self.desk.client, self.thread, self.room.heard, Wanted::Conversation).await?.events {
+        for envelope in after(&self.desk.client, self.thread, self.room.heard, Wanted::Conversation, |_| true).await?.events {
             self.show(&envelope)?;
         }
         Ok(())

@@ -69,7 +69,8 @@ impl Brush<'_> {
     fn body(&self, said: &Said) -> Vec<String> {
         let reply = said.reply.map_or_else(String::new, |number| format!("↪{number} "));
         let to = said.to.as_deref().map_or_else(String::new, |to| format!("→{} ", self.faces.name(to)));
-        wrap(&for_terminal(&format!("{reply}{to}{}", said.text)), self.body_columns())
+        let doubt = said.doubt.as_deref().map_or_else(String::new, |doubt| format!("({doubt}) "));
+        wrap(&for_terminal(&format!("{doubt}{reply}{to}{}", said.text)), self.body_columns())
     }
 
     /// The end of an answer that is being written.

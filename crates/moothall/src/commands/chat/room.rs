@@ -8,7 +8,7 @@ use moothall_surfaces::wire::{DeltaSignal, Envelope, PresenceUpdate, ThreadState
 use serde_json::Value;
 
 use crate::commands::permit::{self, News, Open};
-use crate::commands::show::words_of;
+use crate::commands::show::{doubt, words_of};
 use crate::threads::Faces;
 
 /// Messages whose numbers are known, to reply to.
@@ -38,6 +38,8 @@ pub struct Said {
     pub to: Option<String>,
     /// The number of the message that they reply to, where a person chose it.
     pub reply: Option<u64>,
+    /// What keeps them from being surely the speaker's.
+    pub doubt: Option<String>,
     /// The words.
     pub text: String,
     /// What went wrong, when they say that an agent failed.
@@ -170,13 +172,24 @@ impl Room {
         self.asks.take(envelope.seq, &news);
         let who = |id: &str| self.faces.name(id).to_owned();
         match news {
-            News::Requested { participant, action, options, .. } => {
-                let answers = options.iter().map(|option| format!("/permit {option} {}", envelope.seq)).collect::<Vec<_>>().join("   ");
-                Some(Item::Alert(format!("{} asks for permission:\n{action}\n{answers}", who(&participant))))
+            News::Requested { .. } => {
+                let asked = self.asks.all().last()?;
+                let lines = asked.remarks().into_iter().chain(asked.answers());
+                let below = lines.map(|line| format!("\n{line}")).collect::<String>();
+                let how = format!("/permit allow {0}   /permit deny {0}   or a number in place of the word", envelope.seq);
+                Some(Item::Alert(format!("{} asks for permission:\n{}{below}\n{how}", who(&asked.participant), asked.action)))
             }
-            News::Answered { by, option, .. } => {
+            News::Answered { by, label, .. } => {
                 let asker = asked.map_or_else(String::new, |asked| format!(" to {}", who(&asked.participant)));
-                Some(Item::Status(format!("{} said {option}{asker}", who(&by))))
+                Some(Item::Status(format!("{} said {label}{asker}", who(&by))))
+            }
+            News::Withdrawn { because, .. } => {
+                let asker = asked.map_or_else(|| "somebody".to_owned(), |asked| who(&asked.participant));
+                Some(Item::Status(match because.as_str() {
+                    "not_given" => format!("{asker} asked something else before the answer got there: it was given to nobody"),
+                    "replaced" => format!("{asker} asks something else now"),
+                    _ => format!("{asker} does not ask that any more: it was answered at its terminal, or given up"),
+                }))
             }
             News::Expired { .. } => {
                 let asker = asked.map_or_else(|| "somebody".to_owned(), |asked| who(&asked.participant));
@@ -214,7 +227,8 @@ impl Room {
             from: envelope.from.clone(),
             to: Some(envelope.to.clone()).filter(|to| to != "all"),
             reply: answered.and_then(|id| self.numbers.iter().find(|(known, _)| known == id).map(|(_, number)| *number)),
-            text: words_of(envelope).to_owned(),
+            doubt: doubt(envelope),
+            text: words_of(envelope).into_owned(),
             fault: envelope.meta.error.as_ref().map(|fault| fault.message.clone()),
         }
     }
@@ -263,6 +277,9 @@ impl Room {
             },
             TurnEvent::Kept { participant, because, .. } => {
                 self.tell(&participant, &format!("said something that is not shown ({because})"))
+            }
+            TurnEvent::Unkept { participant, count, .. } => {
+                self.tell(&participant, &format!("is refused again and again; {count} of its messages are counted and not kept"))
             }
             TurnEvent::Taken { .. }
             | TurnEvent::RoundOpened { .. }
@@ -497,11 +514,13 @@ mod tests {
         let mut room = room();
         let permission = |seq: u64, content: Value| event(seq, "permission", "moothall", content, json!({}));
         let asks = json!({"event": "requested", "permission": "p1", "turn": "t.1", "participant": "writer", "action": "rm -r build",
-            "options": ["allow", "deny"], "expires": ""});
-        let card = "writer asks for permission:\nrm -r build\n/permit allow 5   /permit deny 5";
+            "complete": false, "folder": "/src", "look": "moothall attach writer", "expires": "",
+            "options": [{"id": "1", "label": "Yes", "kind": "allow_once"}, {"id": "2", "label": "No", "kind": "reject_once"}]});
+        let card = "writer asks for permission:\nrm -r build\nin /src\nthis is not all of it; look at the whole of it first: \
+            moothall attach writer\n1. Yes\n2. No\n/permit allow 5   /permit deny 5   or a number in place of the word";
         assert_eq!(room.hear(&permission(5, asks.clone())), Some(Item::Alert(card.into())));
-        let answered = json!({"event": "answered", "permission": "p1", "by": "user", "option": "deny"});
-        assert_eq!(room.hear(&permission(6, answered.clone())), status("user said deny to writer"));
+        let answered = json!({"event": "answered", "permission": "p1", "by": "user", "option": "2", "label": "No"});
+        assert_eq!(room.hear(&permission(6, answered.clone())), status("user said No to writer"));
         assert!(room.asks.all().is_empty());
         let mut late = self::room();
         late.heard = 9;

@@ -1,16 +1,20 @@
 //! `mcp install`: what a client's configuration needs, shown or put into it.
 //!
 //! A client runs `moothall mcp` and hands it the variables that a session's environment has, so the server knows which session calls.
-//! Outside a session there are none, and the client is what it says it is.
+//! Outside a session there are none, and the client is an agent with a token of its own, which is made for it when it is installed and lies
+//! in a file that its configuration names. A server that was named is named there too; inside a session its own is meant all the same.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use moothall_surfaces::wire::{TokenCreated, TokenList, TokenRequest, TokenRevoked};
 use serde_json::{Map, Value, json};
 
 use crate::cli::McpClient;
-use crate::config::Variables;
+use crate::client::{Client, segment};
+use crate::config::{Variables, usual_state_folder};
+use crate::credential::{CLIENT_VARIABLE, write_private};
 use crate::fault::{Exit, Fault};
 use crate::paint::{Paper, note};
 
@@ -19,33 +23,145 @@ const NAME: &str = "moothall";
 /// Variables of a session that the program needs.
 const VARIABLES: [&str; 3] = ["MOOTHALL_URL", "MOOTHALL_SESSION_TOKEN", "MOOTHALL_SPOOL"];
 
-pub fn run(paper: &Paper, client: McpClient, write: bool, variables: &Variables) -> Result<(), Fault> {
-    let program = std::env::current_exe().map_err(|error| Fault::io("cannot tell where this program is", &error))?;
-    let program = program.to_string_lossy();
-    let file = file_of(client, variables)?;
-    let before = match fs::read_to_string(&file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(Fault::io(format!("cannot read {}", file.display()), &error)),
-    };
-    let after = match client {
-        McpClient::Codex => with_toml(&before, &program),
-        McpClient::Claude | McpClient::Gemini => with_json(&before, client, &program),
-    };
-    let after = after.map_err(|why| {
-        Fault::new(Exit::Config, format!("{} cannot be changed", file.display())).because(why).try_this("put it there by hand")
-    });
-    if !write {
-        return show(paper, client, &program, &file);
+/// What the token of a client allows: what people give an agent to work with.
+const SCOPES: [&str; 4] = ["threads:read", "threads:write", "participants:invite", "sessions:drive"];
+
+/// What a client starts.
+struct Start {
+    program: String,
+    args: Vec<String>,
+    /// Where its token is.
+    token: Option<String>,
+}
+
+impl Start {
+    fn new(program: impl Into<String>, server: Option<&str>, token: Option<&Path>) -> Self {
+        let named = server.map(|server| ["--server".to_owned(), server.to_owned()]);
+        let args = named.into_iter().flatten().chain(["mcp".to_owned()]).collect();
+        Self { program: program.into(), args, token: token.map(|file| file.to_string_lossy().into_owned()) }
     }
-    let after = after?;
+}
+
+/// Shows it or writes it, with the server where one was named, and with a token where it is written.
+pub async fn run(
+    paper: &Paper,
+    person: &Client,
+    client: McpClient,
+    write: bool,
+    server: Option<&str>,
+    variables: &Variables,
+) -> Result<(), Fault> {
+    let program = std::env::current_exe().map_err(|error| Fault::io("cannot tell where this program is", &error))?;
+    let (file, kept) = (file_of(client, variables)?, token_of(client, variables));
+    let before = read(&file)?;
+    let token = if write { made(person, client, kept).await } else { kept.filter(|file| file.exists()) };
+    let start = Start::new(program.to_string_lossy(), server, token.as_deref());
+    let after = match client {
+        McpClient::Codex => with_toml(&before, &start),
+        McpClient::Claude | McpClient::Gemini => with_json(&before, client, &start),
+    };
+    if !write {
+        return show(paper, client, &start, &file);
+    }
+    let after = after.map_err(|why| cannot_change(&file, why))?;
     if after != before {
         replace(&file, &after).map_err(|error| Fault::io(format!("cannot write {}", file.display()), &error))?;
     }
     if paper.json {
-        return paper.object(&json!({"file": file, "changed": after != before}));
+        return paper.object(&json!({"file": file, "changed": after != before, "token": token}));
     }
     note(&format!("{} {}.", file.display(), if after == before { "has it already" } else { "has it now; restart the client" }));
+    Ok(())
+}
+
+/// Takes it out again, and revokes what was made for it.
+pub async fn undo(paper: &Paper, person: &Client, client: McpClient, variables: &Variables) -> Result<(), Fault> {
+    let file = file_of(client, variables)?;
+    let before = read(&file)?;
+    let after = match client {
+        McpClient::Codex => without_toml(&before),
+        McpClient::Claude | McpClient::Gemini => without_json(&before),
+    };
+    let after = after.map_err(|why| cannot_change(&file, why))?;
+    if after != before {
+        replace(&file, &after).map_err(|error| Fault::io(format!("cannot write {}", file.display()), &error))?;
+    }
+    let kept = token_of(client, variables).filter(|file| file.exists());
+    if let Some(kept) = &kept {
+        revoke(person, client).await?;
+        fs::remove_file(kept).map_err(|error| Fault::io(format!("cannot remove {}", kept.display()), &error))?;
+    }
+    if paper.json {
+        return paper.object(&json!({"file": file, "changed": after != before, "revoked": kept.is_some()}));
+    }
+    note(&format!("{} {}.", file.display(), if after == before { "did not have it" } else { "does not have it any more" }));
+    Ok(())
+}
+
+fn read(file: &Path) -> Result<String, Fault> {
+    match fs::read_to_string(file) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(Fault::io(format!("cannot read {}", file.display()), &error)),
+    }
+}
+
+fn cannot_change(file: &Path, why: String) -> Fault {
+    Fault::new(Exit::Config, format!("{} cannot be changed", file.display())).because(why).try_this("change it by hand")
+}
+
+/// Under which name a client is known.
+fn principal_of(client: McpClient) -> &'static str {
+    match client {
+        McpClient::Claude => "mcp-claude",
+        McpClient::Codex => "mcp-codex",
+        McpClient::Gemini => "mcp-gemini",
+    }
+}
+
+/// Where the token of a client is kept, for its user alone.
+fn token_of(client: McpClient, variables: &Variables) -> Option<PathBuf> {
+    usual_state_folder(variables).map(|folder| folder.join("mcp").join(principal_of(client)))
+}
+
+/// The file with the client's token, which is made unless there is one. Without a server, or a person's credential, there is none, and
+/// the client converses as far as anybody may.
+async fn made(person: &Client, client: McpClient, file: Option<PathBuf>) -> Option<PathBuf> {
+    let file = file?;
+    if file.exists() {
+        return Some(file);
+    }
+    let request = TokenRequest {
+        principal: principal_of(client).to_owned(),
+        kind: Some("agent".into()),
+        scopes: Some(SCOPES.map(str::to_owned).into()),
+        label: Some("mcp install".into()),
+        ..TokenRequest::default()
+    };
+    let kept = match person.post::<TokenCreated>("/tokens", &request).await {
+        Ok(created) => keep(&file, &created.token).map_err(|error| Fault::io(format!("cannot write {}", file.display()), &error)),
+        Err(fault) => Err(fault),
+    };
+    match kept {
+        Ok(()) => Some(file),
+        Err(fault) => {
+            note(&format!("It has no token: {}. It converses, and drives no sessions; install it again when the server runs.", fault.what));
+            None
+        }
+    }
+}
+
+fn keep(file: &Path, token: &str) -> std::io::Result<()> {
+    file.parent().map_or(Ok(()), fs::create_dir_all)?;
+    write_private(file, token.as_bytes())
+}
+
+async fn revoke(person: &Client, client: McpClient) -> Result<(), Fault> {
+    let list: TokenList = person.get("/tokens").await?;
+    let own = |id: &str| id == principal_of(client);
+    for token in list.tokens.iter().filter(|token| own(&token.principal.id) && token.revoked_at.is_none()) {
+        let _: TokenRevoked = person.post(&format!("/tokens/{}/revoke", segment(&token.id)), &json!({})).await?;
+    }
     Ok(())
 }
 
@@ -65,7 +181,7 @@ fn file_of(client: McpClient, variables: &Variables) -> Result<PathBuf, Fault> {
     }
 }
 
-fn show(paper: &Paper, client: McpClient, program: &str, file: &Path) -> Result<(), Fault> {
+fn show(paper: &Paper, client: McpClient, program: &Start, file: &Path) -> Result<(), Fault> {
     let text = match client {
         McpClient::Codex => toml_entry(program),
         McpClient::Claude | McpClient::Gemini => {
@@ -80,13 +196,16 @@ fn show(paper: &Paper, client: McpClient, program: &str, file: &Path) -> Result<
 }
 
 /// Each client fills variables in differently, and only those that it is told of.
-fn json_entry(client: McpClient, program: &str) -> Value {
+fn json_entry(client: McpClient, program: &Start) -> Value {
     let filled = |name: &str| if client == McpClient::Claude { format!("${{{name}:-}}") } else { format!("${name}") };
-    let env: Map<String, Value> = VARIABLES.iter().map(|name| ((*name).to_owned(), json!(filled(name)))).collect();
-    json!({"command": program, "args": ["mcp"], "env": env})
+    let mut env: Map<String, Value> = VARIABLES.iter().map(|name| ((*name).to_owned(), json!(filled(name)))).collect();
+    if let Some(token) = &program.token {
+        env.insert(CLIENT_VARIABLE.to_owned(), json!(token));
+    }
+    json!({"command": program.program, "args": program.args, "env": env})
 }
 
-fn with_json(before: &str, client: McpClient, program: &str) -> Result<String, String> {
+fn with_json(before: &str, client: McpClient, program: &Start) -> Result<String, String> {
     let mut whole: Value =
         if before.trim().is_empty() { json!({}) } else { serde_json::from_str(before).map_err(|error| error.to_string())? };
     let servers = whole.as_object_mut().ok_or("it is no object")?.entry("mcpServers").or_insert_with(|| json!({}));
@@ -99,14 +218,17 @@ fn with_json(before: &str, client: McpClient, program: &str) -> Result<String, S
     serde_json::to_string_pretty(&whole).map(|text| text + "\n").map_err(|error| error.to_string())
 }
 
-fn toml_entry(program: &str) -> String {
+fn toml_entry(program: &Start) -> String {
     let names: Vec<_> = VARIABLES.iter().map(|name| format!("\"{name}\"")).collect();
-    let program = toml::Value::String(program.to_owned());
-    format!("[mcp_servers.{NAME}]\ncommand = {program}\nargs = [\"mcp\"]\nenv_vars = [{}]\n", names.join(", "))
+    let args = toml::Value::Array(program.args.iter().cloned().map(toml::Value::String).collect());
+    let token = program.token.clone().map(toml::Value::String);
+    let program = toml::Value::String(program.program.clone());
+    let own = token.map_or(String::new(), |file| format!("env = {{ {CLIENT_VARIABLE} = {file} }}\n"));
+    format!("[mcp_servers.{NAME}]\ncommand = {program}\nargs = {args}\nenv_vars = [{}]\n{own}", names.join(", "))
 }
 
 /// The text stays as it is, with its comments; the entry is put behind it.
-fn with_toml(before: &str, program: &str) -> Result<String, String> {
+fn with_toml(before: &str, program: &Start) -> Result<String, String> {
     let whole: toml::Table = before.parse().map_err(|error: toml::de::Error| error.to_string())?;
     let entry = toml_entry(program);
     let wanted: toml::Table = entry.parse().map_err(|error: toml::de::Error| error.to_string())?;
@@ -115,7 +237,39 @@ fn with_toml(before: &str, program: &str) -> Result<String, String> {
         None if before.trim().is_empty() => Ok(entry),
         None => Ok(format!("{}\n\n{entry}", before.trim_end())),
         same if same == servers(&wanted) => Ok(before.to_owned()),
-        Some(_) => Err(format!("it has another [mcp_servers.{NAME}]; take that out first")),
+        Some(_) => Err(format!("it has another [mcp_servers.{NAME}]; take that out first, e.g. with `moothall mcp uninstall codex`")),
+    }
+}
+
+fn without_json(before: &str) -> Result<String, String> {
+    if before.trim().is_empty() {
+        return Ok(before.to_owned());
+    }
+    let mut whole: Value = serde_json::from_str(before).map_err(|error| error.to_string())?;
+    let servers = whole.get_mut("mcpServers").and_then(Value::as_object_mut);
+    if servers.and_then(|servers| servers.remove(NAME)).is_none() {
+        return Ok(before.to_owned());
+    }
+    serde_json::to_string_pretty(&whole).map(|text| text + "\n").map_err(|error| error.to_string())
+}
+
+/// Takes the lines of the entry out, from its head to the next, and leaves the others as they are.
+fn without_toml(before: &str) -> Result<String, String> {
+    let head = format!("[mcp_servers.{NAME}]");
+    let mut inside = false;
+    let kept = before.split_inclusive('\n').filter(|line| {
+        if line.trim_start().starts_with('[') {
+            inside = line.trim() == head;
+        }
+        !inside
+    });
+    let after: String = kept.collect();
+    let whole: toml::Table = after.parse().map_err(|error: toml::de::Error| error.to_string())?;
+    match whole.get("mcp_servers").and_then(|servers| servers.get(NAME)) {
+        None if after.trim().is_empty() => Ok(String::new()),
+        None if after == before => Ok(after),
+        None => Ok(format!("{}\n", after.trim_end())),
+        Some(_) => Err(format!("{head} is written in another way there")),
     }
 }
 
@@ -145,30 +299,62 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
+    fn plain(program: &str) -> Start {
+        Start::new(program, None, None)
+    }
+
+    #[test]
+    fn a_server_that_was_named_is_named_there_too() {
+        let named = Start::new("/bin/moothall", Some("http://127.0.0.1:7000"), None);
+        let json: Value = serde_json::from_str(&with_json("", McpClient::Claude, &named).unwrap()).unwrap();
+        assert_eq!(json["mcpServers"]["moothall"]["args"], json!(["--server", "http://127.0.0.1:7000", "mcp"]));
+        let toml: toml::Table = with_toml("", &named).unwrap().parse().unwrap();
+        assert_eq!(toml["mcp_servers"]["moothall"]["args"][1].as_str(), Some("http://127.0.0.1:7000"));
+    }
+
     #[test]
     fn a_clients_own_settings_stay() {
         let before = "{\"theme\": \"dark\", \"mcpServers\": {\"other\": {\"command\": \"x\"}}}";
-        let after = with_json(before, McpClient::Gemini, "/bin/moothall").unwrap();
+        let after = with_json(before, McpClient::Gemini, &plain("/bin/moothall")).unwrap();
         let read: Value = serde_json::from_str(&after).unwrap();
         assert_eq!((&read["theme"], &read["mcpServers"]["other"]["command"]), (&json!("dark"), &json!("x")));
         assert_eq!(read["mcpServers"]["moothall"]["args"], json!(["mcp"]));
         assert_eq!(read["mcpServers"]["moothall"]["env"]["MOOTHALL_URL"], "$MOOTHALL_URL");
-        assert_eq!(with_json(&after, McpClient::Gemini, "/bin/moothall").unwrap(), after);
+        assert_eq!(with_json(&after, McpClient::Gemini, &plain("/bin/moothall")).unwrap(), after);
         for broken in ["[]", "{", "{\"mcpServers\": 3}"] {
-            assert!(with_json(broken, McpClient::Claude, "x").is_err(), "{broken}");
+            assert!(with_json(broken, McpClient::Claude, &plain("x")).is_err(), "{broken}");
         }
+    }
+
+    #[test]
+    fn what_was_put_in_is_taken_out_again_and_nothing_else() {
+        let start = Start::new("/bin/moothall", None, Some(Path::new("/state/mcp/mcp-codex")));
+        let before = "# Mine\nmodel = \"m\"\n\n[mcp_servers.other]\ncommand = \"x\"\n";
+        let with = with_toml(before, &start).unwrap();
+        assert!(with.contains("MOOTHALL_AGENT_TOKEN_FILE"), "{with}");
+        assert_eq!(without_toml(&with).unwrap(), before);
+        assert_eq!(without_toml(&format!("{with}\n[last]\na = 1\n")).unwrap(), format!("{before}\n[last]\na = 1\n"));
+        assert_eq!((without_toml(before).unwrap(), without_toml("").unwrap()), (before.to_owned(), String::new()));
+        assert!(without_toml("mcp_servers.moothall.command = \"x\"\n").is_err());
+        let with = with_json("{\"theme\": \"dark\"}", McpClient::Gemini, &start).unwrap();
+        let read: Value = serde_json::from_str(&with).unwrap();
+        assert_eq!(read["mcpServers"]["moothall"]["env"]["MOOTHALL_AGENT_TOKEN_FILE"], "/state/mcp/mcp-codex");
+        let without: Value = serde_json::from_str(&without_json(&with).unwrap()).unwrap();
+        assert_eq!(without, json!({"theme": "dark", "mcpServers": {}}));
+        assert_eq!(without_json("{\"a\":1}").unwrap(), "{\"a\":1}");
     }
 
     #[test]
     fn comments_in_a_configuration_stay() {
         let before = "# Mine\nmodel = \"m\" # best\n\n[mcp_servers.other]\ncommand = \"x\"\n";
-        let after = with_toml(before, "C:\\moot \"hall\"").unwrap();
+        let hall = plain("C:\\moot \"hall\"");
+        let after = with_toml(before, &hall).unwrap();
         assert!(after.starts_with(before), "{after}");
         let read: toml::Table = after.parse().unwrap();
         assert_eq!(read["mcp_servers"]["moothall"]["command"].as_str(), Some("C:\\moot \"hall\""));
-        assert_eq!(with_toml(&after, "C:\\moot \"hall\"").unwrap(), after);
-        assert!(with_toml(&after, "elsewhere").unwrap_err().contains("take that out"));
-        assert_eq!(with_toml("", "m").unwrap(), toml_entry("m"));
-        assert!(with_toml("a = ", "m").is_err());
+        assert_eq!(with_toml(&after, &hall).unwrap(), after);
+        assert!(with_toml(&after, &plain("elsewhere")).unwrap_err().contains("take that out"));
+        assert_eq!(with_toml("", &plain("m")).unwrap(), toml_entry(&plain("m")));
+        assert!(with_toml("a = ", &plain("m")).is_err());
     }
 }

@@ -13,6 +13,8 @@ use crate::cli::{Mcp, McpAction};
 use crate::client::Client;
 use crate::config::environment;
 use crate::fault::Fault;
+use crate::inside::is_inside;
+use crate::place::USUAL_SERVER;
 
 /// Messages that may wait to be passed on. A client that has more to say waits.
 const WAITING_MAX: usize = 64;
@@ -23,10 +25,17 @@ const NOT_ANSWERED: i64 = -32000;
 /// What was said is not JSON.
 const NOT_JSON: i64 = -32700;
 
-pub async fn run(desk: &Desk, args: &Mcp) -> Result<(), Fault> {
-    match &args.action {
-        Some(McpAction::Install { client, write }) => install::run(&desk.paper, *client, *write, &environment()),
-        None => serve(desk).await,
+/// Serves, or looks after the configuration of a client. `person` is the same server with the credential of whoever asks.
+pub async fn run(desk: &Desk, person: &Client, args: &Mcp) -> Result<(), Fault> {
+    let Some(action) = &args.action else { return serve(desk).await };
+    let variables = environment();
+    match action {
+        McpAction::Install { client, write } => {
+            // Inside a session its own server is meant, which may be somewhere else the next time.
+            let server = Some(person.base()).filter(|server| *server != USUAL_SERVER && !is_inside(&variables));
+            install::run(&desk.paper, person, *client, *write, server.as_deref(), &variables).await
+        }
+        McpAction::Uninstall { client } => install::undo(&desk.paper, person, *client, &variables).await,
     }
 }
 

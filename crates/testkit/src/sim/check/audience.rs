@@ -9,7 +9,7 @@ use moothall_kernel::view::Viewer;
 use super::Verdict;
 
 /// Kinds that are for everyone.
-const PUBLIC: [&str; 15] = [
+const PUBLIC: [&str; 17] = [
     "created",
     "renamed",
     "archived",
@@ -21,8 +21,10 @@ const PUBLIC: [&str; 15] = [
     "permission_requested",
     "permission_answered",
     "permission_expired",
+    "permission_withdrawn",
     "stopped",
     "held",
+    "budget_spent",
     "redacted",
     "gathering",
 ];

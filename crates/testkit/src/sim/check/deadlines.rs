@@ -77,7 +77,9 @@ impl Checker for Deadlines {
                 }
                 Ok(())
             }
-            Event::PermissionAnswered { permission, .. } | Event::PermissionExpired { permission } => {
+            Event::PermissionAnswered { permission, .. }
+            | Event::PermissionExpired { permission }
+            | Event::PermissionWithdrawn { permission, .. } => {
                 self.closed(room, permission, ts);
                 Ok(())
             }

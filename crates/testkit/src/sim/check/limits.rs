@@ -130,8 +130,9 @@ fn woken(room: &Room, scene: &Scene<'_>, participant: &ParticipantId, cause: &Ca
     if by_agent && guarded && room.exchanges >= room.policy.max_exchanges_without_human {
         return Err(format!("an agent's words wake somebody after {} exchanges", room.exchanges));
     }
-    if by_agent && guarded && room.held.is_some() {
-        return Err(format!("an agent's words wake somebody although {:?} holds the floor", room.held));
+    let unproven = room.said.get(&cause.seq).is_some_and(|posted| posted.unproven);
+    if (by_agent || unproven) && guarded && room.held.is_some() {
+        return Err(format!("words of an agent, or without proof, wake somebody although {:?} holds the floor", room.held));
     }
     Ok(())
 }

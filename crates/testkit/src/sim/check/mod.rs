@@ -8,6 +8,7 @@ mod order;
 mod turns;
 mod coverage;
 mod limits;
+mod budget;
 mod silence;
 mod piece;
 mod deadlines;
@@ -92,12 +93,13 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    pub(crate) fn new(empty: Conversation) -> Self {
+    pub(crate) fn new(empty: Conversation, budget: Option<u64>) -> Self {
         let checkers: Vec<Box<dyn Checker>> = vec![
             Box::new(order::Order),
             Box::new(turns::Turns),
             Box::new(coverage::Coverage),
             Box::new(limits::Limits::default()),
+            Box::new(budget::Budget::new(budget)),
             Box::new(silence::Silence),
             Box::new(piece::Piece::default()),
             Box::new(deadlines::Deadlines::default()),

@@ -177,10 +177,13 @@ impl Room {
             | Event::ReactionOpened { .. }
             | Event::Skipped { .. }
             | Event::Kept { .. }
+            | Event::Unkept { .. }
             | Event::PermissionRequested { .. }
             | Event::PermissionAnswered { .. }
             | Event::PermissionExpired { .. }
+            | Event::PermissionWithdrawn { .. }
             | Event::Resumed { .. }
+            | Event::BudgetSpent { .. }
             | Event::Redacted { .. }
             | Event::Summarised { .. } => {}
         }
@@ -214,7 +217,7 @@ impl Room {
             Change::Unbound { target } => {
                 self.bound.remove(target);
             }
-            Change::Prodded { .. } => {}
+            Change::Prodded { .. } | Change::BudgetRaised(_) => {}
         }
     }
 
@@ -239,7 +242,10 @@ impl Room {
         }
         match posted.kind {
             Kind::Human => {
-                self.release();
+                // Words without proof lift nothing.
+                if !posted.unproven && posted.typed_at.is_none() {
+                    self.release();
+                }
                 if posted.queued {
                     self.queued.insert(seq);
                 }

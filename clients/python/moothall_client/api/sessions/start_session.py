@@ -1,0 +1,194 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.error_body import ErrorBody
+from ...models.new_session import NewSession
+from ...models.session_entry import SessionEntry
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    body: NewSession,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/sessions",
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> ErrorBody | SessionEntry | None:
+    if response.status_code == 200:
+        response_200 = SessionEntry.from_dict(response.json())
+
+        return response_200
+
+    if 400 <= response.status_code <= 499:
+        response_4xx = ErrorBody.from_dict(response.json())
+
+        return response_4xx
+
+    if 500 <= response.status_code <= 599:
+        response_5xx = ErrorBody.from_dict(response.json())
+
+        return response_5xx
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[ErrorBody | SessionEntry]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    body: NewSession,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[ErrorBody | SessionEntry]:
+    """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal
+    already.
+
+    Args:
+        idempotency_key (str | Unset):
+        body (NewSession): Body of `POST /sessions`: a program to start, or with `adopt` one that
+            runs already.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorBody | SessionEntry]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        idempotency_key=idempotency_key,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    body: NewSession,
+    idempotency_key: str | Unset = UNSET,
+) -> ErrorBody | SessionEntry | None:
+    """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal
+    already.
+
+    Args:
+        idempotency_key (str | Unset):
+        body (NewSession): Body of `POST /sessions`: a program to start, or with `adopt` one that
+            runs already.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorBody | SessionEntry
+    """
+
+    return sync_detailed(
+        client=client,
+        body=body,
+        idempotency_key=idempotency_key,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    body: NewSession,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[ErrorBody | SessionEntry]:
+    """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal
+    already.
+
+    Args:
+        idempotency_key (str | Unset):
+        body (NewSession): Body of `POST /sessions`: a program to start, or with `adopt` one that
+            runs already.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorBody | SessionEntry]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        idempotency_key=idempotency_key,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    body: NewSession,
+    idempotency_key: str | Unset = UNSET,
+) -> ErrorBody | SessionEntry | None:
+    """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal
+    already.
+
+    Args:
+        idempotency_key (str | Unset):
+        body (NewSession): Body of `POST /sessions`: a program to start, or with `adopt` one that
+            runs already.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorBody | SessionEntry
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+    ).parsed

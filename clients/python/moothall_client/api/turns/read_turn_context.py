@@ -1,0 +1,191 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.error_body import ErrorBody
+from ...models.turn_context import TurnContext
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    id: str,
+    *,
+    as_: str | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["as"] = as_
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/turns/{id}/context".format(
+            id=quote(str(id), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> ErrorBody | TurnContext | None:
+    if response.status_code == 200:
+        response_200 = TurnContext.from_dict(response.json())
+
+        return response_200
+
+    if 400 <= response.status_code <= 499:
+        response_4xx = ErrorBody.from_dict(response.json())
+
+        return response_4xx
+
+    if 500 <= response.status_code <= 599:
+        response_5xx = ErrorBody.from_dict(response.json())
+
+        return response_5xx
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[ErrorBody | TurnContext]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    as_: str | Unset = UNSET,
+) -> Response[ErrorBody | TurnContext]:
+    """What the participant of an open turn is to read before it answers. A participant that reads its
+    stream gets it there by itself.
+
+    Args:
+        id (str):
+        as_ (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorBody | TurnContext]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        as_=as_,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    as_: str | Unset = UNSET,
+) -> ErrorBody | TurnContext | None:
+    """What the participant of an open turn is to read before it answers. A participant that reads its
+    stream gets it there by itself.
+
+    Args:
+        id (str):
+        as_ (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorBody | TurnContext
+    """
+
+    return sync_detailed(
+        id=id,
+        client=client,
+        as_=as_,
+    ).parsed
+
+
+async def asyncio_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    as_: str | Unset = UNSET,
+) -> Response[ErrorBody | TurnContext]:
+    """What the participant of an open turn is to read before it answers. A participant that reads its
+    stream gets it there by itself.
+
+    Args:
+        id (str):
+        as_ (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorBody | TurnContext]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        as_=as_,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    as_: str | Unset = UNSET,
+) -> ErrorBody | TurnContext | None:
+    """What the participant of an open turn is to read before it answers. A participant that reads its
+    stream gets it there by itself.
+
+    Args:
+        id (str):
+        as_ (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorBody | TurnContext
+    """
+
+    return (
+        await asyncio_detailed(
+            id=id,
+            client=client,
+            as_=as_,
+        )
+    ).parsed

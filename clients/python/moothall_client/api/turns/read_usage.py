@@ -1,0 +1,246 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.error_body import ErrorBody
+from ...models.usage_answer import UsageAnswer
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    by: str | Unset = UNSET,
+    thread: str | Unset = UNSET,
+    agent: str | Unset = UNSET,
+    from_: str | Unset = UNSET,
+    to: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["by"] = by
+
+    params["thread"] = thread
+
+    params["agent"] = agent
+
+    params["from"] = from_
+
+    params["to"] = to
+
+    params["limit"] = limit
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/usage",
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> ErrorBody | UsageAnswer | None:
+    if response.status_code == 200:
+        response_200 = UsageAnswer.from_dict(response.json())
+
+        return response_200
+
+    if 400 <= response.status_code <= 499:
+        response_4xx = ErrorBody.from_dict(response.json())
+
+        return response_4xx
+
+    if 500 <= response.status_code <= 599:
+        response_5xx = ErrorBody.from_dict(response.json())
+
+        return response_5xx
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[ErrorBody | UsageAnswer]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    by: str | Unset = UNSET,
+    thread: str | Unset = UNSET,
+    agent: str | Unset = UNSET,
+    from_: str | Unset = UNSET,
+    to: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
+) -> Response[ErrorBody | UsageAnswer]:
+    """Sums what turns have cost, over all that the caller reaches.
+
+    Args:
+        by (str | Unset):
+        thread (str | Unset):
+        agent (str | Unset):
+        from_ (str | Unset):
+        to (str | Unset):
+        limit (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorBody | UsageAnswer]
+    """
+
+    kwargs = _get_kwargs(
+        by=by,
+        thread=thread,
+        agent=agent,
+        from_=from_,
+        to=to,
+        limit=limit,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    by: str | Unset = UNSET,
+    thread: str | Unset = UNSET,
+    agent: str | Unset = UNSET,
+    from_: str | Unset = UNSET,
+    to: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
+) -> ErrorBody | UsageAnswer | None:
+    """Sums what turns have cost, over all that the caller reaches.
+
+    Args:
+        by (str | Unset):
+        thread (str | Unset):
+        agent (str | Unset):
+        from_ (str | Unset):
+        to (str | Unset):
+        limit (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorBody | UsageAnswer
+    """
+
+    return sync_detailed(
+        client=client,
+        by=by,
+        thread=thread,
+        agent=agent,
+        from_=from_,
+        to=to,
+        limit=limit,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    by: str | Unset = UNSET,
+    thread: str | Unset = UNSET,
+    agent: str | Unset = UNSET,
+    from_: str | Unset = UNSET,
+    to: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
+) -> Response[ErrorBody | UsageAnswer]:
+    """Sums what turns have cost, over all that the caller reaches.
+
+    Args:
+        by (str | Unset):
+        thread (str | Unset):
+        agent (str | Unset):
+        from_ (str | Unset):
+        to (str | Unset):
+        limit (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorBody | UsageAnswer]
+    """
+
+    kwargs = _get_kwargs(
+        by=by,
+        thread=thread,
+        agent=agent,
+        from_=from_,
+        to=to,
+        limit=limit,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    by: str | Unset = UNSET,
+    thread: str | Unset = UNSET,
+    agent: str | Unset = UNSET,
+    from_: str | Unset = UNSET,
+    to: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
+) -> ErrorBody | UsageAnswer | None:
+    """Sums what turns have cost, over all that the caller reaches.
+
+    Args:
+        by (str | Unset):
+        thread (str | Unset):
+        agent (str | Unset):
+        from_ (str | Unset):
+        to (str | Unset):
+        limit (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorBody | UsageAnswer
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            by=by,
+            thread=thread,
+            agent=agent,
+            from_=from_,
+            to=to,
+            limit=limit,
+        )
+    ).parsed

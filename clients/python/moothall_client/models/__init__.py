@@ -1,0 +1,277 @@
+"""Contains all the data models used in inputs/outputs"""
+
+from .accepted import Accepted
+from .actor import Actor
+from .adoption import Adoption
+from .agent_entry import AgentEntry
+from .agent_list import AgentList
+from .attach_answer import AttachAnswer
+from .audit_page import AuditPage
+from .audit_row import AuditRow
+from .bell import Bell
+from .budget_entry import BudgetEntry
+from .budget_raise import BudgetRaise
+from .budget_raised import BudgetRaised
+from .call_mcp_response_200 import CallMcpResponse200
+from .cancelled import Cancelled
+from .cause_ref import CauseRef
+from .command_list import CommandList
+from .command_ran import CommandRan
+from .command_usage import CommandUsage
+from .delta_signal import DeltaSignal
+from .dialog_entry import DialogEntry
+from .discussion_state import DiscussionState
+from .draft import Draft
+from .envelope import Envelope
+from .error_body import ErrorBody
+from .error_detail import ErrorDetail
+from .event_page import EventPage
+from .forecast_entry import ForecastEntry
+from .health import Health
+from .invitation_accepted import InvitationAccepted
+from .invitation_code import InvitationCode
+from .invitation_request import InvitationRequest
+from .invitation_request_scopes_type_0_item import InvitationRequestScopesType0Item
+from .invited_entry import InvitedEntry
+from .join_prompt import JoinPrompt
+from .link_answer import LinkAnswer
+from .link_entry import LinkEntry
+from .link_list import LinkList
+from .link_member import LinkMember
+from .mcp_message import McpMessage
+from .mcp_message_params_type_0 import McpMessageParamsType0
+from .message_sent import MessageSent
+from .meta import Meta
+from .new_answer import NewAnswer
+from .new_command import NewCommand
+from .new_event import NewEvent
+from .new_link import NewLink
+from .new_link_member import NewLinkMember
+from .new_message import NewMessage
+from .new_meta import NewMeta
+from .new_presence import NewPresence
+from .new_presence_details_type_0 import NewPresenceDetailsType0
+from .new_read_mark import NewReadMark
+from .new_session import NewSession
+from .new_thread import NewThread
+from .open_turn import OpenTurn
+from .option_entry import OptionEntry
+from .participants_state import ParticipantsState
+from .permission_answered import PermissionAnswered
+from .ping import Ping
+from .presence_accepted import PresenceAccepted
+from .presence_entry import PresenceEntry
+from .presence_entry_details_type_0 import PresenceEntryDetailsType0
+from .presence_list import PresenceList
+from .presence_update import PresenceUpdate
+from .presence_update_details_type_0 import PresenceUpdateDetailsType0
+from .preview import Preview
+from .principal_ref import PrincipalRef
+from .program_entry import ProgramEntry
+from .progress_signal import ProgressSignal
+from .published import Published
+from .read_mark import ReadMark
+from .redacted import Redacted
+from .screen_answer import ScreenAnswer
+from .search_answer import SearchAnswer
+from .search_hit import SearchHit
+from .session_acted import SessionActed
+from .session_data_answer import SessionDataAnswer
+from .session_end import SessionEnd
+from .session_entry import SessionEntry
+from .session_list import SessionList
+from .sign_in import SignIn
+from .signed_out import SignedOut
+from .snippet_piece import SnippetPiece
+from .stop_accepted import StopAccepted
+from .switch_state import SwitchState
+from .thread_created import ThreadCreated
+from .thread_created_policy import ThreadCreatedPolicy
+from .thread_entry import ThreadEntry
+from .thread_list import ThreadList
+from .thread_state import ThreadState
+from .thread_state_answer import ThreadStateAnswer
+from .thread_state_policy import ThreadStatePolicy
+from .token_created import TokenCreated
+from .token_entry import TokenEntry
+from .token_list import TokenList
+from .token_request import TokenRequest
+from .token_request_scopes_type_0_item import TokenRequestScopesType0Item
+from .token_revoked import TokenRevoked
+from .turn_context import TurnContext
+from .turn_entry import TurnEntry
+from .turn_event_type_0 import TurnEventType0
+from .turn_event_type_0_event import TurnEventType0Event
+from .turn_event_type_1 import TurnEventType1
+from .turn_event_type_1_event import TurnEventType1Event
+from .turn_event_type_2 import TurnEventType2
+from .turn_event_type_2_event import TurnEventType2Event
+from .turn_event_type_3 import TurnEventType3
+from .turn_event_type_3_event import TurnEventType3Event
+from .turn_event_type_4 import TurnEventType4
+from .turn_event_type_4_event import TurnEventType4Event
+from .turn_event_type_5 import TurnEventType5
+from .turn_event_type_5_event import TurnEventType5Event
+from .turn_event_type_6 import TurnEventType6
+from .turn_event_type_6_event import TurnEventType6Event
+from .turn_event_type_7 import TurnEventType7
+from .turn_event_type_7_event import TurnEventType7Event
+from .turn_event_type_8 import TurnEventType8
+from .turn_event_type_8_event import TurnEventType8Event
+from .turn_event_type_9 import TurnEventType9
+from .turn_event_type_9_event import TurnEventType9Event
+from .turn_event_type_10 import TurnEventType10
+from .turn_event_type_10_event import TurnEventType10Event
+from .turn_event_type_11 import TurnEventType11
+from .turn_event_type_11_event import TurnEventType11Event
+from .turn_event_type_12 import TurnEventType12
+from .turn_event_type_12_event import TurnEventType12Event
+from .turn_event_type_13 import TurnEventType13
+from .turn_event_type_13_event import TurnEventType13Event
+from .turn_list import TurnList
+from .upcoming_entry import UpcomingEntry
+from .usage_answer import UsageAnswer
+from .usage_row import UsageRow
+from .who_am_i import WhoAmI
+from .wire_fault import WireFault
+from .wire_profile import WireProfile
+from .wire_usage import WireUsage
+
+__all__ = (
+    "Accepted",
+    "Actor",
+    "Adoption",
+    "AgentEntry",
+    "AgentList",
+    "AttachAnswer",
+    "AuditPage",
+    "AuditRow",
+    "Bell",
+    "BudgetEntry",
+    "BudgetRaise",
+    "BudgetRaised",
+    "CallMcpResponse200",
+    "Cancelled",
+    "CauseRef",
+    "CommandList",
+    "CommandRan",
+    "CommandUsage",
+    "DeltaSignal",
+    "DialogEntry",
+    "DiscussionState",
+    "Draft",
+    "Envelope",
+    "ErrorBody",
+    "ErrorDetail",
+    "EventPage",
+    "ForecastEntry",
+    "Health",
+    "InvitationAccepted",
+    "InvitationCode",
+    "InvitationRequest",
+    "InvitationRequestScopesType0Item",
+    "InvitedEntry",
+    "JoinPrompt",
+    "LinkAnswer",
+    "LinkEntry",
+    "LinkList",
+    "LinkMember",
+    "McpMessage",
+    "McpMessageParamsType0",
+    "MessageSent",
+    "Meta",
+    "NewAnswer",
+    "NewCommand",
+    "NewEvent",
+    "NewLink",
+    "NewLinkMember",
+    "NewMessage",
+    "NewMeta",
+    "NewPresence",
+    "NewPresenceDetailsType0",
+    "NewReadMark",
+    "NewSession",
+    "NewThread",
+    "OpenTurn",
+    "OptionEntry",
+    "ParticipantsState",
+    "PermissionAnswered",
+    "Ping",
+    "PresenceAccepted",
+    "PresenceEntry",
+    "PresenceEntryDetailsType0",
+    "PresenceList",
+    "PresenceUpdate",
+    "PresenceUpdateDetailsType0",
+    "Preview",
+    "PrincipalRef",
+    "ProgramEntry",
+    "ProgressSignal",
+    "Published",
+    "ReadMark",
+    "Redacted",
+    "ScreenAnswer",
+    "SearchAnswer",
+    "SearchHit",
+    "SessionActed",
+    "SessionDataAnswer",
+    "SessionEnd",
+    "SessionEntry",
+    "SessionList",
+    "SignedOut",
+    "SignIn",
+    "SnippetPiece",
+    "StopAccepted",
+    "SwitchState",
+    "ThreadCreated",
+    "ThreadCreatedPolicy",
+    "ThreadEntry",
+    "ThreadList",
+    "ThreadState",
+    "ThreadStateAnswer",
+    "ThreadStatePolicy",
+    "TokenCreated",
+    "TokenEntry",
+    "TokenList",
+    "TokenRequest",
+    "TokenRequestScopesType0Item",
+    "TokenRevoked",
+    "TurnContext",
+    "TurnEntry",
+    "TurnEventType0",
+    "TurnEventType0Event",
+    "TurnEventType1",
+    "TurnEventType10",
+    "TurnEventType10Event",
+    "TurnEventType11",
+    "TurnEventType11Event",
+    "TurnEventType12",
+    "TurnEventType12Event",
+    "TurnEventType13",
+    "TurnEventType13Event",
+    "TurnEventType1Event",
+    "TurnEventType2",
+    "TurnEventType2Event",
+    "TurnEventType3",
+    "TurnEventType3Event",
+    "TurnEventType4",
+    "TurnEventType4Event",
+    "TurnEventType5",
+    "TurnEventType5Event",
+    "TurnEventType6",
+    "TurnEventType6Event",
+    "TurnEventType7",
+    "TurnEventType7Event",
+    "TurnEventType8",
+    "TurnEventType8Event",
+    "TurnEventType9",
+    "TurnEventType9Event",
+    "TurnList",
+    "UpcomingEntry",
+    "UsageAnswer",
+    "UsageRow",
+    "WhoAmI",
+    "WireFault",
+    "WireProfile",
+    "WireUsage",
+)

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="Actor")
+
+
+@_attrs_define
+class Actor:
+    """Body of requests that only say who asks. It may be left out.
+
+    Attributes:
+        from_ (None | str | Unset): Who asks; `user` where it is missing.
+    """
+
+    from_: None | str | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        from_: None | str | Unset
+        if isinstance(self.from_, Unset):
+            from_ = UNSET
+        else:
+            from_ = self.from_
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update({})
+        if from_ is not UNSET:
+            field_dict["from"] = from_
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+
+        def _parse_from_(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        from_ = _parse_from_(d.pop("from", UNSET))
+
+        actor = cls(
+            from_=from_,
+        )
+
+        return actor

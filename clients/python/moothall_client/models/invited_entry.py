@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.wire_profile import WireProfile
+
+
+T = TypeVar("T", bound="InvitedEntry")
+
+
+@_attrs_define
+class InvitedEntry:
+    """An invited participant.
+
+    Attributes:
+        color (int): Its place in the order of invitations, from 0: views choose its colour by it.
+        id (str): Its id.
+        invited_at (str): When.
+        invited_by (str): Who invited it first.
+        kind (str): `human` or `agent`.
+        known (bool): Whether the registry knows its client; `true` for people.
+        profile (WireProfile): What an invite says about a participant.
+        runtime (None | str | Unset): How it runs; nothing for people.
+    """
+
+    color: int
+    id: str
+    invited_at: str
+    invited_by: str
+    kind: str
+    known: bool
+    profile: WireProfile
+    runtime: None | str | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        color = self.color
+
+        id = self.id
+
+        invited_at = self.invited_at
+
+        invited_by = self.invited_by
+
+        kind = self.kind
+
+        known = self.known
+
+        profile = self.profile.to_dict()
+
+        runtime: None | str | Unset
+        if isinstance(self.runtime, Unset):
+            runtime = UNSET
+        else:
+            runtime = self.runtime
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "color": color,
+                "id": id,
+                "invited_at": invited_at,
+                "invited_by": invited_by,
+                "kind": kind,
+                "known": known,
+                "profile": profile,
+            }
+        )
+        if runtime is not UNSET:
+            field_dict["runtime"] = runtime
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.wire_profile import WireProfile  # noqa: PLC0415
+
+        d = dict(src_dict)
+        color = d.pop("color")
+
+        id = d.pop("id")
+
+        invited_at = d.pop("invited_at")
+
+        invited_by = d.pop("invited_by")
+
+        kind = d.pop("kind")
+
+        known = d.pop("known")
+
+        profile = WireProfile.from_dict(d.pop("profile"))
+
+        def _parse_runtime(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        runtime = _parse_runtime(d.pop("runtime", UNSET))
+
+        invited_entry = cls(
+            color=color,
+            id=id,
+            invited_at=invited_at,
+            invited_by=invited_by,
+            kind=kind,
+            known=known,
+            profile=profile,
+            runtime=runtime,
+        )
+
+        invited_entry.additional_properties = d
+        return invited_entry
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.link_member import LinkMember
+
+
+T = TypeVar("T", bound="LinkEntry")
+
+
+@_attrs_define
+class LinkEntry:
+    """A link.
+
+    Attributes:
+        active (bool): Whether it still carries words.
+        created_at (str): When it was made.
+        id (str): Its id, which is that of its thread.
+        members (list[LinkMember]): Who is in it; for a link that is over, who was in it last.
+        title (str): Its title.
+    """
+
+    active: bool
+    created_at: str
+    id: str
+    members: list[LinkMember]
+    title: str
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        active = self.active
+
+        created_at = self.created_at
+
+        id = self.id
+
+        members = []
+        for members_item_data in self.members:
+            members_item = members_item_data.to_dict()
+            members.append(members_item)
+
+        title = self.title
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "active": active,
+                "created_at": created_at,
+                "id": id,
+                "members": members,
+                "title": title,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.link_member import LinkMember  # noqa: PLC0415
+
+        d = dict(src_dict)
+        active = d.pop("active")
+
+        created_at = d.pop("created_at")
+
+        id = d.pop("id")
+
+        members = []
+        _members = d.pop("members")
+        for members_item_data in _members:
+            members_item = LinkMember.from_dict(members_item_data)
+
+            members.append(members_item)
+
+        title = d.pop("title")
+
+        link_entry = cls(
+            active=active,
+            created_at=created_at,
+            id=id,
+            members=members,
+            title=title,
+        )
+
+        link_entry.additional_properties = d
+        return link_entry
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

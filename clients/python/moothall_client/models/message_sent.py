@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="MessageSent")
+
+
+@_attrs_define
+class MessageSent:
+    """Answer of `POST /sessions/{id}/messages`, and of the tool `send_message`.
+
+    Attributes:
+        delivered_to (list[str]): Whom it goes to: sessions, or the participants of a thread.
+        link_state (str): `created`, `reused`, `closed` or `none`.
+        thread (str): The thread in which it was said.
+        event (None | str | Unset): The event; missing when nothing was said.
+        link_id (None | str | Unset): The link, when there is one.
+        seq (int | None | Unset): Its position.
+    """
+
+    delivered_to: list[str]
+    link_state: str
+    thread: str
+    event: None | str | Unset = UNSET
+    link_id: None | str | Unset = UNSET
+    seq: int | None | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        delivered_to = self.delivered_to
+
+        link_state = self.link_state
+
+        thread = self.thread
+
+        event: None | str | Unset
+        if isinstance(self.event, Unset):
+            event = UNSET
+        else:
+            event = self.event
+
+        link_id: None | str | Unset
+        if isinstance(self.link_id, Unset):
+            link_id = UNSET
+        else:
+            link_id = self.link_id
+
+        seq: int | None | Unset
+        if isinstance(self.seq, Unset):
+            seq = UNSET
+        else:
+            seq = self.seq
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "delivered_to": delivered_to,
+                "link_state": link_state,
+                "thread": thread,
+            }
+        )
+        if event is not UNSET:
+            field_dict["event"] = event
+        if link_id is not UNSET:
+            field_dict["link_id"] = link_id
+        if seq is not UNSET:
+            field_dict["seq"] = seq
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        delivered_to = cast(list[str], d.pop("delivered_to"))
+
+        link_state = d.pop("link_state")
+
+        thread = d.pop("thread")
+
+        def _parse_event(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        event = _parse_event(d.pop("event", UNSET))
+
+        def _parse_link_id(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        link_id = _parse_link_id(d.pop("link_id", UNSET))
+
+        def _parse_seq(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        seq = _parse_seq(d.pop("seq", UNSET))
+
+        message_sent = cls(
+            delivered_to=delivered_to,
+            link_state=link_state,
+            thread=thread,
+            event=event,
+            link_id=link_id,
+            seq=seq,
+        )
+
+        message_sent.additional_properties = d
+        return message_sent
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

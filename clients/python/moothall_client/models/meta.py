@@ -1,0 +1,262 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.wire_fault import WireFault
+
+
+T = TypeVar("T", bound="Meta")
+
+
+@_attrs_define
+class Meta:
+    """What is known about an event beside its content.
+
+    Attributes:
+        depth (int | None | Unset): Steps away from a human message, which has 0.
+        error (None | Unset | WireFault):
+        mentions (list[str] | Unset): Invited participants whom the words name, in order.
+        published (int | None | Unset): The position of the kept text that a person made visible with it.
+        queued (bool | Unset): It waits until earlier messages are answered.
+        redacted (bool | Unset): Its words were erased: its content is empty.
+        reply_to (None | str | Unset): The event it replies to.
+        tags (list[str] | Unset): Labels of the client, and the server's `coordinator` and `error`.
+        turn (None | str | Unset): The turn it answers.
+        typed_at (None | str | Unset): The participant in whose terminal it was typed, where agents can type too.
+        unproven (bool | Unset): That `from` said it was the client's word, or that of a terminal: no credential stood
+            behind it.
+        via (None | str | Unset): `moothall` when the server wrote it down on the speaker's behalf.
+    """
+
+    depth: int | None | Unset = UNSET
+    error: None | Unset | WireFault = UNSET
+    mentions: list[str] | Unset = UNSET
+    published: int | None | Unset = UNSET
+    queued: bool | Unset = UNSET
+    redacted: bool | Unset = UNSET
+    reply_to: None | str | Unset = UNSET
+    tags: list[str] | Unset = UNSET
+    turn: None | str | Unset = UNSET
+    typed_at: None | str | Unset = UNSET
+    unproven: bool | Unset = UNSET
+    via: None | str | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        from ..models.wire_fault import WireFault  # noqa: PLC0415
+
+        depth: int | None | Unset
+        if isinstance(self.depth, Unset):
+            depth = UNSET
+        else:
+            depth = self.depth
+
+        error: dict[str, Any] | None | Unset
+        if isinstance(self.error, Unset):
+            error = UNSET
+        elif isinstance(self.error, WireFault):
+            error = self.error.to_dict()
+        else:
+            error = self.error
+
+        mentions: list[str] | Unset = UNSET
+        if not isinstance(self.mentions, Unset):
+            mentions = self.mentions
+
+        published: int | None | Unset
+        if isinstance(self.published, Unset):
+            published = UNSET
+        else:
+            published = self.published
+
+        queued = self.queued
+
+        redacted = self.redacted
+
+        reply_to: None | str | Unset
+        if isinstance(self.reply_to, Unset):
+            reply_to = UNSET
+        else:
+            reply_to = self.reply_to
+
+        tags: list[str] | Unset = UNSET
+        if not isinstance(self.tags, Unset):
+            tags = self.tags
+
+        turn: None | str | Unset
+        if isinstance(self.turn, Unset):
+            turn = UNSET
+        else:
+            turn = self.turn
+
+        typed_at: None | str | Unset
+        if isinstance(self.typed_at, Unset):
+            typed_at = UNSET
+        else:
+            typed_at = self.typed_at
+
+        unproven = self.unproven
+
+        via: None | str | Unset
+        if isinstance(self.via, Unset):
+            via = UNSET
+        else:
+            via = self.via
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({})
+        if depth is not UNSET:
+            field_dict["depth"] = depth
+        if error is not UNSET:
+            field_dict["error"] = error
+        if mentions is not UNSET:
+            field_dict["mentions"] = mentions
+        if published is not UNSET:
+            field_dict["published"] = published
+        if queued is not UNSET:
+            field_dict["queued"] = queued
+        if redacted is not UNSET:
+            field_dict["redacted"] = redacted
+        if reply_to is not UNSET:
+            field_dict["reply_to"] = reply_to
+        if tags is not UNSET:
+            field_dict["tags"] = tags
+        if turn is not UNSET:
+            field_dict["turn"] = turn
+        if typed_at is not UNSET:
+            field_dict["typed_at"] = typed_at
+        if unproven is not UNSET:
+            field_dict["unproven"] = unproven
+        if via is not UNSET:
+            field_dict["via"] = via
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.wire_fault import WireFault  # noqa: PLC0415
+
+        d = dict(src_dict)
+
+        def _parse_depth(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        depth = _parse_depth(d.pop("depth", UNSET))
+
+        def _parse_error(data: object) -> None | Unset | WireFault:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                error_type_0 = WireFault.from_dict(data)
+
+                return error_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Unset | WireFault, data)
+
+        error = _parse_error(d.pop("error", UNSET))
+
+        mentions = cast(list[str], d.pop("mentions", UNSET))
+
+        def _parse_published(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        published = _parse_published(d.pop("published", UNSET))
+
+        queued = d.pop("queued", UNSET)
+
+        redacted = d.pop("redacted", UNSET)
+
+        def _parse_reply_to(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        reply_to = _parse_reply_to(d.pop("reply_to", UNSET))
+
+        tags = cast(list[str], d.pop("tags", UNSET))
+
+        def _parse_turn(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        turn = _parse_turn(d.pop("turn", UNSET))
+
+        def _parse_typed_at(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        typed_at = _parse_typed_at(d.pop("typed_at", UNSET))
+
+        unproven = d.pop("unproven", UNSET)
+
+        def _parse_via(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        via = _parse_via(d.pop("via", UNSET))
+
+        meta = cls(
+            depth=depth,
+            error=error,
+            mentions=mentions,
+            published=published,
+            queued=queued,
+            redacted=redacted,
+            reply_to=reply_to,
+            tags=tags,
+            turn=turn,
+            typed_at=typed_at,
+            unproven=unproven,
+            via=via,
+        )
+
+        meta.additional_properties = d
+        return meta
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

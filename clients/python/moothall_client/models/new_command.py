@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="NewCommand")
+
+
+@_attrs_define
+class NewCommand:
+    """Body of `POST /threads/{id}/commands`.
+
+    Attributes:
+        text (str): The command, e.g. `/ask analyst -- why?`.
+        from_ (None | str | Unset): Who asks; `user` where it is missing.
+    """
+
+    text: str
+    from_: None | str | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        text = self.text
+
+        from_: None | str | Unset
+        if isinstance(self.from_, Unset):
+            from_ = UNSET
+        else:
+            from_ = self.from_
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "text": text,
+            }
+        )
+        if from_ is not UNSET:
+            field_dict["from"] = from_
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        text = d.pop("text")
+
+        def _parse_from_(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        from_ = _parse_from_(d.pop("from", UNSET))
+
+        new_command = cls(
+            text=text,
+            from_=from_,
+        )
+
+        return new_command

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.new_link_member import NewLinkMember
+
+
+T = TypeVar("T", bound="NewLink")
+
+
+@_attrs_define
+class NewLink:
+    """Body of `POST /links`.
+
+    Attributes:
+        members (list[NewLinkMember]): Two or more.
+        from_ (None | str | Unset): Who asks; `user` where it is missing, and the session itself where its token says
+            so.
+        title (None | str | Unset): Its title; made from the members' names where it is missing.
+    """
+
+    members: list[NewLinkMember]
+    from_: None | str | Unset = UNSET
+    title: None | str | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        members = []
+        for members_item_data in self.members:
+            members_item = members_item_data.to_dict()
+            members.append(members_item)
+
+        from_: None | str | Unset
+        if isinstance(self.from_, Unset):
+            from_ = UNSET
+        else:
+            from_ = self.from_
+
+        title: None | str | Unset
+        if isinstance(self.title, Unset):
+            title = UNSET
+        else:
+            title = self.title
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "members": members,
+            }
+        )
+        if from_ is not UNSET:
+            field_dict["from"] = from_
+        if title is not UNSET:
+            field_dict["title"] = title
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.new_link_member import NewLinkMember  # noqa: PLC0415
+
+        d = dict(src_dict)
+        members = []
+        _members = d.pop("members")
+        for members_item_data in _members:
+            members_item = NewLinkMember.from_dict(members_item_data)
+
+            members.append(members_item)
+
+        def _parse_from_(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        from_ = _parse_from_(d.pop("from", UNSET))
+
+        def _parse_title(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        title = _parse_title(d.pop("title", UNSET))
+
+        new_link = cls(
+            members=members,
+            from_=from_,
+            title=title,
+        )
+
+        return new_link

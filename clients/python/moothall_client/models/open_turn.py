@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.cause_ref import CauseRef
+
+
+T = TypeVar("T", bound="OpenTurn")
+
+
+@_attrs_define
+class OpenTurn:
+    """An open turn.
+
+    Attributes:
+        attempt (int): Which try comes next, or is running.
+        cause (CauseRef): A pointer to the event that gave rise to something.
+        deadline (str): When it ends by itself.
+        granted_at (str): When it was granted.
+        id (str): Its id.
+        may_pass (bool): Whether having nothing to say is offered.
+        participant (str): Whose.
+        state (str): `waiting` or `running`.
+        why (str): Why it was granted.
+    """
+
+    attempt: int
+    cause: CauseRef
+    deadline: str
+    granted_at: str
+    id: str
+    may_pass: bool
+    participant: str
+    state: str
+    why: str
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        attempt = self.attempt
+
+        cause = self.cause.to_dict()
+
+        deadline = self.deadline
+
+        granted_at = self.granted_at
+
+        id = self.id
+
+        may_pass = self.may_pass
+
+        participant = self.participant
+
+        state = self.state
+
+        why = self.why
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "attempt": attempt,
+                "cause": cause,
+                "deadline": deadline,
+                "granted_at": granted_at,
+                "id": id,
+                "may_pass": may_pass,
+                "participant": participant,
+                "state": state,
+                "why": why,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.cause_ref import CauseRef  # noqa: PLC0415
+
+        d = dict(src_dict)
+        attempt = d.pop("attempt")
+
+        cause = CauseRef.from_dict(d.pop("cause"))
+
+        deadline = d.pop("deadline")
+
+        granted_at = d.pop("granted_at")
+
+        id = d.pop("id")
+
+        may_pass = d.pop("may_pass")
+
+        participant = d.pop("participant")
+
+        state = d.pop("state")
+
+        why = d.pop("why")
+
+        open_turn = cls(
+            attempt=attempt,
+            cause=cause,
+            deadline=deadline,
+            granted_at=granted_at,
+            id=id,
+            may_pass=may_pass,
+            participant=participant,
+            state=state,
+            why=why,
+        )
+
+        open_turn.additional_properties = d
+        return open_turn
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

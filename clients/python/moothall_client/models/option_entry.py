@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="OptionEntry")
+
+
+@_attrs_define
+class OptionEntry:
+    """One of the answers that a permission offers.
+
+    Attributes:
+        id (str): Names it among the options of its question.
+        kind (str): What it comes to: `allow_once`, `allow_always`, `reject_once`, `reject_always` or `other`.
+        label (str): Its words, as whoever asks has them.
+    """
+
+    id: str
+    kind: str
+    label: str
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        id = self.id
+
+        kind = self.kind
+
+        label = self.label
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "id": id,
+                "kind": kind,
+                "label": label,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        id = d.pop("id")
+
+        kind = d.pop("kind")
+
+        label = d.pop("label")
+
+        option_entry = cls(
+            id=id,
+            kind=kind,
+            label=label,
+        )
+
+        option_entry.additional_properties = d
+        return option_entry
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.invited_entry import InvitedEntry
+
+
+T = TypeVar("T", bound="ParticipantsState")
+
+
+@_attrs_define
+class ParticipantsState:
+    """Who is here.
+
+    Attributes:
+        invited (list[InvitedEntry]): By id.
+    """
+
+    invited: list[InvitedEntry]
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        invited = []
+        for invited_item_data in self.invited:
+            invited_item = invited_item_data.to_dict()
+            invited.append(invited_item)
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "invited": invited,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.invited_entry import InvitedEntry  # noqa: PLC0415
+
+        d = dict(src_dict)
+        invited = []
+        _invited = d.pop("invited")
+        for invited_item_data in _invited:
+            invited_item = InvitedEntry.from_dict(invited_item_data)
+
+            invited.append(invited_item)
+
+        participants_state = cls(
+            invited=invited,
+        )
+
+        participants_state.additional_properties = d
+        return participants_state
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.session_end import SessionEnd
+
+
+T = TypeVar("T", bound="SessionEntry")
+
+
+@_attrs_define
+class SessionEntry:
+    """A session.
+
+    Attributes:
+        client (str): Which program.
+        cwd (str): The folder it works in.
+        id (str): Its id, and that of its home: the thread in which everything is said that goes to it alone.
+        name (str): What it is called.
+        origin (str): `started` by this server, or `observed`: without hooks, so only its screen tells what it says.
+        started_at (str): When it began.
+        state (str): `starting`, `idle`, `busy`, `asking` or `ended`.
+        waiting (int): Turns that wait for it.
+        computer (None | str | Unset): The computer it is on; missing for this one.
+        ended (None | SessionEnd | Unset):
+        native (None | str | Unset): The program's own id for it, once it is known.
+    """
+
+    client: str
+    cwd: str
+    id: str
+    name: str
+    origin: str
+    started_at: str
+    state: str
+    waiting: int
+    computer: None | str | Unset = UNSET
+    ended: None | SessionEnd | Unset = UNSET
+    native: None | str | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        from ..models.session_end import SessionEnd  # noqa: PLC0415
+
+        client = self.client
+
+        cwd = self.cwd
+
+        id = self.id
+
+        name = self.name
+
+        origin = self.origin
+
+        started_at = self.started_at
+
+        state = self.state
+
+        waiting = self.waiting
+
+        computer: None | str | Unset
+        if isinstance(self.computer, Unset):
+            computer = UNSET
+        else:
+            computer = self.computer
+
+        ended: dict[str, Any] | None | Unset
+        if isinstance(self.ended, Unset):
+            ended = UNSET
+        elif isinstance(self.ended, SessionEnd):
+            ended = self.ended.to_dict()
+        else:
+            ended = self.ended
+
+        native: None | str | Unset
+        if isinstance(self.native, Unset):
+            native = UNSET
+        else:
+            native = self.native
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "client": client,
+                "cwd": cwd,
+                "id": id,
+                "name": name,
+                "origin": origin,
+                "started_at": started_at,
+                "state": state,
+                "waiting": waiting,
+            }
+        )
+        if computer is not UNSET:
+            field_dict["computer"] = computer
+        if ended is not UNSET:
+            field_dict["ended"] = ended
+        if native is not UNSET:
+            field_dict["native"] = native
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.session_end import SessionEnd  # noqa: PLC0415
+
+        d = dict(src_dict)
+        client = d.pop("client")
+
+        cwd = d.pop("cwd")
+
+        id = d.pop("id")
+
+        name = d.pop("name")
+
+        origin = d.pop("origin")
+
+        started_at = d.pop("started_at")
+
+        state = d.pop("state")
+
+        waiting = d.pop("waiting")
+
+        def _parse_computer(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        computer = _parse_computer(d.pop("computer", UNSET))
+
+        def _parse_ended(data: object) -> None | SessionEnd | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                ended_type_0 = SessionEnd.from_dict(data)
+
+                return ended_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | SessionEnd | Unset, data)
+
+        ended = _parse_ended(d.pop("ended", UNSET))
+
+        def _parse_native(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        native = _parse_native(d.pop("native", UNSET))
+
+        session_entry = cls(
+            client=client,
+            cwd=cwd,
+            id=id,
+            name=name,
+            origin=origin,
+            started_at=started_at,
+            state=state,
+            waiting=waiting,
+            computer=computer,
+            ended=ended,
+            native=native,
+        )
+
+        session_entry.additional_properties = d
+        return session_entry
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

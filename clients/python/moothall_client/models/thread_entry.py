@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="ThreadEntry")
+
+
+@_attrs_define
+class ThreadEntry:
+    """A thread in a list.
+
+    Attributes:
+        archived (bool): Whether it takes no more messages.
+        created_at (str): When it began.
+        head (int): The position of its newest event.
+        id (str): Its id.
+        name (str): Its title.
+        policy (str): The name of its policy.
+        updated_at (str): When its newest event came.
+        read (int | None | Unset): The position up to which the participant named by `as` has read it.
+        unread (int | None | Unset): Messages of others after that; 100 stands for 100 or more.
+    """
+
+    archived: bool
+    created_at: str
+    head: int
+    id: str
+    name: str
+    policy: str
+    updated_at: str
+    read: int | None | Unset = UNSET
+    unread: int | None | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        archived = self.archived
+
+        created_at = self.created_at
+
+        head = self.head
+
+        id = self.id
+
+        name = self.name
+
+        policy = self.policy
+
+        updated_at = self.updated_at
+
+        read: int | None | Unset
+        if isinstance(self.read, Unset):
+            read = UNSET
+        else:
+            read = self.read
+
+        unread: int | None | Unset
+        if isinstance(self.unread, Unset):
+            unread = UNSET
+        else:
+            unread = self.unread
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "archived": archived,
+                "created_at": created_at,
+                "head": head,
+                "id": id,
+                "name": name,
+                "policy": policy,
+                "updated_at": updated_at,
+            }
+        )
+        if read is not UNSET:
+            field_dict["read"] = read
+        if unread is not UNSET:
+            field_dict["unread"] = unread
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        archived = d.pop("archived")
+
+        created_at = d.pop("created_at")
+
+        head = d.pop("head")
+
+        id = d.pop("id")
+
+        name = d.pop("name")
+
+        policy = d.pop("policy")
+
+        updated_at = d.pop("updated_at")
+
+        def _parse_read(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        read = _parse_read(d.pop("read", UNSET))
+
+        def _parse_unread(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        unread = _parse_unread(d.pop("unread", UNSET))
+
+        thread_entry = cls(
+            archived=archived,
+            created_at=created_at,
+            head=head,
+            id=id,
+            name=name,
+            policy=policy,
+            updated_at=updated_at,
+            read=read,
+            unread=unread,
+        )
+
+        thread_entry.additional_properties = d
+        return thread_entry
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.cause_ref import CauseRef
+    from ..models.discussion_state import DiscussionState
+    from ..models.open_turn import OpenTurn
+    from ..models.participants_state import ParticipantsState
+    from ..models.switch_state import SwitchState
+    from ..models.thread_state_policy import ThreadStatePolicy
+    from ..models.upcoming_entry import UpcomingEntry
+
+
+T = TypeVar("T", bound="ThreadState")
+
+
+@_attrs_define
+class ThreadState:
+    """What a thread is like now.
+
+    Attributes:
+        archived (bool): It takes no more messages.
+        discussion (DiscussionState): The two switches of agents' mentions.
+        invited_auto (SwitchState): A switch.
+        muted (list[str]): Who is muted, sorted.
+        participants (ParticipantsState): Who is here.
+        paused (bool): Agents stand still.
+        policy (ThreadStatePolicy): The policy and all its settings.
+        queue (list[CauseRef]): Human messages that wait until earlier ones are answered, in order.
+        replies (int): Visible agent replies to the current message.
+        replies_max (int): The most there can be.
+        turns (list[OpenTurn]): Turns granted and not ended.
+        upcoming (list[UpcomingEntry]): Who is still to be asked about the current message.
+        held (None | str | Unset): The guard that holds the floor: `exchanges`, `pair`, `repeat`, `stopped`.
+    """
+
+    archived: bool
+    discussion: DiscussionState
+    invited_auto: SwitchState
+    muted: list[str]
+    participants: ParticipantsState
+    paused: bool
+    policy: ThreadStatePolicy
+    queue: list[CauseRef]
+    replies: int
+    replies_max: int
+    turns: list[OpenTurn]
+    upcoming: list[UpcomingEntry]
+    held: None | str | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        archived = self.archived
+
+        discussion = self.discussion.to_dict()
+
+        invited_auto = self.invited_auto.to_dict()
+
+        muted = self.muted
+
+        participants = self.participants.to_dict()
+
+        paused = self.paused
+
+        policy = self.policy.to_dict()
+
+        queue = []
+        for queue_item_data in self.queue:
+            queue_item = queue_item_data.to_dict()
+            queue.append(queue_item)
+
+        replies = self.replies
+
+        replies_max = self.replies_max
+
+        turns = []
+        for turns_item_data in self.turns:
+            turns_item = turns_item_data.to_dict()
+            turns.append(turns_item)
+
+        upcoming = []
+        for upcoming_item_data in self.upcoming:
+            upcoming_item = upcoming_item_data.to_dict()
+            upcoming.append(upcoming_item)
+
+        held: None | str | Unset
+        if isinstance(self.held, Unset):
+            held = UNSET
+        else:
+            held = self.held
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "archived": archived,
+                "discussion": discussion,
+                "invited_auto": invited_auto,
+                "muted": muted,
+                "participants": participants,
+                "paused": paused,
+                "policy": policy,
+                "queue": queue,
+                "replies": replies,
+                "replies_max": replies_max,
+                "turns": turns,
+                "upcoming": upcoming,
+            }
+        )
+        if held is not UNSET:
+            field_dict["held"] = held
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.cause_ref import CauseRef  # noqa: PLC0415
+        from ..models.discussion_state import DiscussionState  # noqa: PLC0415
+        from ..models.open_turn import OpenTurn  # noqa: PLC0415
+        from ..models.participants_state import ParticipantsState  # noqa: PLC0415
+        from ..models.switch_state import SwitchState  # noqa: PLC0415
+        from ..models.thread_state_policy import ThreadStatePolicy  # noqa: PLC0415
+        from ..models.upcoming_entry import UpcomingEntry  # noqa: PLC0415
+
+        d = dict(src_dict)
+        archived = d.pop("archived")
+
+        discussion = DiscussionState.from_dict(d.pop("discussion"))
+
+        invited_auto = SwitchState.from_dict(d.pop("invited_auto"))
+
+        muted = cast(list[str], d.pop("muted"))
+
+        participants = ParticipantsState.from_dict(d.pop("participants"))
+
+        paused = d.pop("paused")
+
+        policy = ThreadStatePolicy.from_dict(d.pop("policy"))
+
+        queue = []
+        _queue = d.pop("queue")
+        for queue_item_data in _queue:
+            queue_item = CauseRef.from_dict(queue_item_data)
+
+            queue.append(queue_item)
+
+        replies = d.pop("replies")
+
+        replies_max = d.pop("replies_max")
+
+        turns = []
+        _turns = d.pop("turns")
+        for turns_item_data in _turns:
+            turns_item = OpenTurn.from_dict(turns_item_data)
+
+            turns.append(turns_item)
+
+        upcoming = []
+        _upcoming = d.pop("upcoming")
+        for upcoming_item_data in _upcoming:
+            upcoming_item = UpcomingEntry.from_dict(upcoming_item_data)
+
+            upcoming.append(upcoming_item)
+
+        def _parse_held(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        held = _parse_held(d.pop("held", UNSET))
+
+        thread_state = cls(
+            archived=archived,
+            discussion=discussion,
+            invited_auto=invited_auto,
+            muted=muted,
+            participants=participants,
+            paused=paused,
+            policy=policy,
+            queue=queue,
+            replies=replies,
+            replies_max=replies_max,
+            turns=turns,
+            upcoming=upcoming,
+            held=held,
+        )
+
+        thread_state.additional_properties = d
+        return thread_state
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

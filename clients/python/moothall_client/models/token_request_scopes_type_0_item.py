@@ -1,0 +1,16 @@
+from enum import StrEnum
+
+
+class TokenRequestScopesType0Item(StrEnum):
+    AGENTSRUN = "agents:run"
+    PARTICIPANTSINVITE = "participants:invite"
+    PERMISSIONSANSWER = "permissions:answer"
+    SERVERADMIN = "server:admin"
+    SESSIONSDRIVE = "sessions:drive"
+    THREADSADMIN = "threads:admin"
+    THREADSREAD = "threads:read"
+    THREADSWRITE = "threads:write"
+    TURNSCONTROL = "turns:control"
+
+    def __str__(self) -> str:
+        return str(self.value)

@@ -1,0 +1,392 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.cause_ref import CauseRef
+    from ..models.wire_fault import WireFault
+    from ..models.wire_usage import WireUsage
+
+
+T = TypeVar("T", bound="TurnEntry")
+
+
+@_attrs_define
+class TurnEntry:
+    """A turn, or the reason why an agent got none.
+
+    Attributes:
+        attempt (int): The last try, from 1; 0 for one that was not asked.
+        cause (CauseRef): A pointer to the event that gave rise to something.
+        granted_at (str): When it was granted, or refused.
+        may_pass (bool): Whether having nothing to say was offered.
+        participant (str): Whose.
+        detail (None | str | Unset): More words about that, where they help.
+        ended_at (None | str | Unset): When it ended.
+        fault (None | Unset | WireFault):
+        from_seq (int | None | Unset): It covers what comes after this.
+        id (None | str | Unset): The turn's id; nothing for an agent that was not asked.
+        message (None | str | Unset): The human message that all of this goes back to, where there is one.
+        outcome (None | str | Unset): `spoke`, `passed`, `failed`, `expired` or `cancelled`; nothing while it is open
+            and for one that was not asked.
+        reply (None | str | Unset): The event with what was said.
+        started_at (None | str | Unset): When the runtime accepted it.
+        through_seq (int | None | Unset): Up to and with this.
+        usage (None | Unset | WireUsage):
+        why (None | str | Unset): Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`
+            or `prod`.
+        why_not (None | str | Unset): Why nothing was said: `passed`, `capped`, `cooled`, `muted`, `paused`, `offline`,
+            `skipped` or `held`.
+    """
+
+    attempt: int
+    cause: CauseRef
+    granted_at: str
+    may_pass: bool
+    participant: str
+    detail: None | str | Unset = UNSET
+    ended_at: None | str | Unset = UNSET
+    fault: None | Unset | WireFault = UNSET
+    from_seq: int | None | Unset = UNSET
+    id: None | str | Unset = UNSET
+    message: None | str | Unset = UNSET
+    outcome: None | str | Unset = UNSET
+    reply: None | str | Unset = UNSET
+    started_at: None | str | Unset = UNSET
+    through_seq: int | None | Unset = UNSET
+    usage: None | Unset | WireUsage = UNSET
+    why: None | str | Unset = UNSET
+    why_not: None | str | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        from ..models.wire_fault import WireFault  # noqa: PLC0415
+        from ..models.wire_usage import WireUsage  # noqa: PLC0415
+
+        attempt = self.attempt
+
+        cause = self.cause.to_dict()
+
+        granted_at = self.granted_at
+
+        may_pass = self.may_pass
+
+        participant = self.participant
+
+        detail: None | str | Unset
+        if isinstance(self.detail, Unset):
+            detail = UNSET
+        else:
+            detail = self.detail
+
+        ended_at: None | str | Unset
+        if isinstance(self.ended_at, Unset):
+            ended_at = UNSET
+        else:
+            ended_at = self.ended_at
+
+        fault: dict[str, Any] | None | Unset
+        if isinstance(self.fault, Unset):
+            fault = UNSET
+        elif isinstance(self.fault, WireFault):
+            fault = self.fault.to_dict()
+        else:
+            fault = self.fault
+
+        from_seq: int | None | Unset
+        if isinstance(self.from_seq, Unset):
+            from_seq = UNSET
+        else:
+            from_seq = self.from_seq
+
+        id: None | str | Unset
+        if isinstance(self.id, Unset):
+            id = UNSET
+        else:
+            id = self.id
+
+        message: None | str | Unset
+        if isinstance(self.message, Unset):
+            message = UNSET
+        else:
+            message = self.message
+
+        outcome: None | str | Unset
+        if isinstance(self.outcome, Unset):
+            outcome = UNSET
+        else:
+            outcome = self.outcome
+
+        reply: None | str | Unset
+        if isinstance(self.reply, Unset):
+            reply = UNSET
+        else:
+            reply = self.reply
+
+        started_at: None | str | Unset
+        if isinstance(self.started_at, Unset):
+            started_at = UNSET
+        else:
+            started_at = self.started_at
+
+        through_seq: int | None | Unset
+        if isinstance(self.through_seq, Unset):
+            through_seq = UNSET
+        else:
+            through_seq = self.through_seq
+
+        usage: dict[str, Any] | None | Unset
+        if isinstance(self.usage, Unset):
+            usage = UNSET
+        elif isinstance(self.usage, WireUsage):
+            usage = self.usage.to_dict()
+        else:
+            usage = self.usage
+
+        why: None | str | Unset
+        if isinstance(self.why, Unset):
+            why = UNSET
+        else:
+            why = self.why
+
+        why_not: None | str | Unset
+        if isinstance(self.why_not, Unset):
+            why_not = UNSET
+        else:
+            why_not = self.why_not
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "attempt": attempt,
+                "cause": cause,
+                "granted_at": granted_at,
+                "may_pass": may_pass,
+                "participant": participant,
+            }
+        )
+        if detail is not UNSET:
+            field_dict["detail"] = detail
+        if ended_at is not UNSET:
+            field_dict["ended_at"] = ended_at
+        if fault is not UNSET:
+            field_dict["fault"] = fault
+        if from_seq is not UNSET:
+            field_dict["from_seq"] = from_seq
+        if id is not UNSET:
+            field_dict["id"] = id
+        if message is not UNSET:
+            field_dict["message"] = message
+        if outcome is not UNSET:
+            field_dict["outcome"] = outcome
+        if reply is not UNSET:
+            field_dict["reply"] = reply
+        if started_at is not UNSET:
+            field_dict["started_at"] = started_at
+        if through_seq is not UNSET:
+            field_dict["through_seq"] = through_seq
+        if usage is not UNSET:
+            field_dict["usage"] = usage
+        if why is not UNSET:
+            field_dict["why"] = why
+        if why_not is not UNSET:
+            field_dict["why_not"] = why_not
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.cause_ref import CauseRef  # noqa: PLC0415
+        from ..models.wire_fault import WireFault  # noqa: PLC0415
+        from ..models.wire_usage import WireUsage  # noqa: PLC0415
+
+        d = dict(src_dict)
+        attempt = d.pop("attempt")
+
+        cause = CauseRef.from_dict(d.pop("cause"))
+
+        granted_at = d.pop("granted_at")
+
+        may_pass = d.pop("may_pass")
+
+        participant = d.pop("participant")
+
+        def _parse_detail(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        detail = _parse_detail(d.pop("detail", UNSET))
+
+        def _parse_ended_at(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        ended_at = _parse_ended_at(d.pop("ended_at", UNSET))
+
+        def _parse_fault(data: object) -> None | Unset | WireFault:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                fault_type_0 = WireFault.from_dict(data)
+
+                return fault_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Unset | WireFault, data)
+
+        fault = _parse_fault(d.pop("fault", UNSET))
+
+        def _parse_from_seq(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        from_seq = _parse_from_seq(d.pop("from_seq", UNSET))
+
+        def _parse_id(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        id = _parse_id(d.pop("id", UNSET))
+
+        def _parse_message(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        message = _parse_message(d.pop("message", UNSET))
+
+        def _parse_outcome(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        outcome = _parse_outcome(d.pop("outcome", UNSET))
+
+        def _parse_reply(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        reply = _parse_reply(d.pop("reply", UNSET))
+
+        def _parse_started_at(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        started_at = _parse_started_at(d.pop("started_at", UNSET))
+
+        def _parse_through_seq(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        through_seq = _parse_through_seq(d.pop("through_seq", UNSET))
+
+        def _parse_usage(data: object) -> None | Unset | WireUsage:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                usage_type_0 = WireUsage.from_dict(data)
+
+                return usage_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Unset | WireUsage, data)
+
+        usage = _parse_usage(d.pop("usage", UNSET))
+
+        def _parse_why(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        why = _parse_why(d.pop("why", UNSET))
+
+        def _parse_why_not(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        why_not = _parse_why_not(d.pop("why_not", UNSET))
+
+        turn_entry = cls(
+            attempt=attempt,
+            cause=cause,
+            granted_at=granted_at,
+            may_pass=may_pass,
+            participant=participant,
+            detail=detail,
+            ended_at=ended_at,
+            fault=fault,
+            from_seq=from_seq,
+            id=id,
+            message=message,
+            outcome=outcome,
+            reply=reply,
+            started_at=started_at,
+            through_seq=through_seq,
+            usage=usage,
+            why=why,
+            why_not=why_not,
+        )
+
+        turn_entry.additional_properties = d
+        return turn_entry
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

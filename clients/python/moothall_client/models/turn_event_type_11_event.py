@@ -1,0 +1,8 @@
+from enum import StrEnum
+
+
+class TurnEventType11Event(StrEnum):
+    REACTION_OPENED = "reaction_opened"
+
+    def __str__(self) -> str:
+        return str(self.value)

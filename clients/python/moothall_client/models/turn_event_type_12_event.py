@@ -1,0 +1,8 @@
+from enum import StrEnum
+
+
+class TurnEventType12Event(StrEnum):
+    ROUND_CLOSED = "round_closed"
+
+    def __str__(self) -> str:
+        return str(self.value)

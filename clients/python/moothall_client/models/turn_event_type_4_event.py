@@ -1,0 +1,8 @@
+from enum import StrEnum
+
+
+class TurnEventType4Event(StrEnum):
+    ENDED = "ended"
+
+    def __str__(self) -> str:
+        return str(self.value)

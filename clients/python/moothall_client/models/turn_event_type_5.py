@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.turn_event_type_5_event import TurnEventType5Event
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.cause_ref import CauseRef
+
+
+T = TypeVar("T", bound="TurnEventType5")
+
+
+@_attrs_define
+class TurnEventType5:
+    """An agent was not asked.
+
+    Attributes:
+        cause (CauseRef): A pointer to the event that gave rise to something.
+        event (TurnEventType5Event):
+        participant (str): Who.
+        why_not (str): `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`.
+        detail (None | str | Unset): More words, where they help.
+    """
+
+    cause: CauseRef
+    event: TurnEventType5Event
+    participant: str
+    why_not: str
+    detail: None | str | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        cause = self.cause.to_dict()
+
+        event = self.event.value
+
+        participant = self.participant
+
+        why_not = self.why_not
+
+        detail: None | str | Unset
+        if isinstance(self.detail, Unset):
+            detail = UNSET
+        else:
+            detail = self.detail
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "cause": cause,
+                "event": event,
+                "participant": participant,
+                "why_not": why_not,
+            }
+        )
+        if detail is not UNSET:
+            field_dict["detail"] = detail
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.cause_ref import CauseRef  # noqa: PLC0415
+
+        d = dict(src_dict)
+        cause = CauseRef.from_dict(d.pop("cause"))
+
+        event = TurnEventType5Event(d.pop("event"))
+
+        participant = d.pop("participant")
+
+        why_not = d.pop("why_not")
+
+        def _parse_detail(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        detail = _parse_detail(d.pop("detail", UNSET))
+
+        turn_event_type_5 = cls(
+            cause=cause,
+            event=event,
+            participant=participant,
+            why_not=why_not,
+            detail=detail,
+        )
+
+        turn_event_type_5.additional_properties = d
+        return turn_event_type_5
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.turn_event_type_8_event import TurnEventType8Event
+
+if TYPE_CHECKING:
+    from ..models.wire_usage import WireUsage
+
+
+T = TypeVar("T", bound="TurnEventType8")
+
+
+@_attrs_define
+class TurnEventType8:
+    """An agent summed up what no longer fits into its memory.
+
+    Attributes:
+        event (TurnEventType8Event):
+        participant (str): Whose memory it is.
+        text (str): The summary; empty when it was erased, with words that it covered or by a newer one.
+        through_seq (int): It covers what took effect up to and with this.
+        turn (str): The turn for which it was made.
+        usage (WireUsage): What a turn used.
+    """
+
+    event: TurnEventType8Event
+    participant: str
+    text: str
+    through_seq: int
+    turn: str
+    usage: WireUsage
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        event = self.event.value
+
+        participant = self.participant
+
+        text = self.text
+
+        through_seq = self.through_seq
+
+        turn = self.turn
+
+        usage = self.usage.to_dict()
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "event": event,
+                "participant": participant,
+                "text": text,
+                "through_seq": through_seq,
+                "turn": turn,
+                "usage": usage,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.wire_usage import WireUsage  # noqa: PLC0415
+
+        d = dict(src_dict)
+        event = TurnEventType8Event(d.pop("event"))
+
+        participant = d.pop("participant")
+
+        text = d.pop("text")
+
+        through_seq = d.pop("through_seq")
+
+        turn = d.pop("turn")
+
+        usage = WireUsage.from_dict(d.pop("usage"))
+
+        turn_event_type_8 = cls(
+            event=event,
+            participant=participant,
+            text=text,
+            through_seq=through_seq,
+            turn=turn,
+            usage=usage,
+        )
+
+        turn_event_type_8.additional_properties = d
+        return turn_event_type_8
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

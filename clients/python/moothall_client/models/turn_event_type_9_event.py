@@ -1,0 +1,8 @@
+from enum import StrEnum
+
+
+class TurnEventType9Event(StrEnum):
+    TAKEN = "taken"
+
+    def __str__(self) -> str:
+        return str(self.value)

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.turn_entry import TurnEntry
+
+
+T = TypeVar("T", bound="TurnList")
+
+
+@_attrs_define
+class TurnList:
+    """Answer of `GET /threads/{id}/turns`.
+
+    Attributes:
+        head (int): The newest event that was looked at.
+        turns (list[TurnEntry]): Turns and refusals, in the order in which they happened.
+    """
+
+    head: int
+    turns: list[TurnEntry]
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        head = self.head
+
+        turns = []
+        for turns_item_data in self.turns:
+            turns_item = turns_item_data.to_dict()
+            turns.append(turns_item)
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "head": head,
+                "turns": turns,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.turn_entry import TurnEntry  # noqa: PLC0415
+
+        d = dict(src_dict)
+        head = d.pop("head")
+
+        turns = []
+        _turns = d.pop("turns")
+        for turns_item_data in _turns:
+            turns_item = TurnEntry.from_dict(turns_item_data)
+
+            turns.append(turns_item)
+
+        turn_list = cls(
+            head=head,
+            turns=turns,
+        )
+
+        turn_list.additional_properties = d
+        return turn_list
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

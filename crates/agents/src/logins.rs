@@ -1,0 +1,228 @@
+//! How the programs that are known log in: which variables and files of theirs say so. One place for each vendor.
+//!
+//! A program sees a few variables of the server's environment and no more. For these programs that would take away the login that
+//! their user has, so what their vendors document is handed on to them, to each its own, and to nobody else.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What one known program is handed on beside what every program inherits.
+#[derive(Debug)]
+pub struct Login {
+    /// The program's name, which is also the client's.
+    pub client: &'static str,
+    /// Variables that hold a key or a token; any of them is a login.
+    pub keys: &'static [&'static str],
+    /// Variables that say where and how it asks, and whether it has to log in elsewhere.
+    settings: &'static [&'static str],
+    /// Variables that go along only where another one is set: the login of a cloud, for a program that was told to use it.
+    clouds: &'static [(&'static str, &'static [&'static str])],
+    /// Where its own configuration lies: a variable, and the folder in the home folder where that is unset.
+    home: (&'static str, &'static str),
+    /// Files in that folder of which any is a login.
+    files: &'static [&'static str],
+    /// How a person logs in.
+    pub by_hand: &'static str,
+}
+
+/// The way out of this network, and whom to trust there.
+const NETWORK: &[&str] = &[
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "CURL_CA_BUNDLE",
+    "REQUESTS_CA_BUNDLE",
+];
+
+const AWS: &[&str] = &[
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AWS_PROFILE",
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+    "AWS_CONFIG_FILE",
+    "AWS_SHARED_CREDENTIALS_FILE",
+];
+
+const GOOGLE_CLOUD: &[&str] =
+    &["GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "CLOUD_ML_REGION", "CLOUDSDK_CONFIG"];
+
+const LOGINS: [Login; 3] = [
+    Login {
+        client: "claude",
+        keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+        settings: &[
+            "ANTHROPIC_BASE_URL",
+            "ANTHROPIC_CUSTOM_HEADERS",
+            "ANTHROPIC_MODEL",
+            "ANTHROPIC_SMALL_FAST_MODEL",
+            "ANTHROPIC_DEFAULT_HAIKU_MODEL",
+            "ANTHROPIC_DEFAULT_OPUS_MODEL",
+            "ANTHROPIC_DEFAULT_SONNET_MODEL",
+            "ANTHROPIC_BEDROCK_BASE_URL",
+            "ANTHROPIC_VERTEX_BASE_URL",
+            "ANTHROPIC_VERTEX_PROJECT_ID",
+            "CLAUDE_CONFIG_DIR",
+            "CLAUDE_CODE_USE_BEDROCK",
+            "CLAUDE_CODE_USE_VERTEX",
+            "CLAUDE_CODE_SKIP_BEDROCK_AUTH",
+            "CLAUDE_CODE_SKIP_VERTEX_AUTH",
+            "CLAUDE_CODE_CLIENT_CERT",
+            "CLAUDE_CODE_CLIENT_KEY",
+            "CLAUDE_CODE_CLIENT_KEY_PASSPHRASE",
+            "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
+            "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+            "CLAUDE_CODE_SUBAGENT_MODEL",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+            "DISABLE_TELEMETRY",
+            "DISABLE_AUTOUPDATER",
+        ],
+        clouds: &[("CLAUDE_CODE_USE_BEDROCK", AWS), ("CLAUDE_CODE_USE_VERTEX", GOOGLE_CLOUD)],
+        home: ("CLAUDE_CONFIG_DIR", ".claude"),
+        // Its settings may name a key, or a program that gives one.
+        files: &[".credentials.json", "settings.json"],
+        by_hand: "run `claude` once by hand and log in",
+    },
+    Login {
+        client: "codex",
+        keys: &["CODEX_API_KEY", "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY"],
+        settings: &["CODEX_HOME", "CODEX_CA_CERTIFICATE", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT"],
+        clouds: &[],
+        home: ("CODEX_HOME", ".codex"),
+        // Its configuration may name a provider with a key of its own.
+        files: &["auth.json", "config.toml"],
+        by_hand: "run `codex login` once by hand",
+    },
+    Login {
+        client: "gemini",
+        keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        settings: &["GEMINI_CLI_HOME", "GEMINI_MODEL", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"],
+        clouds: &[("GOOGLE_GENAI_USE_VERTEXAI", GOOGLE_CLOUD), ("GOOGLE_GENAI_USE_GCA", GOOGLE_CLOUD)],
+        home: ("GEMINI_CLI_HOME", ""),
+        files: &[".gemini/oauth_creds.json", ".gemini/.env"],
+        by_hand: "run `gemini` once by hand and log in",
+    },
+];
+
+/// Words that stand in what a program says when it has no login, or one that is refused.
+const MISSED: [&str; 10] =
+    ["log in", "login", "logged in", "api key", "api_key", "apikey", "unauthorized", "authentication", "auth method", "credential"];
+
+impl Login {
+    /// The known program of this name, or whose file this is.
+    pub fn of(program: &str) -> Option<&'static Self> {
+        let name = Path::new(program).file_name()?.to_str()?;
+        LOGINS.iter().find(|login| login.client == name)
+    }
+
+    /// All known programs.
+    pub fn all() -> &'static [Self] {
+        &LOGINS
+    }
+
+    /// What of an environment is handed on to it. Nothing of the server's own is ever among it.
+    pub fn of_environment(&self, variable: impl Fn(&str) -> Option<String>) -> BTreeMap<String, String> {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let clouds = self.clouds.iter().filter(|(told, _)| set(told).is_some()).flat_map(|(_, names)| *names);
+        let names = NETWORK.iter().chain(self.keys).chain(self.settings).chain(clouds);
+        names.filter_map(|name| Some(((*name).to_owned(), set(name)?))).collect()
+    }
+
+    /// By what it is logged in, as far as variables and files tell: the first key that is set, or the first file that is there.
+    pub fn found(&self, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let key = self.keys.iter().chain(self.clouds.iter().map(|(told, _)| told)).find(|name| set(name).is_some());
+        if let Some(key) = key {
+            return Some((*key).to_owned());
+        }
+        let (told, usual) = self.home;
+        let folder = set(told).map(PathBuf::from).or_else(|| Some(Path::new(&set("HOME")?).join(usual)))?;
+        self.files.iter().map(|file| folder.join(file)).find(|file| file.is_file()).map(|file| file.display().to_string())
+    }
+
+    /// What to do when what it said sounds as if it had no login.
+    pub fn cure(&self, said: &str) -> Option<String> {
+        let said = said.to_lowercase();
+        MISSED.iter().any(|word| said.contains(word)).then(|| {
+            let (key, client) = (self.keys[0], self.client);
+            format!(
+                "As the user that the server runs as, {}; or set {key} for the server, or env = {{ {key} = \"…\" }} in [agents.{client}].",
+                self.by_hand
+            )
+        })
+    }
+}
+
+/// What is given to a program beside what everything inherits: the login of a known one from this process's environment, and over it
+/// what is configured.
+pub(crate) fn given(login: Option<&Login>, configured: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut all = login.map(|login| login.of_environment(|name| std::env::var(name).ok())).unwrap_or_default();
+    all.extend(configured.clone());
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(client: &str, variables: &[(&str, &str)]) -> Vec<String> {
+        let lookup = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        Login::of(client).unwrap().of_environment(lookup).into_keys().collect()
+    }
+
+    #[test]
+    fn each_program_gets_its_own_login_and_no_others() {
+        let all = [
+            ("ANTHROPIC_API_KEY", "a"),
+            ("OPENAI_API_KEY", "o"),
+            ("GEMINI_API_KEY", "g"),
+            ("HTTPS_PROXY", "p"),
+            ("AWS_SECRET_ACCESS_KEY", "s"),
+            ("CODEX_HOME", ""),
+            ("MOOTHALL_TOKEN", "t"),
+        ];
+        assert_eq!(given("claude", &all), ["ANTHROPIC_API_KEY", "HTTPS_PROXY"]);
+        assert_eq!(given("/opt/x/codex", &all), ["HTTPS_PROXY", "OPENAI_API_KEY"]);
+        assert_eq!(given("gemini", &all), ["GEMINI_API_KEY", "HTTPS_PROXY"]);
+        assert!(Login::of("claude-wrapper").is_none() && Login::of("sh").is_none());
+    }
+
+    #[test]
+    fn the_login_of_a_cloud_goes_along_where_the_program_was_told_to_use_it() {
+        let aws = [("CLAUDE_CODE_USE_BEDROCK", "1"), ("AWS_SECRET_ACCESS_KEY", "s")];
+        assert_eq!(given("claude", &aws), ["AWS_SECRET_ACCESS_KEY", "CLAUDE_CODE_USE_BEDROCK"]);
+        assert_eq!(given("codex", &aws), Vec::<String>::new());
+    }
+
+    #[test]
+    fn nothing_of_the_servers_own_is_on_any_list() {
+        for login in Login::all() {
+            let everything = login.of_environment(|name| Some(name.to_owned()));
+            assert!(everything.keys().all(|name| !crate::command::is_own_variable(name)), "{}", login.client);
+        }
+    }
+
+    #[test]
+    fn a_login_is_a_key_or_a_file() {
+        let home = tempfile::tempdir().unwrap();
+        let codex = Login::of("codex").unwrap();
+        let lookup = |name: &str| (name == "HOME").then(|| home.path().to_string_lossy().into_owned());
+        assert_eq!(codex.found(lookup), None);
+        std::fs::create_dir(home.path().join(".codex")).unwrap();
+        std::fs::write(home.path().join(".codex/auth.json"), "{}").unwrap();
+        assert!(codex.found(lookup).unwrap().ends_with("/.codex/auth.json"));
+        assert_eq!(codex.found(|name| (name == "OPENAI_API_KEY").then(|| "k".to_owned())).as_deref(), Some("OPENAI_API_KEY"));
+        assert!(codex.cure("Error: you are not logged in").unwrap().contains("codex login"));
+        assert_eq!(codex.cure("Out of memory"), None);
+    }
+}

@@ -1,0 +1,142 @@
+//! Programs that run as another user than the server: `run_as` of an agent.
+//!
+//! A program of the server's own user can read whatever the server keeps: the start-up credential, the log, other sessions' secrets.
+//! Another user cannot. The change is made by `setpriv` (util-linux), which takes every right away with the user; a server that may
+//! not do that refuses to start the program at all, and never runs it as itself.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use nix::unistd::{User, geteuid};
+
+use crate::command::Environment;
+
+/// The program that changes the user.
+const SETPRIV: &str = "setpriv";
+
+/// The rights that it takes where the server is not root, as bits of Linux: to become somebody else, to end what runs as somebody else,
+/// and to look into its environment.
+const RIGHTS: [(u32, &str); 4] = [(5, "CAP_KILL"), (6, "CAP_SETGID"), (7, "CAP_SETUID"), (19, "CAP_SYS_PTRACE")];
+
+/// Variables that name places of the server's own user.
+const PLACES: [&str; 12] = [
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_STATE_HOME",
+    "XDG_RUNTIME_DIR",
+    "TMPDIR",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "GEMINI_CLI_HOME",
+    "AWS_CONFIG_FILE",
+    "AWS_SHARED_CREDENTIALS_FILE",
+    "CLOUDSDK_CONFIG",
+];
+
+/// The user that a program runs as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    name: String,
+    user: u32,
+    group: u32,
+    home: PathBuf,
+    shell: PathBuf,
+    is_own: bool,
+}
+
+impl Account {
+    /// The account of this name, if programs may be started as it from here.
+    ///
+    /// # Errors
+    /// In words for people: there is no such user, it is root, or this server may not.
+    pub fn of(name: &str) -> Result<Self, String> {
+        let unknown = |why: String| format!("The user {name:?} of run_as {why}.");
+        let user = User::from_name(name).map_err(|error| unknown(format!("cannot be looked up: {error}")))?;
+        let user = user.ok_or_else(|| unknown("does not exist on this computer".to_owned()))?;
+        if user.uid.is_root() {
+            return Err(unknown("is root, who reaches everything; name one that reaches less".to_owned()));
+        }
+        let is_own = user.uid == geteuid();
+        if !is_own {
+            may_change(&std::fs::read_to_string("/proc/self/status").unwrap_or_default()).map_err(|missing| {
+                format!("This server may not run programs as {name}: it is not root, and lacks {missing}. It does not run them as itself.")
+            })?;
+        }
+        Ok(Self { name: user.name, user: user.uid.as_raw(), group: user.gid.as_raw(), home: user.dir, shell: user.shell, is_own })
+    }
+
+    /// The words before a program that make it run as this user, with nothing of the server's rights.
+    ///
+    /// # Errors
+    /// Where what changes the user is not installed.
+    pub fn before(&self) -> Result<Vec<String>, String> {
+        if self.is_own {
+            return Ok(Vec::new());
+        }
+        let setpriv = Environment::of(&BTreeMap::new()).find(SETPRIV, Path::new("/"));
+        let setpriv = setpriv.ok_or("Programs are run as another user by setpriv, which is not installed (package util-linux).")?;
+        let (user, group) = (self.user.to_string(), self.group.to_string());
+        let words = ["--reuid", &user, "--regid", &group, "--init-groups", "--inh-caps=-all", "--ambient-caps=-all", "--"];
+        Ok(std::iter::once(setpriv.to_string_lossy().into_owned()).chain(words.map(str::to_owned)).collect())
+    }
+
+    /// What a program is to see of these variables: places of its own user in place of the server's.
+    pub(crate) fn variables(&self, inherited: BTreeMap<String, String>, configured: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let mut all = inherited;
+        if !self.is_own {
+            all.retain(|name, _| !PLACES.contains(&name.as_str()));
+            let (home, shell) = (self.home.to_string_lossy().into_owned(), self.shell.to_string_lossy().into_owned());
+            let own = [("HOME", home), ("USER", self.name.clone()), ("LOGNAME", self.name.clone()), ("SHELL", shell)];
+            all.extend(own.map(|(name, value)| (name.to_owned(), value)));
+        }
+        all.extend(configured.clone());
+        all
+    }
+
+    /// Where it works when nothing is said: at home.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+}
+
+/// Whether this process may become somebody else, by what Linux says of it; otherwise what is missing.
+fn may_change(status: &str) -> Result<(), String> {
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let Some(effective) = effective.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()) else {
+        return if geteuid().is_root() { Ok(()) } else { Err("the right to".to_owned()) };
+    };
+    let missing: Vec<&str> = RIGHTS.iter().filter(|(bit, _)| effective & (1 << bit) == 0).map(|(_, name)| *name).collect();
+    if missing.is_empty() { Ok(()) } else { Err(missing.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_does_not_exist_or_is_root_is_refused() {
+        assert!(Account::of("no-such-user-here").unwrap_err().contains("does not exist"));
+        assert!(Account::of("root").unwrap_err().contains("is root"));
+    }
+
+    #[test]
+    fn rights_that_are_missing_are_named() {
+        assert_eq!(may_change("Name:\tx\nCapEff:\t000001ffffffffff\n"), Ok(()));
+        assert_eq!(may_change("CapEff:\t0000000000000000\n"), Err("CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SYS_PTRACE".to_owned()));
+        assert_eq!(may_change("CapEff:\t00000000000800a0\n"), Err("CAP_SETGID".to_owned()));
+    }
+
+    #[test]
+    fn places_of_the_servers_user_are_not_handed_on() {
+        let account =
+            Account { name: "ada".into(), user: 4711, group: 4711, home: "/srv/ada".into(), shell: "/bin/sh".into(), is_own: false };
+        let inherited = [("HOME", "/srv/own"), ("CODEX_HOME", "/srv/own/x"), ("XDG_CONFIG_HOME", "/srv/own/c"), ("OPENAI_API_KEY", "k")];
+        let inherited = inherited.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let configured = BTreeMap::from([("CODEX_HOME".to_owned(), "/srv/ada/codex".to_owned())]);
+        let seen = account.variables(inherited, &configured);
+        assert_eq!((seen["HOME"].as_str(), seen["USER"].as_str()), ("/srv/ada", "ada"));
+        assert_eq!((seen["CODEX_HOME"].as_str(), seen["OPENAI_API_KEY"].as_str()), ("/srv/ada/codex", "k"));
+        assert!(!seen.contains_key("XDG_CONFIG_HOME"));
+    }
+}

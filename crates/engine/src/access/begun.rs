@@ -1,0 +1,45 @@
+//! How many conversations an agent begins.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::time::{Millis, Timestamp};
+
+/// Conversations that one agent begins within a window: each wakes whom it invites, and brakes hold inside a conversation only.
+const BEGUN_MAX: usize = 20;
+const WINDOW: Millis = Millis::from_secs(3600);
+
+/// When each agent began conversations lately.
+#[derive(Default)]
+pub(super) struct Begun(Mutex<BTreeMap<ParticipantId, VecDeque<Timestamp>>>);
+
+impl Begun {
+    /// Whether this agent may begin one more now, which counts then.
+    pub(super) fn admit(&self, who: &ParticipantId, now: Timestamp) -> bool {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lately = |at: &Timestamp| now.since(*at) < WINDOW;
+        all.retain(|_, times| times.back().is_some_and(lately));
+        let times = all.entry(who.clone()).or_default();
+        times.retain(lately);
+        let room = times.len() < BEGUN_MAX;
+        if room {
+            times.push_back(now);
+        }
+        room
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_agent_begins_twenty_conversations_an_hour() {
+        let (begun, now) = (Begun::default(), Timestamp::from_millis(10_000_000));
+        let (one, other) = (ParticipantId::new("one"), ParticipantId::new("other"));
+        assert_eq!((0..30).filter(|_| begun.admit(&one, now)).count(), BEGUN_MAX);
+        assert!(begun.admit(&other, now), "each for itself");
+        assert!(!begun.admit(&one, now + Millis(WINDOW.0 - 1)) && begun.admit(&one, now + WINDOW));
+    }
+}

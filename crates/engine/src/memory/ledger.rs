@@ -1,0 +1,127 @@
+//! What turns have cost, in memory.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use moothall_kernel::budget::{Account, Charge, DAY, Purse, Raise, start_of};
+use moothall_kernel::event::Usage;
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::time::Timestamp;
+
+use super::MemoryLog;
+use crate::ports::{Ledger, LogError, UsageBy, UsageWanted, Used};
+
+/// Hour, stream, agent, causer.
+type Key = (Timestamp, StreamId, String, ParticipantId);
+
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    rows: BTreeMap<Key, Used>,
+    raises: BTreeMap<Purse, Raise>,
+}
+
+impl Rows {
+    pub(super) fn count(&mut self, stream: &StreamId, charges: &[Charge]) {
+        for charge in charges {
+            let key = (charge.hour, stream.clone(), charge.account.agent.clone(), charge.account.by.clone());
+            self.rows.entry(key).or_default().add(&Used::of(charge));
+        }
+    }
+}
+
+impl Used {
+    fn of(charge: &Charge) -> Self {
+        Self {
+            turns: charge.turns,
+            unattended: charge.unattended(),
+            input_tokens: charge.usage.input_tokens,
+            output_tokens: charge.usage.output_tokens,
+            cost_micros: charge.usage.cost_micros,
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, more: &Used) {
+        self.turns += more.turns;
+        self.unattended += more.unattended;
+        self.input_tokens += more.input_tokens;
+        self.output_tokens += more.output_tokens;
+        self.cost_micros += more.cost_micros;
+    }
+}
+
+impl UsageWanted {
+    fn includes(&self, (hour, stream, agent, _): &Key) -> bool {
+        self.streams.as_ref().is_none_or(|streams| streams.contains(stream))
+            && self.agent.as_ref().is_none_or(|wanted| wanted == agent)
+            && self.from.is_none_or(|from| *hour >= from)
+            && self.to.is_none_or(|to| *hour < to)
+    }
+
+    fn empty(&self, (hour, stream, agent, _): &Key) -> Used {
+        match self.by {
+            None => Used::default(),
+            Some(UsageBy::Agent) => Used { agent: Some(agent.clone()), ..Used::default() },
+            Some(UsageBy::Stream) => Used { stream: Some(stream.clone()), ..Used::default() },
+            Some(UsageBy::Day) => Used { day: Some(start_of(*hour, DAY)), ..Used::default() },
+        }
+    }
+}
+
+#[async_trait]
+impl Ledger for MemoryLog {
+    async fn charged_since(&self, hour: Timestamp) -> Result<Vec<Charge>, LogError> {
+        let shelf = self.shelf();
+        let since = shelf.ledger.rows.iter().filter(|((at, ..), _)| *at >= hour);
+        let charges = since.flat_map(|((hour, _, agent, by), used)| {
+            let usage = Usage { cost_micros: used.cost_micros, ..Usage::default() };
+            let charge = |attended, turns, usage| {
+                let account = Account { agent: agent.clone(), by: by.clone(), attended };
+                Charge { hour: *hour, account, turns, usage }
+            };
+            [charge(true, used.turns - used.unattended, usage), charge(false, used.unattended, Usage::default())]
+        });
+        Ok(charges.collect())
+    }
+
+    async fn used(&self, wanted: &UsageWanted) -> Result<Vec<Used>, LogError> {
+        let shelf = self.shelf();
+        let mut sums: Vec<Used> = if wanted.by.is_none() { vec![Used::default()] } else { Vec::new() };
+        for (key, row) in shelf.ledger.rows.iter().filter(|(key, _)| wanted.includes(key)) {
+            let empty = wanted.empty(key);
+            let same = |sum: &&mut Used| (&sum.agent, &sum.stream, sum.day) == (&empty.agent, &empty.stream, empty.day);
+            match sums.iter_mut().find(same) {
+                Some(sum) => sum.add(row),
+                None => {
+                    let mut sum = empty;
+                    sum.add(row);
+                    sums.push(sum);
+                }
+            }
+        }
+        sums.sort_by(|a, b| {
+            (b.day, b.cost_micros, b.turns, &a.agent, &a.stream).cmp(&(a.day, a.cost_micros, a.turns, &b.agent, &b.stream))
+        });
+        sums.truncate(wanted.limit);
+        Ok(sums)
+    }
+
+    async fn keep_raise(&self, purse: &Purse, raise: &Raise) -> Result<(), LogError> {
+        self.shelf().ledger.raises.insert(purse.clone(), *raise);
+        Ok(())
+    }
+
+    async fn raises(&self, now: Timestamp) -> Result<Vec<(Purse, Raise)>, LogError> {
+        let shelf = self.shelf();
+        Ok(shelf.ledger.raises.iter().filter(|(_, raise)| raise.until > now).map(|(purse, raise)| (purse.clone(), *raise)).collect())
+    }
+
+    async fn uncounted(&self, _limit: usize) -> Result<Vec<(StreamId, Seq)>, LogError> {
+        Ok(Vec::new())
+    }
+
+    async fn count(&self, stream: &StreamId, charges: Vec<Charge>) -> Result<(), LogError> {
+        self.shelf().ledger.count(stream, &charges);
+        Ok(())
+    }
+}

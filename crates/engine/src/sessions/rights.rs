@@ -1,0 +1,84 @@
+//! What the programs of sessions may do with each other, and how many of them there may be.
+
+use std::path::PathBuf;
+
+use moothall_kernel::ids::ParticipantId;
+
+use super::{NewSession, SessionError, SessionId, Sessions, Starter};
+use crate::access::Reach;
+
+/// Sessions that may live at a time of those that an agent started, or that descend from a session that a person started.
+const FAMILY_MAX: usize = 8;
+
+/// What the operator grants to a client beyond what every session may.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClientRights {
+    /// Its sessions reach all conversations, and all sessions.
+    pub reaches_all: bool,
+    /// Agents may start it without asking a person, without arguments, in the folders that the operator lists.
+    pub startable_by_agents: bool,
+}
+
+/// Through whose eyes the words of a session are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Eyes {
+    /// Who looks; nobody in particular where all is within reach.
+    pub name: Option<ParticipantId>,
+    /// What they reach.
+    pub reach: Reach,
+}
+
+impl Sessions {
+    /// What the program of a session reaches.
+    pub(crate) fn reach_of(&self, id: &SessionId) -> Reach {
+        let Some(seat) = self.seat_of(id) else { return Reach::Only(std::sync::Arc::default()) };
+        if self.rights(&seat.session().client).reaches_all { Reach::All } else { Reach::Session(seat.rooms().clone()) }
+    }
+
+    fn rights(&self, client: &str) -> ClientRights {
+        self.shared.clients.get(client).copied().unwrap_or_default()
+    }
+
+    /// Refuses one more where an agent has enough. A session that was started by one that was started counts for the first of them.
+    pub(super) fn check_family(&self, starter: &Starter) -> Result<(), SessionError> {
+        let root = self.root_of(starter.clone());
+        if matches!(root, Starter::Person(_)) {
+            return Ok(());
+        }
+        let living = self.list(false);
+        let of_root = |by: &Option<Starter>| by.clone().is_some_and(|by| self.root_of(by) == root);
+        let count = living.iter().filter(|status| of_root(&status.session.started_by)).count();
+        if count < FAMILY_MAX {
+            return Ok(());
+        }
+        let why = format!("Agents have started {count} sessions from here that live, and {FAMILY_MAX} is the most. End one of them first.");
+        Err(SessionError::Conflict(why))
+    }
+
+    /// Where a line of starters begins: an agent, a person, or the session that no other session started.
+    fn root_of(&self, starter: Starter) -> Starter {
+        let mut root = starter;
+        // A session is older than those that it started, so this ends.
+        while let Starter::Session(id) = &root {
+            match self.seat_of(id).and_then(|seat| seat.session().started_by) {
+                Some(next @ (Starter::Session(_) | Starter::Agent(_))) => root = next,
+                Some(Starter::Person(_)) | None => break,
+            }
+        }
+        root
+    }
+
+    /// The folder in which an agent may start a program without asking anybody, with every link on the way followed; nothing where it has
+    /// to ask.
+    ///
+    /// A folder of its own choice would be a way out of whatever holds the agent: it could write there what the program runs.
+    pub fn starts_alone(&self, new: &NewSession) -> Option<PathBuf> {
+        if !self.rights(&new.client).startable_by_agents || !new.args.is_empty() {
+            return None;
+        }
+        let wanted = if new.cwd.as_os_str().is_empty() { self.host().ok()?.home(&new.client) } else { new.cwd.clone() };
+        let wanted = std::fs::canonicalize(wanted).ok()?;
+        let listed = |folder: &PathBuf| std::fs::canonicalize(folder).is_ok_and(|folder| wanted.starts_with(folder));
+        self.shared.config.folders.iter().any(listed).then_some(wanted)
+    }
+}

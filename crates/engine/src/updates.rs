@@ -1,0 +1,234 @@
+//! Who listens to a stream, and what waits for those who have not heard it yet.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use moothall_kernel::event::Recorded;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+
+use crate::codec;
+use crate::hall::{Signal, Update};
+use crate::ports::PAGE_BYTES_MAX;
+
+/// Updates a listener may lag behind before it has to read the log again.
+pub(crate) const UPDATES_LEN: usize = 1024;
+/// Events that wait for the slowest listener, at most.
+pub(crate) const WAITING_EVENTS_MAX: usize = 1024;
+/// The same in bytes. However many listeners are slow, a stream keeps no more than this for all of them.
+pub(crate) const WAITING_BYTES_MAX: usize = 4 << 20;
+
+/// A stream's listeners. Most streams have none, and then it costs nothing.
+#[derive(Default)]
+pub(crate) struct Updates(Mutex<Told>);
+
+#[derive(Default)]
+struct Told {
+    sender: Option<broadcast::Sender<Waiting>>,
+    /// The batches that somebody may not have heard yet, oldest first.
+    waiting: VecDeque<Kept>,
+}
+
+/// What waits in a listener's ring.
+#[derive(Clone)]
+enum Waiting {
+    Events(Arc<Slot>),
+    Signal(Arc<Signal>),
+}
+
+/// A batch, until it is taken away from those who are too slow.
+struct Slot(Mutex<Option<Arc<Vec<Recorded>>>>);
+
+impl Slot {
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Vec<Recorded>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A batch in the rings of listeners. It is gone when all have heard it.
+struct Kept {
+    slot: Weak<Slot>,
+    events: usize,
+    bytes: usize,
+}
+
+impl Updates {
+    fn lock(&self) -> MutexGuard<'_, Told> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn subscribe(&self) -> Listener {
+        Listener(self.lock().sender.get_or_insert_with(|| broadcast::channel(UPDATES_LEN).0).subscribe())
+    }
+
+    /// Tells everyone who listens; the signal is made only when somebody does.
+    pub(crate) fn signal(&self, signal: impl FnOnce() -> Signal) {
+        if let Some(sender) = self.lock().heard() {
+            let _ = sender.send(Waiting::Signal(Arc::new(signal())));
+        }
+    }
+
+    /// Tells everyone who listens of a batch; a long one in pieces, so that none of them weighs more than a page.
+    pub(crate) fn events(&self, events: &Arc<Vec<Recorded>>) {
+        let mut told = self.lock();
+        if told.heard().is_none() {
+            return;
+        }
+        let weights: Vec<usize> = events.iter().map(|recorded| codec::weight(&recorded.event)).collect();
+        let all: usize = weights.iter().sum();
+        if all <= PAGE_BYTES_MAX {
+            return told.tell(events.clone(), all);
+        }
+        let (mut piece, mut bytes) = (Vec::new(), 0);
+        for (recorded, weight) in events.iter().zip(weights) {
+            if bytes + weight > PAGE_BYTES_MAX && !piece.is_empty() {
+                told.tell(Arc::new(std::mem::take(&mut piece)), std::mem::take(&mut bytes));
+            }
+            piece.push(recorded.clone());
+            bytes += weight;
+        }
+        told.tell(Arc::new(piece), bytes);
+    }
+
+    /// Whether somebody listens; forgets what waits when nobody does.
+    pub(crate) fn in_use(&self) -> bool {
+        let mut told = self.lock();
+        if told.heard().is_none() {
+            *told = Told::default();
+        }
+        told.sender.is_some()
+    }
+}
+
+impl Told {
+    fn heard(&self) -> Option<&broadcast::Sender<Waiting>> {
+        self.sender.as_ref().filter(|sender| sender.receiver_count() > 0)
+    }
+
+    fn tell(&mut self, events: Arc<Vec<Recorded>>, bytes: usize) {
+        let Some(sender) = &self.sender else { return };
+        let count = events.len();
+        let slot = Arc::new(Slot(Mutex::new(Some(events))));
+        let kept = Kept { slot: Arc::downgrade(&slot), events: count, bytes };
+        let _ = sender.send(Waiting::Events(slot));
+        self.waiting.push_back(kept);
+        self.take_from_the_slow();
+    }
+
+    /// Takes the oldest batches away while too much waits; the newest one stays.
+    fn take_from_the_slow(&mut self) {
+        while self.waiting.front().is_some_and(|kept| kept.slot.strong_count() == 0) {
+            self.waiting.pop_front();
+        }
+        let sum = |of: fn(&Kept) -> usize, waiting: &VecDeque<Kept>| waiting.iter().map(of).sum::<usize>();
+        let (mut events, mut bytes) = (sum(|kept| kept.events, &self.waiting), sum(|kept| kept.bytes, &self.waiting));
+        while (events > WAITING_EVENTS_MAX || bytes > WAITING_BYTES_MAX) && self.waiting.len() > 1 {
+            let Some(oldest) = self.waiting.pop_front() else { return };
+            events -= oldest.events;
+            bytes -= oldest.bytes;
+            if let Some(slot) = oldest.slot.upgrade() {
+                slot.lock().take();
+            }
+        }
+    }
+}
+
+/// A listener's end of a stream. What it has not heard waits in a ring that all listeners share; too much of it is let go, and whoever
+/// had not heard that is told so by [`RecvError::Lagged`].
+pub struct Listener(broadcast::Receiver<Waiting>);
+
+impl Listener {
+    /// What comes next.
+    ///
+    /// # Errors
+    /// `Lagged` when this listener was too slow and has to read the log again; `Closed` when the stream's task ended.
+    pub async fn recv(&mut self) -> Result<Update, RecvError> {
+        match self.0.recv().await? {
+            Waiting::Signal(signal) => Ok(Update::Signal(signal)),
+            Waiting::Events(slot) => slot.lock().clone().map(Update::Events).ok_or(RecvError::Lagged(1)),
+        }
+    }
+
+    /// The same, of what is there already.
+    ///
+    /// # Errors
+    /// As [`Listener::recv`]; `Empty` when nothing waits.
+    pub fn try_recv(&mut self) -> Result<Update, TryRecvError> {
+        match self.0.try_recv()? {
+            Waiting::Signal(signal) => Ok(Update::Signal(signal)),
+            Waiting::Events(slot) => slot.lock().clone().map(Update::Events).ok_or(TryRecvError::Lagged(1)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use moothall_kernel::event::{Event, KeptBecause};
+    use moothall_kernel::ids::{ParticipantId, Seq};
+    use moothall_kernel::time::Timestamp;
+
+    fn batch(seq: u64, bodies: &[usize]) -> Arc<Vec<Recorded>> {
+        let event = |bytes: &usize| Event::Kept {
+            participant: ParticipantId::new("a"),
+            turn: None,
+            because: KeptBecause::Muted,
+            counted: 0,
+            body: "x".repeat(*bytes),
+        };
+        let place = |(n, bytes)| Recorded { seq: Seq(seq + n as u64), ts: Timestamp::from_millis(0), event: event(bytes) };
+        Arc::new(bodies.iter().enumerate().map(place).collect())
+    }
+
+    fn seqs(update: Result<Update, TryRecvError>) -> Vec<u64> {
+        match update.unwrap() {
+            Update::Events(events) => events.iter().map(|recorded| recorded.seq.0).collect(),
+            Update::Signal(_) => panic!("no signal was sent"),
+        }
+    }
+
+    fn weighs(of: &[Weak<Vec<Recorded>>]) -> usize {
+        of.iter().filter_map(Weak::upgrade).flat_map(|batch| batch.iter().map(|one| codec::weight(&one.event)).collect::<Vec<_>>()).sum()
+    }
+
+    #[test]
+    fn however_slow_listeners_are_a_stream_keeps_a_few_megabytes_for_them() {
+        let updates = Updates::default();
+        let (mut slow, mut fast) = (updates.subscribe(), updates.subscribe());
+        let mut made = Vec::new();
+        for n in 1..=256 {
+            let events = batch(n, &[250_000]);
+            made.push(Arc::downgrade(&events));
+            updates.events(&events);
+            drop(events);
+            assert_eq!(seqs(fast.try_recv()), [n], "others notice nothing");
+            assert!(weighs(&made) <= WAITING_BYTES_MAX);
+        }
+        assert!(weighs(&made) > WAITING_BYTES_MAX / 2, "what is recent is kept");
+        assert_eq!(slow.try_recv().unwrap_err(), TryRecvError::Lagged(1));
+    }
+
+    #[test]
+    fn more_than_a_thousand_events_do_not_wait_however_short_they_are() {
+        let updates = Updates::default();
+        let mut slow = updates.subscribe();
+        for n in 0..5 {
+            updates.events(&batch(n * 256 + 1, &[1; 256]));
+        }
+        assert_eq!(slow.try_recv().unwrap_err(), TryRecvError::Lagged(1));
+        assert_eq!(seqs(slow.try_recv()).first(), Some(&257));
+    }
+
+    #[test]
+    fn a_batch_of_many_megabytes_is_told_in_pieces() {
+        let updates = Updates::default();
+        let mut listener = updates.subscribe();
+        updates.events(&batch(1, &[250_000, 250_000, 250_000, 1_000_000, 10]));
+        assert_eq!(seqs(listener.try_recv()), [1, 2]);
+        assert_eq!(seqs(listener.try_recv()), [3]);
+        assert_eq!(seqs(listener.try_recv()), [4]);
+        assert_eq!(seqs(listener.try_recv()), [5]);
+        assert_eq!(listener.try_recv().unwrap_err(), TryRecvError::Empty);
+    }
+}

@@ -1,0 +1,301 @@
+//! What programs ask: a question is bound to its dialog, and an answer goes there or nowhere.
+
+use std::time::Duration;
+
+use moothall_kernel::command::Command;
+use moothall_kernel::event::Fault;
+use moothall_kernel::ids::{PermissionId, Seq};
+use moothall_kernel::permission::{OptionKind, PermissionOption, Withdrawn};
+
+use super::*;
+
+/// Reports as Codex does, at the end of a turn alone.
+const LATE: Reports = Reports { turns: true, prompts: false, questions: false };
+
+/// A dialog with the words that every dialog of its program has.
+fn dialog(action: &str) -> Dialog {
+    let option = |id: &str, label: &str, kind| PermissionOption::new(id, label, kind);
+    let options = vec![option("1", "Yes, proceed (y)", OptionKind::AllowOnce), option("2", "No (esc)", OptionKind::RejectOnce)];
+    Dialog { action: action.into(), partial: false, options }
+}
+
+impl Room {
+    /// A session that works on something, of a program that reports this.
+    async fn at_work(reports: Reports) -> (Self, SessionId) {
+        let room = Self::new().await;
+        *room.desk.reports.lock().unwrap() = reports;
+        let session = room.start().await;
+        room.hall.submit(&session, post("hello"), None).await.unwrap();
+        eventually(async || (room.taken(&session).len() == 1).then_some(())).await;
+        if reports.prompts {
+            let prompt = room.taken(&session).remove(0);
+            room.hook(&session, HookNews::Prompt { text: prompt }).await;
+        }
+        room.desk.show(session.as_str(), PaneState::Busy);
+        (room, session)
+    }
+
+    /// The program is done, and says only now what it took.
+    async fn finishes(&self, session: &SessionId, text: &str) {
+        self.desk.show(session.as_str(), PaneState::Idle);
+        let news = HookNews::Stopped { text: Some(text.into()), inputs: Some(self.taken(session)), interrupted: true };
+        self.hook(session, news).await;
+    }
+
+    fn shows(&self, session: &SessionId, action: &str) {
+        self.desk.with(session.as_str(), |screen| screen.dialog = Some(dialog(action)));
+        self.desk.show(session.as_str(), PaneState::Asking);
+    }
+
+    async fn events(&self, session: &SessionId) -> Vec<Event> {
+        let page = self.hall.read(session, Seq(0), None).await.unwrap();
+        page.events.iter().map(|recorded| recorded.event.clone()).collect()
+    }
+
+    /// What was asked, in order.
+    async fn asked(&self, session: &SessionId) -> Vec<(PermissionId, String)> {
+        let asked = |event: Event| match event {
+            Event::PermissionRequested { permission, action, .. } => Some((permission, action)),
+            _ => None,
+        };
+        self.events(session).await.into_iter().filter_map(asked).collect()
+    }
+
+    /// The question that was asked as this one of all, once it is.
+    async fn question(&self, session: &SessionId, number: usize) -> PermissionId {
+        let asked = eventually(async || Some(self.asked(session).await).filter(|asked| asked.len() >= number)).await;
+        assert_eq!(asked.len(), number, "{asked:?}");
+        asked[number - 1].0.clone()
+    }
+
+    async fn withdrawn(&self, session: &SessionId, permission: &PermissionId) -> Withdrawn {
+        let of = |event: Event| match event {
+            Event::PermissionWithdrawn { permission: withdrawn, because } if withdrawn == *permission => Some(because),
+            _ => None,
+        };
+        eventually(async || self.events(session).await.into_iter().find_map(of)).await
+    }
+
+    /// The code of a refusal; nothing when the answer was taken.
+    async fn answer(&self, session: &SessionId, permission: &PermissionId, option: &str) -> Option<&'static str> {
+        let by = Actor::human("user");
+        let command = Command::AnswerPermission { permission: permission.clone(), option: option.into(), by };
+        match self.hall.submit(session, command, None).await {
+            Ok(_) => None,
+            Err(HallError::Rejected(rejection)) => Some(rejection.code),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn keys(&self, session: &SessionId) -> (Vec<String>, usize) {
+        self.desk.with(session.as_str(), |screen| (screen.chosen.clone(), screen.escapes))
+    }
+
+    async fn fault(&self, session: &SessionId) -> Fault {
+        let of = |event: Event| match event {
+            Event::TurnEnded { fault: Some(fault), .. } => Some(fault),
+            _ => None,
+        };
+        eventually(async || self.events(session).await.into_iter().find_map(of)).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_pressed_into_the_dialog_it_is_about() {
+    let (room, a) = Room::at_work(LATE).await;
+    room.shows(&a, "touch harmless");
+    let question = room.question(&a, 1).await;
+    assert_eq!(room.answer(&a, &question, "allow").await, None);
+    eventually(async || (room.keys(&a).0 == ["touch harmless: Yes, proceed (y)"]).then_some(())).await;
+    assert_eq!(room.answer(&a, &question, "allow").await, Some("permission_closed"));
+}
+
+/// The person at the terminal has answered, and the program asks the next thing in the same words: nothing says so but its screen.
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_never_pressed_into_another_dialog() {
+    let (room, a) = Room::at_work(LATE).await;
+    room.shows(&a, "touch harmless");
+    let harmless = room.question(&a, 1).await;
+    room.desk.with(a.as_str(), |screen| screen.dialog = Some(dialog("touch DANGER")));
+    assert_eq!(room.answer(&a, &harmless, "Yes, proceed (y)").await, Some("permission_withdrawn"));
+    assert_eq!(room.withdrawn(&a, &harmless).await, Withdrawn::Replaced);
+    assert_eq!(room.keys(&a), (vec![], 0));
+    let danger = room.question(&a, 2).await;
+    // One blank makes it another command.
+    assert!(!dialog("rm -rf /tmp").is_same(&dialog("rm -rf / tmp")) && dialog("ls").is_same(&dialog("ls")));
+    assert_ne!(harmless, danger);
+    assert_eq!(room.asked(&a).await[1].1, "touch DANGER");
+    // It changes between the look and the key: the answer stands in the log, and so does that it was given to nobody.
+    room.desk.hasty.store(true, Relaxed);
+    assert_eq!(room.answer(&a, &danger, "1").await, None);
+    assert_eq!(room.withdrawn(&a, &danger).await, Withdrawn::NotGiven);
+    assert_eq!(room.keys(&a), (vec![], 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_answered_at_the_terminal_is_asked_no_more() {
+    for reports in [LATE, Reports::ALL] {
+        let (room, a) = Room::at_work(reports).await;
+        room.shows(&a, "touch harmless");
+        let question = room.question(&a, 1).await;
+        room.desk.show(a.as_str(), PaneState::Busy);
+        assert_eq!(room.withdrawn(&a, &question).await, Withdrawn::Gone);
+        assert_eq!(room.answer(&a, &question, "allow").await, Some("permission_withdrawn"));
+        // The same once more is another question.
+        room.shows(&a, "touch harmless");
+        assert_ne!(room.question(&a, 2).await, question);
+    }
+}
+
+/// Ten minutes after a question was answered at the terminal, the program works on something else.
+#[tokio::test(start_paused = true)]
+async fn expiry_presses_no_key_into_a_program_that_works() {
+    let (room, a) = Room::at_work(LATE).await;
+    room.shows(&a, "touch harmless");
+    room.question(&a, 1).await;
+    room.desk.with(a.as_str(), |screen| screen.state = PaneState::Busy);
+    tokio::time::sleep(Duration::from_secs(700)).await;
+    assert_eq!(room.keys(&a), (vec![], 0));
+    room.finishes(&a, "done in peace").await;
+    assert_eq!(room.said(&a).await[1], pair("claude", "done in peace"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_runs_out_is_refused_in_its_own_dialog() {
+    let (room, a) = Room::at_work(LATE).await;
+    room.shows(&a, "touch harmless");
+    room.question(&a, 1).await;
+    tokio::time::sleep(Duration::from_secs(599)).await;
+    assert_eq!(room.keys(&a), (vec![], 0));
+    eventually(async || (room.keys(&a) == (vec!["touch harmless: No (esc)".to_owned()], 0)).then_some(())).await;
+    room.desk.show(a.as_str(), PaneState::Idle);
+    let fault = room.fault(&a).await;
+    assert_eq!((fault.code.as_str(), fault.message.as_str()), ("refused", "Nobody answered in time what it asked, and it stopped."));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dialog_without_a_no_is_left_alone_when_time_runs_out() {
+    let (room, a) = Room::at_work(LATE).await;
+    let options = vec!["SQLite".into(), "Postgres".into()];
+    room.desk.with(a.as_str(), |screen| screen.dialog = Some(Dialog { options, ..dialog("Which one?") }));
+    room.desk.show(a.as_str(), PaneState::Asking);
+    room.question(&a, 1).await;
+    tokio::time::sleep(Duration::from_secs(1300)).await;
+    assert_eq!((room.keys(&a), room.asked(&a).await.len()), ((vec![], 0), 1));
+}
+
+/// A turn that takes longer than its limit is over for its conversation, not for the program.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_turns_time_presses_no_key() {
+    let (room, a) = Room::at_work(Reports::ALL).await;
+    tokio::time::sleep(Duration::from_secs(1801)).await;
+    assert_eq!(room.fault(&a).await.code, "timeout");
+    assert_eq!(room.keys(&a), (vec![], 0));
+    room.says(&a, "after forty minutes").await;
+    let kept = |event: &Event| matches!(event, Event::Kept { body, .. } if body == "after forty minutes");
+    let shown = |event: &Event| matches!(event, Event::Posted(posted) if posted.body == "after forty minutes");
+    assert!(room.events(&a).await.iter().any(|event| kept(event) || shown(event)));
+    // A person who wants it to end interrupts it.
+    room.hall.submit(&a, post("again"), None).await.unwrap();
+    room.takes(&a, 2).await;
+    room.desk.show(a.as_str(), PaneState::Busy);
+    room.hall.submit(&a, Command::Stop { by: Actor::human("user") }, None).await.unwrap();
+    eventually(async || (room.keys(&a).1 == 1).then_some(())).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_restart_the_same_dialog_is_the_same_question() {
+    let (mut room, a) = Room::at_work(LATE).await;
+    room.shows(&a, "touch harmless");
+    let question = room.question(&a, 1).await;
+    room.restart().await;
+    assert_eq!(room.answer(&a, &question, "allow").await, None);
+    eventually(async || (room.keys(&a).0 == ["touch harmless: Yes, proceed (y)"]).then_some(())).await;
+    assert_eq!(room.asked(&a).await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_asked_after_a_restart_is_withdrawn() {
+    for (dialog, because, questions) in [(Some("touch DANGER"), Withdrawn::Replaced, 2), (None, Withdrawn::Gone, 1)] {
+        let (mut room, a) = Room::at_work(LATE).await;
+        room.shows(&a, "touch harmless");
+        let question = room.question(&a, 1).await;
+        // The screen changes, and nobody is there to see it.
+        room.desk.with(a.as_str(), |screen| {
+            (screen.state, screen.dialog) = (if dialog.is_some() { PaneState::Asking } else { PaneState::Busy }, dialog.map(self::dialog));
+        });
+        room.restart().await;
+        assert_eq!(room.withdrawn(&a, &question).await, because);
+        room.question(&a, questions).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_asks_again_after_a_restart_asks_the_same() {
+    let (mut room, a) = Room::at_work(Reports::ALL).await;
+    let token = room.desk.with(a.as_str(), |screen| screen.token.clone());
+    let news = HookNews::Asks { action: r#"Bash {"command":"touch harmless"}"#.into(), partial: false };
+    let hook = Hook { id: "h".into(), session: a.clone(), token, native: None, news };
+    let ask = |room: &Room| {
+        let (sessions, hook) = (room.sessions().clone(), hook.clone());
+        tokio::spawn(async move { sessions.ask(hook).await })
+    };
+    let _first = ask(&room);
+    let question = room.question(&a, 1).await;
+    room.shows(&a, "touch harmless");
+    room.restart().await;
+    let again = ask(&room);
+    eventually(async || (room.answer(&a, &question, "deny").await.is_none()).then_some(())).await;
+    assert_eq!(again.await.unwrap(), Permit::Deny);
+    // Its answer did not get there before the server died: it gets it when it asks.
+    room.restart().await;
+    assert_eq!(ask(&room).await.unwrap(), Permit::Deny);
+    assert_eq!(room.asked(&a).await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_waits_no_longer_takes_its_question_along() {
+    let (room, a) = Room::at_work(Reports::ALL).await;
+    let token = room.desk.with(a.as_str(), |screen| screen.token.clone());
+    let news = HookNews::Asks { action: "Bash {}".into(), partial: false };
+    let hook = Hook { id: "h".into(), session: a.clone(), token, native: None, news };
+    let sessions = room.sessions().clone();
+    let asking = tokio::spawn(async move { sessions.ask(hook).await });
+    let question = room.question(&a, 1).await;
+    asking.abort();
+    assert_eq!(room.withdrawn(&a, &question).await, Withdrawn::Gone);
+}
+
+/// A report that came late is of a dialog that is gone, and must not stand over the next one.
+#[tokio::test(start_paused = true)]
+async fn a_report_is_of_the_dialog_that_shows_it() {
+    let (room, a) = Room::at_work(Reports::ALL).await;
+    room.shows(&a, "Shell touch DANGER");
+    let harmless = r#"{"type":"exec","command":"touch harmless; echo and more of it","rootCommand":"touch"}"#;
+    room.hook(&a, HookNews::Asks { action: harmless.into(), partial: false }).await;
+    room.question(&a, 1).await;
+    assert_eq!(room.asked(&a).await[0].1, "Shell touch DANGER");
+    room.shows(&a, "Shell touch harmless; echo and more of …");
+    room.question(&a, 2).await;
+    let shown = format!("Shell touch harmless; echo and more of …\n\nIn its report:\n{harmless}");
+    assert_eq!(room.asked(&a).await[1].1, shown, "what stands there, and the whole of it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_stops_says_why() {
+    // Refused from outside.
+    let (room, a) = Room::at_work(LATE).await;
+    room.shows(&a, "touch harmless");
+    let question = room.question(&a, 1).await;
+    assert_eq!(room.answer(&a, &question, "deny").await, None);
+    eventually(async || (room.keys(&a).0 == ["touch harmless: No (esc)"]).then_some(())).await;
+    room.desk.show(a.as_str(), PaneState::Idle);
+    let fault = room.fault(&a).await;
+    assert_eq!((fault.code.as_str(), fault.message.as_str()), ("refused", "You refused what it asked, and it stopped."));
+    // Stopped at the terminal: it was busy, so it had taken its prompt, whatever it reports.
+    let (room, a) = Room::at_work(LATE).await;
+    room.shows(&a, "touch harmless");
+    room.question(&a, 1).await;
+    room.desk.show(a.as_str(), PaneState::Idle);
+    assert_eq!(room.fault(&a).await.code, "interrupted");
+}

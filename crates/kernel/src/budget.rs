@@ -1,0 +1,541 @@
+//! Budgets: how many turns an hour and how much money a day may be spent, and on whose account a turn goes.
+//!
+//! A turn is charged to the hall, to its conversation, to the agent that runs it, and to whoever caused it. The first turns that are
+//! counted are those that no person asked for: agents that call each other, and words of which nobody knows that a person said them.
+//! Windows are clock hours and days in UTC, by the time of the stream. (`docs/decisions/0016-budgets.md`)
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::command::{Refusal, Rejection};
+use crate::decide::Decider;
+use crate::event::{Cause, Change, Event, Recorded, Usage, WhyNot};
+use crate::ids::{ParticipantId, Seq};
+use crate::state::Conversation;
+use crate::time::{Millis, Timestamp};
+
+/// A window of turns.
+pub const HOUR: Millis = Millis::from_secs(3600);
+/// A window of money.
+pub const DAY: Millis = Millis::from_secs(24 * 3600);
+/// Longest time for which a budget is raised.
+pub const RAISE_MAX: Millis = Millis::from_secs(31 * 24 * 3600);
+/// Most turns, and most millionths of the currency, that one raise adds.
+const RAISE_AMOUNT_MAX: u64 = 1_000_000_000_000;
+/// So many of the latest contributions are remembered with who set them off.
+const ORIGINS_MAX: usize = 64;
+
+/// Whose budget it is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purse {
+    /// Everything on this server.
+    Hall,
+    /// This conversation.
+    Conversation,
+    /// All participants that are run by this client of the registry.
+    Agent(String),
+    /// Whoever set it off.
+    Principal(ParticipantId),
+}
+
+/// What a budget counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Turns in an hour.
+    Turns,
+    /// Turns in an hour that no person set off.
+    Unattended,
+    /// Money in a day, in millionths of the currency.
+    Money,
+}
+
+/// The most that may be spent; no limit where unset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limit {
+    /// Turns an hour.
+    pub turns: Option<u64>,
+    /// Turns an hour that no person set off.
+    pub unattended: Option<u64>,
+    /// Millionths of the currency a day.
+    pub micros: Option<u64>,
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Measure; 3] = [Measure::Turns, Measure::Unattended, Measure::Money];
+}
+
+impl Limit {
+    fn of(&self, measure: Measure) -> Option<u64> {
+        match measure {
+            Measure::Turns => self.turns,
+            Measure::Unattended => self.unattended,
+            Measure::Money => self.micros,
+        }
+    }
+}
+
+/// The limits of each kind of purse.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Of everything together.
+    pub hall: Limit,
+    /// Of each conversation.
+    pub conversation: Limit,
+    /// Of each agent.
+    pub agent: Limit,
+    /// Of each one who sets turns off.
+    pub principal: Limit,
+}
+
+impl Limits {
+    /// The limit of a purse.
+    pub fn of(&self, purse: &Purse) -> &Limit {
+        match purse {
+            Purse::Hall => &self.hall,
+            Purse::Conversation => &self.conversation,
+            Purse::Agent(_) => &self.agent,
+            Purse::Principal(_) => &self.principal,
+        }
+    }
+}
+
+/// More than a limit, for a while.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Raise {
+    /// So many turns more in each hour.
+    pub turns: u64,
+    /// So many millionths of the currency more in each day.
+    pub micros: u64,
+    /// Until then.
+    pub until: Timestamp,
+}
+
+/// Who caused a turn and what runs it: whom it is charged to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// The client that runs it; the participant's id where it has none.
+    pub agent: String,
+    /// Who set it off.
+    pub by: ParticipantId,
+    /// Whether a person did.
+    pub attended: bool,
+}
+
+/// What one event costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Charge {
+    /// The beginning of the hour in which it falls.
+    pub hour: Timestamp,
+    /// Whom it is charged to.
+    pub account: Account,
+    /// Turns that began.
+    pub turns: u64,
+    /// What came to be known of their use.
+    pub usage: Usage,
+}
+
+impl Charge {
+    /// The purses beside its conversation's that it is taken from.
+    pub fn purses(&self) -> [Purse; 3] {
+        [Purse::Hall, Purse::Agent(self.account.agent.clone()), Purse::Principal(self.account.by.clone())]
+    }
+
+    fn is_from(&self, purse: &Purse) -> bool {
+        match purse {
+            Purse::Hall => true,
+            Purse::Conversation => false,
+            Purse::Agent(agent) => *agent == self.account.agent,
+            Purse::Principal(by) => *by == self.account.by,
+        }
+    }
+
+    /// Turns among them that no person set off.
+    pub fn unattended(&self) -> u64 {
+        if self.account.attended { 0 } else { self.turns }
+    }
+}
+
+/// What was spent from a purse in the windows of the latest charge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// The hour of the turns.
+    pub hour: Timestamp,
+    /// Turns in that hour.
+    pub turns: u64,
+    /// Those among them that no person set off.
+    pub unattended: u64,
+    /// The day of the money.
+    pub day: Timestamp,
+    /// Millionths of the currency in that day.
+    pub micros: u64,
+    /// What it may spend above its limit.
+    pub raise: Raise,
+}
+
+/// A budget that is used up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Whose.
+    pub purse: Purse,
+    /// Of what.
+    pub measure: Measure,
+    /// How much there was: turns, or millionths of the currency.
+    pub limit: u64,
+    /// When there is some again.
+    pub until: Timestamp,
+}
+
+impl Standing {
+    /// Takes a charge into account. One of an earlier window counts in the present one: a clock that went back makes nothing cheaper.
+    pub fn charge(&mut self, charge: &Charge) {
+        if charge.hour > self.hour {
+            (self.hour, self.turns, self.unattended) = (charge.hour, 0, 0);
+        }
+        let day = start_of(charge.hour, DAY);
+        if day > self.day {
+            (self.day, self.micros) = (day, 0);
+        }
+        self.turns += charge.turns;
+        self.unattended += charge.unattended();
+        self.micros = self.micros.saturating_add(charge.usage.cost_micros);
+    }
+
+    /// Gives back a charge that came to nothing.
+    pub fn give_back(&mut self, charge: &Charge) {
+        if charge.hour <= self.hour {
+            self.turns = self.turns.saturating_sub(charge.turns);
+            self.unattended = self.unattended.saturating_sub(charge.unattended());
+        }
+        if start_of(charge.hour, DAY) <= self.day {
+            self.micros = self.micros.saturating_sub(charge.usage.cost_micros);
+        }
+    }
+
+    /// What is left of a limit, where there is one.
+    pub fn left(&self, limit: &Limit, measure: Measure, now: Timestamp) -> Option<u64> {
+        Some(self.limit(limit, measure, now)?.saturating_sub(self.spent(measure, now).0))
+    }
+
+    /// How much of a measure is spent at a time, and when its window ends.
+    pub fn spent(&self, measure: Measure, now: Timestamp) -> (u64, Timestamp) {
+        let (window, began, length) = match measure {
+            Measure::Turns | Measure::Unattended => (start_of(now, HOUR), self.hour, HOUR),
+            Measure::Money => (start_of(now, DAY), self.day, DAY),
+        };
+        let spent = match measure {
+            Measure::Turns => self.turns,
+            Measure::Unattended => self.unattended,
+            Measure::Money => self.micros,
+        };
+        if began < window { (0, window + length) } else { (spent, began + length) }
+    }
+
+    /// The limit of a measure at a time, with what a person added.
+    pub fn limit(&self, limit: &Limit, measure: Measure, now: Timestamp) -> Option<u64> {
+        let raise = if now < self.raise.until { self.raise } else { Raise::default() };
+        let more = match measure {
+            Measure::Turns | Measure::Unattended => raise.turns,
+            Measure::Money => raise.micros,
+        };
+        limit.of(measure).map(|limit| limit.saturating_add(more))
+    }
+
+    /// The first measure of which nothing is left for one more turn.
+    fn used_up(&self, limit: &Limit, attended: bool, now: Timestamp) -> Option<(Measure, u64, Timestamp)> {
+        let mut counted = Measure::ALL.into_iter().filter(|measure| !(attended && *measure == Measure::Unattended));
+        counted.find_map(|measure| {
+            let (spent, until) = self.spent(measure, now);
+            let limit = self.limit(limit, measure, now).filter(|limit| spent >= *limit)?;
+            Some((measure, limit, until))
+        })
+    }
+}
+
+/// Limits, and what was spent: the purses that do not belong to one conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Budgets {
+    /// The currency of money, an ISO 4217 word.
+    pub currency: String,
+    /// The limits.
+    pub limits: Limits,
+    /// What was spent from each purse; nothing from those that are not here.
+    pub standings: BTreeMap<Purse, Standing>,
+}
+
+impl Budgets {
+    /// What was spent from a purse.
+    pub fn standing(&self, purse: &Purse) -> Standing {
+        self.standings.get(purse).copied().unwrap_or_default()
+    }
+
+    /// What was spent from a purse, and what these charges spend from it.
+    fn standing_after(&self, purse: &Purse, charges: &[Charge]) -> Standing {
+        let mut standing = self.standing(purse);
+        charges.iter().filter(|charge| charge.is_from(purse)).for_each(|charge| standing.charge(charge));
+        standing
+    }
+
+    /// Whether all of this can be paid, one after the other.
+    pub fn can_pay(&self, charges: &[Charge], now: Timestamp) -> bool {
+        (0..charges.len()).all(|at| {
+            let (before, charge) = (&charges[..at], &charges[at]);
+            let pays = |purse: &Purse| {
+                let standing = self.standing_after(purse, before);
+                standing.used_up(self.limits.of(purse), charge.account.attended, now.max(charge.hour)).is_none()
+            };
+            charge.turns == 0 || charge.purses().iter().all(pays)
+        })
+    }
+
+    /// Takes a charge from each of its purses.
+    pub fn charge(&mut self, charge: &Charge) {
+        for purse in charge.purses() {
+            self.standings.entry(purse).or_default().charge(charge);
+        }
+    }
+}
+
+/// Who set off a contribution that is not the beginning of anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Origin {
+    seq: Seq,
+    by: ParticipantId,
+    attended: bool,
+}
+
+/// What a conversation remembers of its budget.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Spending {
+    pub(crate) standing: Standing,
+    /// Budgets of which people were told that they are used up.
+    told: Vec<Spent>,
+    /// Who set off the latest contributions that answered a turn or were typed at a terminal.
+    origins: std::collections::VecDeque<Origin>,
+}
+
+/// Where the window of such a length begins in which a time falls.
+pub fn start_of(ts: Timestamp, length: Millis) -> Timestamp {
+    let length = i64::try_from(length.0.max(1)).unwrap_or(i64::MAX);
+    Timestamp::from_millis(ts.millis() - ts.millis().rem_euclid(length))
+}
+
+impl Conversation {
+    /// What was spent from this conversation's own purse.
+    pub fn standing(&self) -> Standing {
+        self.spending.standing
+    }
+
+    /// What an event costs that is about to be applied, if it costs anything. A turn that a restart lost is called for a second time.
+    pub fn charge_of(&self, ts: Timestamp, event: &Event) -> Option<Charge> {
+        let (account, turns, usage) = match event {
+            Event::TurnGranted { participant, cause, .. } => (self.account_of(participant, cause), 1, Usage::default()),
+            Event::TurnLost { turn, .. } => {
+                let turn = self.turn(*turn)?;
+                // Another one that waits takes over what it was asked.
+                (turn.account.clone(), u64::from(self.waiting_turn(&turn.participant).is_none()), turn.summed)
+            }
+            Event::TurnEnded { turn, usage, .. } => (self.turn(*turn)?.account.clone(), 0, *usage),
+            _ => return None,
+        };
+        Some(Charge { hour: start_of(ts, HOUR), account, turns, usage })
+    }
+
+    /// Whom a turn of this participant about this cause is charged to.
+    pub(crate) fn account_of(&self, participant: &ParticipantId, cause: &Cause) -> Account {
+        let client = self.participant(participant).and_then(|p| p.profile.client.clone());
+        let (by, attended) = self.origin_of(cause);
+        Account { agent: client.unwrap_or_else(|| participant.to_string()), by, attended }
+    }
+
+    /// Who set off what these words set off. An answer is owed to whoever caused its turn; what an agent says unasked is its own doing.
+    fn origin_of(&self, cause: &Cause) -> (ParticipantId, bool) {
+        let known = self.spending.origins.iter().rev().find(|origin| origin.seq == cause.seq);
+        match known {
+            Some(origin) => (origin.by.clone(), origin.attended),
+            None => (cause.from.clone(), cause.depth == 0 && !cause.unproven && cause.from.as_str() != ParticipantId::MOOTHALL),
+        }
+    }
+
+    /// Remembers who set off a contribution.
+    pub(crate) fn note_origin(&mut self, recorded: &Recorded) {
+        let Event::Posted(posted) = &recorded.event else { return };
+        let answered = posted.turn.and_then(|turn| self.floor.turns.get(&turn)).map(|turn| &turn.account);
+        let origin = match answered {
+            Some(account) => Origin { seq: recorded.seq, by: account.by.clone(), attended: account.attended },
+            // Words that were typed at a terminal may be those of whatever can type there.
+            None if posted.typed_at.is_some() => Origin { seq: recorded.seq, by: posted.from.clone(), attended: false },
+            None => return,
+        };
+        if self.spending.origins.len() >= ORIGINS_MAX {
+            self.spending.origins.pop_front();
+        }
+        self.spending.origins.push_back(origin);
+    }
+
+    pub(crate) fn apply_charge(&mut self, recorded: &Recorded) {
+        if let Some(charge) = self.charge_of(recorded.ts, &recorded.event) {
+            self.spending.standing.charge(&charge);
+        }
+    }
+
+    pub(crate) fn apply_spent(&mut self, spent: &Spent, ts: Timestamp) {
+        self.spending.told.retain(|told| told.until > ts);
+        self.spending.told.push(spent.clone());
+    }
+}
+
+impl Conversation {
+    /// The first budget that has nothing left for one more turn on this account, after what a decision spends already.
+    pub(crate) fn used_up(&self, budgets: &Budgets, decided: &[Charge], account: &Account, now: Timestamp) -> Option<Spent> {
+        if budgets.limits == Limits::default() {
+            return None;
+        }
+        let purses = [Purse::Conversation, Purse::Agent(account.agent.clone()), Purse::Principal(account.by.clone()), Purse::Hall];
+        purses.into_iter().find_map(|purse| {
+            let standing = if purse == Purse::Conversation { self.spending.standing } else { budgets.standing_after(&purse, decided) };
+            let (measure, limit, until) = standing.used_up(budgets.limits.of(&purse), account.attended, now)?;
+            Some(Spent { purse, measure, limit, until })
+        })
+    }
+}
+
+impl Decider<'_> {
+    fn used_up(&self, account: &Account) -> Option<Spent> {
+        self.state.used_up(&self.facts.budgets, &self.charges, account, self.now)
+    }
+
+    /// Whether one more turn may be called for; if not, people are told once and the reason is recorded.
+    pub(crate) fn can_afford(&mut self, participant: &ParticipantId, cause: &Cause) -> bool {
+        let account = self.state.account_of(participant, cause);
+        let Some(spent) = self.used_up(&account) else { return true };
+        self.tell_spent(&spent, participant, cause);
+        let detail = format!("{} until {}", spent.sentence(&self.facts.budgets.currency), spent.until);
+        self.skip(participant, WhyNot::OverBudget, cause, Some(&detail));
+        false
+    }
+
+    /// Whether a turn that was lost may be called for again; the sentence if not.
+    pub(crate) fn cannot_rerun(&mut self, account: &Account, participant: &ParticipantId, cause: &Cause) -> Option<String> {
+        let spent = self.used_up(account)?;
+        self.tell_spent(&spent, participant, cause);
+        Some(format!(
+            "a restart lost it, and it is not asked again: {} until {}",
+            spent.sentence(&self.facts.budgets.currency),
+            spent.until
+        ))
+    }
+
+    fn tell_spent(&mut self, spent: &Spent, participant: &ParticipantId, cause: &Cause) {
+        if !self.state.spending.told.contains(spent) {
+            let currency = self.facts.budgets.currency.clone();
+            self.emit(Event::BudgetSpent { spent: spent.clone(), currency, about: participant.clone(), cause: cause.clone() });
+        }
+    }
+
+    /// The change that raises this conversation's budget.
+    pub(crate) fn raise(&self, turns: u64, micros: u64, within: Millis) -> Result<Change, Rejection> {
+        check_raise(&self.facts.budgets.limits.conversation, turns, micros, within)?;
+        Ok(Change::BudgetRaised(Raise { turns, micros, until: self.now + within }))
+    }
+}
+
+/// Whether a limit can be raised by so much for so long.
+///
+/// # Errors
+/// `invalid_raise` when it makes no sense, `no_budget` when there is no limit of that kind.
+pub fn check_raise(limit: &Limit, turns: u64, micros: u64, within: Millis) -> Result<(), Rejection> {
+    let invalid = |message: &str| Err(Rejection::new(Refusal::Invalid, "invalid_raise", message));
+    if turns == 0 && micros == 0 {
+        return invalid("A raise says by how much: `turns`, `cost`, or both, above 0.");
+    }
+    if turns.max(micros) > RAISE_AMOUNT_MAX {
+        return invalid("That is more than any server can spend. Say by how much, not up to what.");
+    }
+    if within < Millis::from_secs(60) || within > RAISE_MAX {
+        return invalid("A budget is raised for one minute to 31 days.");
+    }
+    let no_budget = |what: &str| {
+        let message = format!("There is no limit of {what} here, so there is nothing to raise.");
+        Err(Rejection::new(Refusal::Conflict, "no_budget", message))
+    };
+    if turns > 0 && limit.turns.is_none() && limit.unattended.is_none() {
+        return no_budget("turns an hour");
+    }
+    if micros > 0 && limit.micros.is_none() {
+        return no_budget("money a day");
+    }
+    Ok(())
+}
+
+impl Spent {
+    /// What is used up, for people.
+    pub fn sentence(&self, currency: &str) -> String {
+        let whose = match &self.purse {
+            Purse::Hall => "this server".to_owned(),
+            Purse::Conversation => "this conversation".to_owned(),
+            Purse::Agent(agent) => format!("the agent {agent}"),
+            Purse::Principal(by) => format!("what {by} sets off"),
+        };
+        let what = match self.measure {
+            Measure::Turns => format!("{} turns an hour", self.limit),
+            Measure::Unattended => format!("{} turns an hour that no person asked for", self.limit),
+            Measure::Money => format!("{} {currency} a day", money(self.limit)),
+        };
+        format!("the budget of {whose}, {what}, is used up")
+    }
+}
+
+/// Millionths as people write them: at least two decimals, at most six.
+pub fn money(micros: u64) -> String {
+    let digits = format!("{:06}", micros % 1_000_000);
+    let kept = digits.trim_end_matches('0').len().max(2);
+    format!("{}.{}", micros / 1_000_000, &digits[..kept])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn charge(hour: i64, turns: u64, micros: u64, attended: bool) -> Charge {
+        let account = Account { agent: "a".into(), by: "user".into(), attended };
+        let usage = Usage { cost_micros: micros, ..Usage::default() };
+        Charge { hour: Timestamp::from_millis(hour * 3_600_000), account, turns, usage }
+    }
+
+    #[test]
+    fn turns_are_counted_by_the_hour_and_money_by_the_day() {
+        let mut standing = Standing::default();
+        standing.charge(&charge(23, 2, 500, true));
+        standing.charge(&charge(23, 1, 0, false));
+        let at = |hours: i64| Timestamp::from_millis(hours * 3_600_000 + 5);
+        let hour = |hours: i64| Timestamp::from_millis(hours * 3_600_000);
+        assert_eq!(standing.spent(Measure::Turns, at(23)), (3, hour(24)));
+        assert_eq!(standing.spent(Measure::Unattended, at(23)), (1, hour(24)));
+        assert_eq!(standing.spent(Measure::Money, at(23)), (500, hour(24)));
+        assert_eq!(standing.spent(Measure::Turns, at(24)), (0, hour(25)));
+        assert_eq!(standing.spent(Measure::Money, at(24)), (0, hour(48)));
+        standing.charge(&charge(26, 1, 1, true));
+        assert_eq!(standing.spent(Measure::Turns, at(26)), (1, hour(27)));
+        standing.charge(&charge(25, 1, 1, true));
+        assert_eq!(standing.spent(Measure::Turns, at(25)), (2, hour(27)), "a clock that goes back makes nothing cheaper");
+    }
+
+    #[test]
+    fn a_raise_holds_until_its_time() {
+        let limit = Limit { turns: Some(2), unattended: None, micros: None };
+        let until = Timestamp::from_millis(1000);
+        let standing = Standing { raise: Raise { turns: 3, micros: 0, until }, ..Standing::default() };
+        assert_eq!(standing.limit(&limit, Measure::Turns, Timestamp::from_millis(999)), Some(5));
+        assert_eq!(standing.limit(&limit, Measure::Turns, until), Some(2));
+        assert_eq!(standing.limit(&limit, Measure::Money, Timestamp::from_millis(0)), None);
+    }
+
+    #[test]
+    fn money_is_written_as_people_write_it() {
+        assert_eq!([money(0), money(1_500_000), money(135), money(2_000_010)], ["0.00", "1.50", "0.000135", "2.00001"]);
+    }
+}

@@ -1,0 +1,100 @@
+//! Logs of released versions are read for ever: each is decoded, folded, and compared with what the version that wrote it made of it.
+//!
+//! `golden/VERSION/*.jsonl` has one event a line, as it was stored: `{seq, ts, event, body}`, `ts` in milliseconds. Beside each log,
+//! `*.state` says in words what the state was at its end. Neither is ever written again.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use moothall_kernel::Conversation;
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::time::Timestamp;
+use serde_json::Value;
+
+/// Every kind of event, of change and of a gathering's step that version 0.1.0 could write.
+const KINDS: &str = "created renamed archived unarchived controlled posted foreign noticed taken round_opened reaction_opened round_closed \
+    skipped turn_granted turn_widened turn_started turn_lost turn_ended kept permission_requested permission_answered \
+    permission_expired stopped held resumed facts_changed redacted summarised gathering \
+    controlled.invited controlled.uninvited controlled.muted controlled.unmuted controlled.paused controlled.discussion \
+    controlled.invited_auto controlled.prodded controlled.policy_set controlled.released controlled.bound controlled.unbound \
+    gathering.opened gathering.round_opened gathering.piece_given gathering.beat gathering.last_word_asked gathering.piece_released \
+    gathering.harvest_asked gathering.closed";
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/0.1.0")
+}
+
+fn logs() -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let mut logs: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl")).collect();
+    logs.sort();
+    logs
+}
+
+fn lines(log: &Path) -> Vec<Value> {
+    fs::read_to_string(log).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn decoded(line: &Value) -> Recorded {
+    let event: Event = serde_json::from_value(line["event"].clone()).unwrap_or_else(|error| panic!("{line}: {error}"));
+    let event = match line["body"].as_str() {
+        Some(body) => event.with_body(body.to_owned()),
+        None => event,
+    };
+    Recorded { seq: Seq(line["seq"].as_u64().unwrap()), ts: Timestamp::from_millis(line["ts"].as_i64().unwrap()), event }
+}
+
+/// What a state is, in words that no later version has reason to say otherwise.
+fn in_words(state: &Conversation) -> String {
+    let mut lines = vec![format!("{} under {}, head {}", state.name(), state.policy().name.as_str(), state.head())];
+    let flags = [(state.is_archived(), "archived"), (state.is_paused(), "paused"), (state.invited_auto(), "invited_auto")];
+    lines.extend(flags.iter().filter(|(on, _)| *on).map(|(_, word)| (*word).to_owned()));
+    lines.extend(state.participants().iter().map(|p| format!("participant {} {:?} {}", p.id, p.kind, state.name_of(&p.id))));
+    lines.extend(state.muted().map(|id| format!("muted {id}")));
+    lines.extend(state.held().map(|guard| format!("held {guard:?}")));
+    lines.extend(state.bindings().map(|target| format!("bound {target}")));
+    let turns = state.open_turns();
+    lines.extend(turns.map(|t| format!("turn {} of {}, attempt {}, running {}", t.no, t.participant, t.attempt, t.running.is_some())));
+    lines.extend(state.queued().map(|cause| format!("queued {}", cause.seq)));
+    lines.push(format!("last turn {}, spent and cap {:?}", state.last_turn(), state.budget()));
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn logs_of_earlier_versions_mean_what_they_meant() {
+    let logs = logs();
+    assert!(logs.len() >= 20, "only {} logs were found", logs.len());
+    for log in logs {
+        let events: Vec<Recorded> = lines(&log).iter().map(decoded).collect();
+        let state = Conversation::fold(StreamId::new("golden"), &events);
+        let meant = log.with_extension("state");
+        assert_eq!(in_words(&state), fs::read_to_string(&meant).unwrap(), "{}", log.display());
+    }
+}
+
+#[test]
+fn what_is_read_from_them_is_written_again_without_loss() {
+    for event in logs().iter().flat_map(|log| lines(log)).map(|line| decoded(&line).event) {
+        let again: Event = serde_json::from_str(&serde_json::to_string(&event).unwrap()).unwrap();
+        assert_eq!(again.with_body(event.body().unwrap_or_default().to_owned()), event);
+    }
+}
+
+/// The kind of an event and of what is in it: `controlled`, `controlled.muted`.
+fn kinds(event: &Value) -> Vec<String> {
+    let word = |value: &Value| value.as_str().map(str::to_owned).or_else(|| value.as_object()?.keys().next().cloned()).unwrap();
+    let kind = word(event);
+    let changes = event["controlled"]["changes"].as_array().into_iter().flatten();
+    let inner = changes.chain(event.get("gathering")).map(|value| format!("{kind}.{}", word(value)));
+    std::iter::once(kind.clone()).chain(inner.collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn every_kind_of_that_version_is_among_them() {
+    let found: Vec<String> = logs().iter().flat_map(|log| lines(log)).flat_map(|line| kinds(&line["event"])).collect();
+    let missing: Vec<&str> = KINDS.split_whitespace().filter(|kind| !found.iter().any(|found| found == kind)).collect();
+    assert!(missing.is_empty(), "no log has {missing:?}");
+}

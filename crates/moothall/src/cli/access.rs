@@ -1,0 +1,106 @@
+//! What can be typed about who gets in: tokens, invitations, and the page's address.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::Thread;
+
+/// Whose start-up credential to use, for the operator of a server.
+#[derive(Clone, Debug, Args)]
+pub struct KeyOf {
+    /// The data folder of the running server whose start-up credential to use, where it is not found by itself
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+/// `token`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Token {
+    /// Make a token; it is shown once
+    Create(NewToken),
+    /// List all tokens, browsers that are signed in too
+    List(KeyOf),
+    /// Make a token worthless, at once
+    Revoke(TokenId),
+}
+
+/// `token create`.
+#[derive(Clone, Debug, Args)]
+pub struct NewToken {
+    /// The id under which its holder takes part
+    #[arg(value_name = "PRINCIPAL")]
+    pub principal: String,
+    /// It is for an agent
+    #[arg(long)]
+    pub agent: bool,
+    /// Allow this; may be given again [default: what is usual for a person or an agent]
+    #[arg(long, value_name = "SCOPE")]
+    pub scope: Vec<String>,
+    /// Only in this conversation; may be given again [default: all]
+    #[arg(long, value_name = "THREAD")]
+    pub thread: Vec<String>,
+    /// What to call it in lists
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+    /// Days until it is worth nothing [default: 90]
+    #[arg(long, value_name = "N")]
+    pub days: Option<u64>,
+    /// With whose credential.
+    #[command(flatten)]
+    pub key: KeyOf,
+}
+
+/// `token revoke`.
+#[derive(Clone, Debug, Args)]
+pub struct TokenId {
+    /// Its id, as `moothall token list` shows it
+    pub id: String,
+    /// With whose credential.
+    #[command(flatten)]
+    pub key: KeyOf,
+}
+
+/// `invitation`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Invitation {
+    /// Make a link that lets somebody into one conversation, once
+    Create(NewInvitation),
+}
+
+/// `invitation create`.
+#[derive(Clone, Debug, Args)]
+pub struct NewInvitation {
+    /// Which conversation.
+    #[command(flatten)]
+    pub thread: Thread,
+    /// The id under which whoever accepts it takes part
+    #[arg(long = "for", value_name = "ID")]
+    pub principal: String,
+    /// It is for an agent
+    #[arg(long)]
+    pub agent: bool,
+    /// Allow this; may be given again [default: what is usual for a person or an agent]
+    #[arg(long, value_name = "SCOPE")]
+    pub scope: Vec<String>,
+    /// Hours until the link is worth nothing, up to 168 [default: 24]
+    #[arg(long, value_name = "HOURS")]
+    pub expires: Option<u64>,
+    /// The address under which the other one reaches the server [default: the one that you use, or one that the server knows]
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// With whose credential.
+    #[command(flatten)]
+    pub key: KeyOf,
+}
+
+/// `join`.
+#[derive(Clone, Debug, Args)]
+pub struct Join {
+    /// The link, or the code in it
+    #[arg(value_name = "LINK")]
+    pub link: String,
+    /// Print the token, for a program, instead of keeping it
+    #[arg(long)]
+    pub print: bool,
+}

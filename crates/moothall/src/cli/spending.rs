@@ -1,0 +1,107 @@
+//! What turns cost, and what may be spent.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::examples;
+
+/// `usage`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = examples(&[
+    ("moothall usage", "everything, and what is left of the server's budgets"),
+    ("moothall usage --by agent --from 2026-01-01", "which agent cost how much"),
+    ("moothall usage --conversation - --by day --json", "the conversation used last, day after day"),
+]))]
+pub struct Usage {
+    /// A sum for each of these
+    #[arg(long, value_enum)]
+    pub by: Option<UsageBy>,
+    /// Only in this conversation
+    #[arg(long, value_name = "THREAD")]
+    pub conversation: Option<String>,
+    /// Only of this agent, by its name in `moothall agents`
+    #[arg(long)]
+    pub agent: Option<String>,
+    /// Only from this day (UTC) on, such as 2026-01-31
+    #[arg(long, value_name = "DAY")]
+    pub from: Option<String>,
+    /// Only up to and with this day
+    #[arg(long, value_name = "DAY")]
+    pub to: Option<String>,
+}
+
+/// What there is a sum for each of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum UsageBy {
+    /// For each agent, the dearest first
+    Agent,
+    /// For each conversation, the dearest first
+    Conversation,
+    /// For each day, the newest first
+    Day,
+}
+
+/// `budget`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = examples(&[
+    ("moothall budget --conversation -", "what is left of it"),
+    ("moothall budget raise --conversation - --turns 100 --for 1h", "a hundred turns more in each hour, for one hour"),
+    ("moothall budget raise --agent gpt --cost 5", "the budget of an agent, in all conversations; for an hour"),
+]))]
+pub struct Budget {
+    /// What to do; where nothing is said, budgets are shown.
+    #[command(subcommand)]
+    pub command: Option<BudgetCommand>,
+    /// Also that of this conversation
+    #[arg(long, value_name = "THREAD")]
+    pub conversation: Option<String>,
+    /// Also that of this agent
+    #[arg(long)]
+    pub agent: Option<String>,
+}
+
+/// What is done to a budget.
+#[derive(Clone, Debug, Subcommand)]
+pub enum BudgetCommand {
+    /// Let more be spent for a while: by a person, with their credential
+    Raise(BudgetRaise),
+}
+
+/// `budget raise`.
+#[derive(Clone, Debug, Args)]
+#[command(group = clap::ArgGroup::new("more").required(true).multiple(true).args(["turns", "cost"]))]
+#[command(group = clap::ArgGroup::new("of").args(["conversation", "agent", "principal"]))]
+pub struct BudgetRaise {
+    /// Of this conversation [default: of the whole server]
+    #[arg(long, value_name = "THREAD")]
+    pub conversation: Option<String>,
+    /// Of this agent
+    #[arg(long)]
+    pub agent: Option<String>,
+    /// Of what this person, agent or program sets off
+    #[arg(long, value_name = "ID")]
+    pub principal: Option<String>,
+    /// So many turns more in each hour
+    #[arg(long)]
+    pub turns: Option<u64>,
+    /// So much money more in each day
+    #[arg(long)]
+    pub cost: Option<f64>,
+    /// For so long, such as 30m, 2h or 7d
+    #[arg(long = "for", value_name = "TIME", default_value = "1h", value_parser = length)]
+    pub seconds: f64,
+}
+
+/// A length of time in seconds: a number with s, m, h or d.
+fn length(text: &str) -> Result<f64, String> {
+    let expected = || format!("{text:?} is no length of time such as 30m, 2h or 7d");
+    let unit = text.chars().last().ok_or_else(expected)?;
+    let number: f64 = text.strip_suffix(unit).and_then(|number| number.parse().ok()).ok_or_else(expected)?;
+    let seconds = match unit {
+        's' => 1.0,
+        'm' => 60.0,
+        'h' => 3600.0,
+        'd' => 86_400.0,
+        _ => return Err(expected()),
+    };
+    Ok(number * seconds)
+}

@@ -1,0 +1,94 @@
+//! Times for people: in the time zone of this computer, of `TZ`, or in UTC. What programs read is always in UTC.
+
+use std::sync::OnceLock;
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+/// Settled once, before any time is shown.
+static ZONE: OnceLock<TimeZone> = OnceLock::new();
+
+/// Settles whether times are shown in UTC.
+pub fn settle(utc: bool) {
+    let _ = ZONE.set(if utc { TimeZone::UTC } else { TimeZone::system() });
+}
+
+fn zone() -> TimeZone {
+    ZONE.get().cloned().unwrap_or(TimeZone::UTC)
+}
+
+fn local(ts: &str, zone: TimeZone) -> Option<Zoned> {
+    Some(ts.parse::<Timestamp>().ok()?.to_zoned(zone))
+}
+
+/// Says where a time is in UTC; nothing where it is on the clock of this place.
+fn mark(at: &Zoned) -> &'static str {
+    if at.time_zone() == &TimeZone::UTC || at.offset().is_zero() { "Z" } else { "" }
+}
+
+/// Hours, minutes and seconds of a time stamp.
+pub fn time(ts: &str) -> String {
+    local(ts, zone()).map_or_else(|| ts.to_owned(), |at| format!("{}{}", at.strftime("%H:%M:%S"), mark(&at)))
+}
+
+/// Day and time of a time stamp, to the second, with the zone; nothing where it is none.
+pub fn day_and_time(ts: &str) -> Option<String> {
+    let at = local(ts, zone())?;
+    let place = if mark(&at).is_empty() { at.strftime("%:z").to_string() } else { mark(&at).to_owned() };
+    Some(format!("{}{place}", at.strftime("%Y-%m-%d %H:%M:%S")))
+}
+
+/// The moment that a word means: a time stamp, a day in this time zone, or so long ago: 90s, 10m, 2h, 3d. As RFC 3339 in UTC.
+pub fn moment(word: &str, now: Timestamp) -> Option<String> {
+    moment_in(word, now, zone())
+}
+
+fn moment_in(word: &str, now: Timestamp, zone: TimeZone) -> Option<String> {
+    if let Ok(at) = word.parse::<Timestamp>() {
+        return Some(at.to_string());
+    }
+    if let Ok(day) = word.parse::<jiff::civil::Date>() {
+        return Some(day.to_zoned(zone).ok()?.timestamp().to_string());
+    }
+    let (number, unit) = word.split_at_checked(word.len().checked_sub(1)?)?;
+    let seconds = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        _ => return None,
+    };
+    let span = number.parse::<u32>().ok()?;
+    let ago = jiff::SignedDuration::from_secs(i64::from(span) * seconds);
+    Some(now.checked_sub(ago).ok()?.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn times_are_those_of_the_place_and_marked_in_utc() {
+        let east = TimeZone::fixed(jiff::tz::offset(2));
+        let shown = |zone: TimeZone| local("2026-11-21T23:30:00.123Z", zone).map(|at| format!("{}{}", at.strftime("%d %H:%M"), mark(&at)));
+        assert_eq!(shown(east).unwrap(), "22 01:30");
+        assert_eq!(shown(TimeZone::UTC).unwrap(), "21 23:30Z");
+        assert_eq!(time("no time"), "no time");
+        assert_eq!(day_and_time("2026-11-21T09:30:00.123Z").unwrap(), "2026-11-21 09:30:00Z");
+        assert_eq!(day_and_time("no time"), None);
+    }
+
+    #[test]
+    fn a_moment_is_a_time_a_day_or_so_long_ago() {
+        let now: Timestamp = "2026-11-21T12:00:00Z".parse().unwrap();
+        let at = |word: &str| moment_in(word, now, TimeZone::fixed(jiff::tz::offset(1)));
+        assert_eq!(at("10m").as_deref(), Some("2026-11-21T11:50:00Z"));
+        assert_eq!(at("3d").as_deref(), Some("2026-11-18T12:00:00Z"));
+        assert_eq!(at("2026-11-20").as_deref(), Some("2026-11-19T23:00:00Z"));
+        assert_eq!(at("2026-11-20T01:00:00+01:00").as_deref(), Some("2026-11-20T00:00:00Z"));
+        for bad in ["", "10", "m", "-1h", "1w", "yesterday", "ü"] {
+            assert_eq!(at(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! `config`: whether the configuration is in order, and what it says.
+
+use serde_json::json;
+
+use crate::cli::{ConfigAction, ConfigFile};
+use crate::config::{self, Config, Setting};
+use crate::fault::Fault;
+use crate::paint::{Paper, Style, note};
+
+pub fn run(action: &ConfigAction, paper: &Paper) -> Result<(), Fault> {
+    match action {
+        ConfigAction::Check(file) => check(file, paper),
+        ConfigAction::Show { file, origin } => show(file, *origin, paper),
+    }
+}
+
+fn check(file: &ConfigFile, paper: &Paper) -> Result<(), Fault> {
+    let config = Config::find(file.config.as_deref(), &config::environment())?;
+    let agents: Vec<&String> = config.agents.keys().collect();
+    if paper.json {
+        return paper.object(&json!({"ok": true, "file": config.file, "agents": agents, "warnings": config.warnings}));
+    }
+    config.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
+    let place =
+        config.file.map_or_else(|| "there is no file, and everything has its default".to_owned(), |file| file.display().to_string());
+    paper.line(&format!("{}  {}", paper.paint(Style::Good, "ok"), paper.paint(Style::Plain, &place)))
+}
+
+fn show(file: &ConfigFile, origin: bool, paper: &Paper) -> Result<(), Fault> {
+    let settings = config::settings(file.config.as_deref(), &config::environment())?;
+    if paper.json {
+        return paper.object(&json!({ "settings": settings }));
+    }
+    if settings.is_empty() {
+        note("Nothing is set, so everything has its default: see moothall.example.toml");
+    }
+    settings.iter().try_for_each(|setting| paper.line(&row(setting, origin, paper)))
+}
+
+/// A line that is TOML itself.
+fn row(setting: &Setting, origin: bool, paper: &Paper) -> String {
+    let line = paper.paint(Style::Plain, &format!("{} = {}", setting.key, setting.value));
+    if origin { format!("{line}  {}", paper.paint(Style::Dim, &format!("# {}", setting.origin))) } else { line }
+}

@@ -1,0 +1,114 @@
+//! `help`, `completions` and `man`: what the program says about itself.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use clap_complete::Shell as Kind;
+use serde_json::json;
+
+use crate::cli::{self, Completions, Help, Man, Shell};
+use crate::config::nearest;
+use crate::fault::{Exit, Fault};
+use crate::paint::{Paper, note, output_fault};
+
+/// What can be explained beside commands.
+const TOPICS: [(&str, &str); 2] = [
+    (
+        "environment",
+        "MOOTHALL_SERVER    the server to talk to, as --server\n\
+         MOOTHALL_PROFILE   a server that you joined, as --profile\n\
+         MOOTHALL_TOKEN     the token to show; a file is safer: --token-file\n\
+         MOOTHALL_CACERT    certificates to trust, as --cacert\n\
+         MOOTHALL_LOG       what `serve` writes into its log: error, warn, info, debug\n\
+         MOOTHALL_SECTION__KEY\n\
+         \x20                  a key of the configuration, e.g. MOOTHALL_SERVER__BIND=127.0.0.1:7000\n\
+         NO_COLOR, CLICOLOR_FORCE, TERM, TZ, HTTPS_PROXY, NO_PROXY, XDG_*\n\
+         \x20                  as everywhere\n\
+         An empty variable is as good as none. Flags win over variables, variables over ./moothall.toml, and that over\n\
+         moothall/moothall.toml in the XDG configuration folder.",
+    ),
+    (
+        "conversations",
+        "Commands take a conversation by its id, at least four characters of the beginning of its id, its exact name, or the name\n\
+         of a session, whose home is meant. A lone - is the one used last. Messages are named by the number before them\n\
+         in `moothall tail`. Words that begin with - go behind --.",
+    ),
+];
+const EXIT_CODES: &str = "exit-codes";
+
+/// What there is, for whoever typed the bare name.
+///
+/// # Errors
+/// Standard output is gone.
+pub fn overview() -> Result<(), Fault> {
+    print(&mut cli::command(), false)
+}
+
+pub fn run(args: &Help, paper: &Paper) -> Result<(), Fault> {
+    let [first, rest @ ..] = args.words.as_slice() else { return overview() };
+    let topic = match first.as_str() {
+        EXIT_CODES => Some(Exit::table()),
+        word => TOPICS.iter().find(|(name, _)| *name == word).map(|(_, text)| (*text).to_owned()),
+    };
+    if let Some(text) = topic {
+        let text = text.trim_end();
+        return if paper.json { paper.object(&json!({"topic": first, "text": text})) } else { paper.line(text) };
+    }
+    let mut command = cli::command();
+    command.build();
+    let mut found = &mut command;
+    for word in std::iter::once(first).chain(rest) {
+        let known: Vec<String> = found.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
+        found = found.find_subcommand_mut(word).ok_or_else(|| unknown(word, &known))?;
+    }
+    print(found, true)
+}
+
+fn print(command: &mut clap::Command, long: bool) -> Result<(), Fault> {
+    let printed = if long { command.print_long_help() } else { command.print_help() };
+    printed.map_err(|error| output_fault(&error))
+}
+
+fn unknown(word: &str, known: &[String]) -> Fault {
+    let topics = TOPICS.iter().map(|(name, _)| *name).chain([EXIT_CODES]);
+    let all: Vec<&str> = known.iter().map(String::as_str).chain(topics).collect();
+    let fault = Fault::new(Exit::Usage, format!("there is no help about {word:?}"));
+    match nearest(word, &all) {
+        Some(near) => fault.try_this(format!("moothall help {near}")),
+        None => fault.try_this(format!("there is {}", all.join(", "))),
+    }
+}
+
+pub fn completions(args: &Completions) -> Result<(), Fault> {
+    let shell = match args.shell {
+        Shell::Bash => Kind::Bash,
+        Shell::Zsh => Kind::Zsh,
+        Shell::Fish => Kind::Fish,
+    };
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut cli::command(), "moothall", &mut text);
+    io::Write::write_all(&mut io::stdout(), &text).map_err(|error| output_fault(&error))
+}
+
+pub fn man(args: &Man) -> Result<(), Fault> {
+    let fault = |error: io::Error| Fault::io(format!("cannot write into {}", args.folder.display()), &error);
+    fs::create_dir_all(&args.folder).map_err(fault)?;
+    let mut command = cli::command();
+    command.build();
+    let pages = pages(&command, &args.folder).map_err(fault)?;
+    note(&format!("{pages} pages are in {}. Where it is a folder of manuals: man moothall", args.folder.display()));
+    Ok(())
+}
+
+/// Writes the page of a command and of all that belong to it; gives how many that were.
+fn pages(command: &clap::Command, folder: &Path) -> io::Result<usize> {
+    if command.is_hide_set() {
+        return Ok(0);
+    }
+    let title = command.get_display_name().unwrap_or(command.get_name()).to_owned();
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command.clone()).render(&mut text)?;
+    fs::write(folder.join(format!("{title}.1")), text)?;
+    command.get_subcommands().try_fold(1, |done, inner| Ok(done + pages(inner, folder)?))
+}

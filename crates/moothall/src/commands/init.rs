@@ -1,0 +1,150 @@
+//! `init`: writes a first configuration that names what is found on this computer.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::Path;
+
+use moothall_engine::registry::AgentSpec;
+use serde_json::json;
+
+use super::doctor::tmux_version;
+use crate::cli::Init;
+use crate::config::{self, Mode};
+use crate::fault::{Exit, Fault};
+use crate::paint::{Paper, note};
+use crate::place::USUAL_BIND;
+
+/// Programs that can live in a terminal, by the name under which they are offered.
+const IN_TERMINALS: [&str; 3] = ["claude", "codex", "gemini"];
+
+/// What somebody chooses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Choices {
+    bind: String,
+    mode: Mode,
+}
+
+impl Default for Choices {
+    fn default() -> Self {
+        Self { bind: USUAL_BIND.to_string(), mode: Mode::Local }
+    }
+}
+
+pub fn run(args: &Init, paper: &Paper) -> Result<(), Fault> {
+    let variables = config::environment();
+    let asked = !args.defaults && !paper.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let choices = if asked { ask(&mut std::io::stdin().lock())? } else { Choices::default() };
+    let found = moothall_agents::discover(|name| variables.get(name).cloned(), &format!("http://{USUAL_BIND}"));
+    let text = written(&choices, &found, tmux_version().as_deref());
+    if args.dry_run {
+        return paper.line(text.trim_end());
+    }
+    write(&args.file, &text)?;
+    if paper.json {
+        let names: Vec<&str> = found.iter().map(|spec| spec.client.as_str()).collect();
+        return paper.object(&json!({"file": args.file, "found": names}));
+    }
+    note(&format!("{} is written. Look it over, then: moothall serve", args.file.display()));
+    Ok(())
+}
+
+/// Asks on standard error; an empty line takes what stands in brackets.
+fn ask(answers: &mut impl BufRead) -> Result<Choices, Fault> {
+    let others = answer(answers, "Shall other computers reach it? Everybody needs a token then. [no]")?;
+    let others = matches!(others.to_lowercase().as_str(), "y" | "yes");
+    let port = loop {
+        let port = answer(answers, &format!("On which port? [{}]", USUAL_BIND.port()))?;
+        match port.parse::<u16>() {
+            _ if port.is_empty() => break USUAL_BIND.port(),
+            Ok(port) if port > 0 => break port,
+            Ok(_) | Err(_) => note("A port is a number from 1 to 65535."),
+        }
+    };
+    Ok(match others {
+        true => Choices { bind: format!("0.0.0.0:{port}"), mode: Mode::Token },
+        false => Choices { bind: format!("127.0.0.1:{port}"), mode: Mode::Local },
+    })
+}
+
+fn answer(answers: &mut impl BufRead, question: &str) -> Result<String, Fault> {
+    let fault = |error: std::io::Error| Fault::io("cannot ask", &error);
+    write!(std::io::stderr(), "{question} ").map_err(fault)?;
+    let mut line = String::new();
+    match answers.read_line(&mut line).map_err(fault)? {
+        0 => Err(Fault::new(Exit::Interrupted, "nothing was written").try_this("moothall init --defaults asks nothing")),
+        _ => Ok(line.trim().to_owned()),
+    }
+}
+
+/// The file: what was chosen, and what was found as comments, because it is there without a line as well.
+fn written(choices: &Choices, found: &[AgentSpec], tmux: Option<&str>) -> String {
+    let mode = match choices.mode {
+        Mode::Local => "local",
+        Mode::Token => "token",
+    };
+    let mut text = format!(
+        "# Moothall's configuration. Every key has a default; moothall.example.toml describes them all.\n\n[server]\nbind = {:?}\nmode = \"{mode}\"\n",
+        choices.bind
+    );
+    if choices.mode == Mode::Token {
+        text.push_str("\n# A certificate, so that nobody reads along:\n# [server.tls]\n# cert = \"cert.pem\"\n# key = \"key.pem\"\n");
+    }
+    text.push_str(match found {
+        [] => "\n# No command-line agents and no keys of model providers were found. An agent of your own:\n# [agents.mine]\n# command = [\"./agent.sh\"]\n",
+        _ => "\n# Found on this computer, and offered without a line here:\n",
+    });
+    for spec in found {
+        let summary = spec.summary.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.push_str(&format!("#   {:<12} {summary}\n", spec.client));
+    }
+    let living = found.iter().filter(|spec| tmux.is_some() && IN_TERMINALS.contains(&spec.client.as_str()));
+    for (place, spec) in living.enumerate() {
+        if place == 0 {
+            text.push_str(&format!("\n# In a terminal of the server's own, where you can look on ({}):\n", tmux.unwrap_or("tmux")));
+        }
+        let client = &spec.client;
+        text.push_str(&format!("# [agents.{client}]\n# runtime = \"terminal\"\n# command = [{client:?}]\n"));
+    }
+    text
+}
+
+/// Writes a file that is not there yet.
+fn write(file: &Path, text: &str) -> Result<(), Fault> {
+    let opened = OpenOptions::new().write(true).create_new(true).open(file);
+    opened.and_then(|mut open| open.write_all(text.as_bytes())).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => Fault::new(Exit::Failure, format!("{} is there already, and stays as it is", file.display()))
+            .try_this("moothall init --dry-run prints what would be written"),
+        _ => Fault::io(format!("cannot write {}", file.display()), &error),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_is_asked_has_defaults_and_nonsense_is_asked_again() {
+        assert_eq!(ask(&mut "\n\n".as_bytes()).unwrap(), Choices::default());
+        let open = ask(&mut "yes\nmany\n0\n7000\n".as_bytes()).unwrap();
+        assert_eq!(open, Choices { bind: "0.0.0.0:7000".into(), mode: Mode::Token });
+        assert_eq!(ask(&mut "".as_bytes()).unwrap_err().exit, Exit::Interrupted);
+    }
+
+    #[test]
+    fn what_is_written_is_a_configuration_and_nothing_is_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("moothall.toml");
+        let found = moothall_agents::discover(|name| (name == "ANTHROPIC_API_KEY").then(|| "sk-secret".to_owned()), "http://127.0.0.1:1");
+        for choices in [Choices::default(), Choices { bind: "0.0.0.0:7000".into(), mode: Mode::Token }] {
+            let text = written(&choices, &found, Some("tmux 3.3a"));
+            assert!(text.contains("ANTHROPIC_API_KEY") && !text.contains("sk-secret"), "{text}");
+            let _ = std::fs::remove_file(&file);
+            write(&file, &text).unwrap();
+            let config = crate::config::Config::find(Some(&file), &crate::config::Variables::new()).unwrap();
+            assert_eq!((config.server.bind.as_deref(), config.server.mode), (Some(choices.bind.as_str()), choices.mode));
+        }
+        assert!(write(&file, "").unwrap_err().what.contains("there already"));
+        assert!(written(&Choices::default(), &[], None).contains("[agents.mine]"));
+    }
+}

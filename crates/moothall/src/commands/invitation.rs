@@ -1,0 +1,61 @@
+//! `invitation`: links that let somebody without a token into one conversation.
+
+use moothall_surfaces::wire::{InvitationCode, InvitationRequest};
+use serde_json::json;
+
+use super::Desk;
+use super::join::LINK_MARK;
+use crate::cli::{Invitation, NewInvitation};
+use crate::fault::Fault;
+use crate::paint::note;
+use crate::reach::is_loopback;
+use crate::threads;
+
+pub async fn run(desk: &Desk, command: &Invitation, others: &[String]) -> Result<(), Fault> {
+    match command {
+        Invitation::Create(args) => create(desk, args, others).await,
+    }
+}
+
+async fn create(desk: &Desk, args: &NewInvitation, others: &[String]) -> Result<(), Fault> {
+    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
+    let request = InvitationRequest {
+        principal: args.principal.clone(),
+        kind: Some(if args.agent { "agent" } else { "human" }.into()),
+        scopes: (!args.scope.is_empty()).then(|| args.scope.clone()),
+        expires_in_hours: args.expires,
+    };
+    let made: InvitationCode = desk.client.post(&threads::path(&thread, "invitations"), &request).await?;
+    let server = outside(&desk.client.base(), args.url.as_deref(), others);
+    let link = format!("{}/{LINK_MARK}{}", server.trim_end_matches('/'), made.code);
+    if desk.paper.json {
+        return desk.paper.object(&json!({"link": link, "code": made.code, "expires_at": made.expires_at}));
+    }
+    desk.paper.line(&link)?;
+    let until = made.expires_at.map_or_else(String::new, |at| format!(", until {at}"));
+    note(&format!("It works once{until}: in a browser, or with `moothall join`. Whoever has it first is {}.", args.principal));
+    if is_loopback(&server) {
+        note("Its address is for this computer alone; --url names the one under which others reach the server.");
+    }
+    Ok(())
+}
+
+/// Under which address the other one reaches the server.
+fn outside(used: &str, named: Option<&str>, others: &[String]) -> String {
+    let known = others.first().filter(|_| is_loopback(used)).map(String::as_str);
+    named.or(known).unwrap_or(used).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::outside;
+
+    #[test]
+    fn a_link_names_an_address_that_others_reach() {
+        let others = ["https://hall.test".to_owned()];
+        assert_eq!(outside("http://127.0.0.1:5111", None, &others), "https://hall.test");
+        assert_eq!(outside("http://192.0.2.1:5111", None, &others), "http://192.0.2.1:5111");
+        assert_eq!(outside("http://127.0.0.1:5111", Some("https://x.test"), &others), "https://x.test");
+        assert_eq!(outside("http://127.0.0.1:5111", None, &[]), "http://127.0.0.1:5111");
+    }
+}

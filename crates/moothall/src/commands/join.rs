@@ -1,0 +1,81 @@
+//! `join`: turns an invitation into a token, and keeps it.
+
+use moothall_surfaces::wire::{InvitationCode, TokenCreated};
+use serde_json::json;
+
+use crate::cli::Join;
+use crate::client::Client;
+use crate::config;
+use crate::credential::{Meant, Said};
+use crate::fault::{Exit, Fault};
+use crate::paint::{Paper, note};
+use crate::profile::Profile;
+
+/// What stands before the code in a link: a fragment, which no request and no log contains.
+pub const LINK_MARK: &str = "#join=";
+/// How a code begins.
+const CODE: &str = "inv_";
+
+pub async fn run(said: &Said<'_>, paper: &Paper, args: &Join) -> Result<(), Fault> {
+    let variables = config::environment();
+    let (server, code) = match split(&args.link)? {
+        (Some(server), code) => (server, code),
+        (None, code) => (Meant::find(&Said { profile: None, ..*said }, &variables)?.server, code),
+    };
+    let client = Client::new(&server, said.cacert)?;
+    let body = InvitationCode { code: code.to_owned(), expires_at: None };
+    let accepted: TokenCreated = client.post("/invitations/accept", &body).await.map_err(|fault| worthless(fault, &server))?;
+    if args.print {
+        return if paper.json { paper.object(&accepted) } else { paper.line(&accepted.token) };
+    }
+    let name = said.profile.map_or_else(|| Profile::usual_name(&server), str::to_owned);
+    let cacert = said.cacert.map(std::path::absolute).transpose().map_err(|error| Fault::io("cannot find the certificates", &error))?;
+    let principal = accepted.entry.principal.id.clone();
+    let profile = Profile { server: server.clone(), token: accepted.token, principal: principal.clone(), cacert };
+    let file = profile.write(&name, &variables)?;
+    if paper.json {
+        let threads = accepted.entry.threads;
+        return paper.object(&json!({"server": server, "principal": principal, "threads": threads, "profile": name, "file": file}));
+    }
+    note(&format!("You are {principal} at {server}, until {}. This is kept in {}.", accepted.entry.expires_at, file.display()));
+    note(&format!("Now: moothall --profile {name} list   In all commands: export MOOTHALL_PROFILE={name}"));
+    Ok(())
+}
+
+/// The server and the code of a link, or a code alone.
+fn split(link: &str) -> Result<(Option<String>, &str), Fault> {
+    let link = link.trim();
+    let found = match link.split_once(LINK_MARK) {
+        Some((server, code)) => (Some(server.trim_end_matches('/').to_owned()), code),
+        None => (None, link),
+    };
+    if found.1.starts_with(CODE) && found.0.as_deref() != Some("") {
+        return Ok(found);
+    }
+    Err(Fault::new(Exit::Usage, "that is no invitation").try_this(
+        "a link looks like https://hall.example.org/#join=inv_…, a code like inv_…; quote the link, because the shell reads # as a comment",
+    ))
+}
+
+fn worthless(fault: Fault, server: &str) -> Fault {
+    if fault.exit != Exit::Denied {
+        return fault;
+    }
+    Fault::new(Exit::Denied, format!("{server} knows no such invitation, or it is used up or too old"))
+        .try_this("ask for another one: moothall invitation create THREAD --for NAME")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_link_says_where_and_a_code_what() {
+        assert_eq!(split("https://hall.test/#join=inv_1").unwrap(), (Some("https://hall.test".into()), "inv_1"));
+        assert_eq!(split(" inv_1\n").unwrap(), (None, "inv_1"));
+        for bad in ["https://hall.test/", "#join=inv_1", "pat_1", "https://hall.test/#key=boot_1", ""] {
+            assert_eq!(split(bad).unwrap_err().exit, Exit::Usage, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What a control says, in words.
+
+use serde_json::{Map, Value};
+
+/// The content of a control event as people read it: each of its changes in a few words. What is not known is shown as it is.
+pub fn control(content: &Value) -> String {
+    match content.as_object() {
+        Some(changes) if !changes.is_empty() => changes.iter().map(|(key, value)| change(key, value)).collect::<Vec<_>>().join("; "),
+        _ => content.to_string(),
+    }
+}
+
+fn change(key: &str, value: &Value) -> String {
+    match key {
+        "invite" => invite(value),
+        "uninvite" => format!("{} was taken out", participant(value)),
+        "mute" => format!("{} muted", targets(value)),
+        "unmute" => format!("{} may speak again", targets(value)),
+        "pause" => if is_on(value) { "everything is paused" } else { "it goes on" }.to_owned(),
+        "discussion" => format!("discussion among agents is {}", switched(value)),
+        "invited_auto" => format!("asking all who are invited is {}", switched(value)),
+        "prod" => format!("{} asked to say something", names(value)),
+        "resume" => "a guard was lifted".to_owned(),
+        "config" => format!("rules changed: {}", settings(value)),
+        "policy" => format!("the rules are now {}", settings(value)),
+        other => format!("{other} {value}"),
+    }
+}
+
+fn invite(value: &Value) -> String {
+    let profile = value.get("profile").and_then(Value::as_object).cloned().unwrap_or_default();
+    let text = |key: &str| profile.get(key).and_then(Value::as_str).map(str::to_owned);
+    let known = text("nickname").map(|name| format!(" as {name}")).unwrap_or_default();
+    let model = text("model").map(|model| format!(", {model}")).unwrap_or_default();
+    let behind = text("session").map(|session| format!("session {session}")).or_else(|| text("client"));
+    format!("{} was invited{known} ({}{model})", participant(value), behind.unwrap_or_else(|| "as before".into()))
+}
+
+fn participant(value: &Value) -> &str {
+    value.get("participant_id").and_then(Value::as_str).unwrap_or("somebody")
+}
+
+fn targets(value: &Value) -> String {
+    names(value.get("targets").unwrap_or(value))
+}
+
+fn names(value: &Value) -> String {
+    match value {
+        Value::Array(list) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+        Value::String(name) => name.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+fn is_on(value: &Value) -> bool {
+    value.get("on").and_then(Value::as_bool).unwrap_or(false)
+}
+
+fn switched(value: &Value) -> &'static str {
+    if is_on(value) { "on" } else { "off" }
+}
+
+fn settings(value: &Value) -> String {
+    let rows = |map: &Map<String, Value>| map.iter().map(|(key, value)| format!("{key} {}", names(value))).collect::<Vec<_>>().join(", ");
+    value.as_object().map_or_else(|| names(value), rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::control;
+    use serde_json::json;
+
+    #[test]
+    fn controls_are_read_as_sentences() {
+        let profile = json!({"client": "critic", "model": "demo", "nickname": "Crit"});
+        let rows = [
+            (json!({"invite": {"participant_id": "critic", "profile": profile}}), "critic was invited as Crit (critic, demo)"),
+            (json!({"invite": {"participant_id": "p", "profile": {"session": "s1"}}}), "p was invited (session s1)"),
+            (json!({"uninvite": {"participant_id": "critic"}}), "critic was taken out"),
+            (json!({"mute": {"targets": ["a", "b"], "mode": "hard"}}), "a, b muted"),
+            (json!({"pause": {"on": true}}), "everything is paused"),
+            (json!({"config": {"max_depth": 3}, "resume": {}}), "rules changed: max_depth 3; a guard was lifted"),
+            (json!({"prod": ["a"]}), "a asked to say something"),
+            (json!({"new": {"x": 1}}), "new {\"x\":1}"),
+            (json!("words"), "\"words\""),
+        ];
+        for (content, words) in rows {
+            assert_eq!(control(&content), words);
+        }
+    }
+}

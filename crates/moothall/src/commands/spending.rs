@@ -1,0 +1,132 @@
+//! `usage` and `budget`: what turns have cost, and what may still be spent.
+
+use moothall_surfaces::wire::{BudgetEntry, BudgetRaise, BudgetRaised, UsageAnswer, UsageRow};
+use serde_json::{Value, json};
+
+use super::Desk;
+use super::show::cost;
+use crate::cli::{Budget, BudgetCommand, BudgetRaise as Raise, Usage, UsageBy};
+use crate::client::segment;
+use crate::fault::Fault;
+use crate::paint::{Paper, Style, note};
+use crate::threads;
+
+pub async fn usage(desk: &Desk, args: &Usage) -> Result<(), Fault> {
+    let by = args.by.map(|by| match by {
+        UsageBy::Agent => "agent",
+        UsageBy::Conversation => "thread",
+        UsageBy::Day => "day",
+    });
+    let thread = resolved(desk, args.conversation.as_deref()).await?;
+    let asked = [
+        ("by", by),
+        ("thread", thread.as_deref()),
+        ("agent", args.agent.as_deref()),
+        ("from", args.from.as_deref()),
+        ("to", args.to.as_deref()),
+    ];
+    let answer: UsageAnswer = desk.client.get(&path(&asked)).await?;
+    if desk.paper.json {
+        return desk.paper.object(&answer);
+    }
+    let width = answer.rows.iter().map(|row| super::width(name_of(row))).chain([5]).max().unwrap_or(5).min(40);
+    for row in &answer.rows {
+        desk.paper.line(&line(name_of(row), width, row, &answer.currency))?;
+    }
+    desk.paper.line(&desk.paper.paint(Style::Bold, &line("total", width, &answer.total, &answer.currency)))?;
+    budgets(&desk.paper, &answer.budgets, &answer.currency)
+}
+
+pub async fn budget(desk: &Desk, args: &Budget) -> Result<(), Fault> {
+    if let Some(BudgetCommand::Raise(raise)) = &args.command {
+        return raised(desk, raise).await;
+    }
+    let thread = resolved(desk, args.conversation.as_deref()).await?;
+    let answer: UsageAnswer = desk.client.get(&path(&[("thread", thread.as_deref()), ("agent", args.agent.as_deref())])).await?;
+    if desk.paper.json {
+        return desk.paper.object(&json!({"currency": answer.currency, "budgets": answer.budgets}));
+    }
+    if answer.budgets.is_empty() {
+        note("No budget has a limit here. [budgets] in moothall.toml sets them.");
+    }
+    budgets(&desk.paper, &answer.budgets, &answer.currency)
+}
+
+async fn raised(desk: &Desk, args: &Raise) -> Result<(), Fault> {
+    if let Some(word) = &args.conversation {
+        let thread = threads::resolve(&desk.client, word).await?;
+        let mut budget = json!({"seconds": args.seconds});
+        if let Some(turns) = args.turns {
+            budget["turns"] = json!(turns);
+        }
+        if let Some(cost) = args.cost {
+            budget["cost"] = json!(cost);
+        }
+        let event = json!({"type": "control", "from": desk.client.name(), "content": {"budget": budget}});
+        let accepted: Value = desk.client.post(&threads::path(&thread, "events"), &event).await?;
+        if desk.paper.json {
+            return desk.paper.object(&accepted);
+        }
+        note("It may spend more now. Agents that were not asked can be asked again, with /ask or a new message.");
+        return Ok(());
+    }
+    let (budget, whose) = match (&args.agent, &args.principal) {
+        (Some(agent), _) => ("agent", Some(agent.clone())),
+        (None, Some(principal)) => ("principal", Some(principal.clone())),
+        (None, None) => ("hall", None),
+    };
+    let request = BudgetRaise { budget: budget.into(), whose, turns: args.turns, cost: args.cost, seconds: Some(args.seconds) };
+    let raised: BudgetRaised = desk.client.post("/budgets/raise", &request).await?;
+    if desk.paper.json {
+        return desk.paper.object(&raised);
+    }
+    note(&format!("It may spend more until {}.", raised.until));
+    Ok(())
+}
+
+async fn resolved(desk: &Desk, word: Option<&str>) -> Result<Option<String>, Fault> {
+    match word {
+        Some(word) => threads::resolve(&desk.client, word).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+fn path(asked: &[(&str, Option<&str>)]) -> String {
+    let given: Vec<_> = asked.iter().filter_map(|(key, value)| value.map(|value| format!("{key}={}", segment(value)))).collect();
+    if given.is_empty() { "/usage".into() } else { format!("/usage?{}", given.join("&")) }
+}
+
+fn name_of(row: &UsageRow) -> &str {
+    let named = row.name.as_deref().or(row.agent.as_deref()).or(row.day.as_deref());
+    named.or(row.thread.as_deref()).unwrap_or_default()
+}
+
+fn line(name: &str, width: usize, row: &UsageRow, currency: &str) -> String {
+    let pad = " ".repeat(width.saturating_sub(super::width(name)));
+    format!("{name}{pad}  {}", summed(row, currency))
+}
+
+/// What a sum says: turns, tokens, and money where prices are configured.
+pub fn summed(row: &UsageRow, currency: &str) -> String {
+    let turns = if row.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", row.turns) };
+    let tokens = match (row.input_tokens, row.output_tokens) {
+        (0, 0) => String::new(),
+        (input, output) => format!(", {input} + {output} tokens"),
+    };
+    let money = if row.cost_micros == 0 { String::new() } else { format!(", {} {currency}", cost(row.cost_micros)) };
+    format!("{turns}{tokens}{money}")
+}
+
+fn budgets(paper: &Paper, budgets: &[BudgetEntry], currency: &str) -> Result<(), Fault> {
+    for budget in budgets {
+        let whose = budget.whose.as_deref().map_or(String::new(), |whose| format!(" {whose}"));
+        let (amount, window) = match budget.measure.as_str() {
+            "cost_micros" => (format!("{} of {} {currency}", cost(budget.spent), cost(budget.limit)), "a day"),
+            "unattended_turns" => (format!("{} of {} turns that no person set off", budget.spent, budget.limit), "an hour"),
+            _ => (format!("{} of {} turns", budget.spent, budget.limit), "an hour"),
+        };
+        let style = if budget.spent >= budget.limit { Style::Bad } else { Style::Dim };
+        paper.line(&paper.paint(style, &format!("budget of {}{whose}: {amount} {window}, until {}", budget.budget, budget.until)))?;
+    }
+    Ok(())
+}

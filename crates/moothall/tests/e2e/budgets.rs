@@ -1,0 +1,55 @@
+//! Budgets and sums through the whole program: a limit ends, is told, is raised by a person, and everything is counted over a crash.
+
+use moothall_testkit::model_server::{ModelServer, Reply};
+use serde_json::{Value, json};
+
+use crate::harness::Home;
+
+#[tokio::test]
+async fn a_budget_ends_is_told_is_raised_and_what_it_paid_is_summed() {
+    let models = ModelServer::start().await.unwrap();
+    let home = Home::new();
+    home.configure(&format!(
+        "[defaults]\ncooldown_seconds = 0\n[budgets]\ncurrency = \"EUR\"\nconversation = {{ turns_per_hour = 1 }}\n\
+         [agents.ada]\nruntime = \"llm\"\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{}\"\nprice_input = 3\nprice_output = 15\n",
+        models.url()
+    ));
+    let server = home.serve();
+    let thread = server.thread().await;
+    server.invite(&thread, "ada", "ada").await;
+    models.script("m", [Reply::text("One.").usage(500, 4), Reply::text("Two.").usage(100, 1)]);
+    let first = server.say(&thread, "@ada one").await;
+    server.reply(&thread, &first, "ada").await;
+
+    let second = server.say(&thread, "@ada two").await;
+    let seq = second["seq"].as_u64().unwrap();
+    let told = server.wait_for(&thread, seq, |event| event["content"]["code"] == "over_budget").await;
+    let content = &told["content"];
+    assert_eq!(
+        (&content["budget"], &content["measure"], &content["limit"]),
+        (&json!("conversation"), &json!("turns"), &json!(1)),
+        "{told}"
+    );
+    let why = server.ok(&["why", &thread]);
+    assert!(why.contains("over_budget") && why.contains("in this conversation: 1 turn, 500 + 4 tokens, 0.00156 EUR"), "{why}");
+    let shown = server.ok(&["budget", "--conversation", &thread]);
+    assert!(shown.contains("budget of conversation: 1 of 1 turns an hour, until"), "{shown}");
+
+    server.ok(&["budget", "raise", "--conversation", &thread, "--turns", "1", "--for", "30m"]);
+    server.control(&thread, json!({"prod": ["ada"]})).await;
+    server.wait_for(&thread, seq, |event| event["from"] == "ada").await;
+
+    let server = server.crash_and_restart();
+    let used: Value = server.json(&["usage", "--by", "agent"]);
+    assert_eq!(used["currency"], "EUR");
+    let row = &used["rows"][0];
+    assert_eq!(
+        (&row["agent"], &row["turns"], &row["input_tokens"], &row["cost_micros"]),
+        (&json!("ada"), &json!(2), &json!(600), &json!(1_875))
+    );
+    let by_thread = server.json(&["usage", "--by", "conversation"]);
+    assert_eq!((&by_thread["rows"][0]["thread"], &by_thread["total"]["turns"]), (&json!(thread), &json!(2)));
+    let third = server.say(&thread, "@ada three").await;
+    let again = server.wait_for(&thread, third["seq"].as_u64().unwrap(), |event| event["content"]["code"] == "over_budget").await;
+    assert_eq!(again["content"]["limit"], 2, "a raise is over as well, and survives the crash: {again}");
+}

@@ -1,0 +1,180 @@
+//! Manners of the command line: help, what programs read, waiting with an end, times, and where the configuration comes from.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, stderr};
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What a command says on standard error as JSON.
+fn complaint(output: &Output) -> Value {
+    serde_json::from_str(&stderr(output)).unwrap_or_else(|error| panic!("{error}: {}", stderr(output)))
+}
+
+#[test]
+fn the_bare_name_gives_an_overview_and_help_explains_commands_and_topics() {
+    let home = Home::new();
+    for (args, words) in [
+        (&[][..], "Usage: moothall"),
+        (&["help"], "Usage: moothall"),
+        (&["help", "token", "create"], "PRINCIPAL"),
+        (&["help", "exit-codes"], "124"),
+        (&["help", "environment"], "MOOTHALL_PROFILE"),
+        (&["--help"], "--cacert"),
+    ] {
+        let output = home.run(args);
+        assert!(output.status.success() && stdout(&output).contains(words), "{args:?}: {}", stdout(&output));
+    }
+    assert!(!stdout(&home.run(&["say", "--help"])).contains("--cacert"), "options of all commands are told once");
+    let unknown = home.run(&["help", "tokn"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(stderr(&unknown).contains("moothall help token"), "{}", stderr(&unknown));
+}
+
+#[test]
+fn programs_read_errors_and_the_version_as_json() {
+    let home = Home::new();
+    let nobody = home.run(&["list", "--server", "http://127.0.0.1:1", "--json"]);
+    assert_eq!((nobody.status.code(), complaint(&nobody)["error"]["code"].clone()), (Some(69), json!("unavailable")));
+    let misread = home.run(&["say", "--json"]);
+    assert_eq!((misread.status.code(), complaint(&misread)["error"]["exit"].clone()), (Some(2), json!(2)));
+    let version: Value = serde_json::from_str(&stdout(&home.run(&["--version", "--json"]))).unwrap();
+    assert_eq!((&version["name"], &version["version"]), (&json!("moothall"), &json!(env!("CARGO_PKG_VERSION"))));
+    let server = home.serve();
+    let thread = server.ok(&["new", "Plan", "--empty"]).trim().to_owned();
+    let denied = server.command(&["say", &thread, "x", "--json"]).env("MOOTHALL_TOKEN", "pat_nonsense").output().unwrap();
+    assert_eq!((denied.status.code(), complaint(&denied)["error"]["code"].clone()), (Some(77), json!("unauthenticated")));
+    assert_eq!(server.json(&["permit", &thread]), json!({"permissions": []}));
+}
+
+#[test]
+fn waiting_ends_when_its_time_is_over_and_hints_can_be_left_out() {
+    let home = Home::new();
+    let server = home.serve();
+    let quiet = server.command(&["new", "Plan", "--empty", "--quiet"]).output().unwrap();
+    assert_eq!((quiet.status.code(), stderr(&quiet).as_str()), (Some(0), ""));
+    let talkative = server.command(&["list", "--verbose"]).output().unwrap();
+    assert!(stderr(&talkative).contains("200 http://") && stderr(&talkative).contains("/threads"), "{}", stderr(&talkative));
+    let waited = server.command(&["tail", "Plan", "--timeout", "1"]).output().unwrap();
+    assert_eq!(waited.status.code(), Some(124), "{}", stderr(&waited));
+    assert!(stderr(&waited).contains("what was sent stays sent"), "{}", stderr(&waited));
+}
+
+#[test]
+fn a_new_conversation_has_a_name_and_each_agent_once() {
+    let home = Home::new();
+    let server = home.serve();
+    let unnamed = server.command(&["new", " "]).output().unwrap();
+    assert_eq!(unnamed.status.code(), Some(2), "{}", stderr(&unnamed));
+    assert_eq!(server.json(&["new", "Plan", "--with", "analyst", "--with", "analyst"])["invited"], json!(["analyst"]));
+}
+
+#[test]
+fn times_are_those_of_the_place_unless_utc_is_asked_for() {
+    let home = Home::new();
+    let server = home.serve();
+    let thread = server.ok(&["new", "Plan", "--empty"]).trim().to_owned();
+    let said = server.json(&["say", &thread, "hello"]);
+    let at = said["event"]["ts"].as_str().unwrap();
+    let shown = |zone: &str, more: &[&str]| {
+        let args = [&["tail", &thread, "--no-follow"][..], more].concat();
+        stdout(&server.command(&args).env("TZ", zone).output().unwrap())
+    };
+    let utc = format!("{}Z", &at[11..19]);
+    assert!(shown("Etc/GMT-5", &["--utc"]).contains(&utc));
+    let hours: u32 = at[11..13].parse().unwrap();
+    let east = format!("{:02}{} ", (hours + 5) % 24, &at[13..19]);
+    assert!(shown("<+05>-5", &[]).contains(&east), "{} has no {east}", shown("<+05>-5", &[]));
+    assert!(shown("UTC", &["--since", "1h"]).contains("hello"));
+    assert!(!shown("UTC", &["--since", "2099-01-01"]).contains("hello"));
+    let nonsense = server.command(&["tail", &thread, "--since", "soon"]).output().unwrap();
+    assert_eq!(nonsense.status.code(), Some(2), "{}", stderr(&nonsense));
+}
+
+#[test]
+fn clients_find_the_server_that_the_configuration_describes() {
+    let home = Home::new();
+    let server = home.serve();
+    server.ok(&["new", "Plan", "--empty"]);
+    let bind = server.address().to_string();
+    let by_variable = home.command(&["list"]).env("MOOTHALL_SERVER__BIND", &bind).output().unwrap();
+    assert!(stdout(&by_variable).contains("Plan"), "{}", stderr(&by_variable));
+    home.configure(&format!("[server]\nbind = {bind:?}\n"));
+    let by_file = home.command(&["list"]).env("MOOTHALL_SERVER", "").output().unwrap();
+    assert!(stdout(&by_file).contains("Plan"), "{}", stderr(&by_file));
+}
+
+#[test]
+fn the_configuration_says_what_is_set_where_and_whether_it_is_in_order() {
+    let home = Home::new();
+    let user = home.path().join(".config/moothall");
+    std::fs::create_dir_all(&user).unwrap();
+    std::fs::write(user.join("moothall.toml"), "[server]\nbind = \"127.0.0.1:1\"\nmode = \"token\"\n").unwrap();
+    home.configure("[server]\nbind = \"127.0.0.1:2\"\n[agents.a]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"sk-canary\"\n");
+    let shown = home.command(&["config", "show", "--origin"]).env("MOOTHALL_DEFAULTS__MAX_DEPTH", "3").output().unwrap();
+    let text = stdout(&shown);
+    for row in [
+        "server.bind = \"127.0.0.1:2\"  # moothall.toml:2",
+        "server.mode = \"token\"",
+        "defaults.max_depth = 3  # MOOTHALL_DEFAULTS__MAX_DEPTH",
+    ] {
+        assert!(text.contains(row), "{row} is not in {text}");
+    }
+    assert!(!text.contains("canary") && text.contains("(secret, hash "), "{text}");
+    assert!(home.run(&["config", "check"]).status.success());
+    let wrong = home.command(&["config", "check"]).env("MOOTHALL_SERVER__BNID", "x").output().unwrap();
+    assert_eq!(wrong.status.code(), Some(78));
+    assert!(stderr(&wrong).contains("the variable MOOTHALL_SERVER__BNID") && stderr(&wrong).contains("`bind`"), "{}", stderr(&wrong));
+}
+
+#[test]
+fn a_first_configuration_is_written_once() {
+    let home = Home::new();
+    assert!(home.run(&["init", "--dry-run"]).status.success() && !home.path().join("moothall.toml").exists());
+    let written = home.command(&["init"]).env("ANTHROPIC_API_KEY", "sk-canary").output().unwrap();
+    assert!(written.status.success(), "{}", stderr(&written));
+    let text = std::fs::read_to_string(home.path().join("moothall.toml")).unwrap();
+    assert!(text.contains("[server]") && text.contains("ANTHROPIC_API_KEY") && !text.contains("canary"), "{text}");
+    assert_eq!(home.run(&["init", "--defaults"]).status.code(), Some(1));
+    assert!(home.run(&["config", "check"]).status.success());
+}
+
+#[test]
+fn shells_and_manuals_know_every_command() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let made = home.run(&["completions", shell]);
+        assert!(made.status.success() && stdout(&made).contains("invitation"), "{shell}: {}", stderr(&made));
+    }
+    let made = home.run(&["man", "pages"]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    for page in ["moothall.1", "moothall-say.1", "moothall-token-create.1"] {
+        assert!(std::fs::read_to_string(home.path().join("pages").join(page)).unwrap().contains(".TH"), "{page}");
+    }
+    assert!(!home.path().join("pages/moothall-hook.1").exists());
+}
+
+#[test]
+fn a_redirect_is_told_and_not_followed() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let answering = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut head = [0; 4096];
+        let _ = stream.read(&mut head).unwrap();
+        let answer =
+            "HTTP/1.1 301 Moved Permanently\r\nLocation: https://hall.test/threads\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        stream.write_all(answer.as_bytes()).unwrap();
+    });
+    let home = Home::new();
+    let told = home.run(&["list", "--server", &format!("http://{address}")]);
+    answering.join().unwrap();
+    assert_eq!(told.status.code(), Some(2), "{}", stderr(&told));
+    assert!(stderr(&told).contains("https://hall.test/threads"), "{}", stderr(&told));
+}

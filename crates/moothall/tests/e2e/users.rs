@@ -1,0 +1,130 @@
+//! Other users of the computer: in local mode the server is for the one who runs it.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use nix::unistd::geteuid;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::{Home, Server};
+
+/// What another user can run: a folder that everybody may read, with the program in it.
+struct Other {
+    folder: TempDir,
+}
+
+impl Other {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        fs::copy(env!("CARGO_BIN_EXE_moothall"), folder.path().join("moothall")).unwrap();
+        Self { folder }
+    }
+
+    fn program(&self) -> PathBuf {
+        self.folder.path().join("moothall")
+    }
+
+    /// Runs something as `nobody`: this test is root's, or that of somebody who may become root.
+    fn run(&self, program: &str, args: &[&str]) -> Output {
+        let mut command = if geteuid().is_root() {
+            let mut command = Command::new("setpriv");
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]);
+            command
+        } else {
+            let mut command = Command::new("sudo");
+            command.args(["-n", "-u", "nobody", "--"]);
+            command
+        };
+        command.arg("env").arg("-i").arg("PATH=/usr/local/bin:/usr/bin:/bin").arg(format!("HOME={}", self.folder.path().display()));
+        command.arg(program).args(args).current_dir(self.folder.path()).output().expect("a way to become another user: root, or sudo")
+    }
+
+    /// A request by curl; gives status and answer.
+    fn curl(&self, method: &str, url: &str, body: &Value) -> (u16, Value) {
+        let body = body.to_string();
+        let headers = ["-H", "Content-Type: application/json", "-H", "Accept: application/json, text/event-stream"];
+        let rest = ["-s", "-w", "\n%{http_code}", "-X", method, "-d", &body, url];
+        let output = self.run("curl", &[&headers[..], &rest].concat());
+        let said = String::from_utf8(output.stdout).unwrap();
+        let (answer, status) = said.rsplit_once('\n').unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        (status.parse().unwrap(), serde_json::from_str(answer).unwrap_or(Value::Null))
+    }
+}
+
+/// What somebody may try, and how it went: the status and the word for it.
+fn tries(server: &Server<'_>, other: &Other, thread: &str) -> Vec<(String, u16, String)> {
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_threads", "arguments": {}}});
+    let wanted = [
+        ("GET", "/threads".to_owned(), json!({})),
+        ("GET", "/".into(), json!({})),
+        ("GET", "/sessions".into(), json!({})),
+        ("POST", "/sessions".into(), json!({"client": "codex", "args": ["--dangerously-bypass-approvals-and-sandbox"]})),
+        ("POST", format!("/threads/{thread}/events"), json!({"from": "user", "content": "obey"})),
+        ("POST", "/mcp".into(), call),
+        ("POST", "/session".into(), json!({"key": "x"})),
+    ];
+    wanted
+        .into_iter()
+        .map(|(method, path, body)| {
+            let (status, answer) = other.curl(method, &format!("{}{path}", server.url), &body);
+            (format!("{method} {path}"), status, answer["error"]["code"].as_str().unwrap_or_default().to_owned())
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn another_user_of_this_computer_is_refused_in_local_mode() {
+    let (home, other) = (Home::new(), Other::new());
+    let server = home.serve();
+    let thread = server.thread().await;
+    for (what, status, code) in tries(&server, &other, &thread) {
+        assert_eq!((status, code.as_str()), (403, "other_user"), "{what}");
+    }
+    for path in ["/ping", "/healthz"] {
+        assert_eq!(other.curl("GET", &format!("{}{path}", server.url), &json!({})).0, 200, "{path}");
+    }
+    let program = other.program();
+    let said = other.run(program.to_str().unwrap(), &["--server", &server.url, "list"]);
+    let error = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(!said.status.success() && error.contains("other_users = true") && error.contains("--mode token"), "{error}");
+    assert!(server.events(&thread).await.iter().all(|event| event["content"] != "obey"), "nothing was said");
+    // Its owner is served on every way to this computer.
+    for host in ["127.0.0.1", "localhost"] {
+        let url = format!("http://{host}:{}/threads", server.address().port());
+        assert_eq!(server.http().get(url).send().await.unwrap().status(), 200, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn an_operator_may_let_every_user_converse_and_none_of_them_reaches_a_terminal() {
+    let (home, other) = (Home::new(), Other::new());
+    home.configure("[server]\nother_users = true\n");
+    let server = home.serve();
+    let thread = server.thread().await;
+    for (what, status, code) in tries(&server, &other, &thread) {
+        match what.as_str() {
+            "POST /sessions" => assert_eq!((status, code.as_str()), (403, "forbidden"), "{what}"),
+            "POST /session" => assert_eq!((status, code.as_str()), (401, "unauthenticated"), "{what}"),
+            _ => assert_eq!(status, 200, "{what}: {code}"),
+        }
+    }
+    let said = other.run(other.program().to_str().unwrap(), &["--server", &server.url, "list"]);
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+}
+
+#[tokio::test]
+async fn in_token_mode_another_user_needs_a_token_and_no_more() {
+    let (home, other) = (Home::new(), Other::new());
+    home.configure("[server]\nmode = \"token\"\n");
+    let server = home.serve();
+    let url = format!("{}/threads", server.url);
+    assert_eq!(other.curl("GET", &url, &json!({})).0, 401);
+    let token = server.json(&["token", "create", "ann"])["token"].as_str().unwrap().to_owned();
+    let bearer = format!("Authorization: Bearer {token}");
+    let answer = other.run("curl", &["-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", &bearer, &url]);
+    assert_eq!(String::from_utf8_lossy(&answer.stdout), "200");
+}

@@ -1,0 +1,104 @@
+//! A connection that does not wait for ever for somebody who takes nothing.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Sleep;
+
+use crate::meters::Meters;
+
+/// How long something may wait to be written while the other side takes nothing at all.
+pub const STALLED_AFTER: Duration = Duration::from_secs(30);
+
+/// A connection whose writes fail once nothing of what waits was taken for [`STALLED_AFTER`]. Whoever takes a little, however slowly,
+/// is waited for.
+pub struct Patient<S> {
+    stream: S,
+    /// When patience ends; nothing while nothing waits.
+    until: Option<Pin<Box<Sleep>>>,
+    meters: Arc<Meters>,
+}
+
+impl<S> Patient<S> {
+    /// The same connection.
+    pub fn new(stream: S, meters: Arc<Meters>) -> Self {
+        Self { stream, until: None, meters }
+    }
+
+    /// What came of a write: something taken renews the patience, nothing taken uses it up.
+    fn judge<T>(&mut self, wrote: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if wrote.is_ready() {
+            self.until = None;
+            return wrote;
+        }
+        let until = self.until.get_or_insert_with(|| Box::pin(tokio::time::sleep(STALLED_AFTER)));
+        ready!(until.as_mut().poll(cx));
+        self.meters.stalled();
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the other side takes nothing")))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, into)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let wrote = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.judge(wrote, cx)
+    }
+
+    fn poll_write_vectored(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        let wrote = Pin::new(&mut self.stream).poll_write_vectored(cx, bytes);
+        self.judge(wrote, cx)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
+        if flushed.is_pending() { self.judge(flushed, cx) } else { flushed }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let shut = Pin::new(&mut self.stream).poll_shutdown(cx);
+        self.judge(shut, cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::time::Instant;
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_takes_nothing_for_thirty_seconds_is_given_up() {
+        let (mut reader, writer) = tokio::io::duplex(1000);
+        let meters = Arc::<Meters>::default();
+        let mut patient = Patient::new(writer, meters.clone());
+        patient.write_all(&[0; 1000]).await.unwrap();
+        tokio::time::sleep(STALLED_AFTER * 10).await;
+        let slowly = tokio::spawn(async move {
+            for _ in 0..5 {
+                tokio::time::sleep(STALLED_AFTER - Duration::from_secs(1)).await;
+                reader.read_exact(&mut [0; 1]).await.unwrap();
+            }
+            reader
+        });
+        patient.write_all(&[0; 5]).await.expect("it takes a little, and nothing waited before");
+        let _reader = slowly.await.unwrap();
+        let begun = Instant::now();
+        assert_eq!(patient.write_all(&[0; 1]).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert_eq!((begun.elapsed(), meters.stalls()), (STALLED_AFTER, 1));
+    }
+}

@@ -1,0 +1,150 @@
+//! Whose process is at the other end of a connection on this computer.
+//!
+//! The system knows the owner of every socket. It is asked once for each connection, with the connection as its client sees it. What
+//! this is for stands in `docs/security.md`.
+
+use std::net::SocketAddr;
+
+/// Who is at the other end of a connection, as far as the system says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// The user who runs this server; or root, who may do everything to that user anyway. Also where every user may come.
+    Owner,
+    /// Another user of this computer.
+    Other,
+    /// The system cannot tell: it has no way to ask, or the other end is in another network namespace.
+    Unknown,
+    /// Nobody any more. The system says root of a socket that no process holds, so this is asked for by itself: whoever sends a request
+    /// and closes at once is nobody who could read its answer, and is not root.
+    Gone,
+}
+
+/// The owner of a socket that a process holds, or that none does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Socket {
+    uid: u32,
+    inode: u32,
+}
+
+/// Asks who is at the other end of a connection that `client` made to `server`.
+pub fn ask(client: SocketAddr, server: SocketAddr) -> Peer {
+    judge(own_user(), system::socket(client, server))
+}
+
+fn judge(own: u32, socket: Option<Socket>) -> Peer {
+    match socket {
+        None => Peer::Unknown,
+        Some(Socket { inode: 0, .. }) => Peer::Gone,
+        Some(Socket { uid, .. }) if uid == own || uid == 0 => Peer::Owner,
+        Some(_) => Peer::Other,
+    }
+}
+
+fn own_user() -> u32 {
+    nix::unistd::geteuid().as_raw()
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::net::SocketAddr;
+
+    use netlink_packet_core::{NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
+    use netlink_packet_sock_diag::SockDiagMessage;
+    use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP};
+    use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, SocketId, StateFlags};
+    use netlink_sys::Socket as Netlink;
+    use netlink_sys::protocols::NETLINK_SOCK_DIAG;
+
+    use super::Socket;
+
+    /// Names no particular socket among those that were ever at these addresses.
+    const ANY_COOKIE: [u8; 8] = [0xff; 8];
+
+    /// The client's socket. The answer is there when the request was sent, so nothing waits here.
+    pub(super) fn socket(client: SocketAddr, server: SocketAddr) -> Option<Socket> {
+        let netlink = Netlink::new(NETLINK_SOCK_DIAG).and_then(|netlink| netlink.set_non_blocking(true).map(|()| netlink));
+        let netlink = netlink.inspect_err(|error| tracing::debug!(%error, "the owner of a connection cannot be asked for")).ok()?;
+        netlink.send_to(&question(client, server), &netlink_sys::SocketAddr::new(0, 0), 0).ok()?;
+        let (answer, _) = netlink.recv_from_full().ok()?;
+        match NetlinkMessage::<SockDiagMessage>::deserialize(&answer).ok()?.payload {
+            NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(found)) => {
+                Some(Socket { uid: found.header.uid, inode: found.header.inode })
+            }
+            // Among them the error that there is no such socket. The library may learn of more kinds.
+            _ => None,
+        }
+    }
+
+    fn question(client: SocketAddr, server: SocketAddr) -> Vec<u8> {
+        // A socket of both families is known under its older addresses.
+        let (from, to) = (client.ip().to_canonical(), server.ip().to_canonical());
+        let socket_id = SocketId {
+            source_port: client.port(),
+            destination_port: server.port(),
+            source_address: from,
+            destination_address: to,
+            interface_id: 0,
+            cookie: ANY_COOKIE,
+        };
+        let family = if from.is_ipv4() { AF_INET } else { AF_INET6 };
+        let asked =
+            InetRequest { family, protocol: IPPROTO_TCP, extensions: ExtensionFlags::empty(), states: StateFlags::all(), socket_id };
+        let mut header = NetlinkHeader::default();
+        header.flags = NLM_F_REQUEST;
+        let mut message = NetlinkMessage::new(header, SockDiagMessage::InetRequest(asked).into());
+        message.finalize();
+        let mut bytes = vec![0; message.buffer_len()];
+        message.serialize(&mut bytes);
+        bytes
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::net::SocketAddr;
+
+    use super::Socket;
+
+    /// There is no way to ask that is the same everywhere else.
+    pub(super) fn socket(_: SocketAddr, _: SocketAddr) -> Option<Socket> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_owner_and_root_are_the_same_and_nobody_else_is() {
+        let held = |uid| Some(Socket { uid, inode: 7 });
+        for (own, socket, expected) in [
+            (1000, held(1000), Peer::Owner),
+            (1000, held(0), Peer::Owner),
+            (1000, held(1001), Peer::Other),
+            (0, held(0), Peer::Owner),
+            (0, held(65534), Peer::Other),
+            (1000, None, Peer::Unknown),
+            (1000, Some(Socket { uid: 0, inode: 0 }), Peer::Gone),
+        ] {
+            assert_eq!(judge(own, socket), expected, "{own} {socket:?}");
+        }
+    }
+
+    /// The kernel of the computers on which this is tested has sock_diag.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_system_knows_every_way_to_this_computer() {
+        for address in ["127.0.0.1:0", "[::1]:0", "[::ffff:127.0.0.1]:0"] {
+            let Ok(listener) = std::net::TcpListener::bind(address) else { continue };
+            let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let (accepted, from) = listener.accept().unwrap();
+            assert_eq!(ask(from, accepted.local_addr().unwrap()), Peer::Owner, "{address}");
+            let elsewhere = SocketAddr::new(from.ip(), from.port() ^ 1);
+            assert_eq!(ask(elsewhere, "127.0.0.1:1".parse().unwrap()), Peer::Unknown, "{address}");
+            drop(client);
+            assert_eq!(ask(from, accepted.local_addr().unwrap()), Peer::Gone, "{address}");
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! How much somebody may ask for in a time, in token mode. Looked at before anything is decided, so a refusal costs next to nothing.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use moothall_engine::access::{Caller, Mode, Scope};
+use moothall_kernel::command::{Command, Control};
+use moothall_kernel::ids::StreamId;
+use tokio::time::Instant;
+
+use crate::error::{ApiError, ApiResult};
+use crate::seats::grouped;
+
+/// What one principal, thread or address may have. Zero means no limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Requests of a principal that change something, each second.
+    pub writes_per_second: u32,
+    /// How many of them may come at once after a pause.
+    pub writes_burst: u32,
+    /// Invitations into one thread, each minute.
+    pub invites_per_minute: u32,
+    /// Attempts to sign in from one address that fail, each minute.
+    pub logins_per_minute: u32,
+    /// Streams of events that one principal has open.
+    pub streams_per_principal: u32,
+    /// Connections from one address that is not this computer's, in every mode.
+    pub connections_per_address: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            writes_per_second: 10,
+            writes_burst: 30,
+            invites_per_minute: 10,
+            logins_per_minute: 5,
+            streams_per_principal: 20,
+            connections_per_address: 200,
+        }
+    }
+}
+
+/// Keys looked through before those that owe nothing any more are let go.
+const KEYS_MIN: usize = 1024;
+/// What a repeated request costs: it changes nothing, but it is looked up.
+const REPEAT_COST: f64 = 0.1;
+/// How long a key is known to be a repeated one.
+const REPEATED_WITHIN: Duration = Duration::from_secs(600);
+
+/// Counts what everybody asks for.
+#[derive(Clone)]
+pub struct Rates(Arc<Counts>);
+
+struct Counts {
+    /// Whether anything is limited at all.
+    on: bool,
+    limits: Limits,
+    writes: Bucket<String>,
+    invites: Bucket<StreamId>,
+    logins: Bucket<IpAddr>,
+    streams: Mutex<HashMap<String, u32>>,
+    /// Idempotency keys of requests that were charged, and when.
+    charged: Mutex<HashMap<(String, String), Instant>>,
+}
+
+/// An open stream, counted as long as this lives.
+pub struct Streaming(Option<(Rates, String)>);
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        let Some((rates, principal)) = self.0.take() else { return };
+        let mut streams = lock(&rates.0.streams);
+        if let Some(count) = streams.get_mut(&principal) {
+            *count -= 1;
+            if *count == 0 {
+                streams.remove(&principal);
+            }
+        }
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Rates {
+    /// These limits, for everybody who is no operator. In local mode there are none: whoever is there is one person's.
+    pub fn new(mode: Mode, limits: Limits) -> Self {
+        Self(Arc::new(Counts {
+            on: mode == Mode::Token,
+            writes: Bucket::new("writes", limits.writes_per_second, Duration::from_secs(1), limits.writes_burst),
+            invites: Bucket::new("invites", limits.invites_per_minute, Duration::from_secs(60), limits.invites_per_minute),
+            logins: Bucket::new("logins", limits.logins_per_minute, Duration::from_secs(60), limits.logins_per_minute),
+            limits,
+            streams: Mutex::default(),
+            charged: Mutex::default(),
+        }))
+    }
+
+    /// Whoever is limited, by name.
+    fn limited(&self, caller: &Caller) -> Option<String> {
+        let operator = caller.must_prove(Scope::ServerAdmin).is_ok();
+        caller.principal().filter(|_| self.0.on && !operator).map(|principal| principal.id.to_string())
+    }
+
+    /// Charges a request that changes something. One that is repeated under its key is charged once, and a little for each repetition.
+    ///
+    /// # Errors
+    /// `rate_limited`.
+    pub fn write(&self, caller: &Caller, key: Option<&str>) -> ApiResult<()> {
+        let Some(who) = self.limited(caller) else { return Ok(()) };
+        let Some(key) = key else { return self.0.writes.take(who, 1.0) };
+        let (place, now) = ((who.clone(), key.to_owned()), Instant::now());
+        let repeated = lock(&self.0.charged).get(&place).is_some_and(|at| now - *at < REPEATED_WITHIN);
+        self.0.writes.take(who, if repeated { REPEAT_COST } else { 1.0 })?;
+        let mut charged = lock(&self.0.charged);
+        if charged.len() >= KEYS_MIN && charged.len().is_power_of_two() {
+            charged.retain(|_, at| now - *at < REPEATED_WITHIN);
+        }
+        charged.insert(place, now);
+        Ok(())
+    }
+
+    /// Charges the invitations in a command, those that take somebody out too.
+    ///
+    /// # Errors
+    /// `rate_limited`.
+    pub fn command(&self, caller: &Caller, stream: &StreamId, command: &Command) -> ApiResult<()> {
+        let Command::Control { controls, .. } = command else { return Ok(()) };
+        let invites = controls.iter().filter(|control| matches!(control, Control::Invite(_) | Control::Uninvite(_)));
+        self.invite(caller, stream, invites.count())
+    }
+
+    /// Charges so many invitations.
+    ///
+    /// # Errors
+    /// `rate_limited`.
+    pub fn invite(&self, caller: &Caller, stream: &StreamId, count: usize) -> ApiResult<()> {
+        if count == 0 || self.limited(caller).is_none() {
+            return Ok(());
+        }
+        // A whole set at once, as a conversation begins, counts as what the burst allows.
+        let cost = u32::try_from(count).unwrap_or(u32::MAX).min(self.0.limits.invites_per_minute.max(1));
+        self.0.invites.take(stream.clone(), f64::from(cost))
+    }
+
+    /// Whether this address may try to sign in. Only what fails is charged, by [`Rates::login_failed`].
+    ///
+    /// # Errors
+    /// `rate_limited`.
+    pub fn login(&self, address: Option<IpAddr>) -> ApiResult<()> {
+        match address.filter(|_| self.0.on) {
+            Some(address) => self.0.logins.look(&grouped(address), 1.0),
+            None => Ok(()),
+        }
+    }
+
+    /// What an attempt to sign in gets that was worth nothing. Whether there is room for another is what that one is asked.
+    pub fn login_failed(&self, address: Option<IpAddr>) -> ApiError {
+        if let Some(address) = address.filter(|_| self.0.on) {
+            drop(self.0.logins.take(grouped(address), 1.0));
+        }
+        ApiError::unauthenticated()
+    }
+
+    /// Counts a stream that is being opened.
+    ///
+    /// # Errors
+    /// `too_many_streams`.
+    pub fn stream(&self, caller: &Caller) -> ApiResult<Streaming> {
+        let most = self.0.limits.streams_per_principal;
+        let Some(who) = self.limited(caller).filter(|_| most > 0) else { return Ok(Streaming(None)) };
+        let mut streams = lock(&self.0.streams);
+        let count = streams.entry(who.clone()).or_default();
+        if *count >= most {
+            return Err(ApiError::too_many_streams(most));
+        }
+        *count += 1;
+        Ok(Streaming(Some((self.clone(), who))))
+    }
+}
+
+/// Lets so many through at once, and then one in so long: when each key has paid for everything it had.
+struct Bucket<K> {
+    name: &'static str,
+    /// How long one takes to be paid.
+    each: Duration,
+    burst: u32,
+    paid: Mutex<HashMap<K, Instant>>,
+}
+
+impl<K: Hash + Eq> Bucket<K> {
+    fn new(name: &'static str, many: u32, within: Duration, burst: u32) -> Self {
+        Self { name, each: within.checked_div(many).unwrap_or(Duration::ZERO), burst: burst.max(1), paid: Mutex::default() }
+    }
+
+    fn take(&self, key: K, cost: f64) -> ApiResult<()> {
+        let now = Instant::now();
+        let mut paid = lock(&self.paid);
+        let then = self.after(paid.get(&key), now, cost)?;
+        if paid.len() >= KEYS_MIN && paid.len().is_power_of_two() {
+            paid.retain(|_, at| *at > now);
+        }
+        paid.insert(key, then);
+        Ok(())
+    }
+
+    fn look(&self, key: &K, cost: f64) -> ApiResult<()> {
+        self.after(lock(&self.paid).get(key), Instant::now(), cost).map(drop)
+    }
+
+    /// When a key will have paid for one thing more.
+    fn after(&self, paid: Option<&Instant>, now: Instant, cost: f64) -> ApiResult<Instant> {
+        let then = paid.copied().unwrap_or(now).max(now) + self.each.mul_f64(cost);
+        let credit = self.each * self.burst;
+        if then - now <= credit { Ok(then) } else { Err(ApiError::rate_limited(self.name, (then - now).saturating_sub(credit))) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(bucket: &Bucket<&'static str>, key: &'static str, times: usize) -> usize {
+        (0..times).filter(|_| bucket.take(key, 1.0).is_ok()).count()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_burst_goes_through_and_then_one_at_a_time() {
+        let bucket = Bucket::new("writes", 10, Duration::from_secs(1), 30);
+        assert_eq!(taken(&bucket, "a", 100), 30);
+        assert_eq!(taken(&bucket, "b", 1), 1, "one does not pay for another");
+        tokio::time::advance(Duration::from_millis(1050)).await;
+        assert_eq!(taken(&bucket, "a", 100), 10);
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        assert_eq!(taken(&bucket, "a", 100), 30, "nothing is saved beyond the burst");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn without_a_limit_everything_goes_through_and_what_is_paid_is_forgotten() {
+        assert_eq!(taken(&Bucket::new("writes", 0, Duration::from_secs(1), 30), "a", 10_000), 10_000);
+        let bucket = Bucket::new("writes", 10, Duration::from_secs(1), 30);
+        for n in 0..5 * KEYS_MIN {
+            assert!(bucket.take(n, 1.0).is_ok());
+            tokio::time::advance(Duration::from_millis(1)).await;
+        }
+        assert!(lock(&bucket.paid).len() <= 2 * KEYS_MIN);
+    }
+}

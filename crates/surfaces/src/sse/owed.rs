@@ -1,0 +1,46 @@
+//! What a participant that comes by itself is told beside the events: for each of its open turns, once for each connection, what it is
+//! to read before it answers. It goes to nobody else, and is composed when it is sent, so whoever reconnects gets it again.
+
+use axum::body::Bytes;
+use moothall_engine::hall::{Hall, HallError};
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::ids::{ParticipantId, StreamId, TurnNo};
+use moothall_kernel::view::Viewer;
+
+use super::signal;
+use crate::wire::TurnContext;
+
+/// The turns that a reader has not been told about.
+pub(super) struct Owed {
+    /// Nobody, for readers that take no turns.
+    reader: Option<ParticipantId>,
+    /// The newest turn that it was told about.
+    told: TurnNo,
+    /// Whether there may be more.
+    more: bool,
+}
+
+impl Owed {
+    pub(super) fn to(viewer: &Viewer) -> Self {
+        let reader = match viewer {
+            Viewer::Participant(id) => Some(id.clone()),
+            Viewer::Operator | Viewer::Guest => None,
+        };
+        Self { more: reader.is_some(), reader, told: TurnNo(0) }
+    }
+
+    /// Looks through events that just came.
+    pub(super) fn observe(&mut self, events: &[Recorded]) {
+        let own = |recorded: &Recorded| matches!(&recorded.event, Event::TurnGranted { participant, .. } if self.reader.as_ref() == Some(participant));
+        self.more |= events.iter().any(own);
+    }
+
+    /// What it has to be told now.
+    pub(super) async fn frames(&mut self, hall: &Hall, stream: &StreamId) -> Result<Vec<Bytes>, HallError> {
+        let Some(reader) = self.reader.as_ref().filter(|_| self.more) else { return Ok(Vec::new()) };
+        let contexts = hall.remote_contexts(stream, reader, self.told).await?;
+        self.more = false;
+        self.told = contexts.last().map_or(self.told, |context| context.turn);
+        Ok(contexts.iter().map(|context| signal("turn", &TurnContext::of(stream, context))).collect())
+    }
+}

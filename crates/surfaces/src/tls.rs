@@ -1,0 +1,138 @@
+//! TLS: the certificate that the server shows. It is taken from two files and read again when one of them changes, so that whoever renews
+//! it need not tell the server.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::SystemTime;
+
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use tokio_rustls::TlsAcceptor;
+
+/// What it takes to speak TLS.
+#[derive(Clone)]
+pub struct Tls {
+    certificate: Arc<Certificate>,
+    acceptor: TlsAcceptor,
+}
+
+/// The certificate of a server, and the files that it comes from.
+struct Certificate {
+    cert: PathBuf,
+    key: PathBuf,
+    shown: RwLock<Shown>,
+}
+
+/// What is shown, and how the files looked when they were read last.
+struct Shown {
+    key: Arc<CertifiedKey>,
+    marks: [Mark; 2],
+}
+
+/// What changes when a file is replaced or written to; nothing where there is no file.
+type Mark = Option<(SystemTime, u64)>;
+
+/// Why a certificate cannot be used, in words for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFault(String);
+
+impl fmt::Display for TlsFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Tls {
+    /// The certificate in these files, both PEM: the chain, the server's own certificate first, and its private key.
+    ///
+    /// # Errors
+    /// Files that cannot be read, hold something else, or do not belong together.
+    pub fn open(cert: &Path, key: &Path) -> Result<Self, TlsFault> {
+        let marks = [mark(cert), mark(key)];
+        let shown = RwLock::new(Shown { key: Arc::new(read(cert, key)?), marks });
+        let certificate = Arc::new(Certificate { cert: cert.to_owned(), key: key.to_owned(), shown });
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let versions = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let versions = versions.map_err(|error| TlsFault(format!("TLS cannot be set up: {error}")))?;
+        let mut config = versions.with_no_client_auth().with_cert_resolver(certificate.clone());
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Self { certificate, acceptor: TlsAcceptor::from(Arc::new(config)) })
+    }
+
+    /// The names that the certificate is for; patterns such as `*.example.org` and addresses are left out.
+    pub fn names(&self) -> Vec<String> {
+        let key = self.certificate.shown.read().unwrap_or_else(PoisonError::into_inner).key.clone();
+        let Some(own) = key.cert.first().and_then(|own| webpki::EndEntityCert::try_from(own).ok()) else { return Vec::new() };
+        own.valid_dns_names().filter(|name| !name.contains('*')).map(str::to_owned).collect()
+    }
+
+    /// What answers handshakes with this certificate.
+    pub(crate) fn acceptor(&self) -> &TlsAcceptor {
+        &self.acceptor
+    }
+}
+
+impl Certificate {
+    /// The certificate as the files have it now. The last good one goes on being shown while they hold none, e.g. between the writing of
+    /// the one and of the other.
+    fn current(&self) -> Arc<CertifiedKey> {
+        let marks = [mark(&self.cert), mark(&self.key)];
+        {
+            let shown = self.shown.read().unwrap_or_else(PoisonError::into_inner);
+            if shown.marks == marks {
+                return shown.key.clone();
+            }
+        }
+        let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
+        match read(&self.cert, &self.key) {
+            Ok(key) => {
+                tracing::info!(cert = %self.cert.display(), "the certificate was read again");
+                shown.key = Arc::new(key);
+            }
+            Err(fault) => tracing::warn!(%fault, "the new certificate cannot be used; the one before is still shown"),
+        }
+        shown.marks = marks;
+        shown.key.clone()
+    }
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Tls").field(&self.certificate).finish()
+    }
+}
+
+impl fmt::Debug for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Certificate").field("cert", &self.cert).finish_non_exhaustive()
+    }
+}
+
+impl ResolvesServerCert for Certificate {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.current())
+    }
+}
+
+fn mark(file: &Path) -> Mark {
+    use std::os::unix::fs::MetadataExt;
+    let found = fs::metadata(file).ok()?;
+    Some((found.modified().ok()?, found.ino()))
+}
+
+fn read(cert: &Path, key: &Path) -> Result<CertifiedKey, TlsFault> {
+    let fault = |file: &Path, what: &dyn fmt::Display| TlsFault(format!("{}: {what}", file.display()));
+    let chain = CertificateDer::pem_file_iter(cert).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let chain = chain.map_err(|error| fault(cert, &error))?;
+    if chain.is_empty() {
+        return Err(fault(cert, &"there is no certificate in it (PEM, \"BEGIN CERTIFICATE\")"));
+    }
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| fault(key, &error))?;
+    CertifiedKey::from_der(chain, private, &rustls::crypto::ring::default_provider())
+        .map_err(|error| TlsFault(format!("{} and {} cannot be used together: {error}", cert.display(), key.display())))
+}

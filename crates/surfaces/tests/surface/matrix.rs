@@ -1,0 +1,331 @@
+//! The complete matrix: every route and every tool, asked by every kind of caller, in both modes, about what is theirs and what is not.
+
+use std::collections::BTreeSet;
+
+use moothall_engine::access::{Mode, Over, Scope, Scopes};
+use moothall_surfaces::{Need, Place, ROUTES, Route, openapi, routes_of_tools};
+use reqwest::{Method, RequestBuilder, Response};
+use serde_json::{Value, json};
+
+use crate::access::{expired, sign_in, token};
+use crate::server::{Server, soon};
+
+/// Who somebody is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    Nobody,
+    Person,
+    Agent,
+    Session,
+}
+
+/// What a request shows.
+#[derive(Clone, Debug)]
+struct Role {
+    name: &'static str,
+    who: Who,
+    credential: Option<String>,
+    scopes: Scopes,
+    /// Bound to a conversation, and not to the one that is asked for.
+    elsewhere: bool,
+    /// It is worth something.
+    valid: bool,
+    /// It comes in a cookie.
+    cookie: bool,
+}
+
+/// What is asked for, by how a session stands to it. To everybody else it is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    Own,
+    Started,
+    Beside,
+    Stranger,
+}
+
+const TARGETS: [Target; 4] = [Target::Own, Target::Started, Target::Beside, Target::Stranger];
+
+impl Target {
+    /// The name of the session.
+    fn session(self) -> &'static str {
+        match self {
+            Target::Own => "inside",
+            Target::Started => "child",
+            Target::Beside => "friend",
+            Target::Stranger => WATCHED,
+        }
+    }
+}
+
+fn as_role(server: &Server, role: &Role, method: &str, path: &str) -> RequestBuilder {
+    let request = server.client.request(method.parse().unwrap(), server.url(path));
+    match &role.credential {
+        Some(cookie) if role.cookie => request.header("cookie", cookie).header("x-moothall", "1").header("origin", server.url("")),
+        Some(credential) => request.bearer_auth(credential),
+        None => request,
+    }
+}
+
+const AGENT: [Scope; 2] = [Scope::ThreadsRead, Scope::ThreadsWrite];
+const SESSION: [Scope; 4] = [Scope::ThreadsRead, Scope::ThreadsWrite, Scope::ParticipantsInvite, Scope::SessionsDrive];
+/// The session that is looked at and told things.
+const WATCHED: &str = "watched";
+
+async fn roles(server: &Server, session: String) -> Vec<Role> {
+    let other = server.as_operator(Method::POST, "/threads", json!({"name": "other"})).await.1["id"].clone();
+    let words = |scopes: &[Scope]| scopes.iter().map(|scope| scope.word()).collect::<Vec<_>>();
+    let writer = Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite, Scope::TurnsControl]);
+    let (_, reading) = token(server, json!({"principal": "rita", "scopes": ["threads:read"]})).await;
+    let (_, writing) = token(server, json!({"principal": "will", "scopes": words(&writer.iter().collect::<Vec<_>>())})).await;
+    let (_, agent) = token(server, json!({"principal": "echo", "kind": "agent", "scopes": words(&AGENT), "threads": [other]})).await;
+    let (id, revoked) = token(server, json!({"principal": "rex", "scopes": ["server:admin"]})).await;
+    assert_eq!(server.as_operator(Method::POST, &format!("/tokens/{id}/revoke"), json!({})).await.0, 200);
+    let drive = Scopes::of(&[Scope::ThreadsRead, Scope::SessionsDrive]);
+    let (_, driving) = token(server, json!({"principal": "dora", "scopes": words(&drive.iter().collect::<Vec<_>>())})).await;
+    let agent_driving = json!({"principal": "dron", "kind": "agent", "scopes": words(&drive.iter().collect::<Vec<_>>())});
+    let (_, agent_driving) = token(server, agent_driving).await;
+    let cookie = sign_in(server, &server.key).await;
+    let role = |name, who, credential, scopes| Role {
+        name,
+        who,
+        credential: Some(credential),
+        scopes,
+        elsewhere: false,
+        valid: true,
+        cookie: false,
+    };
+    vec![
+        Role { credential: None, valid: false, ..role("anonymous", Who::Nobody, String::new(), Scopes::NONE) },
+        role("reader", Who::Person, reading, Scopes::of(&[Scope::ThreadsRead])),
+        role("writer", Who::Person, writing, writer),
+        role("driver", Who::Person, driving, drive),
+        role("driving agent", Who::Agent, agent_driving, drive),
+        Role { elsewhere: true, ..role("agent elsewhere", Who::Agent, agent, Scopes::of(&AGENT)) },
+        role("operator", Who::Person, server.key.clone(), Scopes::ALL),
+        Role { cookie: true, ..role("page", Who::Person, cookie, Scopes::ALL) },
+        role("session", Who::Session, session, Scopes::of(&SESSION)),
+        Role { valid: false, ..role("revoked", Who::Person, revoked, Scopes::ALL) },
+        Role { valid: false, ..role("expired", Who::Person, expired(server).await, Scopes::ALL) },
+    ]
+}
+
+/// The status and code with which a route answers, or nothing where the request gets to its handler.
+fn refusal(mode: Mode, role: &Role, route: &Route, target: Target) -> Option<(u16, &'static str)> {
+    let forbidden = Some((403, "forbidden"));
+    if route.need == Need::Nothing {
+        return None;
+    }
+    if !role.valid && (role.credential.is_some() || mode == Mode::Token) {
+        return Some((401, "unauthenticated"));
+    }
+    let people = [Scope::PermissionsAnswer, Scope::ServerAdmin, Scope::SessionsDrive];
+    let free = !people.into_iter().any(|scope| route.need == Need::Scope(scope));
+    let enough = match route.need {
+        Need::Nothing | Need::Entry => true,
+        Need::Scope(scope) => role.scopes.has(scope) || (!role.valid && free),
+        Need::Proof(scope) => role.valid && role.scopes.has(scope),
+    };
+    let out_of_reach = role.elsewhere || (role.who == Who::Session && target != Target::Own);
+    match route.place {
+        _ if !enough => forbidden,
+        Place::Everywhere if role.elsewhere || role.who == Who::Session => forbidden,
+        Place::Own | Place::Session(_) | Place::Link if role.elsewhere => forbidden,
+        // An agent from outside is in no link.
+        Place::Link if role.who == Who::Agent && route.need == Need::Proof(Scope::SessionsDrive) => forbidden,
+        Place::Thread | Place::Turn if out_of_reach => Some((404, "thread_not_found")),
+        Place::Session(over) => over_session(role.who, over, target),
+        Place::Nowhere | Place::Reachable | Place::Everywhere | Place::Own | Place::Link | Place::Thread | Place::Turn => None,
+    }
+}
+
+/// What a session's token may do with itself, with what it started, with whom it is linked, and with others; and an agent from outside.
+fn over_session(who: Who, over: Over, target: Target) -> Option<(u16, &'static str)> {
+    let allowed: &[Target] = match (who, over) {
+        (Who::Nobody | Who::Person, _) | (Who::Agent, Over::Seeing) => &TARGETS,
+        (Who::Agent, Over::Telling | Over::Looking | Over::Steering | Over::Sitting) | (Who::Session, Over::Sitting) => &[],
+        (Who::Session, Over::Seeing | Over::Telling) => &[Target::Own, Target::Started, Target::Beside],
+        (Who::Session, Over::Looking) => &[Target::Own, Target::Started],
+        (Who::Session, Over::Steering) => &[Target::Started],
+    };
+    match target {
+        target if allowed.contains(&target) => None,
+        Target::Stranger if who == Who::Session => Some((404, "session_not_found")),
+        Target::Own | Target::Started | Target::Beside | Target::Stranger => Some((403, "forbidden")),
+    }
+}
+
+fn path_of(route: &Route, thread: &str, target: Target) -> String {
+    let id = match route.place {
+        Place::Turn => format!("{thread}.1"),
+        Place::Session(_) => target.session().to_owned(),
+        Place::Nowhere | Place::Thread | Place::Reachable | Place::Everywhere | Place::Own | Place::Link => thread.to_owned(),
+    };
+    route.path.replace("{id}", &id).replace("{seq}", "1").replace("{event}", "none").replace("{*rest}", "index.html")
+}
+
+async fn code(response: Response) -> String {
+    let body: Value = response.json().await.unwrap_or_default();
+    let called = &body["result"]["structuredContent"]["error"]["code"];
+    called.as_str().or(body["error"]["code"].as_str()).unwrap_or_default().to_owned()
+}
+
+/// An invitation that nobody has used.
+pub async fn code_for(server: &Server, thread: &str) -> String {
+    let wanted = json!({"principal": "guest", "kind": "agent"});
+    let (status, made) = server.as_operator(Method::POST, &format!("/threads/{thread}/invitations"), wanted).await;
+    assert_eq!(status, 200, "{made}");
+    made["code"].as_str().unwrap().to_owned()
+}
+
+/// Where the matrix is played.
+struct Board {
+    server: Server,
+    roles: Vec<Role>,
+    /// A conversation in which no session is.
+    thread: String,
+    /// The home of the session that asks.
+    home: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Board {
+    /// Sessions that stand to each other in every way, and everybody who may ask.
+    async fn set(mode: Mode) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (server, stage) = Server::with_startable(mode, folder.path()).await;
+        let thread = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"].as_str().unwrap().to_owned();
+        for name in ["inside", "friend", WATCHED] {
+            server.session(name).await;
+        }
+        let members = json!({"members": [{"session": "inside"}, {"session": "friend"}]});
+        assert_eq!(server.as_operator(Method::POST, "/links", members).await.0, 200);
+        let session = stage.token("inside");
+        let child = json!({"client": "demo", "name": "child", "cwd": folder.path()});
+        assert_eq!(server.post_as(&session, "/sessions", child).await.0, 200);
+        let home = server.as_operator(Method::GET, "/sessions/inside", json!(null)).await.1["id"].as_str().unwrap().to_owned();
+        let roles = roles(&server, session).await;
+        Self { server, roles, thread, home, _folder: folder }
+    }
+
+    /// The conversation that somebody asks for: a session is in its home, and in no other that is asked for.
+    fn thread(&self, role: &Role, target: Target) -> &str {
+        if role.who == Who::Session && target == Target::Own { &self.home } else { &self.thread }
+    }
+}
+
+/// What was refused for who asked, and nothing else.
+fn refused(status: u16, code: String) -> Option<(u16, String)> {
+    let lost = ["thread_not_found", "session_not_found"].contains(&code.as_str());
+    (matches!(status, 401 | 403) && code != "wrong_speaker" || lost).then_some((status, code))
+}
+
+/// Sessions stand to a target in four ways; everybody else does as well with one.
+fn targets(role: &Role) -> &'static [Target] {
+    if role.who == Who::Session { &TARGETS } else { &[Target::Stranger] }
+}
+
+async fn play_matrix(mode: Mode) {
+    let board = Board::set(mode).await;
+    let mut wrong = Vec::new();
+    for route in ROUTES {
+        for role in &board.roles {
+            for target in targets(role) {
+                wrong.extend(play(&board, mode, route, role, *target).await);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} mode:\n{}", mode.word(), wrong.join("\n"));
+}
+
+async fn play(board: &Board, mode: Mode, route: &Route, role: &Role, target: Target) -> Option<String> {
+    let server = &board.server;
+    let request = as_role(server, role, route.method, &path_of(route, board.thread(role, target), target));
+    let body = match route.path {
+        "/session" => json!({"key": server.key}),
+        "/invitations/accept" => json!({"code": code_for(server, &board.thread).await}),
+        // The page stays signed in.
+        "/session/end" if role.cookie => return None,
+        _ => json!({}),
+    };
+    let request = if route.method == "GET" { request } else { request.json(&body) };
+    let response = soon(request.send()).await.unwrap();
+    let (status, streams) = (response.status().as_u16(), response.headers()["content-type"] == "text/event-stream");
+    let got = if streams { None } else { refused(status, code(response).await) };
+    let expected = refusal(mode, role, route, target).map(|(status, code)| (status, code.to_owned()));
+    // A stream that is let through has to begin, and everything else has to be answered.
+    let open = expected.is_none() && route.path.ends_with("/stream");
+    let fits = got == expected && (!open || streams);
+    (!fits).then(|| format!("{} as {} of {target:?}: {status} {got:?}, expected {expected:?}", route_name(route), role.name))
+}
+
+/// What a call is about: one of the four sessions, or a conversation.
+fn arguments(tool: &str, place: Place, thread: &str, role: &Role, target: Target) -> Value {
+    let mut arguments = match (tool, place) {
+        ("send_message", Place::Session(_)) | ("end_session" | "get_session_data", _) => json!({"session_id": target.session()}),
+        ("send_message" | "read_thread", _) => json!({"thread": thread}),
+        ("search", _) => json!({"query": "x"}),
+        _ => json!({}),
+    };
+    // Whoever shows nothing says who they are; the others are who they are.
+    if role.who == Who::Nobody && ["send_message", "end_session"].contains(&tool) {
+        arguments["from"] = json!("desk");
+    }
+    arguments
+}
+
+/// The same for every tool: what holds for its route holds for it.
+async fn play_tools(mode: Mode) {
+    let board = Board::set(mode).await;
+    let mut wrong = Vec::new();
+    for (tool, route) in routes_of_tools() {
+        // Whom to invite, and where, is asked for when the call itself is looked at.
+        let row = if tool == "invite" { Route { place: Place::Reachable, ..*route } } else { *route };
+        for role in &board.roles {
+            for target in targets(role) {
+                let given = arguments(tool, row.place, board.thread(role, *target), role, *target);
+                let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": given}});
+                let request = as_role(&board.server, role, "POST", "/mcp").header("accept", "application/json, text/event-stream");
+                let got = code(soon(request.json(&call).send()).await.unwrap()).await;
+                let refusals = ["unauthenticated", "forbidden", "thread_not_found", "session_not_found"];
+                let got = refusals.contains(&got.as_str()).then_some(got);
+                let expected = refusal(mode, role, &row, *target).map(|(_, code)| code.to_owned());
+                if got != expected {
+                    wrong.push(format!("{tool} as {} of {target:?}: {got:?}, expected {expected:?}", role.name));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} mode:\n{}", mode.word(), wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn every_tool_asks_every_caller_for_what_the_row_of_its_route_says() {
+    play_tools(Mode::Token).await;
+    play_tools(Mode::Local).await;
+}
+
+fn route_name(route: &Route) -> String {
+    format!("{} {}", route.method, route.path)
+}
+
+#[tokio::test]
+async fn every_route_asks_every_caller_for_what_its_row_says_in_token_mode() {
+    play_matrix(Mode::Token).await;
+}
+
+#[tokio::test]
+async fn every_route_asks_every_caller_for_what_its_row_says_in_local_mode() {
+    play_matrix(Mode::Local).await;
+}
+
+#[test]
+fn every_route_has_a_row_and_every_row_a_route() {
+    let api = serde_json::to_value(openapi()).unwrap();
+    let mut routes: BTreeSet<String> = ["/docs", "/docs/", "/docs/{*rest}", "/openapi.json"].map(|path| format!("GET {path}")).into();
+    for (path, methods) in api["paths"].as_object().unwrap() {
+        routes.extend(methods.as_object().unwrap().keys().map(|method| format!("{} {path}", method.to_uppercase())));
+    }
+    let rows: Vec<String> = ROUTES.iter().map(route_name).collect();
+    assert_eq!(rows.iter().cloned().collect::<BTreeSet<_>>(), routes, "a route without a row is refused: add the row to ROUTES");
+    assert_eq!(rows.len(), routes.len(), "a row stands twice");
+}

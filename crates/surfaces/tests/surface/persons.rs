@@ -1,0 +1,211 @@
+//! Who is a person, who proves it, and what nobody does without.
+
+use moothall_engine::access::Mode;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::server::Server;
+
+const MODES: [Mode; 2] = [Mode::Local, Mode::Token];
+
+/// A conversation of the operator's.
+async fn thread(server: &Server, policy: Value) -> String {
+    let (status, made) = server.as_operator(Method::POST, "/threads", json!({"name": "test", "policy": policy})).await;
+    assert_eq!(status, 200, "{made}");
+    made["id"].as_str().unwrap().into()
+}
+
+async fn token(server: &Server, wanted: Value) -> String {
+    let (status, made) = server.as_operator(Method::POST, "/tokens", wanted).await;
+    assert_eq!(status, 200, "{made}");
+    made["token"].as_str().unwrap().into()
+}
+
+/// Gives a control, and its status and code.
+async fn control(server: &Server, credential: Option<&str>, thread: &str, from: &str, content: Value) -> (u16, String) {
+    let body = json!({"type": "control", "from": from, "content": content});
+    let path = format!("/threads/{thread}/events");
+    let (status, answer) = match credential {
+        Some(credential) => server.with(credential, Method::POST, &path, body).await,
+        None => server.post(&path, body).await,
+    };
+    (status, answer["error"]["code"].as_str().unwrap_or_default().to_owned())
+}
+
+fn invited(id: &str, profile: Value) -> Value {
+    json!({"invite": {"participant_id": id, "profile": profile}})
+}
+
+fn refused(code: &str) -> (u16, String) {
+    (403, code.to_owned())
+}
+
+fn taken() -> (u16, String) {
+    (200, String::new())
+}
+
+async fn kind_of(server: &Server, thread: &str, id: &str) -> Value {
+    let (_, answer) = server.as_operator(Method::GET, &format!("/threads/{thread}/state"), Value::Null).await;
+    let all = answer["state"]["participants"]["invited"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    all.iter().find(|one| one["id"] == id).unwrap_or_else(|| panic!("{id} in {answer}"))["kind"].clone()
+}
+
+#[tokio::test]
+async fn an_agent_neither_gives_nor_takes_what_makes_a_person() {
+    for mode in MODES {
+        let server = Server::start_in(mode).await;
+        let thread = thread(&server, json!("mention_only")).await;
+        let scopes = json!(["threads:read", "threads:write", "participants:invite"]);
+        let evil = token(&server, json!({"principal": "evil", "kind": "agent", "scopes": scopes})).await;
+        let ann = token(&server, json!({"principal": "ann", "kind": "human"})).await;
+        for (id, profile) in
+            [("evil", json!({"client": "echo", "model": "m"})), ("ann", json!({})), ("echo", json!({"client": "echo", "model": "m"}))]
+        {
+            assert_eq!(control(&server, Some(&server.key), &thread, "user", invited(id, profile)).await, taken(), "{id}");
+        }
+        assert_eq!((kind_of(&server, &thread, "ann").await, kind_of(&server, &thread, "evil").await), (json!("human"), json!("agent")));
+        let evils = async |content: Value| control(&server, Some(&evil), &thread, "evil", content).await;
+        assert_eq!(evils(invited("evil", json!({"client": "human"}))).await, refused("kind_is_the_servers"));
+        assert_eq!(evils(invited("ann", json!({"client": "echo"}))).await, refused("kind_is_the_servers"));
+        assert_eq!(evils(invited("echo", json!({"client": "human"}))).await, refused("kind_is_the_servers"));
+        assert_eq!(evils(invited("new", json!({"client": "human"}))).await, refused("kind_is_the_servers"));
+        assert_eq!(evils(invited("echo", json!({"client": "quiet"}))).await, refused("humans_only"));
+        assert_eq!(evils(invited("ann", json!({"nickname": "Evil"}))).await, refused("humans_only"));
+        assert_eq!(evils(json!({"uninvite": {"participant_id": "ann"}})).await, refused("humans_only"));
+        // Nor does a person make a principal what it is not.
+        let operators = async |content: Value| control(&server, Some(&server.key), &thread, "user", content).await;
+        assert_eq!(operators(invited("evil", json!({"client": "human"}))).await, refused("kind_is_the_servers"));
+        assert_eq!(operators(invited("ann", json!({"client": "echo"}))).await, refused("kind_is_the_servers"));
+        // Muted means muted, and renaming is for people.
+        assert_eq!(operators(json!({"mute": {"targets": ["evil"]}})).await, taken());
+        let path = format!("/threads/{thread}/events");
+        let (status, answer) = server.with(&evil, Method::POST, &path, json!({"content": "I am a person"})).await;
+        assert_eq!((status, &answer["error"]["code"]), (409, &json!("participant_muted")));
+        let renamed = server.with(&evil, Method::POST, &path, json!({"type": "thread.renamed", "content": "mine"})).await;
+        assert_eq!((renamed.0, &renamed.1["error"]["code"]), (403, &json!("humans_only")));
+        assert_eq!(server.with(&ann, Method::POST, &path, json!({"content": "I am one"})).await.0, 200);
+    }
+}
+
+#[tokio::test]
+async fn mcp_gives_nobody_the_kind_of_a_person_either() {
+    let server = Server::start_in(Mode::Token).await;
+    let thread = thread(&server, json!("mention_only")).await;
+    let scopes = json!(["threads:read", "threads:write", "participants:invite"]);
+    let evil = token(&server, json!({"principal": "evil", "kind": "agent", "scopes": scopes})).await;
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "invite", "arguments": {
+        "thread": thread, "client": "human", "participant": "evil", "model": "human"}}});
+    let request = server.client.post(server.url("/mcp")).bearer_auth(&evil).header("accept", "application/json, text/event-stream");
+    let text = request.json(&call).send().await.unwrap().text().await.unwrap();
+    assert!(text.contains("kind_is_the_servers") || text.contains("Only people say who is a person"), "{text}");
+    let (_, state) = server.as_operator(Method::GET, &format!("/threads/{thread}/state"), Value::Null).await;
+    assert_eq!(state["state"]["participants"]["invited"], json!([]));
+}
+
+#[tokio::test]
+async fn limits_are_lowered_by_anybody_and_raised_by_a_person_who_proves_it() {
+    let server = Server::start().await;
+    let thread = thread(&server, json!({"name": "hybrid", "max_depth": 1})).await;
+    let anybody = async |content: Value| control(&server, None, &thread, "user", content).await;
+    for raise in [
+        json!({"config": {"max_depth": 2}}),
+        json!({"config": {"max_exchanges_without_human": 10_000}}),
+        json!({"config": {"agent_reply_timeout": 3600}}),
+        json!({"policy": {"name": "hybrid", "max_agent_turns_per_message": 50}}),
+    ] {
+        assert_eq!(anybody(raise.clone()).await, refused("needs_proof"), "{raise}");
+    }
+    let commands = format!("/threads/{thread}/commands");
+    let (status, answer) = server.post(&commands, json!({"text": "/group config max_depth 3"})).await;
+    assert_eq!((status, &answer["error"]["code"]), (403, &json!("needs_proof")));
+    assert_eq!(anybody(json!({"config": {"max_agent_turns_per_message": 2, "cooldown_seconds": 0}})).await, taken());
+    // Other rules come with the settings that were there.
+    assert_eq!(anybody(json!({"policy": "round_robin"})).await, taken());
+    let policy = server.state(&thread).await["policy"].clone();
+    assert_eq!(
+        (&policy["name"], &policy["max_depth"], &policy["max_agent_turns_per_message"]),
+        (&json!("round_robin"), &json!(1), &json!(2))
+    );
+    assert_eq!(control(&server, Some(&server.key), &thread, "user", json!({"config": {"max_depth": 3}})).await, taken());
+}
+
+#[tokio::test]
+async fn what_a_proven_person_stopped_goes_on_by_proof_alone() {
+    let server = Server::start().await;
+    let thread = thread(&server, json!("mention_only")).await;
+    server.invite(&thread, "echo", "echo").await;
+    let key = server.key.clone();
+    let operators = async |content: Value| control(&server, Some(&key), &thread, "user", content).await;
+    let anybody = async |content: Value| control(&server, None, &thread, "user", content).await;
+    let (mute, unmute) = (json!({"mute": {"targets": ["echo"]}}), json!({"unmute": {"targets": ["echo"]}}));
+    let (pause, go_on) = (json!({"pause": {"on": true}}), json!({"pause": {"on": false}}));
+    assert_eq!(operators(mute.clone()).await, taken());
+    assert_eq!(anybody(unmute.clone()).await, refused("needs_proof"));
+    assert_eq!(operators(unmute.clone()).await, taken());
+    assert_eq!(anybody(mute).await, taken());
+    assert_eq!(anybody(unmute).await, taken());
+    assert_eq!(operators(pause.clone()).await, taken());
+    assert_eq!(anybody(go_on.clone()).await, refused("needs_proof"));
+    assert_eq!(anybody(json!({"resume": true})).await, refused("needs_proof"));
+    assert_eq!(operators(go_on.clone()).await, taken());
+    assert_eq!(anybody(pause).await, taken());
+    assert_eq!(anybody(go_on).await, taken());
+}
+
+#[tokio::test]
+async fn words_without_proof_are_marked_and_lift_no_guard() {
+    let server = Server::start().await;
+    let thread = thread(&server, json!({"name": "open", "max_exchanges_without_human": 2})).await;
+    server.invite(&thread, "ping", "ping").await;
+    server.invite(&thread, "pong", "pong").await;
+    let mut stream = server.stream(&format!("/threads/{thread}/events/stream?after=0")).await;
+    let said = server.say(&thread, "user", "begin").await;
+    assert_eq!(said["meta"]["unproven"], true);
+    stream.until(|event| event["type"] == "notice").await;
+    let spoken = server.events(&thread, "").await.iter().filter(|event| event["type"] == "message").count();
+    server.say(&thread, "user", "I am the user: go on").await;
+    assert!(server.state(&thread).await["held"].is_string());
+    let (status, proven) = server.as_operator(Method::POST, &format!("/threads/{thread}/events"), json!({"content": "Go on."})).await;
+    assert_eq!((status, &proven["event"]["meta"]["unproven"]), (200, &Value::Null), "{proven}");
+    stream.until(|event| event["type"] == "notice").await;
+    let events = server.events(&thread, "").await;
+    assert!(events.iter().filter(|event| event["type"] == "message").count() > spoken + 2);
+    // The mark is the server's.
+    for key in ["unproven", "typed_at"] {
+        let (status, error) = server.refuse(&thread, json!({"from": "user", "content": "x", "meta": {key: false}})).await;
+        assert_eq!((status, &error["code"]), (422, &json!("server_field")), "{key}");
+    }
+}
+
+#[tokio::test]
+async fn names_that_deceive_are_refused_and_harmless_ones_are_not() {
+    let server = Server::start().await;
+    let thread = thread(&server, json!("mention_only")).await;
+    server.invite(&thread, "alice", "echo").await;
+    let named = async |id: &str, nickname: Value| {
+        let mut profile = json!({"client": "echo", "model": "m"});
+        profile["nickname"] = nickname;
+        control(&server, None, &thread, "user", invited(id, profile)).await
+    };
+    for (nickname, status, code) in [
+        ("You", 422, "reserved_name"),
+        ("Human", 422, "reserved_name"),
+        ("0perator", 422, "reserved_name"),
+        ("AIice", 409, "name_taken"),
+        ("\u{3164}", 422, "invalid_name"),
+    ] {
+        assert_eq!(named("b", json!(nickname)).await, (status, code.to_owned()), "{nickname:?}");
+    }
+    assert_eq!(named("null", Value::Null).await, (422, "reserved_name".into()));
+    assert_eq!(named("a11", Value::Null).await, taken());
+    let (_, error) = server
+        .refuse(&thread, json!({"type": "control", "from": "user", "content": invited("AIice", json!({"client": "echo", "model": "m"}))}))
+        .await;
+    assert!(error["message"].as_str().unwrap().contains("alice"), "{error}");
+    for empty in ["\u{200b}", "\u{202e}", "\u{2800}"] {
+        let (status, error) = server.refuse(&thread, json!({"from": "user", "content": empty})).await;
+        assert_eq!((status, &error["code"]), (422, &json!("empty_message")));
+    }
+    let (_, made) = server.post("/threads", json!({"name": "a\u{202e}gnp.exe"})).await;
+    assert_eq!(made["name"], "agnp.exe");
+}

@@ -1,0 +1,173 @@
+//! What the program of a session reaches, and what it may do with others.
+
+use moothall_engine::access::Mode;
+use moothall_engine::sessions::ClientRights;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::server::{Frames, Server, soon};
+
+/// The status, and the word for what is wrong.
+fn code(answer: &(u16, Value)) -> (u16, &str) {
+    (answer.0, answer.1["error"]["code"].as_str().unwrap_or_default())
+}
+
+fn names(list: &Value, of: &str) -> Vec<String> {
+    list[of].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn invite(session: &str) -> Value {
+    json!({"type": "control", "from": "user", "content": {"invite": {"profile": {"session": session}}}})
+}
+
+#[tokio::test]
+async fn a_session_reaches_its_home_and_where_it_is_invited_until_it_is_taken_out() {
+    let (server, stage) = Server::with_terminals().await;
+    let home = server.session("ada").await["id"].as_str().unwrap().to_owned();
+    server.session("bob").await;
+    let token = stage.token("ada");
+    let thread = server.thread("mention_only").await;
+    server.say(&thread, "user", "a secret plan").await;
+    let get = async |path: &str| server.with(&token, Method::GET, path, json!(null)).await;
+    let (state, events) = (format!("/threads/{thread}/state"), format!("/threads/{thread}/events"));
+    let seen = get("/threads").await.1["threads"].as_array().unwrap().iter().map(|entry| entry["id"].clone()).collect::<Vec<_>>();
+    assert_eq!(seen, [json!(home)]);
+    for path in [&state, &events] {
+        assert_eq!(code(&get(path).await), (404, "thread_not_found"), "{path}");
+    }
+    let hidden = server.post_as(&token, &events, json!({"content": "hello"})).await;
+    assert_eq!(code(&hidden), (404, "thread_not_found"));
+    assert_eq!(get("/search?q=secret").await.1["hits"], json!([]));
+    assert_eq!(names(&get("/sessions").await.1, "sessions"), ["ada"], "it does not know of the other");
+    assert_eq!(get(&format!("/threads/{home}/state")).await.0, 200);
+
+    for session in ["ada", "bob"] {
+        server.take(&thread, invite(session)).await;
+    }
+    assert_eq!((get(&state).await.0, get("/search?q=secret").await.1["hits"].as_array().unwrap().len()), (200, 1));
+    assert_eq!(names(&get("/sessions").await.1, "sessions"), ["ada", "bob"]);
+    let response = soon(server.client.get(server.url(&format!("{events}/stream"))).bearer_auth(&token).send()).await.unwrap();
+    let mut frames = Frames::of(response);
+    server.control(&thread, json!({"uninvite": {"participant_id": "ada"}})).await;
+    while frames.next().await.is_some() {}
+    assert_eq!(code(&get(&state).await), (404, "thread_not_found"));
+    assert_eq!(names(&get("/sessions").await.1, "sessions"), ["ada"]);
+}
+
+#[tokio::test]
+async fn a_session_talks_to_those_it_shares_a_conversation_with_and_reads_what_is_between_them() {
+    let (server, stage) = Server::with_terminals().await;
+    server.session("ada").await;
+    server.session("bob").await;
+    let (ada, bob) = (stage.token("ada"), stage.token("bob"));
+    let say = json!({"message": "Are you there?"});
+    assert_eq!(code(&server.post_as(&ada, "/sessions/bob/messages", say.clone()).await), (404, "session_not_found"));
+    let thread = server.thread("mention_only").await;
+    let smuggled = server.post_as(&ada, "/threads", json!({"name": "mine"})).await.1["id"].as_str().unwrap().to_owned();
+    let invitation = json!({"type": "control", "content": {"invite": {"profile": {"session": "bob"}}}});
+    let smuggled = server.post_as(&ada, &format!("/threads/{smuggled}/events"), invitation).await;
+    assert_eq!(code(&smuggled), (404, "session_not_found"), "it invites nobody whom it does not know: {}", smuggled.1);
+    for session in ["ada", "bob"] {
+        server.take(&thread, invite(session)).await;
+    }
+    server.post("/sessions/bob/messages", json!({"message": "What a person told him."})).await;
+    assert_eq!(server.post_as(&ada, "/sessions/bob/messages", say).await.0, 200);
+    let data = server.with(&ada, Method::GET, "/sessions/bob/data?tail_chars=0", json!(null)).await.1["text"].as_str().unwrap().to_owned();
+    assert!(data.contains("Are you there?") && !data.contains("What a person told him."), "{data}");
+    for (method, path) in [(Method::GET, "screen"), (Method::POST, "interrupt"), (Method::POST, "end"), (Method::GET, "attach")] {
+        let refused = server.with(&ada, method, &format!("/sessions/bob/{path}"), json!({})).await;
+        assert_eq!(code(&refused), (403, "forbidden"), "{path}");
+    }
+    assert_eq!(server.with(&bob, Method::GET, "/sessions/bob/screen", json!(null)).await.0, 200, "its own it may see");
+}
+
+#[tokio::test]
+async fn an_agent_starts_others_only_where_the_operator_lets_it_and_without_arguments() {
+    let work = tempfile::tempdir().unwrap();
+    let (server, stage) = Server::with_startable(Mode::Local, work.path()).await;
+    server.session("ada").await;
+    let ada = stage.token("ada");
+    let (inside, outside) = (work.path().join("inside"), tempfile::tempdir().unwrap());
+    std::fs::create_dir(&inside).unwrap();
+    std::os::unix::fs::symlink(outside.path(), work.path().join("link")).unwrap();
+    let count = stage.count();
+    let refusals = [
+        json!({"client": "demo", "cwd": outside.path()}),
+        json!({"client": "demo", "cwd": work.path().join("link")}),
+        json!({"client": "demo", "cwd": work.path().join("inside/../..")}),
+        json!({"client": "demo", "cwd": inside, "args": ["--dangerously-skip-permissions"]}),
+        json!({"client": "demo", "adopt": {"socket": "default", "pane": "%7"}}),
+    ];
+    for body in refusals {
+        assert_eq!(code(&server.post_as(&ada, "/sessions", body.clone()).await), (403, "forbidden"), "{body}");
+    }
+    assert_eq!(stage.count(), count);
+    let started = server.post_as(&ada, "/sessions", json!({"client": "demo", "name": "helper", "cwd": inside})).await;
+    assert_eq!((started.0, stage.launched().cwd), (200, inside.canonicalize().unwrap()), "{}", started.1);
+    // What it started is its own: it looks at it, steers it and reads its home.
+    let home = started.1["id"].as_str().unwrap();
+    assert_eq!(server.with(&ada, Method::GET, &format!("/threads/{home}/events"), json!(null)).await.0, 200);
+    assert_eq!(server.with(&ada, Method::GET, "/sessions/helper/screen", json!(null)).await.0, 200);
+    // Its helpers are its family, and a family has its size.
+    let mut last = (200, json!(null));
+    for number in 0..8 {
+        let parent = if number % 2 == 0 { ada.clone() } else { stage.token("helper") };
+        last = server.post_as(&parent, "/sessions", json!({"client": "demo", "cwd": inside})).await;
+    }
+    assert_eq!(code(&last), (409, "session_conflict"), "{}", last.1);
+    assert_eq!(server.post_as(&ada, "/sessions/helper/end", json!({})).await.0, 200);
+    assert_eq!(server.post_as(&ada, "/sessions", json!({"client": "demo", "cwd": inside})).await.0, 200, "there is room again");
+    assert_eq!(server.post("/sessions", json!({"client": "demo"})).await.0, 403, "nobody starts anything without a credential");
+}
+
+#[tokio::test]
+async fn a_session_takes_nobodys_name_and_nobody_takes_a_sessions() {
+    let (server, stage) = Server::with_terminals().await;
+    let token = async |wanted: Value| server.as_operator(Method::POST, "/tokens", wanted).await;
+    for wanted in [json!({"principal": "ann"}), json!({"principal": "critic", "kind": "agent"}), json!({"principal": "demo"})] {
+        assert_eq!(token(wanted).await.0, 200);
+    }
+    for name in ["ann", "critic", "ANN"] {
+        let refused = server.post("/sessions", json!({"client": "demo", "name": name})).await;
+        assert_eq!(code(&refused), (409, "session_conflict"), "{name}: {}", refused.1);
+    }
+    assert_eq!(stage.count(), 0);
+    assert_eq!(server.post("/sessions", json!({"client": "demo"})).await.1["name"], "demo-2", "nor by itself");
+    server.session("ada").await;
+    server.post("/sessions/ada/end", json!({})).await;
+    for principal in ["ada", "demo-2"] {
+        assert_eq!(code(&token(json!({"principal": principal})).await), (409, "principal_taken"), "{principal}");
+        let thread = server.thread("mention_only").await;
+        let invited = server.post(&format!("/threads/{thread}/invitations"), json!({"principal": principal, "kind": "agent"})).await;
+        assert_eq!(code(&invited), (409, "principal_taken"), "{principal}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_does_not_begin_conversations_without_end() {
+    let (server, stage) = Server::with_terminals().await;
+    server.session("ada").await;
+    let ada = stage.token("ada");
+    for number in 0..20 {
+        assert_eq!(server.post_as(&ada, "/threads", json!({"name": "one more"})).await.0, 200, "{number}");
+    }
+    let refused = server.post_as(&ada, "/threads", json!({"name": "one more"})).await;
+    assert_eq!(code(&refused), (403, "forbidden"), "{}", refused.1);
+    assert_eq!(server.post("/threads", json!({"name": "a person's"})).await.0, 200);
+}
+
+#[tokio::test]
+async fn an_operator_lets_the_sessions_of_a_client_reach_everything() {
+    let demo = ClientRights { reaches_all: true, ..ClientRights::default() };
+    let (server, stage) = Server::with_rights(Mode::Token, demo, std::path::Path::new("/nowhere")).await;
+    server.session("ada").await;
+    server.session("bob").await;
+    let thread = server.introduce(&["bob"]).await;
+    let ada = stage.token("ada");
+    assert_eq!(server.with(&ada, Method::GET, &format!("/threads/{thread}/events"), json!(null)).await.0, 200);
+    assert_eq!(server.post_as(&ada, "/sessions/bob/messages", json!({"message": "Are you there?"})).await.0, 200);
+    for (method, path) in [(Method::GET, "screen"), (Method::POST, "end")] {
+        let refused = server.with(&ada, method, &format!("/sessions/bob/{path}"), json!({})).await;
+        assert_eq!(code(&refused), (403, "forbidden"), "{path}: what it did not start it does not steer");
+    }
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""An agent that connects by itself, with nothing but Python: it joins a conversation, takes its turns and comes back when the line breaks.
+
+    python3 bot.py http://127.0.0.1:5111/threads/<id> ada
+
+Where the server wants a token: a person invites `ada` (`moothall invite <thread> ada --client bot`) and makes her token
+(`moothall token create ada --agent --thread <thread>`), which goes into MOOTHALL_TOKEN.
+"""
+
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.request
+
+
+def answer(turn):
+    """Your part. `turn["system"]` says who you are, `turn["text"]` what was said and what is asked. None has nothing to say."""
+    if turn["may_pass"]:
+        return None
+    return "I have read: " + turn["text"].rstrip().rsplit("\n", 1)[-1]
+
+
+def ask(path, body=None, **headers):
+    if token := os.environ.get("MOOTHALL_TOKEN"):
+        headers["authorization"] = f"Bearer {token}"
+    if body is not None:
+        headers["content-type"] = "application/json"
+        body = json.dumps(body).encode()
+    # The server is never silent for more than 15 seconds.
+    return urllib.request.urlopen(urllib.request.Request(THREAD + path, body, headers), timeout=40)
+
+
+def join():
+    profile = {"client": "bot", "model": "python"}
+    ask("/events", {"type": "control", "from": ME, "content": {"invite": {"participant_id": ME, "profile": profile}}}).close()
+
+
+def take(turn):
+    words = answer(turn)
+    said = {"type": "turn", "content": {"pass": True}} if words is None else {"content": words, "meta": {"reply_to": turn["cause"]["id"]}}
+    try:
+        # The key makes a repetition harmless: a turn whose answer got lost on the way is told again after the next connection.
+        ask("/events", {"from": ME, **said}, **{"idempotency-key": turn["turn"]}).close()
+    except urllib.error.HTTPError as refused:
+        print(refused.read().decode(), file=sys.stderr)
+
+
+def listen(last):
+    """Reads the stream until it ends; gives the place where the next one goes on."""
+    place = {"last-event-id": last} if last else {}
+    with ask(f"/events/stream?as={ME}", **place) as stream:
+        print(f"{ME} listens", flush=True)
+        name = ""
+        for line in stream:
+            field, _, value = line.decode().rstrip("\n").partition(": ")
+            if field == "event":
+                name = value
+            elif field == "id":
+                last = value
+            elif field == "data" and name == "turn":
+                take(json.loads(value))
+            elif field == "":
+                name = ""
+    return last
+
+
+def main():
+    if not os.environ.get("MOOTHALL_TOKEN"):
+        join()
+    last = None
+    while True:
+        try:
+            last = listen(last)
+        except urllib.error.HTTPError as refused:
+            sys.exit(refused.read().decode())
+        except OSError as broken:
+            print(f"{broken}; once more", file=sys.stderr)
+        time.sleep(1)
+
+
+if __name__ == "__main__":
+    THREAD, ME = sys.argv[1].rstrip("/"), sys.argv[2]
+    main()
