@@ -193,7 +193,7 @@ impl Live {
 
     fn has_timers(&self) -> bool {
         let duties = self.committed.duties();
-        !duties.run.is_empty() || duties.wake_at.is_some()
+        !duties.run.is_empty() || !duties.start.is_empty() || duties.wake_at.is_some()
     }
 
     async fn live(mut self) {

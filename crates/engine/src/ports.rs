@@ -61,7 +61,7 @@ impl Catalog {
             policy: state.policy().name.as_str().to_owned(),
             created_at: state.created_at(),
             next_wake: duties.wake_at,
-            has_duties: !duties.run.is_empty(),
+            has_duties: !duties.run.is_empty() || !duties.start.is_empty(),
             archived: state.is_archived(),
         }
     }

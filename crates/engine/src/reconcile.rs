@@ -127,6 +127,11 @@ impl Live {
             }
             self.tell_begun(run);
         }
+        for start in &duties.start {
+            if !self.hall.is_draining() {
+                self.hall.sessions.begin_start(&self.stream, start);
+            }
+        }
         self.set_alarm(duties.wake_at);
     }
 

@@ -5,6 +5,7 @@ use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Kind, Participant};
 use crate::permission::{SETTLED_MAX, Settled, Settlement, Waiting};
+use crate::start::{OpenStart, Stage};
 use crate::state::{
     Contribution, Conversation, Discussion, ENDED_MAX, Guards, PAIR_MAX, REPEAT_WINDOW, Reply, Round, Running, Spoken, Turn,
 };
@@ -85,12 +86,20 @@ impl Conversation {
                     turn.frozen_since.get_or_insert(ts);
                 }
             }
+            Event::StartRequested { permission, participant, start, options, expires, .. } => {
+                let stage = Stage::Asked(Waiting { expires: *expires, options: options.clone() });
+                let open = OpenStart { at: recorded.seq, participant: participant.clone(), start: start.clone(), stage };
+                self.floor.starts.insert(permission.clone(), open);
+            }
+            Event::StartSettled { permission, .. } => drop(self.floor.starts.remove(permission)),
             Event::PermissionAnswered { permission, by, option, label } => {
+                self.apply_start_answered(permission, option);
                 let label = label.as_ref().unwrap_or(option).clone();
                 self.apply_permission_closed(permission, ts, Settlement::Answered { by: by.clone(), option: option.clone(), label });
             }
             Event::PermissionExpired { permission } => self.apply_permission_closed(permission, ts, Settlement::Expired),
             Event::PermissionWithdrawn { permission, because } => {
+                self.floor.starts.remove(permission);
                 self.apply_permission_closed(permission, ts, Settlement::Withdrawn(*because));
             }
             Event::Stopped { .. } => {
@@ -450,6 +459,11 @@ impl Conversation {
             // What stood still already must not be counted a second time when it goes on.
             turn.frozen_since = turn.frozen_since.map(|since| since + downtime);
             for waiting in turn.permissions.values_mut() {
+                waiting.expires = waiting.expires + downtime;
+            }
+        }
+        for open in self.floor.starts.values_mut() {
+            if let Stage::Asked(waiting) = &mut open.stage {
                 waiting.expires = waiting.expires + downtime;
             }
         }

@@ -11,6 +11,7 @@ use crate::gathering::GatheringPlan;
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Address, AgentFacts, Kind, Part, Profile};
 use crate::permission::{Question, Withdrawn};
+use crate::start::{StartOutcome, StartRequest};
 use crate::policy::Policy;
 use crate::time::Millis;
 
@@ -202,6 +203,24 @@ pub enum Command {
         question: Box<Question>,
         /// How long a person has.
         within: Millis,
+    },
+    /// An agent asks to have a program started.
+    AskStart {
+        /// The permission; nothing is asked where the same is asked already.
+        permission: PermissionId,
+        /// Who asks: an agent of this conversation.
+        by: Actor,
+        /// What for.
+        start: Box<StartRequest>,
+        /// How long a person has.
+        within: Millis,
+    },
+    /// A start that a person allowed was carried out, or could not be.
+    StartDone {
+        /// The permission.
+        permission: PermissionId,
+        /// What came of it.
+        outcome: StartOutcome,
     },
     /// What was asked is not asked any more, or something else is.
     WithdrawPermission {

@@ -81,7 +81,7 @@ pub const HISTORY_SEQS_MAX: u64 = 1000;
 /// summary, if it has one; events before the range make the transcript of [`Prompt::standalone`].
 pub fn compose(state: &Conversation, turn: &Turn, from: Seq, through: Seq, events: &[Recorded]) -> Prompt {
     let viewer = Viewer::Participant(turn.participant.clone());
-    let story: Vec<_> = story(events, through).filter(|words| visible(&words.recorded.event, &viewer)).collect();
+    let story: Vec<_> = story(state, events, through).filter(|words| visible(&words.recorded.event, &viewer)).collect();
     let mut history: Vec<_> = story.iter().map(|words| told(state, words, &turn.participant)).collect();
     let since = story.iter().zip(&history).filter(|(words, told)| words.at > from && !told.own);
     let request = your_turn(state, turn, events);
@@ -112,7 +112,7 @@ fn is_framed(state: &Conversation, turn: &Turn) -> bool {
 }
 
 fn frames<'a>(state: &Conversation, since: impl DoubleEndedIterator<Item = &'a Words<'a>>) -> String {
-    let mut frames: Vec<String> = since.map(|words| framed(state, words.posted)).collect();
+    let mut frames: Vec<String> = since.map(|words| framed(state, &words.posted)).collect();
     // What somebody said last arrives whole, however long they may be: nothing brings the rest of it later.
     let newest = frames.pop().unwrap_or_default();
     let earlier = match SINCE_BYTES_MAX.saturating_sub(newest.len()) {
@@ -130,27 +130,46 @@ fn left_out(messages: usize) -> String {
 struct Words<'a> {
     at: Seq,
     recorded: &'a Recorded,
-    posted: &'a Posted,
+    posted: Cow<'a, Posted>,
 }
 
-/// What was said, in the order in which it took effect: a queued message counts from when its time came.
-fn story(events: &[Recorded], through: Seq) -> impl Iterator<Item = Words<'_>> {
-    events.iter().take_while(move |recorded| recorded.seq <= through).filter_map(|recorded| {
-        let said = match &recorded.event {
-            Event::Posted(posted) if !posted.queued => recorded,
-            Event::Taken { cause } => find(events, cause.seq)?,
-            _ => return None,
-        };
-        let Event::Posted(posted) = &said.event else { return None };
-        let told = posted.from.as_str() != ParticipantId::MOOTHALL && !said.event.is_erased();
-        told.then_some(Words { at: recorded.seq, recorded: said, posted })
+/// What was said, and what came of what agents had asked for, in the order in which it took effect.
+fn story<'a>(state: &'a Conversation, events: &'a [Recorded], through: Seq) -> impl Iterator<Item = Words<'a>> {
+    upto(events, through).filter_map(move |recorded| {
+        if let Some(posted) = outcome(state, recorded) {
+            return Some(Words { at: recorded.seq, recorded, posted: Cow::Owned(posted) });
+        }
+        let (at, recorded) = (recorded.seq, said_at(events, recorded)?);
+        let Event::Posted(words) = &recorded.event else { return None };
+        Some(Words { at, recorded, posted: Cow::Borrowed(words) })
     })
+}
+
+fn upto(events: &[Recorded], through: Seq) -> impl Iterator<Item = &Recorded> {
+    events.iter().take_while(move |recorded| recorded.seq <= through)
+}
+
+/// The message that takes effect with an event: a queued one counts from when its time came.
+fn said_at<'a>(events: &'a [Recorded], recorded: &'a Recorded) -> Option<&'a Recorded> {
+    let said = match &recorded.event {
+        Event::Posted(posted) if !posted.queued => recorded,
+        Event::Taken { cause } => find(events, cause.seq)?,
+        _ => return None,
+    };
+    let Event::Posted(posted) = &said.event else { return None };
+    (posted.from.as_str() != ParticipantId::MOOTHALL && !said.event.is_erased()).then_some(said)
+}
+
+/// What came of what an agent had asked for, as words of the server.
+fn outcome(state: &Conversation, recorded: &Recorded) -> Option<Posted> {
+    let Event::StartSettled { participant, start, outcome, .. } = &recorded.event else { return None };
+    Some(Posted::of_server(start.account(state, participant, outcome)))
 }
 
 /// The messages of [`compose`]'s transcript, in the order in which they took effect: what a runtime may rebuild a history from.
 pub fn said<'a>(events: &'a [Recorded], through: Seq, viewer: &Viewer) -> impl Iterator<Item = &'a Recorded> {
     let viewer = viewer.clone();
-    story(events, through).map(|words| words.recorded).filter(move |recorded| visible(&recorded.event, &viewer))
+    upto(events, through).filter_map(|recorded| said_at(events, recorded)).filter(move |recorded| visible(&recorded.event, &viewer))
 }
 
 /// `[User]` for `user`, otherwise nickname or id. Later lines are indented, so that none passes for a speaker.
@@ -250,7 +269,11 @@ fn your_turn(state: &Conversation, turn: &Turn, events: &[Recorded]) -> String {
     let name = state.name_of(&turn.participant);
     let mut out = format!("## Your Turn\nYou are participating in a group conversation as \"{name}\".\n");
     out.push_str(&request(state, turn, events));
-    if let Some(Recorded { event: event @ Event::Posted(posted), .. }) = find(events, turn.cause.seq) {
+    let cause = find(events, turn.cause.seq);
+    if let Some(words) = cause.and_then(|cause| outcome(state, cause)) {
+        let _ = writeln!(out, "What came of it: {}", hang(&words.body));
+    }
+    if let Some(Recorded { event: event @ Event::Posted(posted), .. }) = cause {
         let whose = if posted.kind == Kind::Human { "The user".to_owned() } else { label(state, &posted.from).to_owned() };
         let doubt = doubt(state, posted).map_or(String::new(), |doubt| format!(" ({doubt})"));
         let _ = match event.is_erased() {
@@ -272,6 +295,7 @@ fn request(state: &Conversation, turn: &Turn, events: &[Recorded]) -> String {
     match turn.why {
         Why::Piece | Why::Beat => piece_request(state, turn, events),
         Why::Forced | Why::Prod => "You were addressed: answer.\n".into(),
+        Why::Outcome => format!("Something came of what you asked for. Go on with it, or answer with exactly {PASS} and nothing else.\n"),
         Why::Link if state.policy().name == PolicyName::Open => "Answer if there is something to answer.\n".into(),
         Why::Polled | Why::Reaction | Why::Round | Why::Link if turn.may_pass => format!(
             "Speak if you have something worth adding; otherwise answer with exactly {PASS} and nothing else, and nobody will see it.\n"

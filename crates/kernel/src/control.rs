@@ -310,6 +310,7 @@ impl Decider<'_> {
         match change {
             Change::Uninvited { participant } => {
                 self.end_turns_of(&participant, false, "uninvited", "it was uninvited");
+                self.withdraw_starts(Some(&participant));
                 self.end_lonely_link();
             }
             Change::Muted { targets } => {

@@ -78,9 +78,10 @@ impl Conversation {
     pub(crate) fn wake_at(&self) -> Option<Timestamp> {
         let turns = self.open_turns().filter(|turn| turn.frozen_since.is_none()).map(|turn| turn.deadline);
         let permissions = self.open_turns().flat_map(|turn| turn.permissions.values().map(|waiting| waiting.expires));
+        let starts = self.floor.starts.values().filter_map(|open| open.waiting().map(|waiting| waiting.expires));
         let cooling = if self.paused { None } else { self.cooling_until() };
         let beat = if self.paused || self.guards.held.is_some() { None } else { self.next_beat() };
-        turns.chain(permissions).chain(cooling).chain(beat).chain(self.refused.told_at()).min()
+        turns.chain(permissions).chain(starts).chain(cooling).chain(beat).chain(self.refused.told_at()).min()
     }
 }
 
@@ -123,6 +124,11 @@ impl Decider<'_> {
             }
             Command::AskPermission { permission, turn, question, within } => self.ask_permission(permission, turn, &question, within),
             Command::AnswerPermission { permission, option, by } => self.answer_permission(&permission, &option, &by),
+            Command::AskStart { permission, by, start, within } => self.ask_start(permission, &by, *start, within),
+            Command::StartDone { permission, outcome } => {
+                self.start_done(&permission, outcome);
+                Ok(())
+            }
             Command::WithdrawPermission { permission, because } => {
                 self.withdraw_permission(&permission, because);
                 Ok(())
@@ -201,6 +207,7 @@ impl Decider<'_> {
     /// The conversation takes no more words, and nobody is asked any more.
     pub(crate) fn close(&mut self, by: &ParticipantId) {
         self.emit(Event::Archived { by: by.clone() });
+        self.withdraw_starts(None);
         self.end_all(Outcome::Cancelled, "archived", "the conversation was archived");
     }
 
@@ -239,8 +246,12 @@ impl Decider<'_> {
             due.map(|(permission, _)| permission.clone()).collect::<Vec<_>>()
         };
         let permissions: Vec<_> = self.state.open_turns().flat_map(lapsed).collect();
-        for permission in permissions {
-            self.emit(Event::PermissionExpired { permission });
+        let late = |open: &crate::start::OpenStart| open.waiting().is_some_and(|waiting| waiting.expires <= now);
+        let starts = self.state.floor.starts.iter().filter(|(_, open)| late(open)).map(|(permission, _)| permission.clone());
+        let lapsed: Vec<_> = permissions.into_iter().chain(starts).collect();
+        for permission in lapsed {
+            self.emit(Event::PermissionExpired { permission: permission.clone() });
+            self.settle_refused_start(&permission, None);
         }
         let expired: Vec<_> =
             self.state.open_turns().filter(|turn| turn.frozen_since.is_none() && turn.deadline <= now).map(|turn| turn.no).collect();

@@ -1,6 +1,7 @@
 //! What the world should be doing now. Derived from the state, never stored.
 
-use crate::ids::{ParticipantId, TurnNo};
+use crate::ids::{ParticipantId, PermissionId, TurnNo};
+use crate::start::StartRequest;
 use crate::state::{Conversation, Turn};
 use crate::time::Timestamp;
 
@@ -17,11 +18,24 @@ pub struct Run {
     pub started: bool,
 }
 
+/// A program that should be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The permission that allows it, once.
+    pub permission: PermissionId,
+    /// Who asked for it.
+    pub participant: ParticipantId,
+    /// What.
+    pub request: StartRequest,
+}
+
 /// Everything that should be going on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Duties {
     /// Turns that should be running.
     pub run: Vec<Run>,
+    /// Programs that people allowed to be started.
+    pub start: Vec<Start>,
     /// When the conversation has to look at the clock.
     pub wake_at: Option<Timestamp>,
 }
@@ -38,7 +52,12 @@ impl Conversation {
             participant: turn.participant.clone(),
             started: turn.running.is_some(),
         });
-        Duties { run: run.collect(), wake_at: self.wake_at() }
+        let start = self.starts_allowed().map(|(permission, participant, request)| Start {
+            permission: permission.clone(),
+            participant: participant.clone(),
+            request: request.clone(),
+        });
+        Duties { run: run.collect(), start: start.collect(), wake_at: self.wake_at() }
     }
 
     /// A participant runs one turn at a time, and none begins during a pause.

@@ -8,6 +8,7 @@ use crate::gathering::GatheringEvent;
 use crate::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::participant::{Address, AgentFacts, Kind, Part, Profile};
 use crate::permission::{PermissionOption, Withdrawn};
+use crate::start::{StartOutcome, StartRequest};
 use crate::policy::Policy;
 use crate::time::{Millis, Timestamp};
 
@@ -234,6 +235,8 @@ pub enum Why {
     Link,
     /// A person asked for it.
     Prod,
+    /// Something came of what it had asked for.
+    Outcome,
 }
 
 /// What a turn is for.
@@ -620,6 +623,35 @@ pub enum Event {
         /// Why.
         because: Withdrawn,
     },
+    /// An agent asks to have a program started: a permission of no turn. It is answered as the others are.
+    StartRequested {
+        /// The permission.
+        permission: PermissionId,
+        /// Who asks.
+        participant: ParticipantId,
+        /// What for.
+        start: StartRequest,
+        /// The same, as people are shown it.
+        action: String,
+        /// What can be answered.
+        options: Vec<PermissionOption>,
+        /// When it counts as refused.
+        expires: Timestamp,
+        /// The folder, as people are shown it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        folder: Option<String>,
+    },
+    /// Something came of it.
+    StartSettled {
+        /// The permission.
+        permission: PermissionId,
+        /// Who asked.
+        participant: ParticipantId,
+        /// What for.
+        start: StartRequest,
+        /// What came of it.
+        outcome: StartOutcome,
+    },
     /// A person stopped everything.
     Stopped {
         /// Who.
@@ -699,6 +731,29 @@ pub enum Guard {
 }
 
 impl Posted {
+    /// Words of the server itself, to all.
+    pub(crate) fn of_server(body: String) -> Self {
+        Self {
+            from: ParticipantId::moothall(),
+            kind: Kind::Agent,
+            to: To::All,
+            body,
+            mentions: Vec::new(),
+            depth: 0,
+            typed_at: None,
+            unproven: false,
+            unasked: false,
+            reply_to: None,
+            turn: None,
+            tags: Vec::new(),
+            via: true,
+            queued: false,
+            published: None,
+            error: None,
+            fingerprint: 0,
+        }
+    }
+
     /// Who need not be told of it: its speaker, or the one in whose terminal it was typed.
     pub fn author(&self) -> &ParticipantId {
         self.typed_at.as_ref().unwrap_or(&self.from)
@@ -742,6 +797,8 @@ impl Event {
             Event::PermissionAnswered { .. } => "permission_answered",
             Event::PermissionExpired { .. } => "permission_expired",
             Event::PermissionWithdrawn { .. } => "permission_withdrawn",
+            Event::StartRequested { .. } => "start_requested",
+            Event::StartSettled { .. } => "start_settled",
             Event::Stopped { .. } => "stopped",
             Event::Held { .. } => "held",
             Event::BudgetSpent { .. } => "budget_spent",
@@ -768,6 +825,8 @@ impl Event {
             | Event::PermissionAnswered { .. }
             | Event::PermissionExpired { .. }
             | Event::PermissionWithdrawn { .. }
+            | Event::StartRequested { .. }
+            | Event::StartSettled { .. }
             | Event::Stopped { .. }
             | Event::Held { .. }
             | Event::BudgetSpent { .. }
@@ -804,6 +863,7 @@ impl Event {
         match self {
             Event::Posted(posted) => posted.lacks_person(),
             Event::Controlled { unproven, .. } | Event::Foreign { unproven, .. } => *unproven,
+            Event::StartSettled { outcome, .. } => *outcome == StartOutcome::Expired,
             _ => false,
         }
     }

@@ -23,6 +23,7 @@ pub mod control;
 pub mod decide;
 mod floor;
 pub mod say;
+pub mod start;
 mod turns;
 pub mod refused;
 pub mod summary;

@@ -123,25 +123,7 @@ impl Decider<'_> {
     }
 
     pub(crate) fn server_words(&self, body: String, to: To, cause: &Cause, tags: Vec<String>) -> Posted {
-        Posted {
-            from: ParticipantId::moothall(),
-            kind: Kind::Agent,
-            to,
-            body,
-            mentions: Vec::new(),
-            depth: cause.depth,
-            typed_at: None,
-            unproven: false,
-            unasked: cause.unproven,
-            reply_to: Some(cause.clone()),
-            turn: None,
-            tags,
-            via: true,
-            queued: false,
-            published: None,
-            error: None,
-            fingerprint: 0,
-        }
+        Posted { to, depth: cause.depth, unasked: cause.unproven, reply_to: Some(cause.clone()), tags, ..Posted::of_server(body) }
     }
 
     fn post_as_agent(&mut self, post: Post) -> Result<(), Rejection> {
@@ -175,7 +157,7 @@ impl Decider<'_> {
         }
     }
 
-    fn silence_of(&self, id: &ParticipantId) -> Option<(KeptBecause, &'static str, &'static str)> {
+    pub(crate) fn silence_of(&self, id: &ParticipantId) -> Option<(KeptBecause, &'static str, &'static str)> {
         if self.state.archived {
             return Some((KeptBecause::Archived, "thread_archived", "This conversation is archived."));
         }

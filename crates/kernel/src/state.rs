@@ -10,6 +10,7 @@ use crate::participant::{Kind, Participant};
 use crate::permission::{Settled, Settlement, Waiting};
 use crate::policy::Policy;
 use crate::refused::Refusals;
+use crate::start::OpenStart;
 use crate::summary::{Summaries, Summary};
 use crate::time::{Millis, Timestamp};
 
@@ -100,6 +101,8 @@ pub struct Floor {
     pub(crate) ended: VecDeque<(TurnNo, ParticipantId)>,
     /// What came of the latest permissions, so that late answers hear of it.
     pub(crate) settled: VecDeque<Settled>,
+    /// Programs that agents asked to have started, and that nothing came of yet.
+    pub(crate) starts: BTreeMap<PermissionId, OpenStart>,
     /// Who spoke last in a round, for `round_robin`.
     pub(crate) last_speaker: Option<ParticipantId>,
 }

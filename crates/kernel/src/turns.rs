@@ -222,13 +222,15 @@ impl Decider<'_> {
     /// A person's words mean one option, and the first answer counts.
     pub(crate) fn answer_permission(&mut self, permission: &PermissionId, given: &str, by: &Actor) -> Result<(), Rejection> {
         self.check_human(by)?;
-        let waiting = self.state.open_turns().find_map(|turn| turn.permissions.get(permission));
-        let Some(waiting) = waiting else { return Err(self.settled(permission)) };
+        let of_turn = self.state.open_turns().find_map(|turn| turn.permissions.get(permission));
+        let of_start = self.state.floor.starts.get(permission).and_then(|open| open.waiting());
+        let Some(waiting) = of_turn.or(of_start) else { return Err(self.settled(permission)) };
         let chosen =
             choose(&waiting.options, given).map_err(|fault| Rejection::new(Refusal::Invalid, "unknown_option", format!("{fault}.")))?;
         let label = Some(chosen.label.clone()).filter(|label| *label != chosen.id);
         let option = chosen.id.clone();
         self.emit(Event::PermissionAnswered { permission: permission.clone(), by: by.id.clone(), option, label });
+        self.settle_refused_start(permission, Some(&by.id));
         Ok(())
     }
 

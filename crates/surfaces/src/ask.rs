@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use moothall_engine::access::{Caller, Denied, Over};
 use moothall_engine::hall::{Hall, Idempotency};
-use moothall_engine::sessions::{self, Adopt, Asker, Excerpt, Eyes, Link, LinkState, Member, Message, NewObserved, Sessions, Status};
-use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_engine::sessions::{self, Adopt, Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Member, Message, NewObserved, Sessions, Status};
+use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use serde_json::{Map, Value};
 
 use crate::caller;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::request::{Body, text_of};
+use crate::request::{Body, stream_id, text_of};
 use crate::wire::{LinkAnswer, LinkEntry, LinkList, MessageSent, ProgramEntry, SessionDataAnswer, SessionEntry, SessionList, session_at};
 
 /// Most arguments of a program, and the longest of them in bytes.
@@ -18,9 +18,6 @@ const ARGS_MAX: usize = 64;
 const ARG_BYTES_MAX: usize = 8 * 1024;
 /// Most members that are asked for at once.
 const MEMBERS_MAX: usize = 200;
-/// What an agent may not by itself.
-const START: &str =
-    "start this (agents by themselves only clients with `startable_by_agents`, without arguments, in the folders of `[sessions]`)";
 /// Longest message, in bytes: as much as an agent may say at once.
 const MESSAGE_BYTES_MAX: usize = 256 * 1024;
 
@@ -61,8 +58,22 @@ pub fn list(hall: &Hall, asks: &Caller, ended: bool) -> ApiResult<SessionList> {
     Ok(SessionList { sessions: seen.map(SessionEntry::from).collect(), programs: programs.collect() })
 }
 
-/// Starts a program, or takes over one that runs.
-pub async fn start(hall: &Hall, asks: &Caller, fields: &Map<String, Value>, key: Option<Idempotency>) -> ApiResult<Status> {
+/// What came of asking for a program to be started.
+pub enum Start {
+    /// It runs, and what was to be said to it is still to be said.
+    Runs(Box<Status>, FirstWords),
+    /// A person is asked first, here and under this permission, about all of it.
+    Asked(StreamId, PermissionId),
+}
+
+/// Starts a program, or takes over one that runs; asks a person first where an agent may not by itself.
+pub async fn start(
+    hall: &Hall,
+    asks: &Caller,
+    fields: &Map<String, Value>,
+    first: FirstWords,
+    key: Option<Idempotency>,
+) -> ApiResult<Start> {
     let by = caller::actor(asks, text_of(fields, "from")?)?;
     let client = required(fields, "client")?.to_owned();
     let name = owned(fields, "name")?;
@@ -74,15 +85,38 @@ pub async fn start(hall: &Hall, asks: &Caller, fields: &Map<String, Value>, key:
         if ["cwd", "args"].iter().any(|key| fields.get(*key).is_some_and(|value| !value.is_null())) {
             return Err(invalid("A program that runs already has its folder and arguments: leave 'cwd' and 'args' out with 'adopt'."));
         }
-        return Ok(sessions.observe_once(NewObserved { adopt: adoption(adopt, client)?, name, by }, key).await?);
+        let adopted = sessions.observe_once(NewObserved { adopt: adoption(adopt, client)?, name, by }, key).await?;
+        return Ok(Start::Runs(Box::new(adopted), first));
     }
     let (cwd, args) = (folder(text_of(fields, "cwd")?).await?, arguments(fields.get("args"))?);
     let mut new = sessions::NewSession { client, cwd, args, name, by, session: asks.session().cloned() };
     if asks.is_agent() {
-        let alone = sessions.starts_alone(&new).ok_or(Denied::Person(START))?;
-        new.cwd = alone;
+        match sessions.starts_alone(&new) {
+            Some(folder) => new.cwd = folder,
+            None => return ask_for(hall, asks, fields, &new, first).await,
+        }
     }
-    Ok(sessions.start_once(new, key).await?)
+    Ok(Start::Runs(Box::new(sessions.start_once(new, key).await?), first))
+}
+
+/// Asks people whether an agent's program may be started.
+async fn ask_for(
+    hall: &Hall,
+    asks: &Caller,
+    fields: &Map<String, Value>,
+    new: &sessions::NewSession,
+    first: FirstWords,
+) -> ApiResult<Start> {
+    if first.text.as_ref().is_some_and(|text| text.len() > MESSAGE_BYTES_MAX) {
+        return Err(ApiError::new(Code::TooLarge, "The message is too long to be shown to a person. Put it into a file and say where."));
+    }
+    let unknown = || ApiError::plain(Code::NotFound);
+    let thread = match text_of(fields, "thread")? {
+        Some(word) => Some(stream_id(word).filter(|thread| asks.reach.includes(thread)).ok_or_else(unknown)?),
+        None => None,
+    };
+    let (room, permission) = hall.sessions()?.ask_start(thread.as_ref(), new, first).await?;
+    Ok(Start::Asked(room, permission))
 }
 
 fn adoption(given: &Value, client: String) -> ApiResult<Adopt> {

@@ -32,6 +32,8 @@ fn needs(command: &Command) -> Vec<Need> {
         | Command::Lost { .. }
         | Command::Summarise { .. }
         | Command::AskPermission { .. }
+        | Command::AskStart { .. }
+        | Command::StartDone { .. }
         | Command::WithdrawPermission { .. }
         | Command::Tick
         | Command::Resume { .. }
@@ -98,6 +100,8 @@ fn wakes(command: &Command) -> bool {
         | Command::Lost { .. }
         | Command::Summarise { .. }
         | Command::AskPermission { .. }
+        | Command::AskStart { .. }
+        | Command::StartDone { .. }
         | Command::WithdrawPermission { .. }
         | Command::Tick
         | Command::Resume { .. }

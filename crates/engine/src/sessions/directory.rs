@@ -295,15 +295,7 @@ impl Sessions {
             Begun::Lives(status) => return Ok(*status),
             Begun::No(key) => key,
         };
-        let cwd = if new.cwd.as_os_str().is_empty() { host.home(&new.client) } else { new.cwd.clone() };
-        if !cwd.is_absolute() || !cwd.is_dir() {
-            return Err(SessionError::Invalid(format!("{} is no folder here; give an absolute path of one.", cwd.display())));
-        }
-        if !host.programs().iter().any(|(client, _)| *client == new.client) {
-            let known: Vec<_> = host.programs().into_iter().map(|(client, _)| client).collect();
-            return Err(SessionError::Invalid(format!("There is no program {:?}; there are: {}.", new.client, known.join(", "))));
-        }
-        self.check_family(&new.starter())?;
+        let cwd = self.check_start(&new)?;
         let token = fresh_token();
         let mut session = self
             .found(Founding {
@@ -331,6 +323,22 @@ impl Sessions {
             Ok(pane) => self.settle_in(&mut session, pane).await,
             Err(fault) => self.never_began(session, fault).await,
         }
+    }
+
+    /// Whether this can be started, as far as that is known before: the folder in which it would work.
+    pub(super) fn check_start(&self, new: &NewSession) -> Result<PathBuf, SessionError> {
+        let host = self.host()?;
+        let cwd = if new.cwd.as_os_str().is_empty() { host.home(&new.client) } else { new.cwd.clone() };
+        if !cwd.is_absolute() || !cwd.is_dir() {
+            return Err(SessionError::Invalid(format!("{} is no folder here; give an absolute path of one.", cwd.display())));
+        }
+        if !host.programs().iter().any(|(client, _)| *client == new.client) {
+            let known: Vec<_> = host.programs().into_iter().map(|(client, _)| client).collect();
+            return Err(SessionError::Invalid(format!("There is no program {:?}; there are: {}.", new.client, known.join(", "))));
+        }
+        self.check_family(&new.starter())?;
+        self.check_room()?;
+        Ok(cwd)
     }
 
     /// What came of an earlier try with this key. One that came to nothing frees the key's request to be tried anew, without it: the key
@@ -455,7 +463,7 @@ impl Sessions {
         }
     }
 
-    /// Notes that a session is being started for a participant; `false` when one is already.
+    /// Notes that a session is being started for a participant, or for a permission; `false` when one is already.
     pub(super) fn begin_housing(&self, of: (StreamId, ParticipantId)) -> bool {
         self.shared.housing.lock().unwrap_or_else(PoisonError::into_inner).insert(of)
     }

@@ -23,6 +23,7 @@ mod tags;
 mod links;
 mod rooms;
 mod rights;
+mod starts;
 mod messages;
 
 use moothall_kernel::ids::StreamId;
@@ -39,6 +40,7 @@ pub use hooks::{Heard, Hook, HookNews, Permit};
 pub use host::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Reports, SessionHost, View};
 pub use rights::{ClientRights, Eyes};
 pub use rooms::Rooms;
+pub use starts::FirstWords;
 
 /// Names a session: the id of its home.
 pub type SessionId = StreamId;

@@ -14,6 +14,7 @@
 //! archive · unarchive · stop · cancel codex · pass codex [writer] · offline a b · online · publish · harvest-close
 //! gather rhythm=r breath=1,1,1 beats=3 interval=60 last=20 hearing=on_turn
 //! ask codex rm -rf · allow user yes           (permissions)
+//! ask-start codex claude --model x · start-done claude-2 · start-fails why
 //! writer sums 12: words  a summary of what took effect up to 12 (`12@9`: made of what stood in the log at 9)
 //! budget hall turns=3 unattended=2 money=500   limits of hall, conversation, agent or principal (money in millionths)
 //! raise turns=2 micros=100 for=3600            raises the conversation's budget · codex spends 400: words   an answer with its cost
@@ -32,6 +33,7 @@ use moothall_kernel::event::{Event, Fault, To, Usage};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Kind, OnLost, Part, Profile, Runtime};
+use moothall_kernel::start::{StartOutcome, StartRequest};
 use moothall_kernel::permission::{OptionKind, PermissionOption, Question, Withdrawn};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
@@ -285,6 +287,26 @@ fn command(player: &Player, by: Actor, verb: &str, rest: &[&str]) -> Result<Comm
             question: Box::new(Question::new(rest[1..].join(" "), options())),
             within: Millis::from_secs(600),
         },
+        ("ask-start", who) => Command::AskStart {
+            permission: PermissionId::new("p1"),
+            by: Actor::named(who),
+            start: Box::new(StartRequest {
+                client: rest.get(1).copied().unwrap_or("claude").into(),
+                args: rest.iter().skip(2).map(|arg| (*arg).to_owned()).collect(),
+                folder: "/src".into(),
+                name: None,
+                message: None,
+                direct: false,
+            }),
+            within: Millis::from_secs(600),
+        },
+        ("start-done", name) => Command::StartDone {
+            permission: PermissionId::new("p1"),
+            outcome: StartOutcome::Started { session: "s1".into(), name: name.into(), unsaid: None },
+        },
+        ("start-fails", _) => {
+            Command::StartDone { permission: PermissionId::new("p1"), outcome: StartOutcome::Failed { why: rest.join(" ") } }
+        }
         ("allow", who) => Command::AnswerPermission {
             permission: PermissionId::new("p1"),
             option: if rest.len() > 1 { rest[1..].join(" ") } else { "yes".into() },

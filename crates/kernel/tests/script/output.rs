@@ -3,6 +3,7 @@
 use moothall_kernel::Conversation;
 use moothall_kernel::event::{Change, Event, Fault, Outcome, Posted, To, TurnKind};
 use moothall_kernel::gathering::GatheringEvent;
+use moothall_kernel::start::StartOutcome;
 use serde::Serialize;
 
 /// The wire word of a plain enum.
@@ -55,6 +56,15 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
         }
         Event::PermissionWithdrawn { because, .. } => format!("permission withdrawn: {because:?}"),
         Event::PermissionExpired { .. } => "permission expired".into(),
+        Event::StartRequested { participant, action, folder, .. } => {
+            format!("{participant} asks: {} in {}", short(action), folder.as_deref().unwrap_or("?"))
+        }
+        Event::StartSettled { participant, outcome, .. } => match outcome {
+            StartOutcome::Started { name, .. } => format!("what {participant} asked for runs as {name}"),
+            StartOutcome::Failed { why } => format!("what {participant} asked for could not be started: {why}"),
+            StartOutcome::Refused { by } => format!("{by} refused what {participant} asked for"),
+            StartOutcome::Expired => format!("nobody answered what {participant} asked for"),
+        },
         Event::Stopped { by } => format!("stopped by {by}"),
         Event::BudgetSpent { spent, currency, .. } => format!("{} until {}", spent.sentence(currency), spent.until),
         Event::Held { guard } => format!("held: {}", word(guard)),

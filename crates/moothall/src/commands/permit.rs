@@ -19,6 +19,9 @@ pub struct Asked {
     pub permission: String,
     /// The number of the event that asks.
     pub number: u64,
+    /// The turn that waits for it; nothing where the agent goes on meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
     /// Who asks.
     pub participant: String,
     /// The exact action.
@@ -58,6 +61,8 @@ pub enum News {
     Requested {
         /// Its id.
         permission: String,
+        /// The turn that waits for it.
+        turn: Option<String>,
         /// Who asks.
         participant: String,
         /// The exact action.
@@ -85,6 +90,19 @@ pub enum News {
         /// Which.
         permission: String,
     },
+    /// A program that an agent had asked to have started: what came of it.
+    Settled {
+        /// Which.
+        permission: String,
+        /// Who had asked.
+        participant: String,
+        /// `started`, `failed`, `refused` or `expired`.
+        outcome: String,
+        /// What it is called, where it runs.
+        name: Option<String>,
+        /// Why it could not be started.
+        why: Option<String>,
+    },
     /// It is not asked any more.
     Withdrawn {
         /// Which.
@@ -101,6 +119,7 @@ impl News {
             News::Requested { permission, .. }
             | News::Answered { permission, .. }
             | News::Expired { permission }
+            | News::Settled { permission, .. }
             | News::Withdrawn { permission, .. } => *permission == asked.permission,
         }
     }
@@ -116,7 +135,8 @@ pub fn news(envelope: &Envelope) -> Option<News> {
 /// # Errors
 /// No server, or its refusal.
 pub async fn heard(client: &Client, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
-    let Some(oldest) = state.state.turns.iter().map(|turn| turn.cause.seq).min() else { return Ok(Vec::new()) };
+    let turns = state.state.turns.iter().map(|turn| turn.cause.seq);
+    let Some(oldest) = turns.chain(state.state.starts.iter().map(|start| start.seq)).min() else { return Ok(Vec::new()) };
     let mut page = after(client, &state.thread, oldest.saturating_sub(1), Wanted::Trace, |envelope| envelope.kind == "permission").await?;
     page.events.retain(|envelope| envelope.seq <= state.head);
     Ok(page.events)
@@ -130,9 +150,10 @@ impl Open {
     /// Takes what an event says.
     pub fn take(&mut self, number: u64, news: &News) {
         match news {
-            News::Requested { permission, participant, action, complete, options, folder, look } => self.0.push(Asked {
+            News::Requested { permission, turn, participant, action, complete, options, folder, look } => self.0.push(Asked {
                 permission: permission.clone(),
                 number,
+                turn: turn.clone(),
                 participant: participant.clone(),
                 action: action.clone(),
                 complete: *complete,
@@ -140,7 +161,10 @@ impl Open {
                 folder: folder.clone(),
                 look: look.clone(),
             }),
-            News::Answered { permission, .. } | News::Expired { permission } | News::Withdrawn { permission, .. } => {
+            News::Answered { permission, .. }
+            | News::Expired { permission }
+            | News::Settled { permission, .. }
+            | News::Withdrawn { permission, .. } => {
                 self.0.retain(|asked| asked.permission != *permission);
             }
         }
@@ -153,7 +177,7 @@ impl Open {
 
     /// What a turn that is over had asked for is of no interest any more.
     pub fn forget(&mut self, participant: &str) {
-        self.0.retain(|asked| asked.participant != participant);
+        self.0.retain(|asked| asked.participant != participant || asked.turn.is_none());
     }
 
     /// The one of this number, or the only one; otherwise what to say about it.
@@ -253,6 +277,7 @@ mod tests {
     fn requested(permission: &str) -> News {
         News::Requested {
             permission: permission.into(),
+            turn: Some("t.1".into()),
             participant: "claude-1".into(),
             action: "rm -r build".into(),
             complete: true,

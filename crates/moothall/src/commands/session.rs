@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 use moothall_kernel::text::for_terminal;
-use moothall_surfaces::wire::{Actor, AttachAnswer, MessageSent, NewMessage, NewSession, SessionActed, SessionEntry, SessionList};
+use moothall_surfaces::wire::{Actor, AttachAnswer, MessageSent, NewMessage, NewSession, SessionActed, SessionEntry, SessionList, StartAnswer};
 
 use super::{Desk, say, width};
 use crate::cli::{Run, Send, Session, Sessions};
@@ -26,10 +26,17 @@ pub async fn run(desk: &Desk, args: &Run) -> Result<(), Fault> {
         name: args.name.clone(),
         ..NewSession::default()
     };
-    let session: SessionEntry = desk.client.post("/sessions", &new).await?;
+    let answer: StartAnswer = desk.client.post("/sessions", &new).await?;
     if desk.paper.json {
-        return desk.paper.object(&session);
+        return desk.paper.object(&answer);
     }
+    let session = match answer {
+        StartAnswer::Started(session) => session,
+        StartAnswer::Asked(asked) => {
+            note(&for_terminal(&asked.message));
+            return desk.paper.line(&for_terminal(&asked.permission));
+        }
+    };
     let (id, name) = (for_terminal(&session.id), for_terminal(&session.name));
     let look = !args.detach && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if look {

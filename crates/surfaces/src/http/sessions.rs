@@ -3,7 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
-use moothall_engine::sessions::{Excerpt, Message, SessionId, Status};
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use moothall_engine::sessions::{Excerpt, FirstWords, Message, SessionId, Status};
 
 use super::App;
 use super::once::once;
@@ -14,7 +16,7 @@ use crate::request::{Body, Params, SessionWord};
 use crate::sse;
 use crate::wire::{
     Actor, AttachAnswer, ErrorBody, MessageSent, NewMessage, NewSession, ScreenAnswer, SessionActed, SessionDataAnswer, SessionEntry,
-    SessionList,
+    SessionList, StartAnswer, StartAsked,
 };
 
 fn find(app: &App, SessionWord(word): &SessionWord) -> ApiResult<Status> {
@@ -29,18 +31,27 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Sess
     Ok(Json(ask::list(&app.hall, params.caller(), params.flag("ended")?.unwrap_or_default())?))
 }
 
-/// Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal already.
+/// Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal already. What an agent may not start by
+/// itself, a person is asked about first: then the answer is 202, and a `permission` event of the thread tells what comes of it.
 #[utoipa::path(post, path = "/sessions", operation_id = "start_session", tag = "sessions", request_body = NewSession,
     params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer.")),
-    responses((status = 200, body = SessionEntry), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Json<SessionEntry>> {
-    body.only(&["client", "cwd", "args", "name", "adopt", "from"])?;
+    responses((status = 200, body = SessionEntry), (status = 202, body = StartAsked), (status = "4XX", body = ErrorBody),
+        (status = "5XX", body = ErrorBody)))]
+pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Response> {
+    body.only(&["client", "cwd", "args", "name", "adopt", "thread", "from"])?;
     let key = body.idempotency(&body.asker()?);
-    once(&app, key.as_ref(), async {
-        let status = ask::start(&app.hall, body.caller(), &body.fields, key.clone()).await?;
-        Ok((status.session.id.clone(), (&status).into()))
+    let Json(answer) = once(&app, key.as_ref(), async {
+        Ok(match ask::start(&app.hall, body.caller(), &body.fields, FirstWords::default(), key.clone()).await? {
+            ask::Start::Runs(status, _) => (status.session.id.clone(), StartAnswer::Started(Box::new((&*status).into()))),
+            ask::Start::Asked(thread, permission) => {
+                let asked = StartAsked::new(&thread, &permission);
+                (thread, StartAnswer::Asked(asked))
+            }
+        })
     })
-    .await
+    .await?;
+    let status = if matches!(answer, StartAnswer::Asked(_)) { StatusCode::ACCEPTED } else { StatusCode::OK };
+    Ok((status, Json(answer)).into_response())
 }
 
 /// One session, also when it is over.

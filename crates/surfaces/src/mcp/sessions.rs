@@ -2,7 +2,7 @@
 
 use moothall_engine::access::Caller;
 use moothall_engine::hall::Hall;
-use moothall_engine::sessions::{Asker, Excerpt, Message};
+use moothall_engine::sessions::{Asker, Excerpt, FirstWords, Message};
 use moothall_kernel::command::Actor;
 use moothall_kernel::ids::ParticipantId;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use super::arguments::Arguments;
 use super::{threads, value};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::not_a_person;
-use crate::wire::{MessageSent, SessionActed, SessionDataAnswer, SessionEntry, SessionList};
+use crate::wire::{MessageSent, SessionActed, SessionDataAnswer, SessionEntry, SessionList, StartAsked};
 use crate::{ask, caller, request};
 
 /// Who calls, under the name of its credential or the one it gives itself. It is never a person.
@@ -79,8 +79,12 @@ pub async fn start(hall: &Hall, caller: &Caller, mut asked: Arguments) -> ApiRes
     {
         asked.0.insert("cwd".into(), json!(status.session.cwd));
     }
-    let status = ask::start(hall, caller, &asked.0, None).await?;
-    let mut answer = json!({ "session": SessionEntry::from(&status) });
+    let first = FirstWords { text: message, direct };
+    let (status, message) = match ask::start(hall, caller, &asked.0, first, None).await? {
+        ask::Start::Runs(status, first) => (status, first.text),
+        ask::Start::Asked(thread, permission) => return value(StartAsked::new(&thread, &permission)),
+    };
+    let mut answer = json!({ "session": SessionEntry::from(&*status) });
     if let Some(message) = message {
         // The session runs whatever becomes of the message, so its failure is told beside it.
         let message = Message { from, to: status.session.id.clone(), text: message, direct, close_link: false };

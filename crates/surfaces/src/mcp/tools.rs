@@ -118,8 +118,9 @@ impl Tool {
                  started."
             }
             Tool::StartSession => {
-                "Starts an agent in a terminal of its own, and says something to it if a message is given. Agents may only where the operator \
-                 lets them: without args, in the folders that they list; otherwise ask a person to start it."
+                "Starts an agent in a terminal of its own, and says something to it if a message is given. What the operator does not let \
+                 agents start by themselves, a person is asked about first: {state: asked, permission, thread} then, and you are told in your \
+                 thread what comes of it."
             }
             Tool::EndSession => {
                 "Ends a session that you started: its program, and its links with fewer than two members left. What it said is kept."
@@ -185,6 +186,7 @@ impl Tool {
             Tool::StartSession => vec![
                 Argument("client", "string", true, "Which program: one of `programs` of list_sessions."),
                 Argument("cwd", "string", false, "The folder it works in, as a whole path; yours where it is missing."),
+                Argument("thread", "string", false, "If you live in no terminal: a thread of yours in which a person can be asked."),
                 Argument("args", "array", false, "More arguments for the program."),
                 Argument("name", "string", false, "What it shall be called."),
                 Argument("message", "string", false, "What to say to it once it takes input."),

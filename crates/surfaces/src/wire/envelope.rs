@@ -4,6 +4,7 @@ use moothall_kernel::budget::{Measure, Spent};
 use moothall_kernel::event::{Cause, Event, Posted, Recorded, To};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::permission::Withdrawn;
+use moothall_kernel::start::StartOutcome;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -203,7 +204,9 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         Event::PermissionRequested { .. }
         | Event::PermissionAnswered { .. }
         | Event::PermissionExpired { .. }
-        | Event::PermissionWithdrawn { .. } => Face::new("permission", permission(stream, event)),
+        | Event::PermissionWithdrawn { .. }
+        | Event::StartRequested { .. }
+        | Event::StartSettled { .. } => Face::new("permission", permission(stream, event)),
         Event::Gathering(step) => Face::new("gathering", gathering::content(step)),
         Event::TurnGranted { participant, cause, .. } => {
             Face::new("turn", turn_content(stream, event)).only_to(participant).with(Meta::replying(Some(cause)))
@@ -291,6 +294,24 @@ fn permission(stream: &StreamId, event: &Event) -> Value {
                 if let Some(value) = value {
                     content[key] = json!(value);
                 }
+            }
+            content
+        }
+        Event::StartRequested { permission, participant, start, action, options, expires, folder } => json!({
+            "event": "requested", "permission": permission, "turn": null, "participant": participant, "start": start,
+            "action": action, "complete": true, "options": OptionEntry::all(options), "expires": expires.to_string(), "folder": folder,
+        }),
+        Event::StartSettled { permission, participant, start, outcome } => {
+            let (word, facts) = match outcome {
+                StartOutcome::Started { session, name, unsaid } => ("started", json!({"session": session, "name": name, "unsaid": unsaid})),
+                StartOutcome::Failed { why } => ("failed", json!({"why": why})),
+                StartOutcome::Refused { by } => ("refused", json!({"by": by})),
+                StartOutcome::Expired => ("expired", json!({})),
+            };
+            let mut content =
+                json!({"event": "settled", "permission": permission, "participant": participant, "start": start, "outcome": word});
+            if let (Some(content), Value::Object(facts)) = (content.as_object_mut(), facts) {
+                content.extend(facts.into_iter().filter(|(_, value)| !value.is_null()));
             }
             content
         }

@@ -1,7 +1,7 @@
 //! Sessions on the wire: what runs in terminals, what it shows, and what is said to it.
 
 use moothall_engine::sessions::{Sent, SessionData, Status, View};
-use moothall_kernel::ids::{EventId, StreamId};
+use moothall_kernel::ids::{EventId, PermissionId, StreamId};
 use moothall_kernel::permission::PermissionOption;
 use moothall_kernel::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -29,10 +29,46 @@ pub struct NewSession {
     /// The terminal of a program that somebody else started; without `cwd` and `args` then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopt: Option<Adoption>,
+    /// For agents that live in no terminal: the thread, in which they take part, where a person is asked whether this may be started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
     /// Who asks; `user` where it is missing, and the session itself where its token says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
+}
+
+/// Answer of `POST /sessions`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum StartAnswer {
+    /// A person is asked first, status 202.
+    Asked(StartAsked),
+    /// It runs, status 200.
+    Started(Box<SessionEntry>),
+}
+
+/// A person is asked whether a program may be started. What comes of it is told to whoever asked, in the same thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StartAsked {
+    /// `asked`.
+    pub state: String,
+    /// The permission that waits for an answer.
+    pub permission: String,
+    /// The thread in which it is asked.
+    pub thread: String,
+    /// The same in words.
+    pub message: String,
+}
+
+impl StartAsked {
+    /// A permission that waits in a thread.
+    pub fn new(thread: &StreamId, permission: &PermissionId) -> Self {
+        let message = "A person is asked whether this may be started. You are told in your thread what comes of it; go on with something \
+                       else, or end your turn, and do not ask again.";
+        Self { state: "asked".into(), permission: permission.to_string(), thread: thread.to_string(), message: message.into() }
+    }
 }
 
 /// Where a program runs that somebody else started.

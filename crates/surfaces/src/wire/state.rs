@@ -1,6 +1,7 @@
 //! What a thread is like now.
 
 use moothall_kernel::Conversation;
+use moothall_kernel::ids::{ParticipantId, PermissionId, Seq};
 use moothall_kernel::participant::Participant;
 use moothall_kernel::state::Turn;
 use serde::{Deserialize, Serialize};
@@ -49,12 +50,31 @@ pub struct ThreadState {
     pub queue: Vec<CauseRef>,
     /// Turns granted and not ended.
     pub turns: Vec<OpenTurn>,
+    /// Programs that agents ask to have started: each waits for a person's answer.
+    pub starts: Vec<StartRef>,
     /// Who is still to be asked about the current message.
     pub upcoming: Vec<UpcomingEntry>,
     /// Visible agent replies to the current message.
     pub replies: u32,
     /// The most there can be.
     pub replies_max: u32,
+}
+
+/// A permission to start a program, which waits for a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct StartRef {
+    /// Its id.
+    pub permission: String,
+    /// The position of the event that asks.
+    pub seq: u64,
+    /// Who asks.
+    pub participant: String,
+}
+
+impl From<(&PermissionId, Seq, &ParticipantId)> for StartRef {
+    fn from((permission, seq, participant): (&PermissionId, Seq, &ParticipantId)) -> Self {
+        Self { permission: permission.to_string(), seq: seq.0, participant: participant.to_string() }
+    }
 }
 
 /// A switch.
@@ -161,6 +181,7 @@ impl ThreadState {
             participants: ParticipantsState { invited: invited(conversation) },
             queue: conversation.queued().map(CauseRef::from).collect(),
             turns: conversation.open_turns().map(|turn| OpenTurn::of(conversation, turn)).collect(),
+            starts: conversation.starts_asked().map(StartRef::from).collect(),
             upcoming: upcoming.collect(),
             replies,
             replies_max,

@@ -17,6 +17,7 @@ pub const fn why_word(why: Why) -> &'static str {
         Why::Beat => "beat",
         Why::Link => "link",
         Why::Prod => "prod",
+        Why::Outcome => "outcome",
     }
 }
 

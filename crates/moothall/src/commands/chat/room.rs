@@ -191,6 +191,14 @@ impl Room {
                     _ => format!("{asker} does not ask that any more: it was answered at its terminal, or given up"),
                 }))
             }
+            News::Settled { participant, outcome, name, why, .. } => {
+                let asker = who(&participant);
+                Some(Item::Status(match (outcome.as_str(), name, why) {
+                    ("started", Some(name), _) => format!("what {asker} asked for runs as {name}"),
+                    ("failed", _, Some(why)) => format!("what {asker} asked for could not be started: {why}"),
+                    _ => return None,
+                }))
+            }
             News::Expired { .. } => {
                 let asker = asked.map_or_else(|| "somebody".to_owned(), |asked| who(&asked.participant));
                 Some(Item::Status(format!("nobody answered {asker} in time")))

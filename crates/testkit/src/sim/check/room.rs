@@ -182,6 +182,8 @@ impl Room {
             | Event::PermissionAnswered { .. }
             | Event::PermissionExpired { .. }
             | Event::PermissionWithdrawn { .. }
+            | Event::StartRequested { .. }
+            | Event::StartSettled { .. }
             | Event::Resumed { .. }
             | Event::BudgetSpent { .. }
             | Event::Redacted { .. }
