@@ -11,8 +11,8 @@ use crate::gathering::GatheringPlan;
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Address, AgentFacts, Kind, Part, Profile};
 use crate::permission::{Question, Withdrawn};
-use crate::start::{StartOutcome, StartRequest};
 use crate::policy::Policy;
+use crate::start::{StartOutcome, StartRequest};
 use crate::time::Millis;
 
 /// Who asks: an id, whether the server knows it to be a person, and whether anything proves that it is who it says.

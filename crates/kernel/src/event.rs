@@ -8,8 +8,8 @@ use crate::gathering::GatheringEvent;
 use crate::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::participant::{Address, AgentFacts, Kind, Part, Profile};
 use crate::permission::{PermissionOption, Withdrawn};
-use crate::start::{StartOutcome, StartRequest};
 use crate::policy::Policy;
+use crate::start::{StartOutcome, StartRequest};
 use crate::time::{Millis, Timestamp};
 
 /// An event at its place in a stream.

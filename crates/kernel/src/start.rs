@@ -157,13 +157,7 @@ impl Conversation {
 
 impl Decider<'_> {
     /// An agent asks to have a program started. What it asks already is not asked twice.
-    pub(crate) fn ask_start(
-        &mut self,
-        permission: PermissionId,
-        by: &Actor,
-        start: StartRequest,
-        within: Millis,
-    ) -> Result<(), Rejection> {
+    pub(crate) fn ask_start(&mut self, permission: PermissionId, by: &Actor, start: StartRequest, within: Millis) -> Result<(), Rejection> {
         if !self.state.participant(&by.id).is_some_and(|asker| asker.is_agent()) {
             let message = format!("{} is no agent of this conversation. Name one in which it takes part.", by.id);
             return Err(Rejection::new(Refusal::Conflict, "not_a_participant", message).about(&by.id));
@@ -176,7 +170,7 @@ impl Decider<'_> {
         }
         if self.state.floor.starts.len() >= STARTS_MAX {
             let message = format!("{STARTS_MAX} requests to start something wait here already. Wait for a person to answer them.");
-            return Err(Rejection::new(Refusal::Conflict, "too_many_requests", message).about(&by.id));
+            return Err(Rejection::new(Refusal::Conflict, "too_many_starts", message).about(&by.id));
         }
         let Question { action, partial, options, folder, .. } = start.question().shown();
         if partial {

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use moothall_engine::access::{Caller, Denied, Over};
 use moothall_engine::hall::{Hall, Idempotency};
-use moothall_engine::sessions::{self, Adopt, Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Member, Message, NewObserved, Sessions, Status};
+use moothall_engine::sessions::{
+    self, Adopt, Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Member, Message, NewObserved, Sessions, Status,
+};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use serde_json::{Map, Value};
 

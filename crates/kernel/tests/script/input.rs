@@ -33,9 +33,9 @@ use moothall_kernel::event::{Event, Fault, To, Usage};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Kind, OnLost, Part, Profile, Runtime};
-use moothall_kernel::start::{StartOutcome, StartRequest};
 use moothall_kernel::permission::{OptionKind, PermissionOption, Question, Withdrawn};
 use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::start::{StartOutcome, StartRequest};
 use moothall_kernel::time::Millis;
 use serde_json::Value;
 

@@ -5,7 +5,9 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 use moothall_kernel::text::for_terminal;
-use moothall_surfaces::wire::{Actor, AttachAnswer, MessageSent, NewMessage, NewSession, SessionActed, SessionEntry, SessionList, StartAnswer};
+use moothall_surfaces::wire::{
+    Actor, AttachAnswer, MessageSent, NewMessage, NewSession, SessionActed, SessionEntry, SessionList, StartAnswer,
+};
 
 use super::{Desk, say, width};
 use crate::cli::{Run, Send, Session, Sessions};

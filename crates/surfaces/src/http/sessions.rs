@@ -2,9 +2,9 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::response::Response;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
+use axum::response::Response;
 use moothall_engine::sessions::{Excerpt, FirstWords, Message, SessionId, Status};
 
 use super::App;

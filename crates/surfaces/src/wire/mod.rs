@@ -35,8 +35,8 @@ pub use link::{LinkAnswer, LinkEntry, LinkList, LinkMember, NewLink, NewLinkMemb
 pub use requests::{Actor, McpMessage, NewEvent, NewMeta, NewPresence, NewThread};
 pub use search::{SearchAnswer, SearchHit, SnippetPiece};
 pub use session::{
-    Adoption, AttachAnswer, DialogEntry, MessageSent, NewAnswer, NewMessage, NewSession, OptionEntry, PermissionAnswered, ProgramEntry, StartAnswer, StartAsked,
-    ScreenAnswer, SessionActed, SessionDataAnswer, SessionEnd, SessionEntry, SessionList,
+    Adoption, AttachAnswer, DialogEntry, MessageSent, NewAnswer, NewMessage, NewSession, OptionEntry, PermissionAnswered, ProgramEntry,
+    ScreenAnswer, SessionActed, SessionDataAnswer, SessionEnd, SessionEntry, SessionList, StartAnswer, StartAsked,
 };
 pub use state::{DiscussionState, InvitedEntry, OpenTurn, ParticipantsState, SwitchState, ThreadState, ThreadStateAnswer, UpcomingEntry};
 pub use turn::{TurnContext, TurnEntry, TurnEvent, TurnList, WireFault, WireUsage, turn_id};

@@ -91,16 +91,18 @@ async fn an_agent_starts_others_only_where_the_operator_lets_it_and_without_argu
     std::fs::create_dir(&inside).unwrap();
     std::os::unix::fs::symlink(outside.path(), work.path().join("link")).unwrap();
     let count = stage.count();
-    let refusals = [
+    let asked = [
         json!({"client": "demo", "cwd": outside.path()}),
         json!({"client": "demo", "cwd": work.path().join("link")}),
         json!({"client": "demo", "cwd": work.path().join("inside/../..")}),
         json!({"client": "demo", "cwd": inside, "args": ["--dangerously-skip-permissions"]}),
-        json!({"client": "demo", "adopt": {"socket": "default", "pane": "%7"}}),
     ];
-    for body in refusals {
-        assert_eq!(code(&server.post_as(&ada, "/sessions", body.clone()).await), (403, "forbidden"), "{body}");
+    for body in asked {
+        let answer = server.post_as(&ada, "/sessions", body.clone()).await;
+        assert_eq!((answer.0, &answer.1["state"]), (202, &json!("asked")), "{body}: {}", answer.1);
     }
+    let adopted = json!({"client": "demo", "adopt": {"socket": "default", "pane": "%7"}});
+    assert_eq!(code(&server.post_as(&ada, "/sessions", adopted).await), (403, "forbidden"));
     assert_eq!(stage.count(), count);
     let started = server.post_as(&ada, "/sessions", json!({"client": "demo", "name": "helper", "cwd": inside})).await;
     assert_eq!((started.0, stage.launched().cwd), (200, inside.canonicalize().unwrap()), "{}", started.1);
@@ -118,6 +120,69 @@ async fn an_agent_starts_others_only_where_the_operator_lets_it_and_without_argu
     assert_eq!(server.post_as(&ada, "/sessions/helper/end", json!({})).await.0, 200);
     assert_eq!(server.post_as(&ada, "/sessions", json!({"client": "demo", "cwd": inside})).await.0, 200, "there is room again");
     assert_eq!(server.post("/sessions", json!({"client": "demo"})).await.0, 403, "nobody starts anything without a credential");
+}
+
+#[tokio::test]
+async fn what_an_agent_may_not_start_a_person_is_asked_about_and_it_is_started_once() {
+    let (server, stage) = Server::with_terminals().await;
+    let home = server.session("ada").await["id"].as_str().unwrap().to_owned();
+    let (ada, work) = (stage.token("ada"), tempfile::tempdir().unwrap());
+    let folder = work.path().canonicalize().unwrap();
+    let before = stage.count();
+    let wanted = json!({"client": "demo", "name": "helper", "cwd": work.path(), "args": ["--model", "x\u{202e}"]});
+    let (status, asked) = server.post_as(&ada, "/sessions", wanted.clone()).await;
+    assert_eq!((status, &asked["thread"]), (202, &json!(home)), "{asked}");
+    let same = server.post_as(&ada, "/sessions", wanted.clone()).await;
+    assert_eq!(same, (202, asked.clone()), "the same wish is the same question");
+    let permission = asked["permission"].as_str().unwrap();
+    let card = server.event(&home, "permission", "requested").await;
+    assert_eq!((&card["turn"], &card["participant"], &card["folder"]), (&json!(null), &json!("ada"), &json!(folder)));
+    assert_eq!(card["action"], "Start demo \"--model\" \"x\\u{202e}\"\nCall it helper", "nothing is hidden");
+    let waits = &server.get(&format!("/threads/{home}/state")).await.1["state"]["starts"];
+    assert_eq!((&waits[0]["permission"], &waits[0]["participant"]), (&json!(permission), &json!("ada")));
+
+    let answer = format!("/permissions/{permission}/answer");
+    let allow = json!({"thread": home, "option": "allow"});
+    assert_eq!(server.post_as(&ada, &answer, allow.clone()).await.0, 403, "not by itself");
+    assert_eq!(stage.count(), before);
+    assert_eq!(server.as_operator(Method::POST, &answer, allow.clone()).await.0, 200);
+    let done = server.event(&home, "permission", "settled").await;
+    assert_eq!((&done["outcome"], &done["name"]), (&json!("started"), &json!("helper")), "{done}");
+    let launched = stage.launched();
+    assert_eq!((stage.count(), launched.cwd, launched.args), (before + 1, folder, vec!["--model".to_owned(), "x\u{202e}".to_owned()]));
+    assert_eq!(server.with(&ada, Method::GET, "/sessions/helper/screen", json!(null)).await.0, 200, "it steers what it had started");
+    let late = server.as_operator(Method::POST, &answer, allow).await;
+    assert_eq!(code(&late), (409, "permission_closed"));
+    assert_eq!(stage.count(), before + 1);
+}
+
+#[tokio::test]
+async fn an_agent_without_a_terminal_says_where_a_person_is_asked_and_hears_a_refusal() {
+    let (server, stage) = Server::with_terminals().await;
+    let made = server
+        .as_operator(
+            Method::POST,
+            "/tokens",
+            json!({"principal": "planner", "kind": "agent",
+        "scopes": ["threads:read", "threads:write", "sessions:drive"]}),
+        )
+        .await
+        .1;
+    let (token, wanted) = (made["token"].as_str().unwrap(), json!({"client": "demo", "cwd": "/"}));
+    let unsaid = server.post_as(token, "/sessions", wanted.clone()).await;
+    assert_eq!(code(&unsaid), (422, "invalid_session"), "{}", unsaid.1);
+    let thread = server.thread("mention_only").await;
+    let there = json!({"client": "demo", "cwd": "/", "thread": thread});
+    let outside = server.post_as(token, "/sessions", there.clone()).await;
+    assert_eq!(code(&outside), (409, "not_a_participant"), "{}", outside.1);
+    server.invite(&thread, "planner", "bot").await;
+    let (status, asked) = server.post_as(token, "/sessions", there).await;
+    assert_eq!((status, &asked["thread"]), (202, &json!(thread)), "{asked}");
+    let answer = format!("/permissions/{}/answer", asked["permission"].as_str().unwrap());
+    assert_eq!(server.as_operator(Method::POST, &answer, json!({"thread": thread, "option": "deny"})).await.0, 200);
+    let refused = server.event(&thread, "permission", "settled").await;
+    assert_eq!((&refused["outcome"], &refused["participant"]), (&json!("refused"), &json!("planner")));
+    assert_eq!(stage.count(), 0);
 }
 
 #[tokio::test]

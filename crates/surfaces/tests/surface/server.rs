@@ -357,6 +357,12 @@ impl Server {
         events
     }
 
+    /// The content of the first event of a kind that says this of itself, once it comes.
+    pub async fn event(&self, thread: &str, kind: &str, says: &str) -> Value {
+        let mut frames = self.stream(&format!("/threads/{thread}/events/stream?after=0")).await;
+        frames.until(|event| event["type"] == kind && event["content"]["event"] == says).await["content"].clone()
+    }
+
     pub async fn turns(&self, thread: &str, query: &str) -> Vec<Value> {
         let (status, answer) = self.get(&format!("/threads/{thread}/turns{query}")).await;
         assert_eq!(status, 200, "{answer}");

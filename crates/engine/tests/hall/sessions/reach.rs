@@ -1,7 +1,13 @@
 //! What the program of a session reaches and may do, over restarts of the server.
 
+use std::collections::BTreeSet;
+
 use moothall_engine::access::{Access, Caller, Mode, Over};
+use moothall_engine::sessions::FirstWords;
 use moothall_kernel::command::{Command, Control};
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::ids::PermissionId;
+use moothall_kernel::start::StartOutcome;
 
 use super::*;
 
@@ -53,4 +59,59 @@ async fn what_a_session_reaches_and_has_started_survives_a_restart_of_the_server
         assert!(room.hall.permit_over(&asks, Over::Steering, own.as_str()).await.is_err(), "{round}: and steers it not");
         room.restart().await;
     }
+}
+
+/// A session asks to have another started, and a person answers.
+async fn ask(room: &Room, asker: &SessionId, option: &str) -> PermissionId {
+    let new = NewSession {
+        client: "claude".into(),
+        cwd: "/".into(),
+        args: vec!["--model".into()],
+        name: Some("child".into()),
+        by: Actor::named("claude"),
+        session: Some(asker.clone()),
+    };
+    let first = FirstWords { text: Some("Read the plan.".into()), direct: true };
+    let (home, permission) = room.sessions().ask_start(None, &new, first).await.unwrap();
+    assert_eq!(home, *asker);
+    let answer = Command::AnswerPermission { permission: permission.clone(), option: option.into(), by: Actor::human("user") };
+    room.hall.submit(asker, answer, None).await.unwrap();
+    permission
+}
+
+async fn outcomes(room: &Room, asker: &SessionId) -> Vec<StartOutcome> {
+    let events = room.hall.read(asker, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+    let outcome = |recorded: Recorded| if let Event::StartSettled { outcome, .. } = recorded.event { Some(outcome) } else { None };
+    events.into_iter().filter_map(outcome).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_allowed_is_started_once_though_the_server_dies_at_once() {
+    let mut room = Room::new().await;
+    let asker = room.start().await;
+    ask(&room, &asker, "allow").await;
+    room.restart().await;
+    let came = eventually(async || Some(outcomes(&room, &asker).await).filter(|came| !came.is_empty())).await;
+    assert!(matches!(came.as_slice(), [StartOutcome::Started { name, unsaid: None, .. }] if name.as_str() == "child"), "{came:?}");
+    for _ in 0..2 {
+        room.restart().await;
+        let living = room.sessions().list(false);
+        let names: BTreeSet<_> = living.iter().map(|status| status.session.name.as_str()).collect();
+        assert_eq!((living.len(), names), (2, ["claude", "child"].into()));
+    }
+    let child = room.sessions().find("child").unwrap().session.id;
+    assert!(room.takes(&child, 1).await.starts_with("claude (1):\n\nRead the plan.\n"));
+    let told = room.takes(&asker, 1).await;
+    assert!(told.starts_with("moothall:\n\nclaude asked to start claude in /. It runs as child (session "), "{told}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_refused_is_not_started_and_the_asker_hears_it() {
+    let room = Room::new().await;
+    let asker = room.start().await;
+    ask(&room, &asker, "deny").await;
+    assert_eq!(outcomes(&room, &asker).await, [StartOutcome::Refused { by: "user".into() }]);
+    let told = room.takes(&asker, 1).await;
+    assert!(told.starts_with("moothall:\n\nclaude asked to start claude in /. user refused it."), "{told}");
+    assert_eq!(room.sessions().list(true).len(), 1);
 }
