@@ -108,7 +108,7 @@ fn floor() -> f64 {
     let mut now = Timestamp::from_millis(1_763_700_000_000);
     let mut decide = |state: &mut Conversation, command| {
         now = now + Millis(1);
-        state.handle(now, command, &Facts::default()).unwrap();
+        state.decide(now, command, &Facts::default());
     };
     decide(&mut state, Command::Create { name: "floor".into(), policy: policy(), by: Actor::human("user") });
     decide(&mut state, invites(&registry()));
@@ -150,7 +150,7 @@ async fn write(log: &MemoryLog, stream: &StreamId, invites: Command) {
     let mut state = Conversation::new(stream.clone());
     let mut events = Vec::new();
     for command in [Command::Create { name: "bench".into(), policy: policy(), by: Actor::human("user") }, invites] {
-        events.extend(state.handle(SystemClock.now(), command, &Facts::default()).unwrap());
+        events.extend(state.decide(SystemClock.now(), command, &Facts::default()).events);
     }
     let catalog = Catalog {
         title: "bench".into(),

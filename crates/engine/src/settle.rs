@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use moothall_kernel::budget::Charge;
 use moothall_kernel::command::{Command, Facts, Refusal, Rejection};
-use moothall_kernel::decide::Decision;
+use moothall_kernel::decide::{Decision, Unkept};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::Seq;
 use moothall_kernel::time::{Millis, Timestamp};
@@ -189,19 +189,16 @@ impl Live {
     }
 
     fn decide_one(&mut self, now: Timestamp, command: &Command, decided: &mut Decided) -> Verdict {
-        let Decision { verdict, charges } = self.decide_paid(now, command, &decided.events);
+        let Decision { events, outcome, charges, unkept } = self.decide_paid(now, command, &decided.events);
+        let first = events.first().cloned();
+        decided.events.extend(events);
         decided.charges.extend(charges);
-        match verdict {
-            Ok(new) => {
-                let event = new.first().cloned();
-                decided.events.extend(new);
-                Ok(self.answer_with(event))
-            }
-            Err(rejection) => {
-                decided.events.extend(rejection.kept.iter().cloned());
-                self.count_unkept(&rejection);
-                Err(HallError::Rejected(Box::new(rejection)))
-            }
+        if let Some(unkept) = unkept {
+            self.count_unkept(unkept);
+        }
+        match outcome {
+            Ok(()) => Ok(self.answer_with(first)),
+            Err(rejection) => Err(HallError::Rejected(Box::new(rejection))),
         }
     }
 
@@ -227,12 +224,10 @@ impl Live {
     }
 
     /// Notes words that nobody keeps, until an event tells of them. What a restart forgets of that is only how many there were.
-    fn count_unkept(&mut self, rejection: &Rejection) {
-        if let (Some(participant), Some(bytes)) = (&rejection.participant, rejection.unkept) {
-            let (count, sum) = self.unkept.entry(participant.clone()).or_default();
-            *count += 1;
-            *sum += bytes;
-        }
+    fn count_unkept(&mut self, unkept: Unkept) {
+        let (count, sum) = self.unkept.entry(unkept.participant).or_default();
+        *count += 1;
+        *sum += unkept.bytes;
     }
 
     /// Forgets what an event has told.

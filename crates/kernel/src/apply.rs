@@ -1,17 +1,15 @@
 //! How events change a conversation: [`Conversation::apply`], and nothing else.
 
 use crate::event::{Cause, Change, Event, Outcome, Posted, Recorded, TurnKind, Usage, WhyNot};
+use crate::fold::{ENDED_KEPT, FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT, WOKEN_KEPT};
 use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Kind, Participant};
-use crate::permission::{SETTLED_MAX, Settled, Settlement, Waiting};
+use crate::permission::{Settled, Settlement, Waiting};
 use crate::start::{OpenStart, Stage};
-use crate::state::{
-    Contribution, Conversation, Discussion, ENDED_MAX, Guards, PAIR_MAX, REPEAT_WINDOW, Reply, Round, Running, Spoken, Turn,
-};
+use crate::state::{Contribution, Conversation, Discussion, Guards, Reply, Round, Running, Spoken, Turn};
 use crate::summary::Summary;
 use crate::time::{Millis, Timestamp};
-use crate::turns::WAIT_MAX;
 use std::collections::BTreeMap;
 
 impl Conversation {
@@ -74,7 +72,9 @@ impl Conversation {
             Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => {
                 self.apply_started(*turn, *attempt, Running { from_seq: *from_seq, through_seq: *through_seq, started_at: ts }, *deadline);
             }
-            Event::TurnLost { turn, attempt } => self.apply_lost(*turn, *attempt, ts),
+            Event::TurnLost { turn, attempt, expires } => {
+                self.apply_lost(*turn, *attempt, expires.unwrap_or(ts + LOST_WAITS), ts);
+            }
             Event::TurnEnded { turn, outcome, fault, .. } => {
                 self.thaw(*turn, ts);
                 self.settle_all(*turn, ts);
@@ -248,7 +248,7 @@ impl Conversation {
     fn apply_agent_spoke(&mut self, posted: &Posted, cause: Cause, ts: Timestamp) {
         self.guards.exchanges += 1;
         self.guards.recent.push_back(posted.fingerprint);
-        if self.guards.recent.len() > REPEAT_WINDOW {
+        if self.guards.recent.len() > FINGERPRINTS_KEPT {
             self.guards.recent.pop_front();
         }
         self.floor.spent += 1;
@@ -349,7 +349,7 @@ impl Conversation {
         }
         let times = self.guards.pairs.entry((by.clone(), woken.clone())).or_default();
         times.push_back(ts);
-        if times.len() > PAIR_MAX {
+        if times.len() > WOKEN_KEPT {
             times.pop_front();
         }
     }
@@ -376,7 +376,7 @@ impl Conversation {
     fn apply_ended(&mut self, no: TurnNo, outcome: Outcome, told: bool) {
         let Some(turn) = self.floor.turns.remove(&no) else { return };
         self.floor.ended.push_back((no, turn.participant.clone()));
-        if self.floor.ended.len() > ENDED_MAX {
+        if self.floor.ended.len() > ENDED_KEPT {
             self.floor.ended.pop_front();
         }
         let finished = matches!(outcome, Outcome::Spoke | Outcome::Passed);
@@ -405,14 +405,14 @@ impl Conversation {
     }
 
     /// It waits again, with the whole limit of waiting before it: what was left of its time to answer says nothing about that.
-    fn apply_lost(&mut self, no: TurnNo, attempt: u32, ts: Timestamp) {
+    fn apply_lost(&mut self, no: TurnNo, attempt: u32, expires: Timestamp, ts: Timestamp) {
         self.thaw(no, ts);
         self.settle_all(no, ts);
         let Some(turn) = self.floor.turns.get_mut(&no) else { return };
         turn.attempt = attempt + 1;
         turn.summed = Usage::default();
         turn.running = None;
-        turn.deadline = ts + WAIT_MAX;
+        turn.deadline = expires;
     }
 
     fn apply_permission_closed(&mut self, permission: &PermissionId, ts: Timestamp, how: Settlement) {
@@ -434,7 +434,7 @@ impl Conversation {
 
     /// A permission waits no more.
     fn settle(&mut self, settled: Settled) {
-        if self.floor.settled.len() == SETTLED_MAX {
+        if self.floor.settled.len() == SETTLED_KEPT {
             self.floor.settled.pop_front();
         }
         self.floor.settled.push_back(settled);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::budget::Budgets;
 use crate::event::{Cause, Fault, Recorded, To, Usage};
 use crate::gathering::GatheringPlan;
-use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
+use crate::ids::{EventId, ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Address, AgentFacts, Kind, Part, Profile};
 use crate::permission::{Question, Withdrawn};
 use crate::policy::Policy;
@@ -375,17 +375,14 @@ pub struct Rejection {
     pub message: String,
     /// Whom it is about.
     pub participant: Option<ParticipantId>,
-    /// What was appended all the same, so that no words are lost.
-    pub kept: Vec<Recorded>,
-    /// Bytes of the words that were refused and are only to be counted, because too many were kept lately. The caller counts them, and
-    /// gives the sum with [`Facts::unkept`].
-    pub unkept: Option<u64>,
+    /// The event that keeps the refused words, where they are kept.
+    pub kept: Option<EventId>,
 }
 
 impl Rejection {
-    /// A rejection without a trace.
+    /// A rejection.
     pub fn new(refusal: Refusal, code: &'static str, message: impl Into<String>) -> Self {
-        Self { refusal, code, message: message.into(), participant: None, kept: Vec::new(), unkept: None }
+        Self { refusal, code, message: message.into(), participant: None, kept: None }
     }
 
     /// Says whom it is about.

@@ -21,40 +21,44 @@ pub(crate) struct Decider<'a> {
     pub(crate) out: Vec<Recorded>,
     /// What was decided costs this.
     pub(crate) charges: Vec<Charge>,
-    /// Bytes of the words that were neither taken nor kept.
-    pub(crate) unkept: Option<u64>,
+    /// Words that were neither taken nor kept.
+    pub(crate) unkept: Option<Unkept>,
 }
 
 /// What came of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// The events, or why not.
-    pub verdict: Result<Vec<Recorded>, Rejection>,
+    /// What happens, to be appended whatever the outcome is: words that are refused are kept, for instance. Of a command that is taken,
+    /// the first event is the one that answers it; none means that nothing had to change.
+    pub events: Vec<Recorded>,
+    /// Whether the command is taken, or why not.
+    pub outcome: Result<(), Rejection>,
     /// What the events cost, in their order.
     pub charges: Vec<Charge>,
+    /// Refused words that are only counted, because too many were kept lately. The caller adds them up, and gives the sum with
+    /// [`Facts::unkept`](crate::command::Facts::unkept).
+    pub unkept: Option<Unkept>,
+}
+
+/// Words that were refused and are not kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unkept {
+    /// Whose.
+    pub participant: ParticipantId,
+    /// How long they were.
+    pub bytes: u64,
 }
 
 impl Conversation {
-    /// Decides about a command: the events are already applied to `self` when they are returned.
-    ///
-    /// The first event is the one that answers the command; no event means that nothing had to change.
-    ///
-    /// # Errors
-    /// [`Rejection`] when the rules say no. Its `kept` events are applied too, and have to be appended all the same.
-    pub fn handle(&mut self, now: Timestamp, command: Command, facts: &Facts) -> Result<Vec<Recorded>, Rejection> {
-        self.decide(now, command, facts).verdict
-    }
-
-    /// The same, with what it costs.
+    /// Decides about a command. The events are already applied to `self` when they are returned.
     pub fn decide(&mut self, now: Timestamp, command: Command, facts: &Facts) -> Decision {
         let now = now.max(self.last_ts);
         let mut decider = Decider { state: self, now, facts, out: Vec::new(), charges: Vec::new(), unkept: None };
-        let verdict = decider.decide(command).map(|()| decider.settle());
-        let Decider { out, charges, unkept, .. } = decider;
-        match verdict {
-            Ok(()) => Decision { verdict: Ok(out), charges },
-            Err(rejection) => Decision { verdict: Err(Rejection { kept: out, unkept, ..rejection }), charges },
-        }
+        let outcome = decider.decide(command).map(|()| decider.settle());
+        let Decider { state, out: events, charges, unkept, .. } = decider;
+        let kept = || events.iter().find(|recorded| matches!(recorded.event, Event::Kept { .. })).map(|kept| kept.id(&state.stream));
+        let outcome = outcome.map_err(|rejection| Rejection { kept: kept(), ..rejection });
+        Decision { events, outcome, charges, unkept }
     }
 
     /// The time limit of a turn, counted from its start. (Ruling 12.)
@@ -369,11 +373,11 @@ mod tests {
         for (seq, event) in [(1, created), (2, controlled)] {
             state.apply(&Recorded { seq: Seq(seq), ts: now, event });
         }
-        let posted = state.handle(now, Command::Post(Post::new(Actor::named("admin"), "still here")), &facts);
-        assert_eq!(posted.unwrap().len(), 1);
+        let posted = state.decide(now, Command::Post(Post::new(Actor::named("admin"), "still here")), &facts);
+        assert_eq!((posted.outcome, posted.events.len()), (Ok(()), 1));
         let renamed = Profile { nickname: Some("Ada".into()), ..Profile::default() };
         let again = Control::Invite(Invite::new("admin", renamed, AgentFacts::external()));
         let by = Actor::human("user");
-        assert!(state.handle(now, Command::Control { by, controls: vec![again] }, &facts).is_ok());
+        assert_eq!(state.decide(now, Command::Control { by, controls: vec![again] }, &facts).outcome, Ok(()));
     }
 }

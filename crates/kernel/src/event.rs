@@ -530,6 +530,9 @@ pub enum Event {
         turn: TurnNo,
         /// The attempt that was lost.
         attempt: u32,
+        /// When it ends if nothing takes it up.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires: Option<Timestamp>,
     },
     /// The turn is over.
     TurnEnded {
@@ -770,6 +773,44 @@ impl Posted {
 }
 
 impl Event {
+    /// Every kind there is. An event of another kind was written by a newer version.
+    pub const KINDS: [&'static str; 34] = [
+        "created",
+        "renamed",
+        "archived",
+        "unarchived",
+        "controlled",
+        "posted",
+        "foreign",
+        "noticed",
+        "taken",
+        "round_opened",
+        "reaction_opened",
+        "round_closed",
+        "skipped",
+        "turn_granted",
+        "turn_widened",
+        "turn_started",
+        "turn_lost",
+        "turn_ended",
+        "kept",
+        "unkept",
+        "permission_requested",
+        "permission_answered",
+        "permission_expired",
+        "permission_withdrawn",
+        "start_requested",
+        "start_settled",
+        "stopped",
+        "held",
+        "budget_spent",
+        "resumed",
+        "facts_changed",
+        "redacted",
+        "summarised",
+        "gathering",
+    ];
+
     /// Its stable kind, as the store files it.
     pub fn kind(&self) -> &'static str {
         match self {

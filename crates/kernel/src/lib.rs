@@ -16,6 +16,7 @@ pub mod budget;
 pub mod permission;
 pub mod command;
 pub mod gathering;
+mod fold;
 pub mod state;
 mod apply;
 mod mentions;

@@ -180,9 +180,6 @@ pub(crate) enum Settlement {
     TurnOver,
 }
 
-/// How many settled permissions are remembered, for answers that come late.
-pub(crate) const SETTLED_MAX: usize = 64;
-
 /// The words that mean the option of a kind, whatever it is called.
 const ALLOW: &str = "allow";
 const DENY: &str = "deny";

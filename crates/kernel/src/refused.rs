@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::command::{Post, Refusal, Rejection};
-use crate::decide::Decider;
+use crate::decide::{Decider, Unkept};
 use crate::event::{Event, KeptBecause};
 use crate::ids::ParticipantId;
 use crate::time::{Millis, Timestamp};
@@ -95,7 +95,7 @@ impl Decider<'_> {
         } else if begins.is_some() {
             self.emit(Event::Unkept { participant: by.clone(), count: 1, bytes, until: begins });
         } else {
-            self.unkept = Some(bytes);
+            self.unkept = Some(Unkept { participant: by.clone(), bytes });
         }
         room
     }
@@ -123,12 +123,15 @@ mod tests {
         state: Conversation,
         log: Vec<Recorded>,
         now: Timestamp,
+        /// The last refused words were only counted.
+        counted: bool,
     }
 
     impl Room {
         /// With agents who are muted.
         fn with_muted(agents: &[&str]) -> Self {
-            let mut room = Self { state: Conversation::new("r".into()), log: Vec::new(), now: Timestamp::from_millis(1_000) };
+            let mut room =
+                Self { state: Conversation::new("r".into()), log: Vec::new(), now: Timestamp::from_millis(1_000), counted: false };
             let user = || Actor::human("user");
             room.give(Command::Create { name: "r".into(), policy: Policy::default(), by: user() }).unwrap();
             for agent in agents {
@@ -146,12 +149,10 @@ mod tests {
         }
 
         fn give_with(&mut self, command: Command, facts: &Facts) -> Result<(), Rejection> {
-            let (events, answer) = match self.state.handle(self.now, command, facts) {
-                Ok(events) => (events, Ok(())),
-                Err(rejection) => (rejection.kept.clone(), Err(rejection)),
-            };
-            self.log.extend(events);
-            answer
+            let decision = self.state.decide(self.now, command, facts);
+            self.log.extend(decision.events);
+            self.counted = decision.unkept.is_some();
+            decision.outcome
         }
 
         fn says(&mut self, agent: &str, bytes: usize) -> Rejection {
@@ -180,7 +181,7 @@ mod tests {
         let mut room = Room::with_muted(&["a", "b"]);
         for n in 0..50 {
             let refused = room.says("a", 10);
-            assert_eq!((refused.code, refused.unkept.is_some()), ("participant_muted", n > 20), "{n}");
+            assert_eq!((refused.code, room.counted), ("participant_muted", n > 20), "{n}");
             assert_eq!(refused.message.contains("kept in the trace"), n < 20, "{}", refused.message);
         }
         let events = room.log.len();

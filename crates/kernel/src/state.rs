@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::budget::{Account, Spending};
 use crate::event::{Cause, Guard, Recorded, To, TurnKind, Usage, Why};
+use crate::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::participant::{Kind, Participant};
@@ -21,8 +22,8 @@ pub const PAIR_MAX: usize = 20;
 /// The pair guard's window.
 pub const PAIR_WINDOW: Millis = Millis::from_secs(60);
 
-/// How many ended turns are remembered for results that come late.
-pub(crate) const ENDED_MAX: usize = 64;
+// What is not remembered cannot be counted.
+const _: () = assert!(PAIR_MAX <= WOKEN_KEPT && REPEAT_WINDOW <= FINGERPRINTS_KEPT);
 
 /// A conversation's state: participants, floor, guards and cursors, never its history.
 #[derive(Clone, Debug, PartialEq)]

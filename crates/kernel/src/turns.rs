@@ -12,7 +12,7 @@ use crate::text;
 use crate::time::Millis;
 
 /// How long a turn may wait for a runtime to accept it. A busy terminal accepts late, so this is generous.
-pub(crate) const WAIT_MAX: Millis = Millis::from_secs(3600);
+const WAIT_MAX: Millis = Millis::from_secs(3600);
 
 impl Decider<'_> {
     /// Grants a turn, or widens the one that waits. The depth limit is checked here and nowhere else.
@@ -168,7 +168,8 @@ impl Decider<'_> {
         {
             return self.fail(no, Outcome::Failed, Fault::new("over_budget", message), usage);
         }
-        self.emit(Event::TurnLost { turn: no, attempt });
+        let expires = Some(self.now + WAIT_MAX);
+        self.emit(Event::TurnLost { turn: no, attempt, expires });
         let Some(behind) = behind else { return };
         let owes_more = turn.kind == TurnKind::Reply && (behind.kind == TurnKind::Listen || (behind.may_pass && !turn.may_pass));
         if owes_more {

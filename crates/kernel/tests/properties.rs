@@ -137,9 +137,7 @@ impl Table {
     }
 
     fn command(&mut self, command: Command) {
-        let answer = self.state.handle(Timestamp::from_millis(self.now), command, &self.facts);
-        let events = answer.unwrap_or_else(|rejection| rejection.kept);
-        self.log.extend(events);
+        self.log.extend(self.state.decide(Timestamp::from_millis(self.now), command, &self.facts).events);
     }
 
     fn turn(&self, number: usize) -> Option<(TurnNo, u32)> {

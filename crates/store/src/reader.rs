@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use moothall_engine::codec;
+use moothall_engine::codec::{self, Decoded};
 use moothall_engine::ports::{Claim, Delivery, DeliveryState, ListFilter, ListPage, Listed, LogError, PAGE_BYTES_MAX, Page};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
@@ -122,7 +122,7 @@ pub(crate) fn page(conn: &Connection, stream: &StreamId, after: Seq, limit: usiz
             return Ok(page);
         }
         link = stored.check(seq, link).map_err(|reason| damaged(seq, reason))?;
-        stored.add_to(&mut page).map_err(|reason| damaged(seq, reason))?;
+        stored.add_to(&mut page).map_err(|reason| damaged(seq, &reason))?;
     }
     if page.through == place.head && Some(link) != place.link {
         return Err(damaged(last, "the stream's row has another checksum"));
@@ -180,16 +180,15 @@ impl<'a> Stored<'a> {
         fits.then_some(link).ok_or("its checksum does not match")
     }
 
-    fn add_to(&self, page: &mut Page) -> Result<(), &'static str> {
-        let text = |bytes| std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8");
+    fn add_to(&self, page: &mut Page) -> Result<(), String> {
+        let text = |bytes| std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned());
         let envelope = text(self.envelope)?;
         let body = self.body.map(text).transpose()?.map(str::to_owned);
         page.through = self.seq;
         match codec::decode(self.seq, self.ts, envelope, body) {
-            Some(recorded) => page.events.push(recorded),
-            None => {
-                page.newer.get_or_insert_with(|| (self.seq, kind_of(envelope)));
-            }
+            Decoded::Event(recorded) => page.events.push(*recorded),
+            Decoded::Newer(kind) => drop(page.newer.get_or_insert((self.seq, kind))),
+            Decoded::Damaged(reason) => return Err(reason),
         }
         Ok(())
     }
@@ -200,16 +199,6 @@ fn bytes(value: ValueRef<'_>) -> rusqlite::Result<Option<&[u8]>> {
         ValueRef::Null => Ok(None),
         present => Ok(Some(present.as_bytes()?)),
     }
-}
-
-/// The kind that an envelope names: its only key, or all of it where the event has no fields.
-fn kind_of(envelope: &str) -> String {
-    let named = match serde_json::from_str(envelope) {
-        Ok(serde_json::Value::Object(fields)) => fields.into_iter().next().map(|(kind, _)| kind),
-        Ok(serde_json::Value::String(kind)) => Some(kind),
-        Ok(_) | Err(_) => None,
-    };
-    named.unwrap_or_else(|| "?".to_owned())
 }
 
 pub(crate) fn find(conn: &Connection, stream: &StreamId) -> rusqlite::Result<Option<Listed>> {

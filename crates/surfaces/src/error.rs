@@ -8,7 +8,6 @@ use moothall_engine::access::{AccessError, Denied};
 use moothall_engine::hall::HallError;
 use moothall_engine::sessions::SessionError;
 use moothall_kernel::command::{Refusal, Rejection};
-use moothall_kernel::event::Event;
 use moothall_kernel::ids::StreamId;
 
 use crate::json::{JsonFault, JsonFaultKind};
@@ -198,7 +197,7 @@ impl ApiError {
     pub fn of_hall(error: HallError, stream: Option<&StreamId>) -> Self {
         let text = error.to_string();
         let answer = match error {
-            HallError::Rejected(rejection) => Self::of_rejection(&rejection, stream),
+            HallError::Rejected(rejection) => Self::of_rejection(&rejection),
             HallError::NotFound(id) => return Self::no_thread(id.as_str()),
             HallError::KeyReused => Self::plain(Code::KeyReused),
             HallError::Overloaded => Self::plain(Code::Overloaded),
@@ -221,7 +220,7 @@ impl ApiError {
         }
     }
 
-    fn of_rejection(rejection: &Rejection, stream: Option<&StreamId>) -> Self {
+    fn of_rejection(rejection: &Rejection) -> Self {
         let status = match rejection.refusal {
             Refusal::Invalid => 422,
             Refusal::Forbidden => 403,
@@ -231,8 +230,7 @@ impl ApiError {
         };
         let mut error = Self::with_status(status, rejection.code, rejection.message.clone());
         error.detail.participant = rejection.participant.as_ref().map(ToString::to_string);
-        let kept = rejection.kept.iter().find(|recorded| matches!(recorded.event, Event::Kept { .. })).zip(stream);
-        error.detail.kept = kept.map(|(recorded, stream)| recorded.id(stream).to_string());
+        error.detail.kept = rejection.kept.as_ref().map(ToString::to_string);
         error
     }
 }

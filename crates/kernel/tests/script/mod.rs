@@ -6,7 +6,8 @@ mod output;
 use std::sync::Arc;
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Command, Facts, Rejection};
+use moothall_kernel::command::{Command, Facts};
+use moothall_kernel::decide::Decision;
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::{Millis, Timestamp};
@@ -27,17 +28,14 @@ impl Player {
 
     /// Lets the kernel decide, then accepts every turn that may run, as a host with idle agents would.
     pub fn submit(&mut self, command: Command, out: &mut Vec<String>) {
-        match self.decide(command) {
-            Ok(events) => self.tell(events, out),
-            Err(Rejection { code, kept, .. }) => {
-                out.push(format!("refused {code}"));
-                self.tell(kept, out);
-            }
-        }
+        let Decision { events, outcome, .. } = self.decide(command);
+        out.extend(outcome.err().map(|rejection| format!("refused {}", rejection.code)));
+        self.tell(events, out);
         while let Some(run) = self.state.duties().run.into_iter().find(|run| !run.started) {
             let through = self.state.head();
             let started = Command::Started { turn: run.turn, attempt: run.attempt, through };
-            let events = self.decide(started).expect("a start is never refused");
+            let Decision { events, outcome, .. } = self.decide(started);
+            outcome.expect("a start is never refused");
             assert!(!events.is_empty(), "turn {} did not start", run.turn);
             self.tell(events, out);
         }
@@ -45,11 +43,11 @@ impl Player {
     }
 
     /// A decision, and what it costs taken from the budgets.
-    fn decide(&mut self, command: Command) -> Result<Vec<Recorded>, Rejection> {
+    fn decide(&mut self, command: Command) -> Decision {
         let decision = self.state.decide(self.now, command, &self.facts);
         let budgets = Arc::make_mut(&mut self.facts.budgets);
         decision.charges.iter().for_each(|charge| budgets.charge(charge));
-        decision.verdict
+        decision
     }
 
     fn tell(&mut self, events: Vec<Recorded>, out: &mut Vec<String>) {

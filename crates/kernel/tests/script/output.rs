@@ -42,7 +42,7 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
             let again = if *attempt > 1 { format!(" again, attempt {attempt}") } else { String::new() };
             format!("turn {turn} runs{again} ({from_seq}, {through_seq}]")
         }
-        Event::TurnLost { turn, attempt } => format!("turn {turn} lost attempt {attempt}"),
+        Event::TurnLost { turn, attempt, .. } => format!("turn {turn} lost attempt {attempt}"),
         Event::TurnEnded { turn, outcome, fault, .. } => format!("turn {turn} {}{}", ended(*outcome), because(fault.as_ref())),
         Event::Kept { participant, because, body, .. } => format!("kept from {participant}, {}: {}", word(because), short(body)),
         Event::Unkept { participant, count, bytes, until } => {

@@ -107,7 +107,7 @@ impl Batch<'_> {
         let body: Option<String> = row.get(5)?;
         self.bytes += body.as_ref().map_or(0, String::len);
         let (place, ts) = (Seq(counter(row, 2)?), Timestamp::from_millis(row.get(3)?));
-        match codec::decode(place, ts, envelope, body) {
+        match codec::decode(place, ts, envelope, body).event() {
             Some(recorded) => self.event(stream, seq, ts, &recorded.event),
             None => Ok(()),
         }

@@ -6,6 +6,8 @@ use moothall_engine::ports::{AppendError, EventLog, ListFilter, ListPage, LogErr
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::time::Timestamp;
+use moothall_testkit::conformance::Subject;
 use moothall_testkit::conformance::build::{Builder, batch, words};
 use rusqlite::Connection;
 
@@ -51,6 +53,16 @@ async fn an_event_that_changed_is_not_served() {
         let faults = disk.log.verify().await.faults;
         assert!(matches!(&faults[..], [LogError::Damaged { stream, seq: Seq(2), .. }] if stream.as_str() == "a"), "{change}: {faults:?}");
     }
+}
+
+#[tokio::test]
+async fn an_event_of_a_known_kind_that_does_not_read_as_one_is_damage_whatever_its_checksum() {
+    let disk = three_words().await;
+    // Its link is right, and no version ever wrote such a message.
+    disk.append_newer(&"a".into(), Timestamp::from_millis(9), "posted").await;
+    let read = disk.log.read(&"a".into(), Seq(0), 10).await;
+    assert!(matches!(&read, Err(LogError::Damaged { seq: Seq(4), reason, .. }) if reason.contains("does not read as")), "{read:?}");
+    assert_eq!(words(&disk.log.read(&"a".into(), Seq(0), 3).await.unwrap().events), ["one", "two", "three"]);
 }
 
 #[tokio::test]

@@ -237,7 +237,7 @@ impl TurnEvent {
                 through_seq: through_seq.0,
                 deadline: deadline.to_string(),
             },
-            Event::TurnLost { turn, attempt } => TurnEvent::Lost { turn: id(turn), attempt: *attempt },
+            Event::TurnLost { turn, attempt, .. } => TurnEvent::Lost { turn: id(turn), attempt: *attempt },
             Event::TurnEnded { turn, participant, attempt, outcome, fault, usage } => TurnEvent::Ended {
                 turn: id(turn),
                 participant: participant.to_string(),

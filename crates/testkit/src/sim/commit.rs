@@ -77,17 +77,14 @@ impl World {
         let twin = self.rng.chance(5).then(|| host.working.clone());
         let before: BTreeSet<String> = host.working.bindings().map(str::to_owned).collect();
         let last_ts = host.working.last_ts();
-        let answer = host.working.handle(now, request.command.clone(), &facts);
+        let decision = host.working.decide(now, request.command.clone(), &facts);
         if let Some(mut twin) = twin
-            && (twin.handle(now, request.command.clone(), &facts) != answer || twin != host.working)
+            && (twin.decide(now, request.command.clone(), &facts) != decision || twin != host.working)
         {
             return Err(Objection { checker: "determinism", message: format!("{:?} was decided in two ways", request.command) });
         }
         let downtime = host.downtime.take();
-        let (mut events, refused) = match answer {
-            Ok(events) => (events, None),
-            Err(rejection) => (rejection.kept, Some(rejection.code)),
-        };
+        let (mut events, refused) = (decision.events, decision.outcome.err().map(|rejection| rejection.code));
         if self.distort(&mut events, now, last_ts) {
             let host = &mut self.hosts[room];
             host.working = host.committed.clone();

@@ -95,7 +95,7 @@ impl ModelLog {
         let rows = &mut self.streams[batch.room].rows;
         for recorded in &batch.events {
             let body = recorded.event.body().map(str::to_owned);
-            rows.push(codec::decode(recorded.seq, recorded.ts, &codec::envelope(&recorded.event), body));
+            rows.push(codec::decode(recorded.seq, recorded.ts, &codec::envelope(&recorded.event), body).event());
         }
         Ok(())
     }

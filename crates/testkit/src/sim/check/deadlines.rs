@@ -53,13 +53,13 @@ impl Checker for Deadlines {
                 }
                 limit_of(room, *turn).map_or(Ok(()), |limit| within(*deadline, ts, limit))
             }
-            Event::TurnLost { turn, .. } => {
+            Event::TurnLost { turn, expires, .. } => {
                 self.thaw(room, *turn, ts);
                 if let Some(clock) = self.turns.get_mut(turn) {
                     clock.permissions.clear();
-                    clock.deadline = ts + WAIT;
+                    clock.deadline = expires.unwrap_or(ts + WAIT);
                 }
-                Ok(())
+                expires.map_or(Ok(()), |expires| within(expires, ts, WAIT))
             }
             Event::TurnEnded { turn, outcome, .. } => {
                 self.thaw(room, *turn, ts);

@@ -291,7 +291,7 @@ impl Room {
                     }
                 }
             }
-            Event::TurnLost { turn, attempt } => {
+            Event::TurnLost { turn, attempt, .. } => {
                 if let Some(open) = self.turns.get_mut(turn) {
                     open.running = None;
                     open.attempt = attempt + 1;

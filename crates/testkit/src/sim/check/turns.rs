@@ -23,7 +23,7 @@ impl Checker for Turns {
                 other => Err(format!("turn {turn} was widened although it does not wait: {other:?}")),
             },
             Event::TurnStarted { turn, attempt, .. } => started(room, *turn, *attempt),
-            Event::TurnLost { turn, attempt } => match room.turns.get(turn) {
+            Event::TurnLost { turn, attempt, .. } => match room.turns.get(turn) {
                 Some(open) if open.running.is_some() && open.attempt == *attempt => Ok(()),
                 other => Err(format!("attempt {attempt} of turn {turn} was lost although it did not run: {other:?}")),
             },
