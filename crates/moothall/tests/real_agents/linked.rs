@@ -79,8 +79,9 @@ async fn three_programs_answer_a_person_in_one_link_and_hear_each_other() {
         house.model(client).when("the-question", Reply::text(&format!("{client}-has-answered")));
     }
     server.say(&link, "the-question").await;
-    for client in CLIENTS {
-        server.wait_for(&link, 0, |event| event["type"] == "message" && event["from"] == client).await;
+    for (client, session) in CLIENTS.iter().zip(&sessions) {
+        let answered = async || said(&server, &link).await.iter().any(|(from, _)| from == client);
+        until(&server, session, &format!("{client} answers"), answered).await;
     }
     for (reader, session) in CLIENTS.iter().zip(&sessions) {
         for (speaker, number) in CLIENTS.iter().zip(1..).filter(|(speaker, _)| *speaker != reader) {

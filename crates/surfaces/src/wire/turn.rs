@@ -64,7 +64,7 @@ pub enum TurnEvent {
         turn: String,
         /// Who.
         participant: String,
-        /// `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link` or `prod`.
+        /// `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`.
         why: String,
         /// `reply`, or `listen`: what is said then stays in the trace.
         kind: String,
@@ -304,7 +304,7 @@ pub struct TurnContext {
     pub turn: String,
     /// Whose it is.
     pub participant: String,
-    /// `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link` or `prod`.
+    /// `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`.
     pub why: String,
     /// `reply`, or `listen`: what is said then stays in the trace.
     pub kind: String,
@@ -348,7 +348,7 @@ pub struct TurnEntry {
     pub cause: CauseRef,
     /// The human message that all of this goes back to, where there is one.
     pub message: Option<String>,
-    /// Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link` or `prod`.
+    /// Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`.
     pub why: Option<String>,
     /// Why nothing was said: `passed`, `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`.
     pub why_not: Option<String>,
