@@ -812,6 +812,11 @@ export interface components {
             origin: string;
             /** @description What an invite of it starts from. */
             profile: components["schemas"]["WireProfile"];
+            /**
+             * @description The user of the server's computer that its programs run as, where it is not the server's own. A `command` or `terminal` agent
+             *     without it reaches all that the server keeps.
+             */
+            run_as?: string | null;
             /** @description `script`, `command`, `llm`, `terminal` or `remote`. */
             runtime: string;
             /** @description One sentence about it. */
@@ -1607,6 +1612,8 @@ export interface components {
             native?: string | null;
             /** @description `started` by this server, or `observed`: without hooks, so only its screen tells what it says. */
             origin: string;
+            /** @description The user of that computer that its program runs as, where it is not the server's own. */
+            run_as?: string | null;
             /** @description When it began. */
             started_at: string;
             /** @description `starting`, `idle`, `busy`, `asking` or `ended`. */

@@ -107,7 +107,7 @@ impl Program {
 
 fn offered(client: &str, model: &str, summary: String, agent: Arc<dyn Agent>) -> AgentSpec {
     let profile = Profile { client: Some(client.to_owned()), model: Some(model.to_owned()), ..Profile::default() };
-    AgentSpec { client: client.to_owned(), summary, profile, origin: "discovered", agent }
+    AgentSpec { client: client.to_owned(), summary, profile, origin: "discovered", run_as: None, agent }
 }
 
 #[cfg(test)]

@@ -297,6 +297,29 @@ pub enum Command {
         ("moothall hook codex notify \"{}\"", "the JSON as the last argument"),
     ]))]
     Hook(Hook),
+    /// Start a session's program as another user
+    ///
+    /// What the server runs for that, and nobody else.
+    #[command(subcommand, hide = true, after_help = examples(&[
+        ("moothall pane dress", "reads JSON from standard input"),
+        ("moothall pane enter 1000 -- /usr/bin/setpriv --reuid 1000 claude", "in a terminal of the server's"),
+    ]))]
+    Pane(Pane),
+}
+
+/// `pane`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Pane {
+    /// Look and write as the user that the program will run as
+    Dress,
+    /// Give the terminal to that user, and become the program
+    Enter {
+        /// The user's number
+        uid: u32,
+        /// What to become
+        #[arg(last = true, required = true)]
+        words: Vec<OsString>,
+    },
 }
 
 /// `hook`.

@@ -20,6 +20,7 @@ mod markdown;
 mod mcp;
 mod new;
 mod page;
+pub mod pane;
 mod permit;
 mod redact;
 mod said;
@@ -127,6 +128,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         | Command::Man(_)
         | Command::Help(_)
         | Command::Hook(_)
+        | Command::Pane(_)
         | Command::Mcp(_)
         | Command::Join(_) => Ok(()),
     }

@@ -14,6 +14,7 @@ mod access;
 mod manners;
 mod ways;
 mod users;
+mod as_whom;
 mod inside;
 mod long_talk;
 mod archive;
