@@ -134,6 +134,11 @@ impl Account {
         Ok(std::iter::once(setpriv).chain(words.map(str::to_owned)).collect())
     }
 
+    /// Whether a program of this user sees nothing of this variable of the server's.
+    pub fn hides(&self, variable: &str) -> bool {
+        self.hidden().contains(&variable)
+    }
+
     /// Variables that a program of this user must not inherit from what starts it.
     pub(crate) fn hidden(&self) -> &'static [&'static str] {
         if self.is_own { &[] } else { &PLACES }

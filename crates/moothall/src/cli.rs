@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use self::about::{Completions, ConfigAction, ConfigFile, Help, Init, Man, Shell};
+pub use self::about::{Completions, ConfigAction, ConfigFile, Doctor, Help, Init, Man, Shell};
 pub use self::access::{Invitation, Join, KeyOf, NewInvitation, NewToken, Token, TokenId};
 pub use self::export::{Export, ExportFormat};
 pub use self::global::{ColorChoice, Global, command};
@@ -284,8 +284,8 @@ pub enum Command {
     #[command(after_help = examples(&[("moothall help say", ""), ("moothall help exit-codes", ""), ("moothall help environment", "")]))]
     Help(Help),
     /// Check this computer, the configuration and the server
-    #[command(after_help = examples(&[("moothall doctor", ""), ("moothall doctor --config team.toml --json", "")]))]
-    Doctor(Place),
+    #[command(after_help = examples(&[("moothall doctor", ""), ("moothall doctor --ping --server http://127.0.0.1:5111", "")]))]
+    Doctor(Doctor),
     /// Report what a program in a terminal did
     ///
     /// Programs call this, people need not: sessions are started with it as their hook. It reads what the program says from the last

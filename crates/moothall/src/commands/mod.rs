@@ -61,7 +61,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     let paper = Paper::new(global.color, global.json);
     let command = match command {
         Command::Serve(args) => return serve::run(&args, &paper).await,
-        Command::Doctor(args) => return doctor::run(&args, &paper).await,
+        Command::Doctor(args) => return doctor::run(&args, global, &paper).await,
         Command::Verify(args) => return verify::run(&args, &paper).await,
         Command::Backup(args) => return backup::run(&args, &paper).await,
         Command::Init(args) => return init::run(&args, &paper),
