@@ -15,6 +15,7 @@ mod manners;
 mod ways;
 mod users;
 mod as_whom;
+mod doctor;
 mod inside;
 mod long_talk;
 mod archive;
