@@ -315,7 +315,10 @@ export interface paths {
         /** Lists the sessions that live, and the programs that can be started. */
         get: operations["list_sessions"];
         put?: never;
-        /** Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal already. */
+        /**
+         * Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal already. What an agent may not start by
+         *     itself, a person is asked about first: then the answer is 202, and a `permission` event of the thread tells what comes of it.
+         */
         post: operations["start_session"];
         delete?: never;
         options?: never;
@@ -1353,6 +1356,8 @@ export interface components {
             from?: string | null;
             /** @description What it shall be called; unique among those that live, and a valid id of a participant. */
             name?: string | null;
+            /** @description For agents that live in no terminal: the thread, in which they take part, where a person is asked whether this may be started. */
+            thread?: string | null;
         };
         /** @description Body of `POST /threads`. */
         NewThread: {
@@ -1645,6 +1650,29 @@ export interface components {
             /** @description The words. */
             text: string;
         };
+        /** @description A person is asked whether a program may be started. What comes of it is told to whoever asked, in the same thread. */
+        StartAsked: {
+            /** @description The same in words. */
+            message: string;
+            /** @description The permission that waits for an answer. */
+            permission: string;
+            /** @description `asked`. */
+            state: string;
+            /** @description The thread in which it is asked. */
+            thread: string;
+        };
+        /** @description A permission to start a program, which waits for a person. */
+        StartRef: {
+            /** @description Who asks. */
+            participant: string;
+            /** @description Its id. */
+            permission: string;
+            /**
+             * Format: int64
+             * @description The position of the event that asks.
+             */
+            seq: number;
+        };
         /** @description Answer of `POST /threads/{id}/stop`. */
         StopAccepted: {
             event?: components["schemas"]["Envelope"] | null;
@@ -1744,6 +1772,8 @@ export interface components {
              * @description The most there can be.
              */
             replies_max: number;
+            /** @description Programs that agents ask to have started: each waits for a person's answer. */
+            starts: components["schemas"]["StartRef"][];
             /** @description Turns granted and not ended. */
             turns: components["schemas"]["OpenTurn"][];
             /** @description Who is still to be asked about the current message. */
@@ -3049,6 +3079,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionEntry"];
+                };
+            };
+            /** @description A person is asked whether a program may be started. What comes of it is told to whoever asked, in the same thread. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartAsked"];
                 };
             };
             /** @description Refused: `error.code` says why, and `error.message` what to do. */

@@ -400,15 +400,6 @@ impl Sessions {
         self.settle_in(&mut session, pane).await
     }
 
-    /// Whether one more session may live.
-    fn check_room(&self) -> Result<(), SessionError> {
-        let most = self.shared.config.most;
-        if most > 0 && self.list(false).len() >= most {
-            return Err(SessionError::Conflict(format!("{most} sessions live, and no more may; end one first.")));
-        }
-        Ok(())
-    }
-
     /// Makes the home and keeps the session, before anything runs.
     async fn found(&self, founding: Founding<'_>) -> Result<Session, SessionError> {
         let Founding { client, name, cwd, origin, token, by, starter, run_as, key } = founding;
