@@ -315,7 +315,10 @@ export interface paths {
         /** Lists the sessions that live, and the programs that can be started. */
         get: operations["list_sessions"];
         put?: never;
-        /** Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal already. */
+        /**
+         * Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal already. What an agent may not start by
+         *     itself, a person is asked about first: then the answer is 202, and a `permission` event of the thread tells what comes of it.
+         */
         post: operations["start_session"];
         delete?: never;
         options?: never;
@@ -812,6 +815,11 @@ export interface components {
             origin: string;
             /** @description What an invite of it starts from. */
             profile: components["schemas"]["WireProfile"];
+            /**
+             * @description The user of the server's computer that its programs run as, where it is not the server's own. A `command` or `terminal` agent
+             *     without it reaches all that the server keeps.
+             */
+            run_as?: string | null;
             /** @description `script`, `command`, `llm`, `terminal` or `remote`. */
             runtime: string;
             /** @description One sentence about it. */
@@ -1348,6 +1356,8 @@ export interface components {
             from?: string | null;
             /** @description What it shall be called; unique among those that live, and a valid id of a participant. */
             name?: string | null;
+            /** @description For agents that live in no terminal: the thread, in which they take part, where a person is asked whether this may be started. */
+            thread?: string | null;
         };
         /** @description Body of `POST /threads`. */
         NewThread: {
@@ -1607,6 +1617,8 @@ export interface components {
             native?: string | null;
             /** @description `started` by this server, or `observed`: without hooks, so only its screen tells what it says. */
             origin: string;
+            /** @description The user of that computer that its program runs as, where it is not the server's own. */
+            run_as?: string | null;
             /** @description When it began. */
             started_at: string;
             /** @description `starting`, `idle`, `busy`, `asking` or `ended`. */
@@ -1637,6 +1649,29 @@ export interface components {
             matched?: boolean;
             /** @description The words. */
             text: string;
+        };
+        /** @description A person is asked whether a program may be started. What comes of it is told to whoever asked, in the same thread. */
+        StartAsked: {
+            /** @description The same in words. */
+            message: string;
+            /** @description The permission that waits for an answer. */
+            permission: string;
+            /** @description `asked`. */
+            state: string;
+            /** @description The thread in which it is asked. */
+            thread: string;
+        };
+        /** @description A permission to start a program, which waits for a person. */
+        StartRef: {
+            /** @description Who asks. */
+            participant: string;
+            /** @description Its id. */
+            permission: string;
+            /**
+             * Format: int64
+             * @description The position of the event that asks.
+             */
+            seq: number;
         };
         /** @description Answer of `POST /threads/{id}/stop`. */
         StopAccepted: {
@@ -1737,6 +1772,8 @@ export interface components {
              * @description The most there can be.
              */
             replies_max: number;
+            /** @description Programs that agents ask to have started: each waits for a person's answer. */
+            starts: components["schemas"]["StartRef"][];
             /** @description Turns granted and not ended. */
             turns: components["schemas"]["OpenTurn"][];
             /** @description Who is still to be asked about the current message. */
@@ -3042,6 +3079,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionEntry"];
+                };
+            };
+            /** @description A person is asked whether a program may be started. What comes of it is told to whoever asked, in the same thread. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartAsked"];
                 };
             };
             /** @description Refused: `error.code` says why, and `error.message` what to do. */

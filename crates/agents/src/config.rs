@@ -42,7 +42,7 @@ pub struct AgentConfig {
     pub cwd: Option<PathBuf>,
     /// `command`, `terminal`: variables added to the few it inherits.
     pub env: BTreeMap<String, String>,
-    /// `command`: the user that it runs as; the server's own where unset.
+    /// `command`, `terminal`: the user that it runs as; the server's own where unset.
     pub run_as: Option<String>,
     /// `terminal`: as which program's its screen is read.
     pub screen: Option<Reads>,
@@ -180,7 +180,14 @@ impl AgentConfig {
             Runtime::Remote => return Err(no_section()),
         };
         let summary = self.summary.clone().unwrap_or_else(|| self.describe());
-        Ok(AgentSpec { client: client.to_owned(), summary, profile: self.start_profile(client, runtime)?, origin: "configured", agent })
+        Ok(AgentSpec {
+            client: client.to_owned(),
+            summary,
+            profile: self.start_profile(client, runtime)?,
+            origin: "configured",
+            run_as: self.run_as.clone(),
+            agent,
+        })
     }
 
     /// The program of a `command` agent, e.g. to check that it is installed.
@@ -223,7 +230,13 @@ impl AgentConfig {
         };
         program.summary = self.summary.clone().unwrap_or(program.summary);
         program.reads = self.screen.unwrap_or(program.reads);
-        Ok(Some(Program { cwd: self.cwd.clone(), env: self.env.clone(), timeout: self.time_limit()?, ..program }))
+        Ok(Some(Program {
+            cwd: self.cwd.clone(),
+            env: self.env.clone(),
+            run_as: self.run_as.clone(),
+            timeout: self.time_limit()?,
+            ..program
+        }))
     }
 
     /// A `terminal` agent: every participant that it is gets a session of its own.
@@ -327,13 +340,7 @@ impl AgentConfig {
             return Err(no_section());
         }
         // A program is described in the same way whether it runs for one turn or lives in a terminal.
-        let shared = |key| runtime == Runtime::Terminal && matches!(key, "command" | "cwd" | "env");
-        if runtime == Runtime::Terminal && self.run_as.is_some() {
-            return Err(ConfigFault::new(
-                "run_as",
-                "A program in a terminal cannot run as another user yet; one that is run for each turn can.",
-            ));
-        }
+        let shared = |key| runtime == Runtime::Terminal && matches!(key, "command" | "cwd" | "env" | "run_as");
         match given.into_iter().find(|(owner, key, given)| *given && *owner != runtime && !shared(*key)) {
             Some((owner, key, _)) => {
                 let message = format!("This key belongs to runtime {}; this agent's runtime is {}.", name(owner), name(runtime));
@@ -359,6 +366,9 @@ impl AgentConfig {
                     "env",
                     format!("{variable:?} cannot be set: it holds a character that variables may not hold."),
                 ));
+            }
+            if self.run_as.is_some() && is_of_the_linker(variable) {
+                return Err(ConfigFault::new("env", format!("{variable} would reach what changes the user, with the server's rights.")));
             }
             if is_own_variable(variable) {
                 return Err(ConfigFault::new("env", format!("{variable} is the server's own; programs do not get MOOTHALL_ variables.")));
@@ -411,6 +421,11 @@ fn checked_argv(argv: &[String]) -> Result<Vec<String>, ConfigFault> {
         return Err(ConfigFault::new("command", "An argument holds a NUL character."));
     }
     Ok(argv.to_vec())
+}
+
+/// Whether a variable makes every program that sees it load something.
+pub fn is_of_the_linker(variable: &str) -> bool {
+    variable.starts_with("LD_") || variable.starts_with("DYLD_") || variable == "GLIBC_TUNABLES"
 }
 
 /// Highest price of a million tokens that is believed.

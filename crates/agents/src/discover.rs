@@ -52,8 +52,15 @@ pub fn discover(variable: impl Fn(&str) -> Option<String>, bridge_url: &str) -> 
     models.chain(programs).collect()
 }
 
+/// The models among them, by client name.
+pub fn models(variable: impl Fn(&str) -> Option<String>) -> Vec<(String, LlmSpec)> {
+    let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
+    MODELS.iter().filter_map(|model| Some((model.client.to_owned(), model.spec(&set)?.1))).collect()
+}
+
 impl Model {
-    fn offer(&self, set: &impl Fn(&str) -> Option<String>) -> Option<AgentSpec> {
+    /// What is asked, and the variable that says so.
+    fn spec(&self, set: &impl Fn(&str) -> Option<String>) -> Option<(&'static str, LlmSpec)> {
         let (variable, value) = self.variables.iter().find_map(|name| Some((*name, set(name)?)))?;
         let mut spec = LlmSpec::new(self.provider, self.model);
         if self.provider.needs_key() {
@@ -61,6 +68,11 @@ impl Model {
         } else {
             spec.base_url = Some(self.provider.base_url(&host_url(&value)).ok()?);
         }
+        Some((variable, spec))
+    }
+
+    fn offer(&self, set: &impl Fn(&str) -> Option<String>) -> Option<AgentSpec> {
+        let (variable, spec) = self.spec(set)?;
         let summary = format!(
             "Asks the model {} ({}) for each turn; offered because {variable} is set. Configure [agents.{}] to choose another.",
             self.model,
@@ -107,7 +119,7 @@ impl Program {
 
 fn offered(client: &str, model: &str, summary: String, agent: Arc<dyn Agent>) -> AgentSpec {
     let profile = Profile { client: Some(client.to_owned()), model: Some(model.to_owned()), ..Profile::default() };
-    AgentSpec { client: client.to_owned(), summary, profile, origin: "discovered", agent }
+    AgentSpec { client: client.to_owned(), summary, profile, origin: "discovered", run_as: None, agent }
 }
 
 #[cfg(test)]

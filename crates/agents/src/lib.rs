@@ -39,6 +39,7 @@ fn demo(demo: Demo) -> AgentSpec {
         summary: demo.summary().to_owned(),
         profile,
         origin: "built-in",
+        run_as: None,
         agent: Arc::new(RunOnce::new(demo)),
     }
 }

@@ -14,9 +14,18 @@ use crate::command::Environment;
 /// The program that changes the user.
 const SETPRIV: &str = "setpriv";
 
+/// What it starts, which starts the program: until then `setpriv` has the server's rights over files, and would run what its user may not.
+const ENV: &str = "env";
+
 /// The rights that it takes where the server is not root, as bits of Linux: to become somebody else, to end what runs as somebody else,
 /// and to look into its environment.
 const RIGHTS: [(u32, &str); 4] = [(5, "CAP_KILL"), (6, "CAP_SETGID"), (7, "CAP_SETUID"), (19, "CAP_SYS_PTRACE")];
+
+/// The same for a program in a terminal, whose reports lie in a folder of that user's, and whose terminal becomes theirs.
+const RIGHTS_IN_TERMINALS: [(u32, &str); 2] = [(0, "CAP_CHOWN"), (1, "CAP_DAC_OVERRIDE")];
+
+/// Where the programs that a server starts are looked for when it is not said for the program itself.
+const SYSTEM: &str = "/";
 
 /// Variables that name places of the server's own user.
 const PLACES: [&str; 12] = [
@@ -46,11 +55,11 @@ pub struct Account {
 }
 
 impl Account {
-    /// The account of this name, if programs may be started as it from here.
+    /// The account of this name, whether or not programs may be started as it from here.
     ///
     /// # Errors
-    /// In words for people: there is no such user, it is root, or this server may not.
-    pub fn of(name: &str) -> Result<Self, String> {
+    /// In words for people: there is no such user, or it is root.
+    pub fn find(name: &str) -> Result<Self, String> {
         let unknown = |why: String| format!("The user {name:?} of run_as {why}.");
         let user = User::from_name(name).map_err(|error| unknown(format!("cannot be looked up: {error}")))?;
         let user = user.ok_or_else(|| unknown("does not exist on this computer".to_owned()))?;
@@ -58,12 +67,54 @@ impl Account {
             return Err(unknown("is root, who reaches everything; name one that reaches less".to_owned()));
         }
         let is_own = user.uid == geteuid();
-        if !is_own {
-            may_change(&std::fs::read_to_string("/proc/self/status").unwrap_or_default()).map_err(|missing| {
+        Ok(Self { name: user.name, user: user.uid.as_raw(), group: user.gid.as_raw(), home: user.dir, shell: user.shell, is_own })
+    }
+
+    /// The account of this name, if programs may be started as it from here.
+    ///
+    /// # Errors
+    /// As of [`Account::find`], or this server may not.
+    pub fn of(name: &str) -> Result<Self, String> {
+        Self::find(name)?.allowed(&RIGHTS)
+    }
+
+    /// The same for programs in terminals.
+    ///
+    /// # Errors
+    /// As of [`Account::of`].
+    pub fn of_terminal(name: &str) -> Result<Self, String> {
+        Self::find(name)?.allowed(&[&RIGHTS[..], &RIGHTS_IN_TERMINALS].concat())
+    }
+
+    fn allowed(self, rights: &[(u32, &str)]) -> Result<Self, String> {
+        if !self.is_own {
+            may_change(&std::fs::read_to_string("/proc/self/status").unwrap_or_default(), rights).map_err(|missing| {
+                let name = &self.name;
                 format!("This server may not run programs as {name}: it is not root, and lacks {missing}. It does not run them as itself.")
             })?;
+            self.before()?;
         }
-        Ok(Self { name: user.name, user: user.uid.as_raw(), group: user.gid.as_raw(), home: user.dir, shell: user.shell, is_own })
+        Ok(self)
+    }
+
+    /// What the user is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The user's number.
+    pub fn uid(&self) -> u32 {
+        self.user
+    }
+
+    /// The number of the user's first group.
+    pub fn gid(&self) -> u32 {
+        self.group
+    }
+
+    /// Whether it is the server's own user, so that nothing has to be changed.
+    pub fn is_own(&self) -> bool {
+        self.is_own
     }
 
     /// The words before a program that make it run as this user, with nothing of the server's rights.
@@ -74,11 +125,23 @@ impl Account {
         if self.is_own {
             return Ok(Vec::new());
         }
-        let setpriv = Environment::of(&BTreeMap::new()).find(SETPRIV, Path::new("/"));
-        let setpriv = setpriv.ok_or("Programs are run as another user by setpriv, which is not installed (package util-linux).")?;
+        let find =
+            |name: &str| Environment::of(&BTreeMap::new()).find(name, Path::new(SYSTEM)).map(|file| file.to_string_lossy().into_owned());
+        let setpriv = find(SETPRIV).ok_or("Programs are run as another user by setpriv, which is not installed (package util-linux).")?;
+        let env = find(ENV).ok_or("Programs are run as another user by way of env, which is not installed (package coreutils).")?;
         let (user, group) = (self.user.to_string(), self.group.to_string());
-        let words = ["--reuid", &user, "--regid", &group, "--init-groups", "--inh-caps=-all", "--ambient-caps=-all", "--"];
-        Ok(std::iter::once(setpriv.to_string_lossy().into_owned()).chain(words.map(str::to_owned)).collect())
+        let words = ["--reuid", &user, "--regid", &group, "--init-groups", "--inh-caps=-all", "--ambient-caps=-all", "--", &env, "--"];
+        Ok(std::iter::once(setpriv).chain(words.map(str::to_owned)).collect())
+    }
+
+    /// Whether a program of this user sees nothing of this variable of the server's.
+    pub fn hides(&self, variable: &str) -> bool {
+        self.hidden().contains(&variable)
+    }
+
+    /// Variables that a program of this user must not inherit from what starts it.
+    pub(crate) fn hidden(&self) -> &'static [&'static str] {
+        if self.is_own { &[] } else { &PLACES }
     }
 
     /// What a program is to see of these variables: places of its own user in place of the server's.
@@ -100,13 +163,13 @@ impl Account {
     }
 }
 
-/// Whether this process may become somebody else, by what Linux says of it; otherwise what is missing.
-fn may_change(status: &str) -> Result<(), String> {
+/// Whether this process has these rights, by what Linux says of it; otherwise what is missing.
+fn may_change(status: &str, rights: &[(u32, &str)]) -> Result<(), String> {
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let Some(effective) = effective.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()) else {
         return if geteuid().is_root() { Ok(()) } else { Err("the right to".to_owned()) };
     };
-    let missing: Vec<&str> = RIGHTS.iter().filter(|(bit, _)| effective & (1 << bit) == 0).map(|(_, name)| *name).collect();
+    let missing: Vec<&str> = rights.iter().filter(|(bit, _)| effective & (1 << bit) == 0).map(|(_, name)| *name).collect();
     if missing.is_empty() { Ok(()) } else { Err(missing.join(", ")) }
 }
 
@@ -118,13 +181,14 @@ mod tests {
     fn who_does_not_exist_or_is_root_is_refused() {
         assert!(Account::of("no-such-user-here").unwrap_err().contains("does not exist"));
         assert!(Account::of("root").unwrap_err().contains("is root"));
+        assert!(Account::find("nobody").is_ok());
     }
 
     #[test]
     fn rights_that_are_missing_are_named() {
-        assert_eq!(may_change("Name:\tx\nCapEff:\t000001ffffffffff\n"), Ok(()));
-        assert_eq!(may_change("CapEff:\t0000000000000000\n"), Err("CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SYS_PTRACE".to_owned()));
-        assert_eq!(may_change("CapEff:\t00000000000800a0\n"), Err("CAP_SETGID".to_owned()));
+        assert_eq!(may_change("Name:\tx\nCapEff:\t000001ffffffffff\n", &RIGHTS), Ok(()));
+        assert_eq!(may_change("CapEff:\t0000000000000000\n", &RIGHTS), Err("CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SYS_PTRACE".to_owned()));
+        assert_eq!(may_change("CapEff:\t00000000000800a0\n", &RIGHTS), Err("CAP_SETGID".to_owned()));
     }
 
     #[test]

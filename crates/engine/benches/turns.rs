@@ -44,7 +44,8 @@ fn policy() -> Policy {
 
 fn registry() -> Registry {
     let agent = Arc::new(RunOnce::new(Instantly));
-    let spec = AgentSpec { client: "demo".into(), summary: String::new(), profile: Profile::default(), origin: "built-in", agent };
+    let spec =
+        AgentSpec { client: "demo".into(), summary: String::new(), profile: Profile::default(), origin: "built-in", run_as: None, agent };
     let mut registry = Registry::default();
     registry.insert(spec);
     registry

@@ -20,6 +20,8 @@ pub struct AgentSpec {
     pub profile: Profile,
     /// Where it comes from: `built-in`, `configured` or `discovered`.
     pub origin: &'static str,
+    /// The user of this computer that its programs run as, where it is not the server's own.
+    pub run_as: Option<String>,
     /// What runs it.
     pub agent: Arc<dyn Agent>,
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use self::about::{Completions, ConfigAction, ConfigFile, Help, Init, Man, Shell};
+pub use self::about::{Completions, ConfigAction, ConfigFile, Doctor, Help, Init, Man, Shell};
 pub use self::access::{Invitation, Join, KeyOf, NewInvitation, NewToken, Token, TokenId};
 pub use self::export::{Export, ExportFormat};
 pub use self::global::{ColorChoice, Global, command};
@@ -284,8 +284,8 @@ pub enum Command {
     #[command(after_help = examples(&[("moothall help say", ""), ("moothall help exit-codes", ""), ("moothall help environment", "")]))]
     Help(Help),
     /// Check this computer, the configuration and the server
-    #[command(after_help = examples(&[("moothall doctor", ""), ("moothall doctor --config team.toml --json", "")]))]
-    Doctor(Place),
+    #[command(after_help = examples(&[("moothall doctor", ""), ("moothall doctor --ping --server http://127.0.0.1:5111", "")]))]
+    Doctor(Doctor),
     /// Report what a program in a terminal did
     ///
     /// Programs call this, people need not: sessions are started with it as their hook. It reads what the program says from the last
@@ -297,6 +297,29 @@ pub enum Command {
         ("moothall hook codex notify \"{}\"", "the JSON as the last argument"),
     ]))]
     Hook(Hook),
+    /// Start a session's program as another user
+    ///
+    /// What the server runs for that, and nobody else.
+    #[command(subcommand, hide = true, after_help = examples(&[
+        ("moothall pane dress", "reads JSON from standard input"),
+        ("moothall pane enter 1000 -- /usr/bin/setpriv --reuid 1000 claude", "in a terminal of the server's"),
+    ]))]
+    Pane(Pane),
+}
+
+/// `pane`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Pane {
+    /// Look and write as the user that the program will run as
+    Dress,
+    /// Give the terminal to that user, and become the program
+    Enter {
+        /// The user's number
+        uid: u32,
+        /// What to become
+        #[arg(last = true, required = true)]
+        words: Vec<OsString>,
+    },
 }
 
 /// `hook`.

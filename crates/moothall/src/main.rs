@@ -4,6 +4,7 @@ mod fault;
 mod inside;
 mod cli;
 mod config;
+mod accounts;
 mod place;
 mod clock;
 mod reach;
@@ -85,6 +86,7 @@ fn start(cli: Cli) -> Result<(), Fault> {
             commands::hook::run(&hook);
             return Ok(());
         }
+        Some(Command::Pane(pane)) => return commands::pane::run(&pane),
         Some(command) => command,
         None => return commands::help::overview(),
     };

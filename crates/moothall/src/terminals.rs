@@ -2,15 +2,17 @@
 //! wait.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use moothall_agents::terminal::hooks::{HookDress, HookSink, Spool, SpoolFolder};
+use moothall_agents::terminal::hooks::{HookDress, HookSink, Outside, Spool, SpoolFolder};
 use moothall_agents::terminal::{Program, TmuxHost};
 use moothall_engine::hall::Hall;
 use moothall_engine::sessions::{Heard, Hook, Permit, SessionError, SessionHost};
-use tokio::task::JoinHandle;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::{JoinHandle, JoinSet};
 
 use crate::config::Config;
 use crate::credential::is_full;
@@ -18,6 +20,10 @@ use crate::fault::{Exit, Fault};
 
 /// The folder of reports within the data folder.
 const SPOOL: &str = "spool";
+/// Where the spools of other users are when nobody says where.
+const OUTSIDE: &str = "/var/spool/moothall";
+/// How much of the hash of a data folder's path tells it from others.
+const FOLDER_CHARS: usize = 16;
 /// The folder of tmux's socket within the data folder.
 const TMUX: &str = "tmux";
 
@@ -25,6 +31,8 @@ const TMUX: &str = "tmux";
 pub struct Terminals {
     host: Arc<TmuxHost>,
     spool: Spool,
+    /// The spools of other users, as they are opened.
+    others: UnboundedReceiver<Spool>,
 }
 
 impl Terminals {
@@ -36,7 +44,8 @@ impl Terminals {
         let data = std::path::absolute(data).map_err(|error| Fault::io("cannot find the data folder", &error))?;
         let spool = SpoolFolder::new(data.join(SPOOL));
         let moothall = std::env::current_exe().map_err(|error| Fault::io("cannot find this program", &error))?;
-        let dress = Arc::new(HookDress { moothall, url: url.to_owned(), spool: spool.clone() });
+        let (outside, others) = Outside::new(outside_of(&data, config), url.to_owned());
+        let dress = Arc::new(HookDress { moothall, url: url.to_owned(), spool: spool.clone(), outside: Some(outside.clone()) });
         let host = TmuxHost::new(&data.join(TMUX), programs(config)?, dress);
         let host = Arc::new(host.map_err(|error| Fault::io("cannot make the folder for terminals", &error))?);
         if let Err(why) = host.check() {
@@ -52,7 +61,8 @@ impl Terminals {
             Err(error) => return Err(Fault::io("cannot write into the spool of reports", &error)),
         }
         let spool = Spool::open(spool).map_err(|error| Fault::io("cannot open the spool of reports", &error))?;
-        Ok(Some(Self { host, spool }))
+        outside.take_up().map_err(|error| Fault::io("cannot open the spools of other users", &error))?;
+        Ok(Some(Self { host, spool, others }))
     }
 
     /// What a reload of the configuration can replace.
@@ -68,11 +78,29 @@ impl Terminals {
     /// Brings reports to the hall until the task is ended. What was reported while no server ran comes first.
     pub fn listen(self, hall: Hall) -> JoinHandle<()> {
         let sink: Arc<dyn HookSink> = Arc::new(Ears(hall));
+        let Self { spool, mut others, .. } = self;
         tokio::spawn(async move {
-            self.spool.catch_up(&sink).await;
-            self.spool.run(sink).await;
+            let mut spools = JoinSet::new();
+            spools.spawn(hear(spool, sink.clone()));
+            while let Some(spool) = others.recv().await {
+                spools.spawn(hear(spool, sink.clone()));
+            }
+            // Nobody opens another one; those that are open go on.
+            while spools.join_next().await.is_some() {}
         })
     }
+}
+
+async fn hear(spool: Spool, sink: Arc<dyn HookSink>) {
+    spool.catch_up(&sink).await;
+    spool.run(sink).await;
+}
+
+/// The folder of the spools of other users: one for each data folder.
+fn outside_of(data: &Path, config: &Config) -> PathBuf {
+    let root = config.sessions.spool.clone().unwrap_or_else(|| PathBuf::from(OUTSIDE));
+    let of = blake3::hash(data.as_os_str().as_bytes()).to_hex();
+    root.join(&of[..FOLDER_CHARS])
 }
 
 /// The terminals of a running server, as far as the configuration says what runs in them.
@@ -98,6 +126,9 @@ fn programs(config: &Config) -> Result<BTreeMap<String, Program>, Fault> {
         programs.extend(program.map(|program| (client.clone(), program)));
     }
     programs.retain(|client, _| !config.absent.contains(client));
+    for program in programs.values_mut().filter(|program| program.run_as.is_none()) {
+        program.run_as.clone_from(&config.sessions.run_as);
+    }
     Ok(programs)
 }
 

@@ -46,6 +46,7 @@ fn registry() -> Registry {
         summary: "Answers at once.".into(),
         profile,
         origin: "built-in",
+        run_as: None,
         agent: Arc::new(RunOnce::new(Ready)),
     });
     registry

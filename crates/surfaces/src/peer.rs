@@ -10,8 +10,8 @@ use std::net::SocketAddr;
 pub enum Peer {
     /// The user who runs this server; or root, who may do everything to that user anyway. Also where every user may come.
     Owner,
-    /// Another user of this computer.
-    Other,
+    /// Another user of this computer, by number.
+    Other(u32),
     /// The system cannot tell: it has no way to ask, or the other end is in another network namespace.
     Unknown,
     /// Nobody any more. The system says root of a socket that no process holds, so this is asked for by itself: whoever sends a request
@@ -36,7 +36,7 @@ fn judge(own: u32, socket: Option<Socket>) -> Peer {
         None => Peer::Unknown,
         Some(Socket { inode: 0, .. }) => Peer::Gone,
         Some(Socket { uid, .. }) if uid == own || uid == 0 => Peer::Owner,
-        Some(_) => Peer::Other,
+        Some(Socket { uid, .. }) => Peer::Other(uid),
     }
 }
 
@@ -122,9 +122,9 @@ mod tests {
         for (own, socket, expected) in [
             (1000, held(1000), Peer::Owner),
             (1000, held(0), Peer::Owner),
-            (1000, held(1001), Peer::Other),
+            (1000, held(1001), Peer::Other(1001)),
             (0, held(0), Peer::Owner),
-            (0, held(65534), Peer::Other),
+            (0, held(65534), Peer::Other(65534)),
             (1000, None, Peer::Unknown),
             (1000, Some(Socket { uid: 0, inode: 0 }), Peer::Gone),
         ] {

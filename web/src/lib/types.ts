@@ -233,6 +233,8 @@ export interface AgentEntry {
   summary: string;
   runtime: string;
   origin: string;
+  /** The user that its programs run as, where it is not the server's own. */
+  run_as?: string;
   timeout_seconds: number;
   profile: Profile;
 }

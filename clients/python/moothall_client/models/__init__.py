@@ -83,6 +83,8 @@ from .session_list import SessionList
 from .sign_in import SignIn
 from .signed_out import SignedOut
 from .snippet_piece import SnippetPiece
+from .start_asked import StartAsked
+from .start_ref import StartRef
 from .stop_accepted import StopAccepted
 from .switch_state import SwitchState
 from .thread_created import ThreadCreated
@@ -221,6 +223,8 @@ __all__ = (
     "SignedOut",
     "SignIn",
     "SnippetPiece",
+    "StartAsked",
+    "StartRef",
     "StopAccepted",
     "SwitchState",
     "ThreadCreated",

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.wire_profile import WireProfile
@@ -24,6 +26,9 @@ class AgentEntry:
         runtime (str): `script`, `command`, `llm`, `terminal` or `remote`.
         summary (str): One sentence about it.
         timeout_seconds (float): How long a turn of it may take.
+        run_as (None | str | Unset): The user of the server's computer that its programs run as, where it is not the
+            server's own. A `command` or `terminal` agent
+            without it reaches all that the server keeps.
     """
 
     client: str
@@ -32,6 +37,7 @@ class AgentEntry:
     runtime: str
     summary: str
     timeout_seconds: float
+    run_as: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -47,6 +53,12 @@ class AgentEntry:
 
         timeout_seconds = self.timeout_seconds
 
+        run_as: None | str | Unset
+        if isinstance(self.run_as, Unset):
+            run_as = UNSET
+        else:
+            run_as = self.run_as
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -59,6 +71,8 @@ class AgentEntry:
                 "timeout_seconds": timeout_seconds,
             }
         )
+        if run_as is not UNSET:
+            field_dict["run_as"] = run_as
 
         return field_dict
 
@@ -79,6 +93,15 @@ class AgentEntry:
 
         timeout_seconds = d.pop("timeout_seconds")
 
+        def _parse_run_as(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        run_as = _parse_run_as(d.pop("run_as", UNSET))
+
         agent_entry = cls(
             client=client,
             origin=origin,
@@ -86,6 +109,7 @@ class AgentEntry:
             runtime=runtime,
             summary=summary,
             timeout_seconds=timeout_seconds,
+            run_as=run_as,
         )
 
         agent_entry.additional_properties = d

@@ -28,6 +28,8 @@ class NewSession:
             so.
         name (None | str | Unset): What it shall be called; unique among those that live, and a valid id of a
             participant.
+        thread (None | str | Unset): For agents that live in no terminal: the thread, in which they take part, where a
+            person is asked whether this may be started.
     """
 
     client: str
@@ -36,6 +38,7 @@ class NewSession:
     cwd: None | str | Unset = UNSET
     from_: None | str | Unset = UNSET
     name: None | str | Unset = UNSET
+    thread: None | str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.adoption import Adoption  # noqa: PLC0415
@@ -72,6 +75,12 @@ class NewSession:
         else:
             name = self.name
 
+        thread: None | str | Unset
+        if isinstance(self.thread, Unset):
+            thread = UNSET
+        else:
+            thread = self.thread
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -89,6 +98,8 @@ class NewSession:
             field_dict["from"] = from_
         if name is not UNSET:
             field_dict["name"] = name
+        if thread is not UNSET:
+            field_dict["thread"] = thread
 
         return field_dict
 
@@ -145,6 +156,15 @@ class NewSession:
 
         name = _parse_name(d.pop("name", UNSET))
 
+        def _parse_thread(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        thread = _parse_thread(d.pop("thread", UNSET))
+
         new_session = cls(
             client=client,
             adopt=adopt,
@@ -152,6 +172,7 @@ class NewSession:
             cwd=cwd,
             from_=from_,
             name=name,
+            thread=thread,
         )
 
         return new_session

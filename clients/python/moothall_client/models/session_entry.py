@@ -31,6 +31,8 @@ class SessionEntry:
         computer (None | str | Unset): The computer it is on; missing for this one.
         ended (None | SessionEnd | Unset):
         native (None | str | Unset): The program's own id for it, once it is known.
+        run_as (None | str | Unset): The user of that computer that its program runs as, where it is not the server's
+            own.
     """
 
     client: str
@@ -44,6 +46,7 @@ class SessionEntry:
     computer: None | str | Unset = UNSET
     ended: None | SessionEnd | Unset = UNSET
     native: None | str | Unset = UNSET
+    run_as: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,6 +88,12 @@ class SessionEntry:
         else:
             native = self.native
 
+        run_as: None | str | Unset
+        if isinstance(self.run_as, Unset):
+            run_as = UNSET
+        else:
+            run_as = self.run_as
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -105,6 +114,8 @@ class SessionEntry:
             field_dict["ended"] = ended
         if native is not UNSET:
             field_dict["native"] = native
+        if run_as is not UNSET:
+            field_dict["run_as"] = run_as
 
         return field_dict
 
@@ -164,6 +175,15 @@ class SessionEntry:
 
         native = _parse_native(d.pop("native", UNSET))
 
+        def _parse_run_as(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        run_as = _parse_run_as(d.pop("run_as", UNSET))
+
         session_entry = cls(
             client=client,
             cwd=cwd,
@@ -176,6 +196,7 @@ class SessionEntry:
             computer=computer,
             ended=ended,
             native=native,
+            run_as=run_as,
         )
 
         session_entry.additional_properties = d

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..models.discussion_state import DiscussionState
     from ..models.open_turn import OpenTurn
     from ..models.participants_state import ParticipantsState
+    from ..models.start_ref import StartRef
     from ..models.switch_state import SwitchState
     from ..models.thread_state_policy import ThreadStatePolicy
     from ..models.upcoming_entry import UpcomingEntry
@@ -36,6 +37,7 @@ class ThreadState:
         queue (list[CauseRef]): Human messages that wait until earlier ones are answered, in order.
         replies (int): Visible agent replies to the current message.
         replies_max (int): The most there can be.
+        starts (list[StartRef]): Programs that agents ask to have started: each waits for a person's answer.
         turns (list[OpenTurn]): Turns granted and not ended.
         upcoming (list[UpcomingEntry]): Who is still to be asked about the current message.
         held (None | str | Unset): The guard that holds the floor: `exchanges`, `pair`, `repeat`, `stopped`.
@@ -51,6 +53,7 @@ class ThreadState:
     queue: list[CauseRef]
     replies: int
     replies_max: int
+    starts: list[StartRef]
     turns: list[OpenTurn]
     upcoming: list[UpcomingEntry]
     held: None | str | Unset = UNSET
@@ -79,6 +82,11 @@ class ThreadState:
         replies = self.replies
 
         replies_max = self.replies_max
+
+        starts = []
+        for starts_item_data in self.starts:
+            starts_item = starts_item_data.to_dict()
+            starts.append(starts_item)
 
         turns = []
         for turns_item_data in self.turns:
@@ -110,6 +118,7 @@ class ThreadState:
                 "queue": queue,
                 "replies": replies,
                 "replies_max": replies_max,
+                "starts": starts,
                 "turns": turns,
                 "upcoming": upcoming,
             }
@@ -125,6 +134,7 @@ class ThreadState:
         from ..models.discussion_state import DiscussionState  # noqa: PLC0415
         from ..models.open_turn import OpenTurn  # noqa: PLC0415
         from ..models.participants_state import ParticipantsState  # noqa: PLC0415
+        from ..models.start_ref import StartRef  # noqa: PLC0415
         from ..models.switch_state import SwitchState  # noqa: PLC0415
         from ..models.thread_state_policy import ThreadStatePolicy  # noqa: PLC0415
         from ..models.upcoming_entry import UpcomingEntry  # noqa: PLC0415
@@ -154,6 +164,13 @@ class ThreadState:
         replies = d.pop("replies")
 
         replies_max = d.pop("replies_max")
+
+        starts = []
+        _starts = d.pop("starts")
+        for starts_item_data in _starts:
+            starts_item = StartRef.from_dict(starts_item_data)
+
+            starts.append(starts_item)
 
         turns = []
         _turns = d.pop("turns")
@@ -189,6 +206,7 @@ class ThreadState:
             queue=queue,
             replies=replies,
             replies_max=replies_max,
+            starts=starts,
             turns=turns,
             upcoming=upcoming,
             held=held,

@@ -24,7 +24,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
-use moothall_engine::sessions::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Reports, SessionHost, SessionId, View};
+use moothall_engine::sessions::{
+    Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Reports, SessionHost, SessionId, UnixUser, View,
+};
 use tokio::sync::broadcast;
 
 use crate::command::{Environment, is_program};
@@ -193,8 +195,16 @@ impl SessionHost for TmuxHost {
     }
 
     fn home(&self, client: &str) -> PathBuf {
-        let own = self.known().get(client).and_then(|program| program.cwd.clone());
+        let programs = self.known();
+        let program = programs.get(client);
+        let account = || program.and_then(|program| program.account().ok().flatten()).map(|account| account.home().to_owned());
+        let own = program.and_then(|program| program.cwd.clone()).or_else(account);
         own.unwrap_or_else(|| std::env::current_dir().unwrap_or_default())
+    }
+
+    fn runs_as(&self, client: &str) -> Result<Option<UnixUser>, HostFault> {
+        let account = self.known().get(client).map_or(Ok(None), Program::account).map_err(HostFault::Refused)?;
+        Ok(account.map(|account| UnixUser { name: account.name().to_owned(), uid: account.uid() }))
     }
 
     async fn start(&self, launch: &Launch) -> Result<Pane, HostFault> {

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use async_trait::async_trait;
 use moothall_engine::sessions::{HostFault, Launch, Reports, SessionId};
 use moothall_kernel::time::Millis;
 use serde::Deserialize;
 
+use crate::command::Environment;
 use crate::logins::{self, Login};
+use crate::run_as::Account;
 
 /// How a program's screen is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -35,6 +38,8 @@ pub struct Program {
     pub cwd: Option<PathBuf>,
     /// Variables added to the few it inherits.
     pub env: BTreeMap<String, String>,
+    /// The user that it runs as; the server's own where unset.
+    pub run_as: Option<String>,
     /// How its screen is read.
     pub reads: Reads,
     /// Its time limit for a turn.
@@ -49,6 +54,7 @@ impl std::fmt::Debug for Program {
             .field("argv", &self.argv)
             .field("cwd", &self.cwd)
             .field("env", &self.env.keys().collect::<Vec<_>>())
+            .field("run_as", &self.run_as)
             .field("reads", &self.reads)
             .field("timeout", &self.timeout)
             .finish()
@@ -60,7 +66,7 @@ impl Program {
     pub fn new(argv: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let argv: Vec<String> = argv.into_iter().map(Into::into).collect();
         let summary = format!("Runs {} in a terminal.", argv.first().map_or("nothing", String::as_str));
-        Self { summary, argv, cwd: None, env: BTreeMap::new(), reads: Reads::Other, timeout: None }
+        Self { summary, argv, cwd: None, env: BTreeMap::new(), run_as: None, reads: Reads::Other, timeout: None }
     }
 
     /// How it logs in, where that is known: by its name, or by the program that it draws like.
@@ -72,6 +78,14 @@ impl Program {
             Reads::Other => None,
         };
         self.argv.first().and_then(|program| Login::of(program)).or_else(|| Login::of(reads?))
+    }
+
+    /// The user that it runs as, where that is not the server's own.
+    ///
+    /// # Errors
+    /// In words for people, where it is meant to be another user's and cannot be now.
+    pub fn account(&self) -> Result<Option<Account>, String> {
+        Ok(self.run_as.as_deref().map(Account::of_terminal).transpose()?.filter(|account| !account.is_own()))
     }
 
     /// The programs that are known without any configuration, by client name.
@@ -90,15 +104,20 @@ pub struct Parts {
     pub argv: Vec<String>,
     /// Variables beside the few it inherits.
     pub env: BTreeMap<String, String>,
+    /// The user that it runs as, where that is not the server's own. All that it inherits is in `env` then.
+    pub account: Option<Account>,
+    /// What comes before all of it, with the server's rights, and starts it: program and arguments.
+    pub before: Vec<String>,
 }
 
 /// Dresses a launch: adds what a program needs to report about itself, such as settings with hooks.
+#[async_trait]
 pub trait Dress: Send + Sync + 'static {
     /// What is started for a launch. `parts` is what would be started without any dress.
     ///
     /// # Errors
     /// When something that it needs cannot be made.
-    fn launch_parts(&self, program: &Program, launch: &Launch, parts: Parts) -> Result<Parts, HostFault>;
+    async fn launch_parts(&self, program: &Program, launch: &Launch, parts: Parts) -> Result<Parts, HostFault>;
     /// What a program that is dressed so reports.
     fn reports(&self, program: &Program) -> Reports;
     /// A session is over: what its program was dressed with is not needed any more.
@@ -114,8 +133,9 @@ pub trait Dress: Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain;
 
+#[async_trait]
 impl Dress for Plain {
-    fn launch_parts(&self, _program: &Program, _launch: &Launch, parts: Parts) -> Result<Parts, HostFault> {
+    async fn launch_parts(&self, _program: &Program, _launch: &Launch, parts: Parts) -> Result<Parts, HostFault> {
         Ok(parts)
     }
 
@@ -125,9 +145,21 @@ impl Dress for Plain {
 }
 
 /// What is started where nobody dresses the launch.
-pub(super) fn bare(program: &Program, launch: &Launch) -> Parts {
+pub(super) fn bare(program: &Program, launch: &Launch, account: Option<Account>) -> Result<Parts, HostFault> {
     let argv = program.argv.iter().chain(&launch.args).cloned().collect();
-    let mut env = logins::given(program.login(), &program.env);
+    let (mut env, before) = match &account {
+        None => (logins::given(program.login(), &program.env), Vec::new()),
+        Some(account) => (env_of(account, program), account.before().map_err(HostFault::Refused)?),
+    };
     env.extend(launch.env.clone());
-    Parts { argv, env }
+    Ok(Parts { argv, env, account, before })
+}
+
+/// All variables of a program that runs as another user.
+fn env_of(account: &Account, program: &Program) -> BTreeMap<String, String> {
+    let login = logins::given(program.login(), &BTreeMap::new());
+    let all = Environment::of_account(account, login, &program.env);
+    let texts = all.pairs().filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())));
+    // Which terminal it is, tmux says.
+    texts.filter(|(name, _)| name != "TERM" || program.env.contains_key(name)).collect()
 }

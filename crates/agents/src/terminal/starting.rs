@@ -11,6 +11,7 @@ use super::control::link;
 use super::program::{Parts, Program, bare};
 use super::words::{Words, literal_format};
 use super::{Environment, TmuxHost, is_program, run_of};
+use crate::run_as::Account;
 
 /// A program that goes on for so long after its terminal is gone is killed.
 const LAST_WORDS: Duration = Duration::from_secs(3);
@@ -24,7 +25,8 @@ impl TmuxHost {
         if !launch.cwd.is_absolute() || !launch.cwd.is_dir() {
             return Err(HostFault::Refused(format!("The folder {} does not exist.", launch.cwd.display())));
         }
-        let parts = self.dress.launch_parts(program, launch, bare(program, launch))?;
+        let account = as_promised(program, launch)?;
+        let parts = self.dress.launch_parts(program, launch, bare(program, launch, account)?).await?;
         let command = new_session(launch, &parts, &find(program, &parts, &launch.cwd)?)?;
         let control = self.control(&self.own);
         let told = control.run(&command).await?;
@@ -64,6 +66,13 @@ impl TmuxHost {
     }
 }
 
+/// The user that a program runs as, who is still the one that was said before.
+fn as_promised(program: &Program, launch: &Launch) -> Result<Option<Account>, HostFault> {
+    let account = program.account().map_err(HostFault::Refused)?;
+    let (now, promised) = (account.as_ref().map(Account::uid), launch.run_as.as_ref().map(|user| user.uid));
+    if now == promised { Ok(account) } else { Err(HostFault::Refused("The configuration changed just now; start it again.".to_owned())) }
+}
+
 /// A program that does not care that its terminal is gone would go on unseen.
 async fn kill_later(pid: u32) {
     tokio::time::sleep(LAST_WORDS).await;
@@ -82,7 +91,8 @@ fn unknown(host: &TmuxHost, client: &str) -> HostFault {
 /// The file that is started.
 fn find(program: &Program, parts: &Parts, cwd: &Path) -> Result<String, HostFault> {
     let name = parts.argv.first().map(String::as_str).unwrap_or_default();
-    let environment = Environment::of(&program.env);
+    // What another user's program inherits is in its own variables.
+    let environment = Environment::of(if parts.account.is_some() { &parts.env } else { &program.env });
     let file = environment.find(name, cwd).filter(|file| is_program(file));
     let file = file.and_then(|file| file.into_os_string().into_string().ok());
     match file {
@@ -101,8 +111,15 @@ fn new_session(launch: &Launch, parts: &Parts, file: &str) -> Result<Words, Host
     for variable in variables(parts)? {
         words = words.words(["-e", &variable]);
     }
+    // What has the server's rights comes first, by paths that say where it lies, whatever the program is to find under `PATH`.
+    words = words.word("--").words(parts.before.iter().map(String::as_str));
     // It is not told that it is in tmux: what it started there could end all others by accident.
-    words = words.words(["--", "env", "-u", "TMUX", "-u", "TMUX_PANE", "--", file]);
+    words = words.words(["env", "-u", "TMUX", "-u", "TMUX_PANE"]);
+    let hidden = parts.account.as_ref().map_or(&[][..], Account::hidden);
+    for name in hidden.iter().filter(|name| !parts.env.contains_key(**name)) {
+        words = words.words(["-u", name]);
+    }
+    words = words.words(["--", file]);
     Ok(words.words(parts.argv.iter().skip(1).map(String::as_str)))
 }
 
@@ -111,6 +128,7 @@ fn variables(parts: &Parts) -> Result<Vec<String>, HostFault> {
     let mut all = Vec::new();
     for (name, value) in Environment::of(&std::collections::BTreeMap::new()).pairs() {
         if let (Some(name), Some(value)) = (name.to_str(), value.to_str())
+            && parts.account.is_none()
             && !parts.env.contains_key(name)
             && name != "TERM"
         {

@@ -439,6 +439,13 @@ async fn a_program_that_runs_as_another_user_has_that_users_rights_and_no_more()
     assert!(lines[2].ends_with("Permission denied"), "{answer}");
     assert!(lines[3].trim_end().ends_with("nobody") && !lines[3].starts_with(&std::env::var("HOME").unwrap()), "{answer}");
     assert!(lines[4..].len() == 3 && lines[4..].iter().all(|line| line.ends_with("0000000000000000")), "{answer}");
+    let private = shell.folder.path().join("private");
+    std::fs::write(&private, "#!/bin/sh\necho ran\n").unwrap();
+    std::fs::set_permissions(&private, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let argv = std::mem::replace(&mut shell.spec.argv, vec![private.to_str().unwrap().into()]);
+    let fault = shell.fault().await;
+    assert!(fault.code == "exit_status" && fault.message.contains("Permission denied"), "a program of the server's alone: {fault:?}");
+    shell.spec.argv = argv;
     shell.spec.run_as = Some("no-such-user-here".into());
     let fault = shell.fault().await;
     assert_eq!(fault.code, "spawn_failed");

@@ -96,7 +96,14 @@ async fn a_failing_program_does_not_stop_the_others() {
         let timeout = (client == "hangs").then_some(Millis(300));
         let spec = CommandSpec { timeout, ..CommandSpec::new(["/bin/sh", "-c", script]) };
         let profile = Profile { client: Some(client.into()), model: Some("sh".into()), ..Profile::default() };
-        AgentSpec { client: client.into(), summary: String::new(), profile, origin: "configured", agent: Arc::new(RunOnce::new(spec)) }
+        AgentSpec {
+            client: client.into(),
+            summary: String::new(),
+            profile,
+            origin: "configured",
+            run_as: None,
+            agent: Arc::new(RunOnce::new(spec)),
+        }
     };
     let fine = "cat > /dev/null; echo I am fine.";
     let agents = [("hangs", "sleep 1000"), ("floods", "yes"), ("breaks", "exit 3"), ("silent", "exit 0"), ("fine", fine)];

@@ -70,6 +70,7 @@ impl Terminals {
             args: Vec::new(),
             cwd: self.folder.path().to_owned(),
             env: BTreeMap::new(),
+            run_as: None,
         }
     }
 

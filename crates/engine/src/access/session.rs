@@ -10,6 +10,12 @@ use super::{Access, Caller, Principal, Proof, Scope, Scopes, TokenId};
 const OF_SESSION: Scopes = Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite, Scope::ParticipantsInvite, Scope::SessionsDrive]);
 
 impl Access {
+    /// The user of this computer as whom the program of the living session runs whose token this is, by number. Nothing where it is the
+    /// server's own user, and for every other credential.
+    pub fn user_of_session(&self, presented: &str) -> Option<u32> {
+        self.hall.sessions().ok()?.user_by_token(presented).map(|user| user.uid)
+    }
+
     /// The living session whose token this is. It is an agent under the session's name.
     pub(super) fn of_session(&self, presented: &str) -> Option<Caller> {
         let sessions = self.hall.sessions().ok()?;

@@ -37,6 +37,10 @@ pub struct SessionsConfig {
     pub checkpoints: Checkpoints,
     /// Folders in which, and below which, agents may start those that are `startable_by_agents`.
     pub folders: Vec<PathBuf>,
+    /// The user that programs in terminals run as whose own section names none; the server's own where unset.
+    pub run_as: Option<String>,
+    /// Where programs report that run as another user than the server's.
+    pub spool: Option<PathBuf>,
     /// How many live at once; 0 is as many as there may be. Given with the other limits of the server.
     #[serde(skip)]
     pub most: usize,

@@ -12,7 +12,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use super::agent::Terminals;
 use super::hooks::{Heard, Hook, Permit};
-use super::host::{HostFault, Launch, Pane, PaneNews, SessionHost, View};
+use super::host::{HostFault, Launch, Pane, PaneNews, SessionHost, UnixUser, View};
 use super::runner::{Mail, Runner};
 use super::secrets::{fresh_token, hash_of};
 use super::{
@@ -71,6 +71,7 @@ struct Founding<'a> {
     token: &'a str,
     by: &'a Actor,
     starter: Starter,
+    run_as: Option<UnixUser>,
     key: Option<Idempotency>,
 }
 
@@ -296,6 +297,7 @@ impl Sessions {
             Begun::No(key) => key,
         };
         let cwd = self.check_start(&new)?;
+        let run_as = host.runs_as(&new.client).map_err(host_error)?;
         let token = fresh_token();
         let mut session = self
             .found(Founding {
@@ -306,6 +308,7 @@ impl Sessions {
                 token: &token,
                 by: &new.by,
                 starter: new.starter(),
+                run_as: run_as.clone(),
                 key,
             })
             .await?;
@@ -318,6 +321,7 @@ impl Sessions {
             args: new.args,
             cwd,
             env: env.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+            run_as,
         };
         match host.start(&launch).await {
             Ok(pane) => self.settle_in(&mut session, pane).await,
@@ -389,24 +393,16 @@ impl Sessions {
             token: &token,
             by,
             starter: Starter::Person(by.id.clone()),
+            run_as: None,
             key,
         };
         let mut session = self.found(founding).await?;
         self.settle_in(&mut session, pane).await
     }
 
-    /// Whether one more session may live.
-    fn check_room(&self) -> Result<(), SessionError> {
-        let most = self.shared.config.most;
-        if most > 0 && self.list(false).len() >= most {
-            return Err(SessionError::Conflict(format!("{most} sessions live, and no more may; end one first.")));
-        }
-        Ok(())
-    }
-
     /// Makes the home and keeps the session, before anything runs.
     async fn found(&self, founding: Founding<'_>) -> Result<Session, SessionError> {
-        let Founding { client, name, cwd, origin, token, by, starter, key } = founding;
+        let Founding { client, name, cwd, origin, token, by, starter, run_as, key } = founding;
         let hall = self.hall()?;
         let _making = self.shared.making.lock().await;
         self.check_room()?;
@@ -431,6 +427,7 @@ impl Sessions {
             started_at: hall.now(),
             ended: None,
             started_by: Some(starter),
+            run_as,
         };
         let invite = Control::Invite(invite_of(&session));
         hall.submit(&session.id, Command::Control { by: by.clone(), controls: vec![invite] }, None).await?;

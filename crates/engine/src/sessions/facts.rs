@@ -8,7 +8,7 @@ use moothall_kernel::time::Timestamp;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Adopt, Pane, SessionId};
+use super::{Adopt, Pane, SessionId, UnixUser};
 use crate::hall::HallError;
 
 /// Who started a session's program.
@@ -61,6 +61,9 @@ pub struct Session {
     /// Who had it started; of those that began before this was kept nobody is known.
     #[serde(default)]
     pub started_by: Option<Starter>,
+    /// The user of this computer that its program runs as, where it is not the server's own.
+    #[serde(default)]
+    pub run_as: Option<UnixUser>,
 }
 
 /// What a session is doing now.

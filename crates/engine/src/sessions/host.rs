@@ -23,6 +23,15 @@ pub struct Pane {
     pub pid: u32,
 }
 
+/// A user of this computer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnixUser {
+    /// What they are called.
+    pub name: String,
+    /// Their number, which is what the system goes by.
+    pub uid: u32,
+}
+
 /// A program to be started in a terminal of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
@@ -38,6 +47,8 @@ pub struct Launch {
     pub cwd: PathBuf,
     /// Variables for it, beside the few that the host lets through.
     pub env: BTreeMap<String, String>,
+    /// The user that it runs as, as [`SessionHost::runs_as`] said; the server's own where there is none.
+    pub run_as: Option<UnixUser>,
 }
 
 /// A program that runs already, in a terminal that somebody else started.
@@ -206,6 +217,13 @@ pub trait SessionHost: Send + Sync + 'static {
     /// Where a program works when nobody says where.
     fn home(&self, _client: &str) -> PathBuf {
         std::env::current_dir().unwrap_or_default()
+    }
+    /// As whom a program runs; nothing where it is the server's own user.
+    ///
+    /// # Errors
+    /// [`HostFault::Refused`] where it is meant to be another user's, and cannot be now.
+    fn runs_as(&self, _client: &str) -> Result<Option<UnixUser>, HostFault> {
+        Ok(None)
     }
     /// Starts a program. The answer comes when its process runs; [`View::state`] says when it takes input.
     async fn start(&self, launch: &Launch) -> Result<Pane, HostFault>;

@@ -37,7 +37,7 @@ pub use facts::{
     SessionError, Starter, Status,
 };
 pub use hooks::{Heard, Hook, HookNews, Permit};
-pub use host::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Reports, SessionHost, View};
+pub use host::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Reports, SessionHost, UnixUser, View};
 pub use rights::{ClientRights, Eyes};
 pub use rooms::Rooms;
 pub use starts::FirstWords;

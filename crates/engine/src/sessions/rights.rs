@@ -29,6 +29,15 @@ pub struct Eyes {
 }
 
 impl Sessions {
+    /// Whether one more session may live.
+    pub(super) fn check_room(&self) -> Result<(), SessionError> {
+        let most = self.shared.config.most;
+        if most > 0 && self.list(false).len() >= most {
+            return Err(SessionError::Conflict(format!("{most} sessions live, and no more may; end one first.")));
+        }
+        Ok(())
+    }
+
     /// What the program of a session reaches.
     pub(crate) fn reach_of(&self, id: &SessionId) -> Reach {
         let Some(seat) = self.seat_of(id) else { return Reach::Only(std::sync::Arc::default()) };

@@ -2,13 +2,18 @@
 
 use uuid::Uuid;
 
-use super::{SessionId, Sessions};
+use super::{SessionId, Sessions, UnixUser};
 
 impl Sessions {
     /// The living session whose environment holds this secret.
     pub fn by_token(&self, token: &str) -> Option<SessionId> {
         let hash = hash_of(token);
         self.list(false).into_iter().find(|status| status.session.token_hash == hash).map(|status| status.session.id)
+    }
+
+    /// The user that the program of the living session runs as whose secret this is, where that is not the server's own.
+    pub(crate) fn user_by_token(&self, token: &str) -> Option<UnixUser> {
+        self.seat_of(&self.by_token(token)?)?.session().run_as
     }
 }
 

@@ -284,7 +284,7 @@ impl Work for Flood {
 }
 
 pub fn spec(client: &str, agent: Arc<dyn Agent>) -> AgentSpec {
-    AgentSpec { client: client.into(), summary: "A test.".into(), profile: Profile::default(), origin: "built-in", agent }
+    AgentSpec { client: client.into(), summary: "A test.".into(), profile: Profile::default(), origin: "built-in", run_as: None, agent }
 }
 
 pub struct World {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::Place;
+
 /// `init`.
 #[derive(Clone, Debug, Args)]
 pub struct Init {
@@ -16,6 +18,17 @@ pub struct Init {
     /// Print it instead of writing it
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// `doctor`.
+#[derive(Clone, Debug, Args)]
+pub struct Doctor {
+    /// Which server's.
+    #[command(flatten)]
+    pub place: Place,
+    /// Ask the address of each model whether it answers and takes the key, for at most 5 seconds each
+    #[arg(long)]
+    pub ping: bool,
 }
 
 /// `config`.

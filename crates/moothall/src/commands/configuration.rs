@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::accounts;
 use crate::cli::{ConfigAction, ConfigFile};
 use crate::config::{self, Config, Setting};
 use crate::fault::Fault;
@@ -15,7 +16,10 @@ pub fn run(action: &ConfigAction, paper: &Paper) -> Result<(), Fault> {
 }
 
 fn check(file: &ConfigFile, paper: &Paper) -> Result<(), Fault> {
-    let config = Config::find(file.config.as_deref(), &config::environment())?;
+    let mut config = Config::find(file.config.as_deref(), &config::environment())?;
+    for warning in accounts::check(&config)? {
+        config.warnings.push(warning);
+    }
     let agents: Vec<&String> = config.agents.keys().collect();
     if paper.json {
         return paper.object(&json!({"ok": true, "file": config.file, "agents": agents, "warnings": config.warnings}));

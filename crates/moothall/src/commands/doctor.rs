@@ -1,27 +1,30 @@
 //! `doctor`: looks at this computer, the configuration and the server, and says what to do about what it finds.
 
+mod agents;
 mod folder;
+mod models;
+mod server;
 
-use std::ffi::OsStr;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::time::Duration;
 
-use moothall_agents::AgentConfig;
 use moothall_kernel::participant::Runtime;
 use moothall_surfaces::here;
 use moothall_surfaces::wire::Ping;
 use nix::sys::resource::{Resource, getrlimit};
 use serde::Serialize;
 
-use crate::cli::Place;
+use crate::accounts;
+use crate::cli::{Doctor, Global};
 use crate::client::Client;
 use crate::config::{self, Config};
+use crate::credential::Said;
 use crate::fault::{Exit, Fault};
 use crate::gauges;
 use crate::paint::{Paper, Style};
-use crate::place::{Settled, settle};
+use crate::place::settle;
 
 /// Free space below which a log is in danger, and below which it is worth a word, in bytes.
 const FREE_BYTES_MIN: u64 = 64 << 20;
@@ -74,8 +77,13 @@ struct Report {
     checks: Vec<Finding>,
 }
 
-pub async fn run(place: &Place, paper: &Paper) -> Result<(), Fault> {
-    let checks = examine(place).await;
+pub async fn run(args: &Doctor, global: &Global, paper: &Paper) -> Result<(), Fault> {
+    let mut checks = examine(args).await;
+    if let Some(server) = global.server.as_deref().filter(|server| !server.is_empty()) {
+        let (token_file, profile) = (global.token_file.as_deref(), global.profile.as_deref());
+        let said = Said { server: Some(server), token_file, data: None, profile, cacert: global.cacert.as_deref() };
+        checks.extend(server::examine(&said).await);
+    }
     let failed = checks.iter().filter(|finding| finding.verdict == Verdict::Fail).count();
     if paper.json {
         paper.object(&Report { ok: failed == 0, checks })?;
@@ -100,9 +108,9 @@ fn print(paper: &Paper, finding: &Finding) -> Result<(), Fault> {
     finding.fix.as_ref().map_or(Ok(()), |fix| paper.line(&format!("      {:<14} → {}", "", paper.paint(Style::Bold, fix))))
 }
 
-async fn examine(place: &Place) -> Vec<Finding> {
-    let mut findings = vec![sqlite(), clock(), files()];
-    match settle(place, &config::environment()) {
+async fn examine(args: &Doctor) -> Vec<Finding> {
+    let mut findings = vec![version(), sqlite(), clock(), files()];
+    match settle(&args.place, &config::environment()) {
         Err(fault) => {
             let fix = fault.forward.unwrap_or_else(|| "correct it there".into());
             let why = fault.why.map_or_else(String::new, |why| format!(": {why}"));
@@ -111,11 +119,12 @@ async fn examine(place: &Place) -> Vec<Finding> {
         }
         Ok(settled) => {
             findings.splice(0..0, configuration(&settled.config));
-            let wanted = settled.config.agents.values().any(|agent| agent.runtime == Some(Runtime::Terminal));
+            let mut agents = settled.config.agents.values();
+            let wanted = agents.any(|agent| agent.is_enabled() && agent.runtime == Some(Runtime::Terminal));
             findings.push(tmux(tmux_version().as_deref(), wanted));
             findings.extend(data_folder(&settled.data));
             findings.push(address(settled.bind).await);
-            findings.extend(commands(&settled));
+            findings.extend(agents::examine(&settled.config, args.ping).await);
         }
     }
     findings
@@ -126,8 +135,21 @@ fn configuration(config: &Config) -> Vec<Finding> {
         Some(file) => format!("{}, {} agents configured", file.display(), config.agents.len()),
         None => "no file; everything has a default".into(),
     };
+    let found = match accounts::named(config).iter().find(|named| named.section == "[sessions]").map(accounts::Named::allowed) {
+        Some(Err(why)) => {
+            let fix = "run this as the user of the server, or correct `run_as` in [sessions]";
+            return vec![Finding::new("configuration", Verdict::Fail, format!("in [sessions], `run_as`: {why}")).fix(fix)];
+        }
+        Some(Ok(_)) | None => found,
+    };
     let warnings = config.warnings.iter().map(|warning| Finding::new("configuration", Verdict::Warn, warning.clone()));
     std::iter::once(Finding::new("configuration", Verdict::Ok, found)).chain(warnings).collect()
+}
+
+fn version() -> Finding {
+    let commit = option_env!("MOOTHALL_COMMIT").map_or_else(String::new, |commit| format!(" ({commit})"));
+    let file = std::env::current_exe().map_or_else(|_| String::new(), |file| format!(", {}", file.display()));
+    Finding::new("moothall", Verdict::Ok, format!("{}{commit}{file}", env!("CARGO_PKG_VERSION")))
 }
 
 fn sqlite() -> Finding {
@@ -160,7 +182,6 @@ fn files() -> Finding {
     }
 }
 
-/// What tmux says of itself, where there is one.
 /// What tmux says of itself, where it is installed.
 pub fn tmux_version() -> Option<String> {
     let output = std::process::Command::new("tmux").arg("-V").output().ok().filter(|output| output.status.success())?;
@@ -267,23 +288,6 @@ async fn address(bind: SocketAddr) -> Finding {
     }
 }
 
-fn commands(settled: &Settled) -> Vec<Finding> {
-    let configured = settled.config.agents.iter();
-    configured.filter(|(_, agent)| agent.command.is_some()).map(|(client, agent)| command(client, agent)).collect()
-}
-
-fn command(client: &str, agent: &AgentConfig) -> Finding {
-    let checked = agent.command_spec("").map_err(|fault| fault.to_string()).and_then(|spec| spec.check().map_err(|fault| fault.message));
-    match checked {
-        Ok(program) => {
-            let name = program.file_name().unwrap_or(OsStr::new("")).to_string_lossy().into_owned();
-            Finding::new("agent", Verdict::Ok, format!("{client} runs {name} ({})", program.display()))
-        }
-        Err(why) => Finding::new("agent", Verdict::Fail, format!("{client}: {why}"))
-            .fix(format!("install it, or correct [agents.{client}] in the configuration")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -338,13 +342,5 @@ mod tests {
         hanging_up.abort();
         assert!(hanging_up.await.is_err_and(|error| error.is_cancelled()));
         assert_eq!(address(bind).await.verdict, Verdict::Ok);
-    }
-
-    #[test]
-    fn a_program_that_is_not_there_is_a_failure() {
-        let agent = AgentConfig { command: Some(vec!["surely-no-such-program".into()]), ..AgentConfig::default() };
-        assert_eq!(command("x", &agent).verdict, Verdict::Fail);
-        let agent = AgentConfig { command: Some(vec!["sh".into()]), ..AgentConfig::default() };
-        assert_eq!(command("x", &agent).verdict, Verdict::Ok);
     }
 }

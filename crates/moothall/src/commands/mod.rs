@@ -20,6 +20,7 @@ mod markdown;
 mod mcp;
 mod new;
 mod page;
+pub mod pane;
 mod permit;
 mod redact;
 mod said;
@@ -60,7 +61,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     let paper = Paper::new(global.color, global.json);
     let command = match command {
         Command::Serve(args) => return serve::run(&args, &paper).await,
-        Command::Doctor(args) => return doctor::run(&args, &paper).await,
+        Command::Doctor(args) => return doctor::run(&args, global, &paper).await,
         Command::Verify(args) => return verify::run(&args, &paper).await,
         Command::Backup(args) => return backup::run(&args, &paper).await,
         Command::Init(args) => return init::run(&args, &paper),
@@ -127,6 +128,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         | Command::Man(_)
         | Command::Help(_)
         | Command::Hook(_)
+        | Command::Pane(_)
         | Command::Mcp(_)
         | Command::Join(_) => Ok(()),
     }

@@ -13,6 +13,7 @@ use moothall_engine::places::Places;
 use moothall_engine::ports::SystemClock;
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{SessionParts, SessionsConfig};
+use moothall_kernel::participant::Runtime;
 use moothall_kernel::time::Millis;
 use moothall_store::{OpenError, SqliteLog};
 use moothall_surfaces::{HttpOptions, Tls, here, serve};
@@ -21,6 +22,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
+use crate::accounts;
 use crate::cli::{LogFormat, Serve};
 use crate::commands::announce::Doors;
 use crate::commands::doctor::FILES_MIN;
@@ -41,6 +43,7 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
     start_logging(args.log);
     let mut settled = settle(&args.place, &config::environment())?;
     let tls = settled.tls.as_ref().map(certificate).transpose()?;
+    accounts::must_be_possible(&settled.config)?;
     settled.config.warnings.iter().for_each(|warning| tell(args.log, &format!("warning: {warning}")));
     let mut stops = Stops::listen()?;
     let log = Arc::new(open_log(&settled.data)?);
@@ -247,7 +250,12 @@ fn registry(config: &Config, address: SocketAddr, places: Arc<Places>) -> Result
     usual.filter(|spec| !config.absent.contains(&spec.client)).for_each(|spec| registry.insert(spec));
     for (client, agent) in config.agents.iter().filter(|(_, agent)| agent.is_enabled()) {
         let spec = agent.spec(client, &bridge);
-        registry.insert(spec.map_err(|fault| Fault::new(Exit::Config, format!("[agents.{client}]: {fault}")))?);
+        let mut spec = spec.map_err(|fault| Fault::new(Exit::Config, format!("[agents.{client}]: {fault}")))?;
+        if spec.agent.runtime() == Runtime::Terminal && spec.run_as.is_none() {
+            spec.run_as.clone_from(&config.sessions.run_as);
+        }
+        spec.run_as.take_if(|user| accounts::is_own(user));
+        registry.insert(spec);
     }
     registry.share(places);
     Ok(registry)

@@ -101,6 +101,12 @@ const SESSIONS: &[Entry] = &[
         "[\"/srv/work\"]",
         "Folders in which, and below which, agents may start those that are startable_by_agents. An agent that may write there may run there.",
     ),
+    (
+        "run_as",
+        "\"agents\"",
+        "The user that programs in terminals run as whose own section names none. Needs a server that is root. Unset: the server's own user.",
+    ),
+    ("spool", "\"/var/spool/moothall\"", "Where programs report that run as another user, who cannot enter the data folder."),
 ];
 
 const BUDGETS: &[Entry] = &[
@@ -146,7 +152,7 @@ const AGENT: &[Entry] = &[
     (
         "run_as",
         "\"agents\"",
-        "command: the user that it runs as, who cannot read what the server keeps. Needs a server that is root; it is never run otherwise.",
+        "command, terminal: the user that it runs as, who cannot read what the server keeps. Needs a server that is root; it is never run otherwise.",
     ),
     (
         "screen",

@@ -14,6 +14,8 @@ mod access;
 mod manners;
 mod ways;
 mod users;
+mod as_whom;
+mod doctor;
 mod inside;
 mod long_talk;
 mod archive;

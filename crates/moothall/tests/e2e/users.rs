@@ -2,7 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use nix::unistd::geteuid;
@@ -12,24 +12,28 @@ use tempfile::TempDir;
 use crate::harness::{Home, Server};
 
 /// What another user can run: a folder that everybody may read, with the program in it.
-struct Other {
+pub struct Other {
     folder: TempDir,
 }
 
 impl Other {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         fs::copy(env!("CARGO_BIN_EXE_moothall"), folder.path().join("moothall")).unwrap();
         Self { folder }
     }
 
-    fn program(&self) -> PathBuf {
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn program(&self) -> PathBuf {
         self.folder.path().join("moothall")
     }
 
     /// Runs something as `nobody`: this test is root's, or that of somebody who may become root.
-    fn run(&self, program: &str, args: &[&str]) -> Output {
+    pub fn run(&self, program: &str, args: &[&str]) -> Output {
         let mut command = if geteuid().is_root() {
             let mut command = Command::new("setpriv");
             command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]);

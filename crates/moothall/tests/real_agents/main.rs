@@ -13,6 +13,7 @@ mod world;
 mod house;
 
 mod print;
+mod logins;
 mod reports;
 mod hosted;
 mod linked;

@@ -64,7 +64,7 @@ impl Listening {
         let (sender, came) = mpsc::unbounded_channel();
         let ear: Arc<dyn HookSink> = Arc::new(Ear { came: sender, permit });
         let reader = tokio::spawn(async move { opened.run(ear).await });
-        let dress = HookDress { moothall: env!("CARGO_BIN_EXE_moothall").into(), url: "http://127.0.0.1:9".into(), spool };
+        let dress = HookDress { moothall: env!("CARGO_BIN_EXE_moothall").into(), url: "http://127.0.0.1:9".into(), spool, outside: None };
         Self { dress, came, reader, _kept: kept }
     }
 

@@ -301,7 +301,7 @@ async fn identify(access: &Access, parts: &Parts, cookie: &str) -> ApiResult<Opt
 }
 
 /// The credential of the `Authorization` header, which comes once and reads `Bearer …`.
-fn bearer(headers: &HeaderMap) -> ApiResult<Option<&str>> {
+pub(super) fn bearer(headers: &HeaderMap) -> ApiResult<Option<&str>> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
     let Some(first) = given.next() else { return Ok(None) };
     let credential = first.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));

@@ -39,6 +39,7 @@ fn entry(spec: &AgentSpec) -> AgentEntry {
         summary: spec.summary.clone(),
         runtime: runtime_word(facts.runtime).into(),
         origin: spec.origin.into(),
+        run_as: spec.run_as.clone(),
         timeout_seconds: timeout.as_secs_f64(),
         profile: (&spec.profile).into(),
     }

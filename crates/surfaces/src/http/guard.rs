@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::HttpOptions;
+use super::access::bearer;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::peer::Peer;
 use crate::tls::Tls;
@@ -112,24 +113,39 @@ fn is_part_of_a_foreign_page(headers: &HeaderMap) -> bool {
     matches!(says("sec-fetch-site"), Some(b"cross-site" | b"same-site")) && !link
 }
 
-/// Refuses what another user of this computer asks, but for whether the server is there.
-fn check_user(path: &str, peer: Option<&Peer>) -> ApiResult<()> {
-    let refused = peer == Some(&Peer::Other) && !FOR_EVERY_USER.contains(&path);
-    if refused { Err(ApiError::plain(Code::OtherUser)) } else { Ok(()) }
+/// As whom the program of the living session runs whose token this is, where that is not the server's own user.
+pub type SessionUser = Arc<dyn Fn(&str) -> Option<u32> + Send + Sync>;
+
+/// What a request is held against before it gets anywhere.
+#[derive(Clone)]
+struct Post {
+    trusted: Arc<Trusted>,
+    session_user: SessionUser,
+}
+
+impl Post {
+    /// Refuses what another user of this computer asks, but for whether the server is there, and for what the program of a session asks
+    /// that runs as this very user, with the token of this session.
+    fn check_user(&self, request: &Request) -> ApiResult<()> {
+        let Some(Peer::Other(uid)) = request.extensions().get() else { return Ok(()) };
+        let token = || bearer(request.headers()).ok().flatten();
+        let let_in = FOR_EVERY_USER.contains(&request.uri().path()) || token().and_then(|token| (self.session_user)(token)) == Some(*uid);
+        if let_in { Ok(()) } else { Err(ApiError::plain(Code::OtherUser)) }
+    }
 }
 
 /// Puts the guards before a router.
-pub fn stand_before(router: Router, trusted: Trusted) -> Router {
+pub fn stand_before(router: Router, trusted: Trusted, session_user: SessionUser) -> Router {
+    let post = Post { trusted: Arc::new(trusted), session_user };
     router
         .layer(middleware::from_fn(errors_as_json))
-        .layer(middleware::from_fn_with_state(Arc::new(trusted), check))
+        .layer(middleware::from_fn_with_state(post, check))
         .layer(CatchPanicLayer::custom(answer_panic))
         .layer(middleware::from_fn(harden))
 }
 
-async fn check(State(trusted): State<Arc<Trusted>>, request: Request, next: Next) -> Response {
-    let uri = request.uri();
-    match check_user(uri.path(), request.extensions().get()).and_then(|()| trusted.check(uri, request.headers())) {
+async fn check(State(post): State<Post>, request: Request, next: Next) -> Response {
+    match post.check_user(&request).and_then(|()| post.trusted.check(request.uri(), request.headers())) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     }
@@ -194,7 +210,7 @@ mod tests {
     #[tokio::test]
     async fn a_handler_that_panics_is_answered_as_an_error_of_the_server() {
         let options = HttpOptions::new("127.0.0.1:5111".parse().unwrap());
-        let router = stand_before(Router::new().route("/", get(broken)), Trusted::of(&options));
+        let router = stand_before(Router::new().route("/", get(broken)), Trusted::of(&options), Arc::new(|_| None));
         let request = Request::builder().uri("/").header("host", "127.0.0.1:5111").body(Body::empty()).unwrap();
         let response = TowerToHyperService::new(router).call(request).await.unwrap();
         assert_eq!(response.status(), 500);

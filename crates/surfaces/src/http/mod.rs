@@ -143,8 +143,10 @@ pub(crate) fn router_until(hall: Hall, options: &HttpOptions, meters: Arc<Meters
     let known = middleware::from_fn_with_state(query::Known::of(&api), query::check);
     let trusted = Trusted::of(options);
     let mcp = Mcp::new(hall.clone(), trusted.hosts(), trusted.origins());
+    let access = Arc::new(Access::new(hall.clone(), options.mode, options.startup.as_ref()));
+    let of_sessions = access.clone();
     let app = App {
-        access: Arc::new(Access::new(hall.clone(), options.mode, options.startup.as_ref())),
+        access,
         cookie: cookie.into(),
         tokens_made: Arc::default(),
         hall,
@@ -169,7 +171,8 @@ pub(crate) fn router_until(hall: Hall, options: &HttpOptions, meters: Arc<Meters
         .method_not_allowed_fallback(|| async { ApiError::plain(Code::MethodNotAllowed) })
         .layer(Extension(Arc::new(mcp)))
         .with_state(app);
-    observe::watch(guard::stand_before(router, trusted), meters)
+    let session_user = Arc::new(move |token: &str| of_sessions.user_of_session(token));
+    observe::watch(guard::stand_before(router, trusted, session_user), meters)
 }
 
 /// The description of everything that HTTP serves, at the port that nobody changed.

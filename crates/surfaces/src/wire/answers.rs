@@ -215,6 +215,10 @@ pub struct AgentEntry {
     pub runtime: String,
     /// `built-in`, `configured` or `discovered`.
     pub origin: String,
+    /// The user of the server's computer that its programs run as, where it is not the server's own. A `command` or `terminal` agent
+    /// without it reaches all that the server keeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_as: Option<String>,
     /// How long a turn of it may take.
     pub timeout_seconds: f64,
     /// What an invite of it starts from.

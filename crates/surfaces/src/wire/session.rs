@@ -98,6 +98,9 @@ pub struct SessionEntry {
     pub cwd: String,
     /// `started` by this server, or `observed`: without hooks, so only its screen tells what it says.
     pub origin: String,
+    /// The user of that computer that its program runs as, where it is not the server's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_as: Option<String>,
     /// The computer it is on; missing for this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computer: Option<String>,
@@ -131,6 +134,7 @@ impl From<&Status> for SessionEntry {
             waiting: status.waiting,
             cwd: session.cwd.display().to_string(),
             origin: origin_word(session.origin).into(),
+            run_as: session.run_as.as_ref().map(|user| user.name.clone()),
             computer: Some(session.computer.clone()).filter(|computer| !computer.is_empty()),
             native: session.native.clone(),
             started_at: session.started_at.to_string(),

@@ -135,7 +135,14 @@ fn registry() -> Registry {
     let mut registry = Registry::default();
     for (client, agent) in agents {
         let profile = Profile { client: Some(client.into()), model: Some("fixed".into()), ..Profile::default() };
-        registry.insert(AgentSpec { client: client.into(), summary: format!("{client} for tests"), profile, origin: "built-in", agent });
+        registry.insert(AgentSpec {
+            client: client.into(),
+            summary: format!("{client} for tests"),
+            profile,
+            origin: "built-in",
+            run_as: None,
+            agent,
+        });
     }
     registry
 }

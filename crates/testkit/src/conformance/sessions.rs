@@ -1,7 +1,7 @@
 //! Sessions: one row for each, and who waits for whom.
 
 use moothall_engine::ports::EventLog;
-use moothall_engine::sessions::{Origin, Pane, Session, Starter};
+use moothall_engine::sessions::{Origin, Pane, Session, Starter, UnixUser};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Timestamp;
 
@@ -21,6 +21,7 @@ fn session(id: &str) -> Session {
         started_at: Timestamp::from_millis(5),
         ended: None,
         started_by: None,
+        run_as: None,
     }
 }
 
@@ -45,7 +46,8 @@ pub async fn a_session_is_kept_as_it_was_last<S: Subject>(subject: S) {
     let ended = Some((Timestamp::from_millis(9), "it was over".to_owned()));
     check_rooms(book).await;
     let started_by = Some(Starter::Session("a".into()));
-    let last = Session { started_by, pane, ended, native: Some("n".into()), origin: Origin::Observed, ..session("b") };
+    let run_as = Some(UnixUser { name: "ada".into(), uid: 4711 });
+    let last = Session { started_by, run_as, pane, ended, native: Some("n".into()), origin: Origin::Observed, ..session("b") };
     book.keep(&last).await.unwrap();
     assert_eq!(book.all().await.unwrap(), [session("a"), last]);
 }

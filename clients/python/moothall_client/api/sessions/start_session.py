@@ -8,6 +8,7 @@ from ...client import AuthenticatedClient, Client
 from ...models.error_body import ErrorBody
 from ...models.new_session import NewSession
 from ...models.session_entry import SessionEntry
+from ...models.start_asked import StartAsked
 from ...types import UNSET, Response, Unset
 
 
@@ -35,11 +36,16 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> ErrorBody | SessionEntry | None:
+) -> ErrorBody | SessionEntry | StartAsked | None:
     if response.status_code == 200:
         response_200 = SessionEntry.from_dict(response.json())
 
         return response_200
+
+    if response.status_code == 202:
+        response_202 = StartAsked.from_dict(response.json())
+
+        return response_202
 
     if 400 <= response.status_code <= 499:
         response_4xx = ErrorBody.from_dict(response.json())
@@ -59,7 +65,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[ErrorBody | SessionEntry]:
+) -> Response[ErrorBody | SessionEntry | StartAsked]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -73,9 +79,11 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: NewSession,
     idempotency_key: str | Unset = UNSET,
-) -> Response[ErrorBody | SessionEntry]:
+) -> Response[ErrorBody | SessionEntry | StartAsked]:
     """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal
-    already.
+    already. What an agent may not start by
+    itself, a person is asked about first: then the answer is 202, and a `permission` event of the
+    thread tells what comes of it.
 
     Args:
         idempotency_key (str | Unset):
@@ -87,7 +95,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ErrorBody | SessionEntry]
+        Response[ErrorBody | SessionEntry | StartAsked]
     """
 
     kwargs = _get_kwargs(
@@ -107,9 +115,11 @@ def sync(
     client: AuthenticatedClient,
     body: NewSession,
     idempotency_key: str | Unset = UNSET,
-) -> ErrorBody | SessionEntry | None:
+) -> ErrorBody | SessionEntry | StartAsked | None:
     """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal
-    already.
+    already. What an agent may not start by
+    itself, a person is asked about first: then the answer is 202, and a `permission` event of the
+    thread tells what comes of it.
 
     Args:
         idempotency_key (str | Unset):
@@ -121,7 +131,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ErrorBody | SessionEntry
+        ErrorBody | SessionEntry | StartAsked
     """
 
     return sync_detailed(
@@ -136,9 +146,11 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: NewSession,
     idempotency_key: str | Unset = UNSET,
-) -> Response[ErrorBody | SessionEntry]:
+) -> Response[ErrorBody | SessionEntry | StartAsked]:
     """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal
-    already.
+    already. What an agent may not start by
+    itself, a person is asked about first: then the answer is 202, and a `permission` event of the
+    thread tells what comes of it.
 
     Args:
         idempotency_key (str | Unset):
@@ -150,7 +162,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ErrorBody | SessionEntry]
+        Response[ErrorBody | SessionEntry | StartAsked]
     """
 
     kwargs = _get_kwargs(
@@ -168,9 +180,11 @@ async def asyncio(
     client: AuthenticatedClient,
     body: NewSession,
     idempotency_key: str | Unset = UNSET,
-) -> ErrorBody | SessionEntry | None:
+) -> ErrorBody | SessionEntry | StartAsked | None:
     """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal
-    already.
+    already. What an agent may not start by
+    itself, a person is asked about first: then the answer is 202, and a `permission` event of the
+    thread tells what comes of it.
 
     Args:
         idempotency_key (str | Unset):
@@ -182,7 +196,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ErrorBody | SessionEntry
+        ErrorBody | SessionEntry | StartAsked
     """
 
     return (

@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use moothall_engine::sessions::{Heard, Hook, SessionId};
+use nix::fcntl::OFlag;
 use uuid::Uuid;
 
 use super::bell::CALL_BYTES_MAX;
@@ -67,8 +69,17 @@ pub(super) fn hook(note: &Note) -> Result<Option<Hook>, &'static str> {
 }
 
 fn read(file: &Path) -> io::Result<Option<Note>> {
+    // Its writer may be another user than the server, and it may have become a link or a pipe since it was found.
+    let plain = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
+    let file = match fs::OpenOptions::new().read(true).custom_flags(plain).open(file) {
+        Err(error) if error.raw_os_error() == Some(nix::errno::Errno::ELOOP as i32) => return Ok(None),
+        file => file?,
+    };
+    if !file.metadata()?.is_file() {
+        return Ok(None);
+    }
     let mut bytes = Vec::new();
-    fs::File::open(file)?.take(CALL_BYTES_MAX).read_to_end(&mut bytes)?;
+    file.take(CALL_BYTES_MAX).read_to_end(&mut bytes)?;
     Ok(serde_json::from_slice(&bytes).ok())
 }
 

@@ -8,14 +8,18 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use async_trait::async_trait;
 use moothall_engine::sessions::{HostFault, Launch, Reports, SessionId};
 use serde_json::{Value, json};
 
 use super::claude;
+use super::errand::{Errand, Outcome};
 use super::folder::{SpoolFolder, write_private};
 use super::gemini;
 use super::gemini_home::furnish;
+use super::outside::Outside;
 use super::vendor::Vendor;
+use crate::run_as::Account;
 use crate::terminal::{Dress, Parts, Program, Reads};
 
 /// The variables that tell a session's programs where they belong.
@@ -39,6 +43,8 @@ pub struct HookDress {
     pub url: String,
     /// Where reports go.
     pub spool: SpoolFolder,
+    /// Where those of programs go that run as other users; without it there are none.
+    pub outside: Option<Outside>,
 }
 
 /// What a program gets beside what its user asked for. Its arguments go after the user's own.
@@ -74,6 +80,47 @@ impl HookDress {
             Vendor::Other => Dressed::default(),
         };
         Ok(Dressed { env: dressed.env.into_iter().chain(own).collect(), ..dressed })
+    }
+
+    /// The same for a program that runs as another user: that user looks and writes.
+    async fn dressed_by(
+        &self,
+        account: &Account,
+        vendor: Vendor,
+        launch: &Launch,
+        token: &str,
+        mut parts: Parts,
+    ) -> Result<Parts, HostFault> {
+        let outside =
+            self.outside.as_ref().ok_or_else(|| HostFault::Unavailable("Nothing is prepared for other users here.".to_owned()))?;
+        let (spool, _) = outside.of(account, &launch.session).map_err(|error| {
+            HostFault::Failed(format!(
+                "There is no place for the reports of {}: {error}. `spool` in [sessions] names another.",
+                account.name()
+            ))
+        })?;
+        let errand = Errand {
+            moothall: self.moothall.clone(),
+            url: self.url.clone(),
+            spool: spool.path().to_owned(),
+            vendor,
+            session: launch.session.to_string(),
+            token: token.to_owned(),
+            program: parts.argv.first().cloned().unwrap_or_default(),
+            cwd: launch.cwd.clone(),
+            env: parts.env.clone(),
+        };
+        match errand.send(account, &parts.before).await? {
+            Outcome::Refused(why) => Err(HostFault::Refused(why)),
+            Outcome::Ready { program, args, env } => {
+                parts.argv.splice(..1, [program.to_string_lossy().into_owned()]);
+                parts.argv.extend(args);
+                parts.env.extend(env);
+                let enter = [&self.program(), "pane", "enter", &account.uid().to_string(), "--"].map(str::to_owned);
+                parts.before.splice(..0, enter);
+                Ok(parts)
+            }
+        }
     }
 
     fn program(&self) -> String {
@@ -134,14 +181,18 @@ fn home_in(given: &BTreeMap<String, String>) -> PathBuf {
     set.or_else(inherited).unwrap_or_default()
 }
 
+#[async_trait]
 impl Dress for HookDress {
-    fn launch_parts(&self, program: &Program, launch: &Launch, mut parts: Parts) -> Result<Parts, HostFault> {
+    async fn launch_parts(&self, program: &Program, launch: &Launch, mut parts: Parts) -> Result<Parts, HostFault> {
         let Some(token) = launch.env.get(TOKEN) else {
             return Err(HostFault::Failed("The session has no secret, so that nothing it reports could be believed.".to_owned()));
         };
-        let dressed = self.of(vendor_of(program), &launch.session, token, &parts.env);
-        let dressed =
-            dressed.map_err(|error| HostFault::Failed(format!("What {} needs to report cannot be prepared: {error}.", launch.client)))?;
+        let unprepared =
+            |error: io::Error| HostFault::Failed(format!("What {} needs to report cannot be prepared: {error}.", launch.client));
+        if let Some(account) = parts.account.clone() {
+            return self.dressed_by(&account, vendor_of(program), launch, token, parts).await;
+        }
+        let dressed = self.of(vendor_of(program), &launch.session, token, &parts.env).map_err(unprepared)?;
         parts.argv.extend(dressed.args);
         parts.env.extend(dressed.env);
         Ok(parts)
@@ -152,6 +203,7 @@ impl Dress for HookDress {
     }
 
     fn forget(&self, session: &SessionId) -> io::Result<()> {
+        self.outside.iter().try_for_each(|outside| outside.forget(session))?;
         self.spool.forget(session)
     }
 }
@@ -192,7 +244,7 @@ mod tests {
     fn dressed(vendor: Vendor) -> (tempfile::TempDir, Dressed) {
         let folder = tempfile::tempdir().unwrap();
         let spool = SpoolFolder::new(folder.path().join("spool"));
-        let dress = HookDress { moothall: "/opt/it's here/moothall".into(), url: "http://127.0.0.1:5111".into(), spool };
+        let dress = HookDress { moothall: "/opt/it's here/moothall".into(), url: "http://127.0.0.1:5111".into(), spool, outside: None };
         let dressed = dress.of(vendor, &SessionId::new(SESSION), SECRET, &nobody(&folder)).unwrap();
         (folder, dressed)
     }
@@ -214,11 +266,11 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_launch_keeps_its_own_words_before_those_of_the_dress() {
+    #[tokio::test]
+    async fn a_launch_keeps_its_own_words_before_those_of_the_dress() {
         let folder = tempfile::tempdir().unwrap();
         let spool = SpoolFolder::new(folder.path().join("spool"));
-        let dress = HookDress { moothall: "/opt/moothall".into(), url: "http://127.0.0.1:5111".into(), spool };
+        let dress = HookDress { moothall: "/opt/moothall".into(), url: "http://127.0.0.1:5111".into(), spool, outside: None };
         let mut launch = Launch {
             session: SessionId::new(SESSION),
             name: "ada".into(),
@@ -226,12 +278,14 @@ mod tests {
             args: Vec::new(),
             cwd: folder.path().into(),
             env: BTreeMap::new(),
+            run_as: None,
         };
         let program = Program { reads: Reads::Codex, ..Program::new(["codex"]) };
-        let parts = Parts { argv: vec!["codex".into(), "--search".into()], env: BTreeMap::from([("A".into(), "b".into())]) };
-        assert!(dress.launch_parts(&program, &launch, parts.clone()).is_err(), "without a secret nothing could be believed");
+        let parts =
+            Parts { argv: vec!["codex".into(), "--search".into()], env: BTreeMap::from([("A".into(), "b".into())]), ..Parts::default() };
+        assert!(dress.launch_parts(&program, &launch, parts.clone()).await.is_err(), "without a secret nothing could be believed");
         launch.env.insert(TOKEN.into(), SECRET.into());
-        let dressed = dress.launch_parts(&program, &launch, parts).unwrap();
+        let dressed = dress.launch_parts(&program, &launch, parts).await.unwrap();
         assert_eq!(dressed.argv[..3], ["codex", "--search", "-c"]);
         assert_eq!((dressed.env["A"].as_str(), dressed.env[TOKEN].as_str()), ("b", SECRET));
     }

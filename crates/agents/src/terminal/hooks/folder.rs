@@ -12,7 +12,7 @@
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use moothall_engine::sessions::SessionId;
@@ -21,6 +21,8 @@ use uuid::Uuid;
 const BELL: &str = "bell";
 const REFUSED: &str = "refused";
 const SERVER: &str = "server";
+/// A file that everybody may read.
+const READABLE: u32 = 0o644;
 /// Longest address that is read.
 const ADDRESS_BYTES_MAX: u64 = 1024;
 /// Longest path that a socket may have on every system.
@@ -76,12 +78,22 @@ impl SpoolFolder {
         write_private(&self.0, SERVER, url.as_bytes()).map(drop)
     }
 
+    /// The same for programs of other users, where the folder is there.
+    pub(super) fn announce_to_all(&self, url: &str) -> io::Result<()> {
+        let file = write_private(&self.0, SERVER, url.as_bytes())?;
+        fs::set_permissions(file, fs::Permissions::from_mode(READABLE))
+    }
+
     /// Where the server of a session can be reached now, by the session's own folder: its `MOOTHALL_SPOOL`.
     pub fn server(session: &Path) -> Option<String> {
         let mut url = String::new();
         let file = File::open(session.parent()?.join(SERVER)).ok()?;
         file.take(ADDRESS_BYTES_MAX).read_to_string(&mut url).ok()?;
         Some(url.trim().to_owned()).filter(|url| url.starts_with("http://"))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
     }
 
     pub(super) fn make(&self) -> io::Result<()> {
@@ -117,7 +129,9 @@ pub(super) fn reports(folder: &Path) -> io::Result<Vec<PathBuf>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
     };
-    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| is_report(path)).collect();
+    // Whatever else has such a name is its user's own business, and is never followed or waited for.
+    let plain = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    let mut found: Vec<PathBuf> = plain.map(|entry| entry.path()).filter(|path| is_report(path)).collect();
     found.sort();
     Ok(found)
 }
@@ -153,6 +167,11 @@ pub(super) fn reachable(socket: &Path) -> io::Result<(PathBuf, Option<File>)> {
     if socket.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
         return Ok((socket.to_owned(), None));
     }
-    let open = File::open(folder)?;
+    let mut way = OpenOptions::new();
+    way.read(true);
+    // A folder that one may only walk through cannot be opened for reading.
+    #[cfg(target_os = "linux")]
+    way.custom_flags(nix::fcntl::OFlag::O_PATH.bits());
+    let open = way.open(folder)?;
     Ok((Path::new("/proc/self/fd").join(open.as_raw_fd().to_string()).join(name), Some(open)))
 }

@@ -22,10 +22,14 @@ mod drain;
 mod spool;
 mod gemini_home;
 mod dress;
+mod outside;
+mod errand;
 
 pub use dress::{Dressed, HookDress};
+pub use errand::run_errand;
 pub use folder::SpoolFolder;
 pub use note::{Note, PAYLOAD_BYTES_MAX};
+pub use outside::Outside;
 pub use report::{Surroundings, report};
 pub use spool::{HookSink, Spool};
 pub use vendor::{News, Vendor};

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{Heard, Hook, HookNews, Permit, SessionError};
+use nix::unistd::geteuid;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -53,6 +54,11 @@ impl Spool {
     /// # Errors
     /// When the folder cannot be made or the bell cannot be hung.
     pub fn open(folder: SpoolFolder) -> io::Result<Self> {
+        Self::open_for(folder, geteuid().as_raw())
+    }
+
+    /// The same with a bell at which this user may ring too.
+    pub(super) fn open_for(folder: SpoolFolder, ringer: u32) -> io::Result<Self> {
         folder.make()?;
         let bell = folder.bell();
         match fs::remove_file(&bell) {
@@ -62,6 +68,9 @@ impl Spool {
         let (path, _open) = reachable(&bell)?;
         let listener = UnixListener::bind(path)?;
         fs::set_permissions(&bell, fs::Permissions::from_mode(0o600))?;
+        if ringer != geteuid().as_raw() {
+            chown(&bell, Some(ringer), None)?;
+        }
         Ok(Self { folder, listener })
     }
 

@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use moothall_engine::sessions::{HookNews, Reports};
 use moothall_kernel::text::for_terminal;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{claude, codex, gemini, loose, note::Note, transcript};
 
 /// Whose program it is, and with it how its reports are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Vendor {
     /// Claude Code.
     Claude,

@@ -34,8 +34,22 @@ fn owned_by(folder: &Path, own: Uid) -> Option<Finding> {
         (owner != own).then_some((path, owner))
     });
     let (path, owner) = foreign?;
-    let fix = format!("run as {}, or: chown -R {} {}", name(owner), name(own), folder.display());
-    Some(Finding::new("owner", Verdict::Fail, format!("{} belongs to {}, and this is {}", path.display(), name(owner), name(own))).fix(fix))
+    let found = format!("{} belongs to {}, and this is {}", path.display(), name(owner), name(own));
+    let whose = Uid::from_raw(folder.symlink_metadata().ok()?.uid());
+    Some(match (own.is_root(), whose == own) {
+        // Root can do all of it, and what it writes there its user can no longer open.
+        (true, false) => Finding::new("owner", Verdict::Warn, found).fix(format!("run the server as {}, who owns the folder", name(whose))),
+        (true, true) => {
+            Finding::new("owner", Verdict::Warn, found).fix("run the server as whoever it belongs to, or give the folder to them")
+        }
+        (false, true) => Finding::new("owner", Verdict::Fail, found).fix(format!(
+            "as root: chown -R {} {}, for a server once ran as another user",
+            name(own),
+            folder.display()
+        )),
+        (false, false) => Finding::new("owner", Verdict::Fail, found)
+            .fix(format!("run as {}, who owns the folder, or name a folder of your own with --data", name(whose))),
+    })
 }
 
 fn name(user: Uid) -> String {
@@ -82,7 +96,21 @@ mod tests {
         let stranger = Uid::from_raw(geteuid().as_raw() + 4711);
         let found = owned_by(folder.path(), stranger).unwrap();
         assert_eq!(found.verdict, Verdict::Fail);
-        assert!(found.fix.unwrap().contains("chown -R"));
+        assert!(found.fix.unwrap().contains("run as"));
+    }
+
+    #[test]
+    fn root_is_warned_of_a_folder_of_somebody_elses_and_nobody_is_told_to_give_it_to_root() {
+        if !geteuid().is_root() {
+            eprintln!("skipped: only root gives folders away");
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::chown(folder.path(), Some(65534), None).unwrap();
+        let found = owned(folder.path()).unwrap();
+        assert_eq!(found.verdict, Verdict::Warn);
+        let fix = found.fix.unwrap();
+        assert!(fix.contains("run the server as nobody") && !fix.contains("chown"), "{fix}");
     }
 
     #[test]

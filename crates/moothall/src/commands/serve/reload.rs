@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use moothall_engine::hall::Hall;
 use moothall_engine::places::Places;
+use moothall_engine::sessions::SessionsConfig;
 
 use super::{registry, tell};
+use crate::accounts;
 use crate::cli::Serve;
 use crate::config;
 use crate::fault::Fault;
@@ -38,7 +40,9 @@ impl House<'_> {
     }
 
     async fn take_over(&self, before: &Settled) -> Result<Settled, Fault> {
-        let now = settle(&self.args.place, &config::environment())?;
+        let mut now = settle(&self.args.place, &config::environment())?;
+        let wanted = std::mem::replace(&mut now.config.sessions, before.config.sessions.clone());
+        accounts::must_be_possible(&now.config)?;
         let agents = registry(&now.config, self.address, self.places.clone())?;
         let (old, new) = (self.hall.registry(), &agents);
         let names = |registry: &moothall_engine::registry::Registry| registry.iter().map(|spec| spec.client.clone()).collect();
@@ -49,7 +53,7 @@ impl House<'_> {
         self.hall.replace(agents, now.config.defaults.clone()).await;
         now.config.warnings.iter().for_each(|warning| tell(self.args.log, &format!("warning: {warning}")));
         tell(self.args.log, &format!("The configuration was read again: {said}."));
-        let waiting = waiting(before, &now);
+        let waiting = waiting(before, &now, &wanted);
         if !waiting.is_empty() {
             tell(self.args.log, &format!("A restart is needed for what changed in {}.", waiting.join(", ")));
         }
@@ -73,7 +77,7 @@ fn applied(before: &Settled, now: &Settled, old: &BTreeSet<String>, new: &BTreeS
 }
 
 /// The parts that changed and cannot be taken over while the server runs.
-fn waiting(before: &Settled, now: &Settled) -> Vec<&'static str> {
+fn waiting(before: &Settled, now: &Settled, sessions: &SessionsConfig) -> Vec<&'static str> {
     let (old, new) = (&before.config, &now.config);
     let parts = [
         ("the address (bind)", before.bind != now.bind),
@@ -83,7 +87,7 @@ fn waiting(before: &Settled, now: &Settled) -> Vec<&'static str> {
         ("other_users", old.server.other_users != new.server.other_users),
         ("allowed_hosts", old.server.allowed_hosts != new.server.allowed_hosts),
         ("allowed_origins", old.server.allowed_origins != new.server.allowed_origins),
-        ("[sessions]", old.sessions != new.sessions),
+        ("[sessions]", old.sessions != *sessions),
         ("[budgets]", old.budgets != new.budgets),
         ("[limits]", old.limits != new.limits),
     ];

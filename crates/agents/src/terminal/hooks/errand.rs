@@ -1,0 +1,117 @@
+//! What is prepared for a program that runs as another user, by that user: a program of theirs is sent to look and to write, so that
+//! the server, which may be root, opens nothing that lies where they can put links.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use moothall_engine::sessions::{HostFault, SessionId};
+use nix::unistd::{AccessFlags, access};
+use serde::{Deserialize, Serialize};
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::dress::{Dressed, HookDress};
+use super::folder::SpoolFolder;
+use super::vendor::Vendor;
+use crate::command::Environment;
+use crate::run_as::Account;
+
+/// Longest that a user's own files may keep a start waiting, e.g. on a home folder of another computer.
+const WITHIN: Duration = Duration::from_secs(20);
+/// Longest errand that is read.
+const BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// The words after this program's own name by which it is sent.
+const WORDS: [&str; 2] = ["pane", "dress"];
+
+/// What is to be looked at, and written.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Errand {
+    pub(super) moothall: PathBuf,
+    pub(super) url: String,
+    pub(super) spool: PathBuf,
+    pub(super) vendor: Vendor,
+    pub(super) session: String,
+    pub(super) token: String,
+    /// The program that is to run, as it is called.
+    pub(super) program: String,
+    pub(super) cwd: PathBuf,
+    /// All that the program will see.
+    pub(super) env: BTreeMap<String, String>,
+}
+
+/// What came of it.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Outcome {
+    Ready {
+        /// The file of the program, which its user may run.
+        program: PathBuf,
+        args: Vec<String>,
+        env: BTreeMap<String, String>,
+    },
+    Refused(String),
+}
+
+/// Runs the errand that stands on standard input, as whoever this is; gives what to write on standard output.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn run_errand(input: impl Read) -> io::Result<String> {
+    let errand: Errand = serde_json::from_reader(input.take(BYTES_MAX))?;
+    Ok(serde_json::to_string(&errand.run().unwrap_or_else(Outcome::Refused))?)
+}
+
+impl Errand {
+    fn run(self) -> Result<Outcome, String> {
+        let user = self.env.get("USER").cloned().unwrap_or_default();
+        if access(&self.cwd, AccessFlags::X_OK).is_err() {
+            let cwd = self.cwd.display();
+            return Err(format!(
+                "The user {user} may not enter {cwd}, and the program runs as {user}. Let {user} in, or choose another folder."
+            ));
+        }
+        let environment = Environment::of(&self.env);
+        let program = environment.find(&self.program, &self.cwd).ok_or_else(|| {
+            let (program, path) = (&self.program, environment.path());
+            format!("The user {user} can run no program {program:?}: there is none that {user} may run in {path}. Install it for {user}, or for all.")
+        })?;
+        let dress = HookDress { moothall: self.moothall, url: self.url, spool: SpoolFolder::new(self.spool), outside: None };
+        let dressed = dress.of(self.vendor, &SessionId::new(&self.session), &self.token, &self.env);
+        let Dressed { args, env } = dressed.map_err(|error| format!("What it needs to report cannot be written as {user}: {error}."))?;
+        Ok(Outcome::Ready { program, args, env })
+    }
+
+    /// Sends somebody with these words before, and waits for what comes of it.
+    pub(super) async fn send(&self, account: &Account, before: &[String]) -> Result<Outcome, HostFault> {
+        let asked = serde_json::to_vec(self).map_err(|error| HostFault::Failed(error.to_string()))?;
+        let told = timeout(WITHIN, ask(before, &self.moothall, asked)).await;
+        let output = told.map_err(|_| HostFault::Failed(format!("The files of {} did not answer for too long.", account.name())))?;
+        let output = output.map_err(|error| HostFault::Failed(format!("What changes the user could not be run: {error}.")))?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        match serde_json::from_slice(&output.stdout) {
+            Ok(outcome) if output.status.success() => Ok(outcome),
+            Ok(_) | Err(_) => Err(HostFault::Refused(format!(
+                "The user {} cannot run {}, by which its programs report; install it where every user may run it, such as /usr/local/bin. ({})",
+                account.name(),
+                self.moothall.display(),
+                said.trim()
+            ))),
+        }
+    }
+}
+
+async fn ask(before: &[String], moothall: &Path, asked: Vec<u8>) -> io::Result<std::process::Output> {
+    let mut words = before.iter().map(String::as_str).map(std::ffi::OsStr::new).chain([moothall.as_os_str()]);
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words).args(WORDS).env_clear().current_dir("/").kill_on_drop(true);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    if let Some(mut input) = child.stdin.take() {
+        // One that cannot be run reads nothing; why stands on its standard error.
+        let _ = input.write_all(&asked).await;
+    }
+    child.wait_with_output().await
+}

@@ -1,0 +1,143 @@
+//! Spools for programs that run as other users: outside of the data folder, which they cannot enter.
+//!
+//! ```text
+//! /var/spool/moothall/<server>/   one for each data folder; the server's own, and others may walk through it and no more
+//!   <uid>/                        a spool like that in the data folder, for the sessions of one user
+//!     bell                        the user's, who alone rings at it
+//!     server                      readable by everybody who finds it
+//!     refused/                    the server's
+//!     <session>/                  the user's
+//! ```
+//!
+//! All folders above those of sessions are the server's, so that nobody puts something else into their place. What lies in a session's
+//! folder is written by its user alone: the server, which may be root, writes nothing there, follows no link, and waits for no pipe.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use moothall_engine::sessions::SessionId;
+use nix::unistd::geteuid;
+use tokio::sync::mpsc;
+
+use super::folder::SpoolFolder;
+use super::spool::Spool;
+use crate::run_as::Account;
+
+/// A folder that others may walk through, if they know the names in it.
+const PASSAGE: u32 = 0o711;
+/// What others may not do with a folder of the server's, unless each keeps their own there.
+const WRITABLE: u32 = 0o022;
+const STICKY: u32 = 0o1000;
+
+/// The spools of other users. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Outside {
+    root: PathBuf,
+    url: String,
+    open: Arc<Mutex<BTreeMap<u32, SpoolFolder>>>,
+    opened: mpsc::UnboundedSender<Spool>,
+}
+
+impl Outside {
+    /// The spools below this folder, for a server at this address. Nothing is made before it is needed. What is opened comes out of the
+    /// receiver, and has to be read.
+    pub fn new(root: PathBuf, url: String) -> (Self, mpsc::UnboundedReceiver<Spool>) {
+        let (opened, coming) = mpsc::unbounded_channel();
+        (Self { root, url, open: Arc::default(), opened }, coming)
+    }
+
+    /// Opens what an earlier run left: its programs may live, and report.
+    ///
+    /// # Errors
+    /// When one of them cannot be opened.
+    pub fn take_up(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.root).into_iter().flatten().flatten() {
+            if let Some(uid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) {
+                self.of_user(uid)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The folder of a session that runs as this user, and the spool that it is in.
+    pub(super) fn of(&self, account: &Account, session: &SessionId) -> io::Result<(SpoolFolder, PathBuf)> {
+        let spool = self.of_user(account.uid())?;
+        let folder = spool.of(session)?;
+        chown(&folder, Some(account.uid()), Some(account.gid()))?;
+        Ok((spool, folder))
+    }
+
+    /// Removes the folder of a session that is over, whoever's it was.
+    pub(super) fn forget(&self, session: &SessionId) -> io::Result<()> {
+        let spools: Vec<SpoolFolder> = self.opened().values().cloned().collect();
+        spools.iter().try_for_each(|spool| spool.forget(session))
+    }
+
+    fn opened(&self) -> MutexGuard<'_, BTreeMap<u32, SpoolFolder>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn of_user(&self, uid: u32) -> io::Result<SpoolFolder> {
+        let mut open = self.opened();
+        if let Some(spool) = open.get(&uid) {
+            return Ok(spool.clone());
+        }
+        let folder = self.root.join(uid.to_string());
+        for own in [self.root.parent(), Some(&self.root), Some(&folder)].into_iter().flatten() {
+            passage(own)?;
+            check(own)?;
+        }
+        let spool = SpoolFolder::new(&folder);
+        let listening = Spool::open_for(spool.clone(), uid)?;
+        spool.announce_to_all(&self.url)?;
+        // Nobody takes it when the server goes down.
+        let _ = self.opened.send(listening);
+        open.insert(uid, spool.clone());
+        Ok(spool)
+    }
+}
+
+/// Makes a folder that others may walk through, whatever the server's mask says. One that is there stays as it is.
+fn passage(folder: &Path) -> io::Result<()> {
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
+        Ok(()) => fs::set_permissions(folder, fs::Permissions::from_mode(PASSAGE)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether nobody else can put another folder into the place of what is in this one.
+fn check(folder: &Path) -> io::Result<()> {
+    let about = fs::symlink_metadata(folder)?;
+    let owned = about.uid() == geteuid().as_raw() || about.uid() == 0;
+    let shared = about.mode() & WRITABLE != 0 && about.mode() & STICKY == 0;
+    if about.is_dir() && owned && !shared {
+        return Ok(());
+    }
+    let why = format!("{} has to be a folder of the server's user that nobody else can write to", folder.display());
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_folder_that_others_write_to_is_no_place_for_spools() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("spool/0123");
+        let (outside, mut coming) = Outside::new(root.clone(), "http://127.0.0.1:1".to_owned());
+        let uid = geteuid().as_raw();
+        outside.of_user(uid).unwrap();
+        outside.of_user(uid).unwrap();
+        assert!(coming.try_recv().is_ok() && coming.try_recv().is_err(), "it is opened once");
+        assert_eq!(fs::metadata(root.join(uid.to_string())).unwrap().permissions().mode() & 0o777, PASSAGE);
+        fs::set_permissions(&root, fs::Permissions::from_mode(0o777)).unwrap();
+        let again = Outside::new(root, String::new()).0.of_user(uid).unwrap_err();
+        assert!(again.to_string().contains("nobody else can write"), "{again}");
+    }
+}

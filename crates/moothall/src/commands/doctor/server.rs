@@ -1,0 +1,70 @@
+//! A server that runs: whether it is there, which version, and what it takes this person for.
+
+use moothall_surfaces::wire::{Ping, WhoAmI};
+use tokio::time::timeout;
+
+use super::{Finding, PING_WITHIN, Verdict};
+use crate::client::Client;
+use crate::config;
+use crate::credential::{Meant, Said};
+use crate::fault::Fault;
+
+const CHECK: &str = "server";
+
+/// What is found of the server that was named.
+pub async fn examine(said: &Said<'_>) -> Vec<Finding> {
+    let reached = Meant::find(said, &config::environment()).and_then(|meant| {
+        let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
+        Ok(client.with(meant.credential))
+    });
+    let client = match reached {
+        Ok(client) => client,
+        Err(fault) => return vec![failed(&fault)],
+    };
+    let base = client.base();
+    match timeout(PING_WITHIN, client.get::<Ping>("/ping")).await {
+        Ok(Ok(ping)) if ping.server == "moothall" => vec![version(&base, &ping.version), proof(&client).await],
+        Ok(Ok(_)) => vec![
+            Finding::new(CHECK, Verdict::Fail, format!("what answers at {base} is another program"))
+                .fix("name the right one with --server"),
+        ],
+        Ok(Err(fault)) => vec![failed(&fault)],
+        Err(_) => vec![
+            Finding::new(CHECK, Verdict::Fail, format!("{base} gave no answer within {} s", PING_WITHIN.as_secs()))
+                .fix("start it: moothall serve; or name the right one with --server"),
+        ],
+    }
+}
+
+fn version(base: &str, version: &str) -> Finding {
+    let own = env!("CARGO_PKG_VERSION");
+    let found = format!("{base} answers, version {version}");
+    if version == own {
+        return Finding::new(CHECK, Verdict::Ok, found);
+    }
+    let fix = "restart it after an upgrade, or use the program that belongs to it";
+    Finding::new(CHECK, Verdict::Warn, format!("{found}, and this is {own}")).fix(fix)
+}
+
+async fn proof(client: &Client) -> Finding {
+    match timeout(PING_WITHIN, client.get::<WhoAmI>("/session")).await {
+        Ok(Ok(WhoAmI { mode, principal: Some(principal), .. })) => {
+            let kind = if principal.kind == "human" { "a person" } else { "an agent" };
+            Finding::new("proof", Verdict::Ok, format!("{mode} mode; it takes you for {}, {kind}", principal.id))
+        }
+        Ok(Ok(WhoAmI { mode, principal: None, .. })) => Finding::new(
+            "proof",
+            Verdict::Info,
+            format!("{mode} mode, and no credential: you may converse, and nothing that needs a person"),
+        )
+        .fix("run this as the user of the server, or with --token-file FILE (moothall token create)"),
+        Ok(Err(fault)) => Finding { check: "proof", ..failed(&fault) },
+        Err(_) => Finding::new("proof", Verdict::Fail, "it did not say who you are").fix("look at its log"),
+    }
+}
+
+fn failed(fault: &Fault) -> Finding {
+    let why = fault.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+    let fix = fault.forward.clone().unwrap_or_else(|| "start it: moothall serve; or name the right one with --server".to_owned());
+    Finding::new(CHECK, Verdict::Fail, format!("{}{why}", fault.what)).fix(fix)
+}
