@@ -39,6 +39,33 @@ describe('a permission', () => {
     expect(asked().waiting()).toEqual([{ ...asIs, id, folder: null, look: null, end: null }]);
   });
 
+  it('belongs to no turn where an agent asks for another program: it waits until it is answered, and nothing runs out', () => {
+    const wish = {
+      event: 'requested',
+      permission: 'p9',
+      turn: null,
+      asked_by: 'anna',
+      action: 'Start claude in /srv/x',
+      options: request.options,
+    };
+    const over = event('turn', { event: 'ended', turn: '1', participant: 'codex', outcome: 'spoke' });
+    const timeline = asked(event('permission', wish), over);
+    const [waiting, ...more] = timeline.waiting();
+    expect(more).toEqual([]);
+    expect(waiting).toMatchObject({ id: 'p9', turn: null, participant: 'anna', complete: true, expires: null });
+    timeline.append([event('permission', { event: 'withdrawn', permission: 'p9', because: 'gone' })]);
+    expect(timeline.waiting()).toEqual([]);
+    expect(rows(timeline).at(-1)?.end).toEqual({ kind: 'withdrawn', because: 'gone' });
+    for (const end of [{ event: 'expired' }, { event: 'answered', by: 'user', option: 'y', label: 'Yes' }]) {
+      const { turn: _, ...bare } = wish;
+      const again = new Timeline();
+      again.append([event('permission', bare)]);
+      expect(again.waiting()).toHaveLength(1);
+      again.append([event('permission', { ...end, permission: 'p9' })]);
+      expect(again.waiting()).toEqual([]);
+    }
+  });
+
   it('is one row, which says who answered', () => {
     const timeline = asked(
       event('permission', { event: 'answered', permission: 'p1', by: 'user', option: 'n', label: 'No' }),

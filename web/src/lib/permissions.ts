@@ -4,14 +4,16 @@ import type { PermissionEvent, PermissionOption } from './types';
 
 export interface Permission {
   id: string;
-  turn: string;
+  /** Nothing where it belongs to no turn. */
+  turn: string | null;
   participant: string;
   /** What exactly it wants to do. */
   action: string;
   /** Whether that is all of it. */
   complete: boolean;
   options: PermissionOption[];
-  expires: string;
+  /** Nothing where it waits until somebody answers or it is withdrawn. */
+  expires: string | null;
   folder: string | null;
   look: string | null;
   /** Nothing while it waits. */
@@ -20,6 +22,13 @@ export interface Permission {
     | { kind: 'expired' }
     | { kind: 'withdrawn'; because: 'gone' | 'replaced' | 'not_given' }
     | null;
+}
+
+type Requested = Extract<PermissionEvent, { event: 'requested' }>;
+
+/** Who asks. */
+export function asker({ participant, asked_by }: Requested): string {
+  return participant ?? asked_by ?? '';
 }
 
 export class Permissions {
@@ -36,9 +45,9 @@ export class Permissions {
     const before = this.#known.get(content.permission);
     switch (content.event) {
       case 'requested': {
-        const { permission: id, turn, participant, action, complete, options, expires } = content;
-        const { folder = null, look = null } = content;
-        return { id, turn, participant, action, complete, options, expires, folder, look, end: null };
+        const { permission: id, action, options } = content;
+        const { turn = null, complete = true, expires = null, folder = null, look = null } = content;
+        return { id, turn, participant: asker(content), action, complete, options, expires, folder, look, end: null };
       }
       case 'answered':
         return before ? { ...before, end: { kind: 'answered', by: content.by, label: content.label } } : null;
@@ -51,9 +60,9 @@ export class Permissions {
     }
   }
 
-  /** Those that still wait: a turn that is over waits for nothing. */
+  /** Those that still wait: a turn that is over waits for nothing. What belongs to no turn waits for its answer alone. */
   waiting(isOver: (turn: string) => boolean): Permission[] {
-    return [...this.#known.values()].filter((permission) => permission.end === null && !isOver(permission.turn));
+    return [...this.#known.values()].filter(({ end, turn }) => end === null && (turn === null || !isOver(turn)));
   }
 }
 

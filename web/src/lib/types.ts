@@ -57,10 +57,20 @@ export interface Budget {
   until: string;
 }
 
-/** What turns have cost. */
+/** A sum of what turns have cost. */
+export interface UsageRow {
+  agent?: string;
+  turns: number;
+  input_tokens: number;
+  output_tokens: number;
+  cost_micros: number;
+}
+
+/** What turns have cost: in all, and for each agent. */
 export interface UsageAnswer {
   currency: string;
-  total: { turns: number; input_tokens: number; output_tokens: number; cost_micros: number };
+  total: UsageRow;
+  rows: UsageRow[];
   budgets: Budget[];
 }
 
@@ -94,13 +104,16 @@ export type PermissionEvent =
   | {
       event: 'requested';
       permission: string;
-      turn: string;
-      participant: string;
+      /** Nothing where it belongs to no turn: an agent's wish to start a program, for one. */
+      turn?: string | null;
+      /** Who asks; `asked_by` where it belongs to no turn. */
+      participant?: string;
+      asked_by?: string;
       action: string;
-      /** Whether that is all of it. */
-      complete: boolean;
+      /** Whether that is all of it, which it is where nothing is said. */
+      complete?: boolean;
       options: PermissionOption[];
-      expires: string;
+      expires?: string | null;
       /** The folder in which it would be done. */
       folder?: string;
       /** The command with which to look at it on the server's computer. */

@@ -26,11 +26,13 @@ export async function askedBy({ id, name }: SessionEntry): Promise<Asked[]> {
   return (await Promise.all([...threads].map((thread) => askedIn(thread, id)))).flat();
 }
 
+const LATEST = 240;
+
 async function askedIn(thread: string, session: string): Promise<Asked[]> {
   const state = await get<StateAnswer>(`/threads/${thread}/state`);
-  const turns = state.state.turns;
-  if (turns.length === 0) return [];
-  const after = Math.max(0, Math.min(...turns.map((turn) => turn.cause.seq)) - 1);
+  // What belongs to no turn, such as a wish to start a program, is looked for among the latest events.
+  const began = state.state.turns.map((turn) => turn.cause.seq - 1);
+  const after = Math.max(0, Math.min(state.head - LATEST, ...began));
   const { events } = await get<EventPage>(`/threads/${thread}/events?after=${after}`);
   const invited = state.state.participants.invited;
   const itself = invited.filter((one) => one.profile.session === session).map((one) => one.id);
