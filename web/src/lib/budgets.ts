@@ -2,6 +2,7 @@
 
 import { clockTime, cost, dayKey, shortDate } from './time';
 import type { Budget, Envelope } from './types';
+import { count } from './words';
 
 /** A budget that is used up, as a notice tells it. */
 export interface Spent {
@@ -68,7 +69,7 @@ export function whoseWords(budget: string, whose: string | null): string {
 
 function limitWords(measure: string, limit: number, currency: string): string {
   if (measure === 'cost_micros') return `${cost(limit, currency)} a day`;
-  return `${limit.toLocaleString('en')} ${measure === 'turns' ? 'turns' : 'turns that no person asked for'} an hour`;
+  return `${count(limit, 'turn')}${measure === 'turns' ? '' : ' that no person asked for'} an hour`;
 }
 
 /** How much of a budget is spent, and until when that counts. */
@@ -77,8 +78,8 @@ export function spentWords(budget: Budget, currency: string): string {
   if (budget.measure === 'cost_micros') {
     return `${cost(budget.spent, currency)} of ${cost(budget.limit, currency)} today, until ${until}`;
   }
-  const what = budget.measure === 'turns' ? 'turns' : 'turns that no person asked for';
-  return `${budget.spent.toLocaleString('en')} of ${budget.limit.toLocaleString('en')} ${what} this hour, until ${until}`;
+  const whose = budget.measure === 'turns' ? '' : ' that no person asked for';
+  return `${budget.spent.toLocaleString('en')} of ${count(budget.limit, 'turn')}${whose} this hour, until ${until}`;
 }
 
 /** A time, with its day where that is another one than today. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failure, waitOf } from './client';
+import { ApiError, failure, waitOf } from './client';
 
 const answer = (status: number, after?: string) =>
   new Response('{"error":{"code":"rate_limited","message":"Too many."}}', {
@@ -23,6 +23,11 @@ describe('a server that is busy', () => {
     for (const status of [400, 403, 500, 507]) expect(waitOf(answer(status, '3'))).toBeNull();
     const error = await failure(answer(429, '3'));
     expect([error.busy, error.retryable, error.code, error.message]).toEqual([true, true, 'rate_limited', 'Too many.']);
+    const said = (message: string) => new ApiError(429, 'rate_limited', message, 1_000).reason;
+    expect(said('Too many writes in this time. Nothing was decided; try again in 3 s.')).toBe(
+      'Too many writes in this time.',
+    );
+    expect(said('Slow down')).toBe('Slow down');
     expect((await failure(answer(403, '3'))).busy).toBe(false);
   });
 });

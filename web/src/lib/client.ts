@@ -23,6 +23,11 @@ export class ApiError extends Error {
     return this.offline || this.status >= 500 || this.status === 429 || this.status === 408;
   }
 
+  /** What happened, without when to come back: that is said beside it, and counts down. */
+  get reason(): string {
+    return /^.*?[.!?](?=\s|$)/.exec(this.message)?.[0] ?? this.message;
+  }
+
   /** Nothing was decided because too much is asked for; the same request may succeed after `waitMs`. */
   get busy(): boolean {
     return this.waitMs !== null;

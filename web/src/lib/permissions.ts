@@ -22,7 +22,11 @@ export interface Permission {
     | { kind: 'expired' }
     | { kind: 'withdrawn'; because: 'gone' | 'replaced' | 'not_given' }
     | null;
+  /** What came of it, where it was to start a program. */
+  came: Settled | null;
 }
+
+export type Settled = Extract<PermissionEvent, { event: 'settled' }>;
 
 type Requested = Extract<PermissionEvent, { event: 'requested' }>;
 
@@ -47,7 +51,19 @@ export class Permissions {
       case 'requested': {
         const { permission: id, action, options } = content;
         const { turn = null, complete = true, expires = null, folder = null, look = null } = content;
-        return { id, turn, participant: asker(content), action, complete, options, expires, folder, look, end: null };
+        return {
+          id,
+          turn,
+          participant: asker(content),
+          action,
+          complete,
+          options,
+          expires,
+          folder,
+          look,
+          end: null,
+          came: null,
+        };
       }
       case 'answered':
         return before ? { ...before, end: { kind: 'answered', by: content.by, label: content.label } } : null;
@@ -55,6 +71,8 @@ export class Permissions {
         return before ? { ...before, end: { kind: 'expired' } } : null;
       case 'withdrawn':
         return before ? { ...before, end: { kind: 'withdrawn', because: content.because } } : null;
+      case 'settled':
+        return before ? { ...before, end: before.end ?? endOf(content), came: content } : null;
       default:
         return null;
     }
@@ -63,6 +81,35 @@ export class Permissions {
   /** Those that still wait: a turn that is over waits for nothing. What belongs to no turn waits for its answer alone. */
   waiting(isOver: (turn: string) => boolean): Permission[] {
     return [...this.#known.values()].filter(({ end, turn }) => end === null && (turn === null || !isOver(turn)));
+  }
+}
+
+/** What a start that came to nothing or to something says of its request, where nothing else was said of it. */
+function endOf({ outcome, by = '' }: Settled): Permission['end'] {
+  switch (outcome) {
+    case 'refused':
+      return { kind: 'answered', by, label: 'Deny' };
+    case 'expired':
+      return { kind: 'expired' };
+    case 'started':
+    case 'failed':
+      return { kind: 'answered', by, label: 'Allow' };
+  }
+}
+
+/** What came of a wish to start a program, in a sentence; nothing where its answer says it all. */
+export function cameOf(came: Settled | null): string | null {
+  switch (came?.outcome) {
+    case 'started': {
+      const unsaid = came.unsaid ? `, but its first message did not reach it: ${came.unsaid}` : '.';
+      return `It runs as ${came.name ?? 'a session'}${unsaid}`;
+    }
+    case 'failed':
+      return `It could not be started: ${came.why ?? ''}`;
+    case 'refused':
+    case 'expired':
+    case undefined:
+      return null;
   }
 }
 

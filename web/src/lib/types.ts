@@ -121,6 +121,19 @@ export type PermissionEvent =
     }
   | { event: 'answered'; permission: string; by: string; option: string; label: string }
   | { event: 'expired'; permission: string }
+  | {
+      /** What came of a wish to start a program. */
+      event: 'settled';
+      permission: string;
+      outcome: 'started' | 'failed' | 'refused' | 'expired';
+      /** The session that runs, and its name. */
+      session?: string;
+      name?: string;
+      /** Why its first message did not reach it, where it did not. */
+      unsaid?: string;
+      why?: string;
+      by?: string;
+    }
   | { event: 'withdrawn'; permission: string; because: 'gone' | 'replaced' | 'not_given' };
 
 /** One of the answers that a permission offers. */

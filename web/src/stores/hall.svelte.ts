@@ -85,7 +85,7 @@ class Hall {
     this.link = link;
     this.retryAt = retryAt;
     // While it tries again, what it said before is what is known.
-    if (link !== 'connecting') this.busy = why?.busy ? why.message : null;
+    if (link !== 'connecting') this.busy = why?.busy ? why.reason : null;
     // Doorbells have no place to go on from, so everything is listed once they ring again.
     if (link !== 'live') return;
     void reads.tell().then(() => this.list());

@@ -118,7 +118,7 @@ export class Outbox {
       // A page that is being left breaks off its requests, which says nothing about them.
       if (leaving) await new Promise((resolve) => setTimeout(resolve, LEAVING_MS));
       if (error instanceof ApiError && error.waitMs !== null) {
-        this.#wait(item, error.message, error.waitMs);
+        this.#wait(item, error.reason, error.waitMs);
         return false;
       }
       this.#replace({ ...item, failed: failedBecause(error) });

@@ -261,11 +261,12 @@ export class Room {
     this.link = link;
     this.retryAt = retryAt;
     // While it tries again, what it said before is what is known.
-    if (link !== 'connecting') this.busy = why?.busy ? why.message : null;
+    if (link !== 'connecting') this.busy = why?.busy ? why.reason : null;
     if (link === 'waiting' && this.busy) void this.#fetchNew();
     if (back) {
       // What ran when the line was lost may be over; a stream begins with what still runs.
       this.writing.clear();
+      this.spending.loadSoon();
       this.askStateSoon();
       void this.#askPresence();
     }
@@ -333,7 +334,7 @@ export class Room {
   #announce(event: Envelope): void {
     if (event.type === 'turn') this.#turnEnded(event);
     if (event.type === 'permission') this.#asked(event.content as PermissionEvent);
-    if (isAboutBudgets(event)) void this.spending.load();
+    if (isAboutBudgets(event)) this.spending.loadSoon();
     if (event.type === 'thread.renamed') this.name = String(event.content);
     if (event.type === 'message') {
       if (event.meta?.turn) this.#end(event.meta.turn);
@@ -350,6 +351,7 @@ export class Room {
     const content = event.content as { event?: string; turn?: string } | null;
     if (content?.event !== 'ended' || !content.turn) return;
     this.#end(content.turn);
+    this.spending.loadSoon();
   }
 
   #end(turn: string): void {

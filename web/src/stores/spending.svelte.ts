@@ -7,12 +7,16 @@ import type { UsageAnswer, UsageRow } from '../lib/types';
 import { halfMinutes } from './clock.svelte';
 import { control } from './actions';
 
+const SOON_MS = 300;
+
 export class Spending {
   used = $state.raw<UsageAnswer | null>(null);
   currency = $derived(this.used?.currency ?? 'USD');
   /** Those that cost most first. */
   agents = $derived<UsageRow[]>((this.used?.rows ?? []).filter((row) => row.agent !== undefined));
   #thread: string;
+  #asked = 0;
+  #soon: ReturnType<typeof setTimeout> | undefined;
   /** Budgets that were raised from here, and with which limit each was used up then. */
   #raised = new SvelteMap<string, number>();
 
@@ -20,9 +24,19 @@ export class Spending {
     this.#thread = thread;
   }
 
+  /** Turns rarely end alone. */
+  loadSoon(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      void this.load();
+    }, SOON_MS);
+  }
+
   async load(): Promise<void> {
+    const mine = ++this.#asked;
     try {
-      this.used = await get<UsageAnswer>(`/usage?thread=${this.#thread}&by=agent`);
+      const used = await get<UsageAnswer>(`/usage?thread=${this.#thread}&by=agent`);
+      if (mine === this.#asked) this.used = used;
     } catch {
       // It is asked for again after the next turn.
     }
