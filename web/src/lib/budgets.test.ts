@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isAboutBudgets,
-  keyOf,
-  spentFrom,
-  spentOf,
-  spentSentence,
-  spentWords,
-  suggestedRaise,
-  timeOf,
-} from './budgets';
+import { isAboutBudgets, keyOf, spentFrom, spentOf, spentSentence, spentWords, timeOf } from './budgets';
 import { describe as say } from './lines';
+import { suggestedRaise } from './raises';
 import { clockTime } from './time';
 import type { Envelope } from './types';
 

@@ -79,6 +79,7 @@ test.describe('of the server', () => {
   test('says to a person who does not run it that it is not theirs', async ({ page, server }) => {
     const { token } = await server.post<{ token: string }>('/tokens', { principal: 'ann' });
     await page.goto(`${server.url}/#key=${token}`);
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
     await usedUp(page, server);
     await page.getByRole('region', { name: 'Messages' }).getByRole('button', { name: 'Raise…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Raise the budget' });

@@ -16,6 +16,7 @@ const test = base.extend<{ server: Server; thread: string }>({
     const thread = await server.begin('Rush hour');
     const { token } = await server.post<{ token: string }>('/tokens', { principal: 'ann' });
     await page.goto(`${server.url}/#key=${token}`);
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
     await page.goto(`${server.url}/t/${thread}`);
     await expect(shown(page, 'began the conversation')).toBeVisible();
     await use(thread);

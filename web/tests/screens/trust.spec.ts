@@ -118,6 +118,7 @@ test('a server that is busy', async ({ page }) => {
   const thread = await server.begin('Rush hour', ['coder']);
   const { token } = await server.post<{ token: string }>('/tokens', { principal: 'ann' });
   await page.goto(`${server.url}/#key=${token}`);
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   await page.goto(`${server.url}/t/${thread}`);
   await expect(page.getByRole('textbox', { name: 'Message' })).toBeVisible();
   const second = await page.context().newPage();
