@@ -39,27 +39,28 @@ describe('a permission', () => {
     expect(asked().waiting()).toEqual([{ ...asIs, id, folder: null, look: null, end: null, came: null }]);
   });
 
-  it('belongs to no turn where an agent asks for another program: it waits until it is answered, and nothing runs out', () => {
+  it('belongs to no turn where an agent asks for another program: it waits until it is answered, whatever turn ends', () => {
     const wish = {
       event: 'requested',
       permission: 'p9',
       turn: null,
-      asked_by: 'anna',
+      participant: 'anna',
       action: 'Start claude in /srv/x',
+      complete: true,
       options: request.options,
+      expires: request.expires,
     };
     const over = event('turn', { event: 'ended', turn: '1', participant: 'codex', outcome: 'spoke' });
     const timeline = asked(event('permission', wish), over);
     const [waiting, ...more] = timeline.waiting();
     expect(more).toEqual([]);
-    expect(waiting).toMatchObject({ id: 'p9', turn: null, participant: 'anna', complete: true, expires: null });
+    expect(waiting).toMatchObject({ id: 'p9', turn: null, participant: 'anna', end: null });
     timeline.append([event('permission', { event: 'withdrawn', permission: 'p9', because: 'gone' })]);
     expect(timeline.waiting()).toEqual([]);
     expect(rows(timeline).at(-1)?.end).toEqual({ kind: 'withdrawn', because: 'gone' });
     for (const end of [{ event: 'expired' }, { event: 'answered', by: 'user', option: 'y', label: 'Yes' }]) {
-      const { turn: _, ...bare } = wish;
       const again = new Timeline();
-      again.append([event('permission', bare)]);
+      again.append([event('permission', wish)]);
       expect(again.waiting()).toHaveLength(1);
       again.append([event('permission', { ...end, permission: 'p9' })]);
       expect(again.waiting()).toEqual([]);

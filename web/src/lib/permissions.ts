@@ -12,8 +12,7 @@ export interface Permission {
   /** Whether that is all of it. */
   complete: boolean;
   options: PermissionOption[];
-  /** Nothing where it waits until somebody answers or it is withdrawn. */
-  expires: string | null;
+  expires: string;
   folder: string | null;
   look: string | null;
   /** Nothing while it waits. */
@@ -27,13 +26,6 @@ export interface Permission {
 }
 
 export type Settled = Extract<PermissionEvent, { event: 'settled' }>;
-
-type Requested = Extract<PermissionEvent, { event: 'requested' }>;
-
-/** Who asks. */
-export function asker({ participant, asked_by }: Requested): string {
-  return participant ?? asked_by ?? '';
-}
 
 export class Permissions {
   #known = new Map<string, Permission>();
@@ -49,21 +41,9 @@ export class Permissions {
     const before = this.#known.get(content.permission);
     switch (content.event) {
       case 'requested': {
-        const { permission: id, action, options } = content;
-        const { turn = null, complete = true, expires = null, folder = null, look = null } = content;
-        return {
-          id,
-          turn,
-          participant: asker(content),
-          action,
-          complete,
-          options,
-          expires,
-          folder,
-          look,
-          end: null,
-          came: null,
-        };
+        const { permission: id, turn, participant, action, complete, options, expires } = content;
+        const { folder = null, look = null } = content;
+        return { id, turn, participant, action, complete, options, expires, folder, look, end: null, came: null };
       }
       case 'answered':
         return before ? { ...before, end: { kind: 'answered', by: content.by, label: content.label } } : null;

@@ -104,16 +104,14 @@ export type PermissionEvent =
   | {
       event: 'requested';
       permission: string;
-      /** Nothing where it belongs to no turn: an agent's wish to start a program, for one. */
-      turn?: string | null;
-      /** Who asks; `asked_by` where it belongs to no turn. */
-      participant?: string;
-      asked_by?: string;
+      /** Nothing where it belongs to no turn: an agent's wish to start a program. */
+      turn: string | null;
+      participant: string;
       action: string;
-      /** Whether that is all of it, which it is where nothing is said. */
-      complete?: boolean;
+      /** Whether that is all of it. */
+      complete: boolean;
       options: PermissionOption[];
-      expires?: string | null;
+      expires: string;
       /** The folder in which it would be done. */
       folder?: string;
       /** The command with which to look at it on the server's computer. */
@@ -196,6 +194,8 @@ export interface ThreadState {
   upcoming: { participant: string; forced: boolean }[];
   replies: number;
   replies_max: number;
+  /** Wishes to start a program that wait for an answer, with the places of the events that ask. */
+  starts: { permission: string; seq: number; participant: string }[];
 }
 
 export interface StateAnswer {

@@ -5,7 +5,7 @@ import { isAboutBudgets } from '../lib/budgets';
 import { ApiError, get } from '../lib/client';
 import { grow, type Partial } from '../lib/partial';
 import { isHold } from '../lib/lines';
-import { asker, type Permission } from '../lib/permissions';
+import { Permissions, type Permission } from '../lib/permissions';
 import { EventStream, type Frame, type Link } from '../lib/sse';
 import { Timeline, type Row } from '../lib/timeline';
 import type {
@@ -71,6 +71,8 @@ export class Room {
   outbox: Outbox;
   spending: Spending;
 
+  /** What waits for an answer although its event lies before what is loaded. */
+  #earlier = $state.raw<Permission[]>([]);
   #events: Envelope[] = [];
   #timeline: Timeline;
   #stream: EventStream | null = null;
@@ -96,7 +98,7 @@ export class Room {
 
   invited = $derived(this.state?.participants.invited ?? []);
   /** What agents wait for a person's answer to. */
-  waiting = $derived.by<Permission[]>(() => (void this.rows, this.#timeline.waiting()));
+  waiting = $derived.by<Permission[]>(() => [...this.#earlier, ...(void this.rows, this.#timeline.waiting())]);
   /** The guard that holds the floor now is the last one that was told. */
   heldSince = $derived.by(() => {
     if (!this.state?.held) return null;
@@ -149,6 +151,7 @@ export class Room {
       // Of a conversation that was never read, everything is new and nothing needs a mark.
       void reads.before(this.id).then((mark) => (this.newAfter = mark || null));
       if (!this.#holds(seq)) await this.#loadAround(seq);
+      await this.#askEarlier();
       this.phase = 'ready';
       this.connect();
     } catch (error) {
@@ -192,6 +195,7 @@ export class Room {
       this.#events = [...page.events.filter((event) => event.seq <= this.first), ...this.#events];
       this.first = after;
       this.#rebuild(true);
+      await this.#askEarlier();
     });
   }
 
@@ -344,7 +348,7 @@ export class Room {
   }
 
   #asked(content: PermissionEvent): void {
-    if (content.event === 'requested') ui.say(`${this.nameOf(asker(content))} asks for a permission`);
+    if (content.event === 'requested') ui.say(`${this.nameOf(content.participant)} asks for a permission`);
   }
 
   #turnEnded(event: Envelope): void {
@@ -441,5 +445,21 @@ export class Room {
     this.state = answer.state;
     this.name = answer.name;
     this.#noteHead(answer.head);
+    await this.#askEarlier();
+  }
+
+  /** A wish to start a program may wait for a day, while much is said. */
+  async #askEarlier(): Promise<void> {
+    const far = (this.state?.starts ?? []).filter((start) => this.#events.length > 0 && start.seq <= this.first);
+    const known = new Map(this.#earlier.map((permission) => [permission.id, permission]));
+    const found = await Promise.all(
+      far.map(async (start) => known.get(start.permission) ?? (await this.#requested(start.seq))),
+    );
+    this.#earlier = found.filter((permission) => permission !== null);
+  }
+
+  async #requested(seq: number): Promise<Permission | null> {
+    const { events } = await this.#page(seq - 1, 1);
+    return new Permissions().take((events[0]?.content ?? null) as PermissionEvent | null);
   }
 }

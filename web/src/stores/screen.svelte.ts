@@ -26,13 +26,11 @@ export async function askedBy({ id, name }: SessionEntry): Promise<Asked[]> {
   return (await Promise.all([...threads].map((thread) => askedIn(thread, id)))).flat();
 }
 
-const LATEST = 240;
-
 async function askedIn(thread: string, session: string): Promise<Asked[]> {
   const state = await get<StateAnswer>(`/threads/${thread}/state`);
-  // What belongs to no turn, such as a wish to start a program, is looked for among the latest events.
-  const began = state.state.turns.map((turn) => turn.cause.seq - 1);
-  const after = Math.max(0, Math.min(state.head - LATEST, ...began));
+  const began = [...state.state.turns.map((turn) => turn.cause.seq), ...state.state.starts.map((start) => start.seq)];
+  if (began.length === 0) return [];
+  const after = Math.max(0, Math.min(...began) - 1);
   const { events } = await get<EventPage>(`/threads/${thread}/events?after=${after}`);
   const invited = state.state.participants.invited;
   const itself = invited.filter((one) => one.profile.session === session).map((one) => one.id);

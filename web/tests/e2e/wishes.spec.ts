@@ -1,93 +1,81 @@
-/** What belongs to no turn: an agent's wish to have another program started, as it stands on the wire. */
+/** What belongs to no turn: an agent's wish to have another program started, and what comes of it. */
 
-import type { Page } from '@playwright/test';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { SESSIONS, TERMINALS } from '../screens/stage';
 import type { Server } from '../server';
 import { accessible, expect, shown, signIn, test } from './fixture';
 
-const WISH = {
-  event: 'requested',
-  permission: 'p9',
-  turn: null,
-  participant: 'coder',
-  start: { client: 'claude', folder: '/srv/x' },
-  action: 'Start claude\nCall it child\nSay to it:\nTidy \u001b[31mup.',
-  complete: true,
-  options: [
-    { id: 'allow', label: 'allow', kind: 'allow_once' },
-    { id: 'deny', label: 'deny', kind: 'reject_once' },
-  ],
-  expires: '2999-01-01T00:00:00.000Z',
-  folder: '/srv/x',
-};
-const about = { permission: 'p9', participant: 'coder' };
-const EVENTS: Record<string, unknown> = {
-  WISH,
-  TIMELESS: { ...WISH, expires: undefined },
-  ANSWERED: { ...about, event: 'answered', by: 'user', option: 'allow', label: 'Allow' },
-  STARTED: { ...about, event: 'settled', outcome: 'started', session: 's1', name: 'child' },
-  EXPIRED: { ...about, event: 'expired' },
-  WITHDRAWN: { ...about, event: 'withdrawn', because: 'gone' },
-};
+test.use({ config: SESSIONS });
+test.skip(!TERMINALS, 'tmux or fake-tui is missing');
 
-interface Event {
-  type: string;
-  content: unknown;
+/** An agent of a conversation asks for a program. Answers the thread, and the folder in which it shall run. */
+async function wish(server: Server): Promise<{ thread: string; folder: string }> {
+  const thread = await server.begin('Wishes', ['critic:elsewhere'], 'mention_only');
+  const scopes = ['threads:read', 'threads:write', 'sessions:drive'];
+  const { token } = await server.post<{ token: string }>('/tokens', { principal: 'critic', kind: 'agent', scopes });
+  const folder = join(server.folder, 'work');
+  mkdirSync(folder);
+  const response = await fetch(`${server.url}/sessions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ client: 'fake', name: 'child', cwd: folder, args: ['--quiet', 'x\u202e'], thread }),
+  });
+  expect(response.status).toBe(202);
+  return { thread, folder };
 }
 
-/** A conversation in which these words are read as the events that they name. */
-async function wishes(page: Page, server: Server, ...words: string[]): Promise<string> {
-  const thread = await server.begin('Wishes', ['coder'], 'mention_only');
-  await page.route(`**/threads/${thread}/events?*`, async (route) => {
-    const response = await route.fetch();
-    const answer = (await response.json()) as { events: Event[] };
-    const told = ({ content }: Event) => (typeof content === 'string' ? EVENTS[content] : undefined);
-    const events = answer.events.map((event) =>
-      told(event) ? { ...event, type: 'permission', content: told(event), meta: {} } : event,
-    );
-    await route.fulfill({ response, json: { ...answer, events } });
-  });
-  for (const word of words) await server.say(thread, word);
+test('it waits in its conversation, is answered there, and its row says what came of it', async ({ page, server }) => {
+  const { thread, folder } = await wish(server);
   await signIn(page, server);
   await page.goto(`${server.url}/t/${thread}`);
-  return thread;
-}
-
-test('it waits in its conversation and is answered there, with the same buttons', async ({ page, server }) => {
-  const thread = await wishes(page, server, 'WISH', 'and we go on');
-  const answers: unknown[] = [];
-  await page.route('**/permissions/p9/answer', async (route) => {
-    answers.push(route.request().postDataJSON());
-    await route.fulfill({ json: { received: true, event: null } });
-  });
-  const card = page.getByRole('region', { name: 'Needs you' }).getByRole('article', { name: /coder asks/ });
-  await expect(card).toContainText('Start claude');
-  await expect(card).toContainText('In /srv/x');
-  await expect(card).toContainText('It holds characters that cannot be seen');
+  const card = page.getByRole('region', { name: 'Needs you' }).getByRole('article', { name: /critic asks/ });
+  await expect(card).toContainText('Start fake "--quiet" "x\\u{202e}"');
+  await expect(card).toContainText('Call it child');
+  await expect(card).toContainText(`In ${folder}`);
+  await expect(card.getByRole('timer')).toHaveText('24 h left');
   await accessible(page);
+  await page.reload();
+  await expect(card).toBeVisible();
   await page.getByRole('region', { name: 'Messages' }).focus();
   await page.keyboard.press('a');
   await expect(card).toBeFocused();
   await page.keyboard.press('1');
-  await expect.poll(() => answers).toEqual([{ thread, from: 'user', option: 'allow' }]);
+  await expect(shown(page, 'critic asked for a permission. You answered “allow”. It runs as child.')).toBeVisible();
+  await expect(card).toHaveCount(0);
+  await page.getByRole('link', { name: 'its terminal' }).click();
+  await expect(page.getByRole('heading', { name: 'child' })).toBeVisible();
 });
 
-test('without a time it waits until somebody answers', async ({ page, server }) => {
-  await wishes(page, server, 'TIMELESS');
-  const card = page.getByRole('article', { name: /coder asks/ });
-  await expect(card.getByRole('button', { name: 'Allow' })).toBeEnabled();
-  await expect(card.getByRole('timer')).toHaveCount(0);
+test('it is told when it is refused, and when it could not be done', async ({ page, server }) => {
+  const { thread, folder } = await wish(server);
+  await signIn(page, server);
+  await page.goto(`${server.url}/t/${thread}`);
+  const card = page.getByRole('article', { name: /critic asks/ });
+  rmSync(folder, { recursive: true });
+  await card.getByRole('button', { name: 'Allow' }).click();
+  await expect(shown(page, 'It could not be started:')).toBeVisible();
+  await expect(card).toHaveCount(0);
 });
 
-for (const [words, told] of [
-  [['ANSWERED'], 'coder asked for a permission. You answered “Allow”.'],
-  [['ANSWERED', 'STARTED'], 'coder asked for a permission. You answered “Allow”. It runs as child.'],
-  [['EXPIRED'], 'coder asked for a permission. Nobody answered in time.'],
-  [['WITHDRAWN'], 'coder asked for a permission. It is not asked any more'],
-] as const) {
-  test(`its row says what came of it: ${words.join(', ').toLowerCase()}`, async ({ page, server }) => {
-    await wishes(page, server, 'WISH', ...words);
-    await expect(shown(page, told)).toBeVisible();
-    await expect(page.getByRole('region', { name: 'Needs you' })).toHaveCount(0);
-    await expect(page.getByRole('link', { name: 'its terminal' })).toHaveCount(words.length - 1);
-  });
-}
+test('it is withdrawn with whoever asked', async ({ page, server }) => {
+  const { thread } = await wish(server);
+  await signIn(page, server);
+  await page.goto(`${server.url}/t/${thread}`);
+  await expect(page.getByRole('article', { name: /critic asks/ })).toBeVisible();
+  await server.control(thread, { uninvite: { participant_id: 'critic' } });
+  await expect(shown(page, 'It is not asked any more')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Needs you' })).toHaveCount(0);
+});
+
+test('it waits in sight however much is said after it', async ({ page, server }) => {
+  const { thread } = await wish(server);
+  for (let n = 0; n < 300; n += 1) await server.say(thread, `message ${n}`);
+  await signIn(page, server);
+  await page.goto(`${server.url}/t/${thread}`);
+  await expect(shown(page, 'message 299')).toBeVisible();
+  const card = page.getByRole('article', { name: /critic asks/ });
+  await expect(card).toHaveCount(1);
+  await card.getByRole('button', { name: 'Deny' }).click();
+  await expect(card).toHaveCount(0);
+});
