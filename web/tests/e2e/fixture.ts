@@ -67,7 +67,7 @@ export function messagesOf(page: Page, name: string): Locator {
 }
 
 export function participant(page: Page, name: string): Locator {
-  return page.getByRole('complementary', { name: 'Participants' }).getByRole('listitem').filter({ hasText: name });
+  return page.getByRole('list', { name: 'Who takes part' }).getByRole('listitem').filter({ hasText: name });
 }
 
 /** No violation that axe can find, in both themes. */
