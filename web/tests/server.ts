@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const BINARY = process.env['MOOTHALL_BIN'] ?? join(import.meta.dirname, '../../target/debug/moothall');
+export const BINARY = process.env['MOOTHALL_BIN'] ?? join(import.meta.dirname, '../../target/debug/moothall');
 
 export class Server {
   readonly folder = mkdtempSync(join(tmpdir(), 'moothall-web-'));

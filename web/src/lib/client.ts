@@ -8,6 +8,8 @@ export class ApiError extends Error {
     readonly status: number,
     readonly code: string,
     message: string,
+    /** For how long the server asks to be left alone before the same request, in milliseconds. */
+    readonly waitMs: number | null = null,
   ) {
     super(message);
   }
@@ -19,6 +21,16 @@ export class ApiError extends Error {
   /** Whether the same request may succeed later. */
   get retryable(): boolean {
     return this.offline || this.status >= 500 || this.status === 429 || this.status === 408;
+  }
+
+  /** What happened, without when to come back: that is said beside it, and counts down. */
+  get reason(): string {
+    return /^.*?[.!?](?=\s|$)/.exec(this.message)?.[0] ?? this.message;
+  }
+
+  /** Nothing was decided because too much is asked for; the same request may succeed after `waitMs`. */
+  get busy(): boolean {
+    return this.waitMs !== null;
   }
 }
 
@@ -35,7 +47,20 @@ export function heed(listener: (error: ApiError) => void): void {
 const OFFLINE = 'The server cannot be reached. It may be restarting.';
 const REQUEST_MS_MAX = 30_000;
 
-async function failure(response: Response): Promise<ApiError> {
+const BUSY = new Set([429, 503]);
+/** Where the answer, perhaps a proxy's, does not say when to come back. */
+const BUSY_MS = 2_000;
+const BUSY_MS_MAX = 3_600_000;
+
+/** How long an answer asks to wait, in milliseconds: `Retry-After` in seconds or as a date. Nothing where it asks for none. */
+export function waitOf(response: Pick<Response, 'status' | 'headers'>, now = Date.now()): number | null {
+  if (!BUSY.has(response.status)) return null;
+  const said = response.headers.get('retry-after')?.trim() ?? '';
+  const ms = /^\d+(\.\d+)?$/.test(said) ? Number(said) * 1000 : Date.parse(said) - now;
+  return Number.isNaN(ms) ? BUSY_MS : Math.min(Math.max(ms, 0), BUSY_MS_MAX);
+}
+
+export async function failure(response: Response): Promise<ApiError> {
   let fault: Partial<Fault> = {};
   try {
     fault = ((await response.json()) as { error?: Partial<Fault> }).error ?? {};
@@ -46,6 +71,7 @@ async function failure(response: Response): Promise<ApiError> {
     response.status,
     fault.code ?? `http_${response.status}`,
     fault.message ?? `The server answered ${response.status}.`,
+    waitOf(response),
   );
 }
 
@@ -70,8 +96,20 @@ async function request<T>(path: string, init: RequestInit): Promise<T> {
   }
 }
 
-export function get<T>(path: string): Promise<T> {
-  return request<T>(path, { method: 'GET' });
+/** Reading again changes nothing, so what the server is too busy for is asked once more when it says so, as long as people wait. */
+const READS_MAX = 4;
+const READ_WAIT_MS_MAX = 10_000;
+
+export async function get<T>(path: string): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await request<T>(path, { method: 'GET' });
+    } catch (error) {
+      const wait = error instanceof ApiError ? error.waitMs : null;
+      if (wait === null || wait > READ_WAIT_MS_MAX || tries >= READS_MAX) throw error;
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  }
 }
 
 export function post<T>(path: string, body: unknown, key: string = newKey()): Promise<T> {

@@ -1,5 +1,7 @@
 /** One line of words for what is not a message: controls, notices, and what the server keeps. */
 
+import { spentOf, spentSentence, timeOf } from './budgets';
+import { cost } from './time';
 import { count, KEPT, policyTitle } from './words';
 import type { Envelope } from './types';
 
@@ -33,7 +35,7 @@ function isOn(value: unknown): boolean {
 }
 
 /** A sentence for each change of a control, in the words of the one who made it. */
-const CONTROLS: Record<string, (value: unknown, names: Names) => string> = {
+const CONTROLS: Record<string, (value: unknown, names: Names, currency: string) => string> = {
   invite: (value, names) => `invited ${names(String(object(value)['participant_id']))}`,
   uninvite: (value, names) => `removed ${names(String(object(value)['participant_id']))}`,
   mute: (value, names) => `muted ${list(value, names)}`,
@@ -46,14 +48,19 @@ const CONTROLS: Record<string, (value: unknown, names: Names) => string> = {
   policy: (value) =>
     `set the policy to ${policyTitle(String(typeof value === 'string' ? value : object(value)['name']))}`,
   config: (value) => configured(object(value)),
-  budget: (value) => `raised the budget${raised(object(value))}`,
+  budget: (value, _, currency) => `raised the budget${raised(object(value), currency)}`,
   bind: (value) => `connected ${String(value)}`,
   unbind: (value) => `disconnected ${String(value)}`,
 };
 
-function raised(content: Content): string {
-  const turns = Number(content['turns'] ?? 0);
-  return turns > 0 ? ` by ${count(turns, 'turn')} an hour` : '';
+function raised(content: Content, currency: string): string {
+  const [turns, micros] = [Number(content['turns'] ?? 0), Number(content['cost_micros'] ?? 0)];
+  const by = [
+    turns > 0 ? `${count(turns, 'turn')} an hour` : '',
+    micros > 0 ? `${cost(micros, currency)} a day` : '',
+  ].filter(Boolean);
+  const until = typeof content['until'] === 'string' ? `, until ${timeOf(content['until'])}` : '';
+  return by.length > 0 ? ` by ${by.join(' and ')}${until}` : until;
 }
 
 function configured(patch: Content): string {
@@ -64,15 +71,16 @@ function configured(patch: Content): string {
   return `set ${said.join(', ')}`;
 }
 
-function control(event: Envelope, names: Names): string[] {
-  return Object.entries(object(event.content)).map(([key, value]) => CONTROLS[key]?.(value, names) ?? `changed ${key}`);
+function control(event: Envelope, names: Names, currency: string): string[] {
+  const said = (key: string, value: unknown) => CONTROLS[key]?.(value, names, currency) ?? `changed ${key}`;
+  return Object.entries(object(event.content)).map(([key, value]) => said(key, value));
 }
 
 /** What somebody did to the conversation itself. */
-function arranged(event: Envelope, names: Names): string[] {
+function arranged(event: Envelope, names: Names, currency: string): string[] {
   switch (event.type) {
     case 'control':
-      return control(event, names);
+      return control(event, names, currency);
     case 'thread.created':
       return ['began the conversation'];
     case 'thread.renamed':
@@ -105,6 +113,8 @@ function noticeLine(event: Envelope): Line {
   const content = object(event.content);
   const text = String(content['text'] ?? content['code'] ?? '');
   if (isHold(event)) return line(text, 'warn');
+  const spent = spentOf(event);
+  if (spent?.budget) return line(spentSentence(spent), 'warn');
   if (content['code'] === 'resumed') {
     const away = Math.round(Number(content['seconds'] ?? 0));
     return line(`The server was away for ${count(away, 'second')}.`);
@@ -127,7 +137,7 @@ function turnLine(event: Envelope, names: Names): Line {
 }
 
 /** One line for an event, or for several of one author. */
-export function describe(events: readonly Envelope[], names: Names): Line {
+export function describe(events: readonly Envelope[], names: Names, currency = 'USD'): Line {
   const event = events[0];
   if (!event) return line('');
   const who = names(event.from);
@@ -141,7 +151,7 @@ export function describe(events: readonly Envelope[], names: Names): Line {
     case 'thread.renamed':
     case 'thread.archived':
     case 'thread.unarchived':
-      return line(`${who} ${joined(events.flatMap((item) => arranged(item, names)))}`);
+      return line(`${who} ${joined(events.flatMap((item) => arranged(item, names, currency)))}`);
     default:
       return line(`${who} sent “${event.type}”`, 'plain', JSON.stringify(event.content, null, 2));
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { optionTitle, outcomeOf } from './permissions';
+import { cameOf, optionTitle, outcomeOf } from './permissions';
 import { Timeline } from './timeline';
 import type { Envelope } from './types';
 
@@ -36,7 +36,35 @@ function rows(timeline: Timeline) {
 describe('a permission', () => {
   it('waits from its request on, with the action and the options as they came', () => {
     const { event: _, permission: id, ...asIs } = request;
-    expect(asked().waiting()).toEqual([{ ...asIs, id, folder: null, look: null, end: null }]);
+    expect(asked().waiting()).toEqual([{ ...asIs, id, folder: null, look: null, end: null, came: null }]);
+  });
+
+  it('belongs to no turn where an agent asks for another program: it waits until it is answered, whatever turn ends', () => {
+    const wish = {
+      event: 'requested',
+      permission: 'p9',
+      turn: null,
+      participant: 'anna',
+      action: 'Start claude in /srv/x',
+      complete: true,
+      options: request.options,
+      expires: request.expires,
+    };
+    const over = event('turn', { event: 'ended', turn: '1', participant: 'codex', outcome: 'spoke' });
+    const timeline = asked(event('permission', wish), over);
+    const [waiting, ...more] = timeline.waiting();
+    expect(more).toEqual([]);
+    expect(waiting).toMatchObject({ id: 'p9', turn: null, participant: 'anna', end: null });
+    timeline.append([event('permission', { event: 'withdrawn', permission: 'p9', because: 'gone' })]);
+    expect(timeline.waiting()).toEqual([]);
+    expect(rows(timeline).at(-1)?.end).toEqual({ kind: 'withdrawn', because: 'gone' });
+    for (const end of [{ event: 'expired' }, { event: 'answered', by: 'user', option: 'y', label: 'Yes' }]) {
+      const again = new Timeline();
+      again.append([event('permission', wish)]);
+      expect(again.waiting()).toHaveLength(1);
+      again.append([event('permission', { ...end, permission: 'p9' })]);
+      expect(again.waiting()).toEqual([]);
+    }
   });
 
   it('is one row, which says who answered', () => {
@@ -45,6 +73,34 @@ describe('a permission', () => {
     );
     expect(rows(timeline).map(({ end }) => end)).toEqual([{ kind: 'answered', by: 'user', label: 'No' }]);
     expect(timeline.waiting()).toEqual([]);
+  });
+
+  it('says what came of a program that was to be started', () => {
+    const wish = {
+      event: 'requested',
+      permission: 'p9',
+      turn: null,
+      participant: 'anna',
+      action: 'Start x',
+      options: [],
+    };
+    const settled = (more: object) => event('permission', { event: 'settled', permission: 'p9', ...more });
+    const answered = { event: 'answered', permission: 'p9', by: 'user', option: 'allow', label: 'Allow' };
+    const came = (...more: Envelope[]) => {
+      const timeline = new Timeline();
+      timeline.append([event('permission', wish), ...more]);
+      expect(timeline.waiting()).toEqual([]);
+      const row = rows(timeline)[0]!;
+      return [outcomeOf(row.end, (id) => id), cameOf(row.came)];
+    };
+    const started = settled({ outcome: 'started', session: 's1', name: 'child' });
+    expect(came(event('permission', answered), started)).toEqual(['user answered “Allow”.', 'It runs as child.']);
+    const mute = settled({ outcome: 'started', session: 's1', name: 'child', unsaid: 'It is gone.' });
+    expect(came(event('permission', answered), mute)[1]).toContain('did not reach it: It is gone.');
+    const failed = settled({ outcome: 'failed', why: 'No such folder.' });
+    expect(came(event('permission', answered), failed)[1]).toBe('It could not be started: No such folder.');
+    expect(came(settled({ outcome: 'refused', by: 'user' }))).toEqual(['user answered “Deny”.', null]);
+    expect(came(settled({ outcome: 'expired' }))).toEqual(['Nobody answered in time.', null]);
   });
 
   it('says when nobody answered in time', () => {

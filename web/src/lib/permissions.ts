@@ -4,7 +4,8 @@ import type { PermissionEvent, PermissionOption } from './types';
 
 export interface Permission {
   id: string;
-  turn: string;
+  /** Nothing where it belongs to no turn. */
+  turn: string | null;
   participant: string;
   /** What exactly it wants to do. */
   action: string;
@@ -20,7 +21,11 @@ export interface Permission {
     | { kind: 'expired' }
     | { kind: 'withdrawn'; because: 'gone' | 'replaced' | 'not_given' }
     | null;
+  /** What came of it, where it was to start a program. */
+  came: Settled | null;
 }
+
+export type Settled = Extract<PermissionEvent, { event: 'settled' }>;
 
 export class Permissions {
   #known = new Map<string, Permission>();
@@ -38,7 +43,7 @@ export class Permissions {
       case 'requested': {
         const { permission: id, turn, participant, action, complete, options, expires } = content;
         const { folder = null, look = null } = content;
-        return { id, turn, participant, action, complete, options, expires, folder, look, end: null };
+        return { id, turn, participant, action, complete, options, expires, folder, look, end: null, came: null };
       }
       case 'answered':
         return before ? { ...before, end: { kind: 'answered', by: content.by, label: content.label } } : null;
@@ -46,14 +51,45 @@ export class Permissions {
         return before ? { ...before, end: { kind: 'expired' } } : null;
       case 'withdrawn':
         return before ? { ...before, end: { kind: 'withdrawn', because: content.because } } : null;
+      case 'settled':
+        return before ? { ...before, end: before.end ?? endOf(content), came: content } : null;
       default:
         return null;
     }
   }
 
-  /** Those that still wait: a turn that is over waits for nothing. */
+  /** Those that still wait: a turn that is over waits for nothing. What belongs to no turn waits for its answer alone. */
   waiting(isOver: (turn: string) => boolean): Permission[] {
-    return [...this.#known.values()].filter((permission) => permission.end === null && !isOver(permission.turn));
+    return [...this.#known.values()].filter(({ end, turn }) => end === null && (turn === null || !isOver(turn)));
+  }
+}
+
+/** What a start that came to nothing or to something says of its request, where nothing else was said of it. */
+function endOf({ outcome, by = '' }: Settled): Permission['end'] {
+  switch (outcome) {
+    case 'refused':
+      return { kind: 'answered', by, label: 'Deny' };
+    case 'expired':
+      return { kind: 'expired' };
+    case 'started':
+    case 'failed':
+      return { kind: 'answered', by, label: 'Allow' };
+  }
+}
+
+/** What came of a wish to start a program, in a sentence; nothing where its answer says it all. */
+export function cameOf(came: Settled | null): string | null {
+  switch (came?.outcome) {
+    case 'started': {
+      const unsaid = came.unsaid ? `, but its first message did not reach it: ${came.unsaid}` : '.';
+      return `It runs as ${came.name ?? 'a session'}${unsaid}`;
+    }
+    case 'failed':
+      return `It could not be started: ${came.why ?? ''}`;
+    case 'refused':
+    case 'expired':
+    case undefined:
+      return null;
   }
 }
 

@@ -9,14 +9,16 @@ export interface Frame {
   id: string | null;
 }
 
+import { failure, type ApiError } from './client';
+
 export type Link = 'connecting' | 'live' | 'waiting' | 'refused' | 'closed';
 
 export interface StreamOptions {
   /** The address, asked anew at each connection, so that it can carry the latest position. */
   url: () => string;
   onframe: (frame: Frame) => void;
-  /** `retryAt` is when a waiting stream comes back, in milliseconds since 1970. */
-  onlink?: (link: Link, retryAt: number | null, status: number) => void;
+  /** `retryAt` is when a waiting stream comes back, in milliseconds since 1970; `why` is what the server said where it refused. */
+  onlink?: (link: Link, retryAt: number | null, status: number, why: ApiError | null) => void;
 }
 
 /** The server speaks at least every 15 s; a connection this silent is dead. */
@@ -94,19 +96,19 @@ export class EventStream {
   async #run(): Promise<void> {
     while (!this.#closed) {
       this.#tell('connecting');
-      const status = await this.#connect().catch(() => 0);
+      const refusal = await this.#connect().catch(() => null);
       if (this.#closed) return;
-      if (status >= 400 && status < 500 && status !== 408 && status !== 429) return this.#tell('refused', null, status);
-      await this.#pause(status);
+      if (refusal && !refusal.retryable) return this.#tell('refused', null, refusal);
+      await this.#pause(refusal);
     }
   }
 
-  #tell(link: Link, retryAt: number | null = null, status = 0): void {
-    this.#options.onlink?.(link, retryAt, status);
+  #tell(link: Link, retryAt: number | null = null, why: ApiError | null = null): void {
+    this.#options.onlink?.(link, retryAt, why?.status ?? 0, why);
   }
 
-  /** One connection, until it ends. Answers its status. */
-  async #connect(): Promise<number> {
+  /** One connection, until it ends. Answers why it was refused, where it was. */
+  async #connect(): Promise<ApiError | null> {
     this.#abort = new AbortController();
     const response = await fetch(this.#options.url(), {
       signal: this.#abort.signal,
@@ -114,11 +116,12 @@ export class EventStream {
       credentials: 'same-origin',
       cache: 'no-store',
     });
-    if (!response.ok || !response.body) return response.status;
+    if (!response.ok) return failure(response);
+    if (!response.body) return null;
     this.#failures = 0;
     this.#tell('live');
     await this.#read(response.body.pipeThrough(new TextDecoderStream()).getReader());
-    return response.status;
+    return null;
   }
 
   async #read(reader: ReadableStreamDefaultReader<string>): Promise<void> {
@@ -139,11 +142,12 @@ export class EventStream {
     }
   }
 
-  async #pause(status: number): Promise<void> {
+  async #pause(refusal: ApiError | null): Promise<void> {
     const wait = BACKOFF_MS[Math.min(this.#failures, BACKOFF_MS.length - 1)] ?? 15_000;
-    const jittered = wait * (0.8 + Math.random() * 0.4);
+    // Never before the time that the server names, and not all pages at once.
+    const jittered = Math.max(wait * (0.8 + Math.random() * 0.4), (refusal?.waitMs ?? 0) * (1 + Math.random() * 0.2));
     this.#failures += 1;
-    this.#tell('waiting', Date.now() + jittered, status);
+    this.#tell('waiting', Date.now() + jittered, refusal);
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, jittered);
       this.#wake = () => {

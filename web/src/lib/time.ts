@@ -18,6 +18,11 @@ export function clockTime(ts: string): string {
   return clock.format(new Date(ts));
 }
 
+/** A day of this year without its weekday. */
+export function shortDate(ts: string): string {
+  return shortDay.format(new Date(ts));
+}
+
 export function fullTime(ts: string): string {
   return full.format(new Date(ts));
 }

@@ -127,7 +127,7 @@ export class Timeline {
       if (content && typeof content === 'object') this.#turn(content, event);
       if (content && QUIET_TURN_EVENTS.has(content.event)) return;
     }
-    if (event.type === 'permission' && this.#permission(event)) return;
+    if (event.type === 'permission') return this.#permission(event);
     if (isHidden(event)) return;
     this.#day(event);
     if (event.type === 'message') this.#message(event);
@@ -153,10 +153,10 @@ export class Timeline {
     }
   }
 
-  /** Whether the event is shown in the row of a request, its own or an earlier one. */
-  #permission(event: Envelope): boolean {
+  /** Shows the event in the row of its request; where that is not loaded, it stands there once it is. */
+  #permission(event: Envelope): void {
     const permission = this.#permissions.take(event.content as PermissionEvent | null);
-    if (!permission) return false;
+    if (!permission) return;
     const index = this.#rowOfPermission.get(permission.id);
     const row = index === undefined ? undefined : this.rows[index];
     if (index !== undefined && row?.kind === 'permission') {
@@ -167,7 +167,6 @@ export class Timeline {
       this.rows.push({ kind: 'permission', key: this.#keys(event), event, permission });
       this.#last = event;
     }
-    return true;
   }
 
   #message(event: Envelope): void {

@@ -57,10 +57,20 @@ export interface Budget {
   until: string;
 }
 
-/** What turns have cost. */
+/** A sum of what turns have cost. */
+export interface UsageRow {
+  agent?: string;
+  turns: number;
+  input_tokens: number;
+  output_tokens: number;
+  cost_micros: number;
+}
+
+/** What turns have cost: in all, and for each agent. */
 export interface UsageAnswer {
   currency: string;
-  total: { turns: number; input_tokens: number; output_tokens: number; cost_micros: number };
+  total: UsageRow;
+  rows: UsageRow[];
   budgets: Budget[];
 }
 
@@ -94,7 +104,8 @@ export type PermissionEvent =
   | {
       event: 'requested';
       permission: string;
-      turn: string;
+      /** Nothing where it belongs to no turn: an agent's wish to start a program. */
+      turn: string | null;
       participant: string;
       action: string;
       /** Whether that is all of it. */
@@ -108,6 +119,19 @@ export type PermissionEvent =
     }
   | { event: 'answered'; permission: string; by: string; option: string; label: string }
   | { event: 'expired'; permission: string }
+  | {
+      /** What came of a wish to start a program. */
+      event: 'settled';
+      permission: string;
+      outcome: 'started' | 'failed' | 'refused' | 'expired';
+      /** The session that runs, and its name. */
+      session?: string;
+      name?: string;
+      /** Why its first message did not reach it, where it did not. */
+      unsaid?: string;
+      why?: string;
+      by?: string;
+    }
   | { event: 'withdrawn'; permission: string; because: 'gone' | 'replaced' | 'not_given' };
 
 /** One of the answers that a permission offers. */
@@ -170,6 +194,8 @@ export interface ThreadState {
   upcoming: { participant: string; forced: boolean }[];
   replies: number;
   replies_max: number;
+  /** Wishes to start a program that wait for an answer, with the places of the events that ask. */
+  starts: { permission: string; seq: number; participant: string }[];
 }
 
 export interface StateAnswer {

@@ -18,6 +18,7 @@ export const WHY: Record<string, string> = {
   beat: 'a beat of the piece',
   link: 'linked',
   prod: 'asked by a person',
+  outcome: 'hears what came of its request',
 };
 
 /** The same for one that spoke. */
@@ -30,6 +31,7 @@ export const SPOKE_BECAUSE: Record<string, string> = {
   beat: 'a beat of the piece',
   link: 'linked',
   prod: 'asked by a person',
+  outcome: 'heard what came of its request',
 };
 
 export const WHY_NOT: Record<string, string> = {

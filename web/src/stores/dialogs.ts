@@ -19,6 +19,8 @@ export const DIALOGS = {
 /** Those about the conversation that is open. */
 export const ROOM_DIALOGS = {
   invite: () => import('../views/panel/InviteDialog.svelte'),
+  access: () => import('../views/panel/AccessDialog.svelte'),
+  raise: () => import('../views/panel/RaiseDialog.svelte'),
   rules: () => import('../views/panel/RulesDialog.svelte'),
   rename: () => import('../views/shell/RenameDialog.svelte'),
   unlink: () => import('../views/sessions/CloseLinkDialog.svelte'),

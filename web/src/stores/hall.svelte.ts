@@ -1,7 +1,7 @@
 /** All conversations: the list, what is new in each, and who is busy in them. */
 
 import { SvelteMap } from 'svelte/reactivity';
-import { get, post } from '../lib/client';
+import { get, post, type ApiError } from '../lib/client';
 import type { Command } from '../lib/commands';
 import { summary } from '../lib/markdown';
 import { EventStream, type Frame, type Link } from '../lib/sse';
@@ -35,8 +35,10 @@ class Hall {
   phase = $state<'loading' | 'ready' | 'failed'>('loading');
   link = $state<Link>('connecting');
   retryAt = $state<number | null>(null);
+  /** What the server said where it is there and lets nobody listen now. */
+  busy = $state<string | null>(null);
   /** Who is thinking where: thread → participant → until when that counts. */
-  busy = new SvelteMap<string, SvelteMap<string, number>>();
+  thinking = new SvelteMap<string, SvelteMap<string, number>>();
 
   #stream: EventStream | null = null;
   #listing: Promise<void> | null = null;
@@ -51,7 +53,7 @@ class Hall {
     this.#stream = new EventStream({
       url: () => '/events/stream',
       onframe: (frame) => this.#frame(frame),
-      onlink: (link, retryAt, status) => this.#linked(link, retryAt, status),
+      onlink: (link, retryAt, status, why) => this.#linked(link, retryAt, status, why),
     });
     void this.list();
     addEventListener('online', () => this.retry());
@@ -78,10 +80,12 @@ class Hall {
     return this.agents;
   }
 
-  #linked(link: Link, retryAt: number | null, status: number): void {
+  #linked(link: Link, retryAt: number | null, status: number, why: ApiError | null): void {
     if (link === 'refused' && status === 401) session.lost();
     this.link = link;
     this.retryAt = retryAt;
+    // While it tries again, what it said before is what is known.
+    if (link !== 'connecting') this.busy = why?.busy ? why.reason : null;
     // Doorbells have no place to go on from, so everything is listed once they ring again.
     if (link !== 'live') return;
     void reads.tell().then(() => this.list());
@@ -139,17 +143,17 @@ class Hall {
   }
 
   #present(presence: PresenceUpdate): void {
-    const busy = this.busy.get(presence.thread) ?? new SvelteMap<string, number>();
+    const busy = this.thinking.get(presence.thread) ?? new SvelteMap<string, number>();
     if (presence.state === 'thinking' || presence.state === 'typing')
       busy.set(presence.participant, Date.now() + BUSY_MS);
     else busy.delete(presence.participant);
-    this.busy.set(presence.thread, busy);
+    this.thinking.set(presence.thread, busy);
   }
 
   /** Who is thinking or typing in a conversation, you apart. */
   busyIn(thread: string): string[] {
     const now = Date.now();
-    const entries = [...(this.busy.get(thread) ?? [])];
+    const entries = [...(this.thinking.get(thread) ?? [])];
     return entries.filter(([id, until]) => until > now && id !== ME && id !== SERVER).map(([id]) => id);
   }
 

@@ -13,6 +13,8 @@ export interface Pending {
   replyTo: string | null;
   at: string;
   failed: string | null;
+  /** What the server said that is too busy for it, and when it is sent again, in milliseconds since 1970. */
+  busy?: { why: string; until: number };
   /** The event it became, once the server has said so and until that event comes. */
   event?: string;
 }
@@ -38,6 +40,8 @@ export class Outbox {
   #arrived: (event: Envelope) => void;
   /** Row keys of events that began as echoes, so that their rows stay the same. */
   #keys = new Map<string, string>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #going = false;
 
   constructor(thread: string, arrived: (event: Envelope) => void) {
     this.#thread = thread;
@@ -45,21 +49,50 @@ export class Outbox {
     const cut = 'The page was closed before the server answered.';
     this.items = load<Pending[]>(`outbox.${thread}`, [])
       .filter((item) => !item.event)
-      .map((item) => (isFresh(item) ? item : { ...item, failed: item.failed ?? cut }));
+      .map(({ busy, ...item }) => {
+        if (!isFresh(item)) return { ...item, failed: item.failed ?? cut };
+        return busy ? { ...item, busy } : item;
+      });
     // What a reload cut off may or may not have arrived; its key makes sending it again harmless.
-    this.items.filter((item) => item.failed === null).forEach((item) => void this.#post(item));
+    this.items.filter((item) => item.failed === null && !item.busy).forEach((item) => void this.#post(item));
+    void this.goOn();
   }
 
   send(text: string, to: string, replyTo: string | null): void {
     const item: Pending = { key: newKey(), text, to, replyTo, at: new Date().toISOString(), failed: null };
-    this.#set([...this.items, item]);
-    void this.#post(item);
+    // Behind what waits it waits as well, so that what is written first is read first.
+    const before = this.items.findLast((other) => other.busy)?.busy;
+    this.#set([...this.items, before ? { ...item, busy: before } : item]);
+    if (!before) void this.#post(item);
+  }
+
+  /** Sends what the server was too busy for, in the order in which it was written, until it is too busy again. */
+  async goOn(): Promise<void> {
+    clearTimeout(this.#timer);
+    if (this.#going) return;
+    this.#going = true;
+    for (let item = this.#firstBusy(); item; item = this.#firstBusy()) {
+      if (!(await this.#post(item))) break;
+    }
+    this.#going = false;
+  }
+
+  #firstBusy(): Pending | undefined {
+    return this.items.find((item) => item.busy);
+  }
+
+  /** Everything that waits, waits until the same time. */
+  #wait(item: Pending, why: string, ms: number): void {
+    const busy = { why, until: Date.now() + ms };
+    this.#set(this.items.map((other) => (other.key === item.key || other.busy ? { ...other, busy } : other)));
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.goOn(), ms);
   }
 
   retry(key: string): void {
     const item = this.items.find((candidate) => candidate.key === key);
     if (!item) return;
-    const again = { ...item, failed: null };
+    const { busy: _, ...again } = { ...item, failed: null };
     this.#replace(again);
     void this.#post(again);
   }
@@ -70,19 +103,26 @@ export class Outbox {
     return item;
   }
 
-  async #post(item: Pending): Promise<void> {
+  /** Answers whether it is settled: it was taken, or nothing is tried any more. */
+  async #post({ busy: _, ...item }: Pending): Promise<boolean> {
     const meta = item.replyTo ? { meta: { reply_to: item.replyTo } } : {};
     const body = { type: 'message', from: ME, to: item.to, content: item.text, ...meta };
     try {
       const answer = await post<Accepted>(`/threads/${this.#thread}/events`, body, item.key);
       answer.warnings?.forEach((warning) => ui.tell(warning));
-      if (!answer.event) return void this.drop(item.key);
-      this.#replace({ ...item, event: answer.event.id });
-      this.#arrived(answer.event);
+      if (answer.event) this.#replace({ ...item, event: answer.event.id });
+      else this.drop(item.key);
+      if (answer.event) this.#arrived(answer.event);
+      return true;
     } catch (error) {
       // A page that is being left breaks off its requests, which says nothing about them.
       if (leaving) await new Promise((resolve) => setTimeout(resolve, LEAVING_MS));
+      if (error instanceof ApiError && error.waitMs !== null) {
+        this.#wait(item, error.reason, error.waitMs);
+        return false;
+      }
       this.#replace({ ...item, failed: failedBecause(error) });
+      return true;
     }
   }
 

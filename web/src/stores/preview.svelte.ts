@@ -42,6 +42,10 @@ export class Preview {
       }
     } catch (error) {
       if (mine === this.#asked) this.forecast = null;
+      // Typing is asked about often; where that is too often for the server, the last word counts once it may be asked again.
+      if (mine === this.#asked && error instanceof ApiError && error.waitMs !== null) {
+        this.#timer = setTimeout(() => void this.#fetch(thread, to, content), error.waitMs);
+      }
       this.#missing = error instanceof ApiError && error.code === 'not_found';
     }
   }

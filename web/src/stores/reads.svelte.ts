@@ -4,7 +4,7 @@
  */
 
 import { SvelteMap } from 'svelte/reactivity';
-import { put } from '../lib/client';
+import { ApiError, put } from '../lib/client';
 import { load, save, watch } from '../lib/storage';
 import type { ReadMark } from '../lib/types';
 import { ME } from '../lib/words';
@@ -68,7 +68,12 @@ class Reads {
   async tell(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    await Promise.allSettled([...this.#untold].map(([thread, seq]) => this.#tellOne(thread, seq)));
+    const told = await Promise.allSettled([...this.#untold].map(([thread, seq]) => this.#tellOne(thread, seq)));
+    const waits = told.map((one) =>
+      one.status === 'rejected' && one.reason instanceof ApiError ? one.reason.waitMs : null,
+    );
+    const wait = Math.max(...waits.map((ms) => ms ?? -1), -1);
+    if (wait >= 0) this.#timer ??= setTimeout(() => void this.tell(), wait);
   }
 
   async #tellOne(thread: string, seq: number): Promise<void> {

@@ -1,10 +1,11 @@
 /** One open conversation: its history, its state, and what is happening in it now. */
 
 import { SvelteMap } from 'svelte/reactivity';
+import { isAboutBudgets } from '../lib/budgets';
 import { ApiError, get } from '../lib/client';
 import { grow, type Partial } from '../lib/partial';
 import { isHold } from '../lib/lines';
-import type { Permission } from '../lib/permissions';
+import { Permissions, type Permission } from '../lib/permissions';
 import { EventStream, type Frame, type Link } from '../lib/sse';
 import { Timeline, type Row } from '../lib/timeline';
 import type {
@@ -24,6 +25,7 @@ import { ME, SERVER } from '../lib/words';
 import { hall } from './hall.svelte';
 import { Outbox } from './outbox.svelte';
 import { reads } from './reads.svelte';
+import { Spending } from './spending.svelte';
 import { ui } from './ui.svelte';
 
 /** Events in the first page, and in each further one. */
@@ -46,8 +48,6 @@ export class Room {
   phase = $state<Phase>('loading');
   name = $state('');
   state = $state.raw<ThreadState | null>(null);
-  /** In which costs are. */
-  currency = $state('USD');
   rows = $state.raw<Row[]>([]);
   /** All there is between these positions is loaded: after the first, up to and with the second. */
   first = $state(0);
@@ -59,6 +59,9 @@ export class Room {
   /** The last change of the rows put some before the others. */
   shifted = $state(false);
   link = $state<Link>('connecting');
+  retryAt = $state<number | null>(null);
+  /** What the server said where it is there and lets nobody listen here now. New events are fetched meanwhile. */
+  busy = $state<string | null>(null);
   /** Messages after the first and up to the second were not read when the room was opened. */
   newAfter = $state<number | null>(null);
   newUntil = $state(0);
@@ -66,7 +69,10 @@ export class Room {
   writing = new SvelteMap<string, Writing>();
   progress = new SvelteMap<string, string>();
   outbox: Outbox;
+  spending: Spending;
 
+  /** What waits for an answer although its event lies before what is loaded. */
+  #earlier = $state.raw<Permission[]>([]);
   #events: Envelope[] = [];
   #timeline: Timeline;
   #stream: EventStream | null = null;
@@ -81,12 +87,18 @@ export class Room {
   constructor(id: string) {
     this.id = id;
     this.outbox = new Outbox(id, (event) => this.#answered(event));
+    this.spending = new Spending(id);
     this.#timeline = this.#newTimeline();
+  }
+
+  /** In which costs are. */
+  get currency(): string {
+    return this.spending.currency;
   }
 
   invited = $derived(this.state?.participants.invited ?? []);
   /** What agents wait for a person's answer to. */
-  waiting = $derived.by<Permission[]>(() => (void this.rows, this.#timeline.waiting()));
+  waiting = $derived.by<Permission[]>(() => [...this.#earlier, ...(void this.rows, this.#timeline.waiting())]);
   /** The guard that holds the floor now is the last one that was told. */
   heldSince = $derived.by(() => {
     if (!this.state?.held) return null;
@@ -139,6 +151,7 @@ export class Room {
       // Of a conversation that was never read, everything is new and nothing needs a mark.
       void reads.before(this.id).then((mark) => (this.newAfter = mark || null));
       if (!this.#holds(seq)) await this.#loadAround(seq);
+      await this.#askEarlier();
       this.phase = 'ready';
       this.connect();
     } catch (error) {
@@ -182,6 +195,7 @@ export class Room {
       this.#events = [...page.events.filter((event) => event.seq <= this.first), ...this.#events];
       this.first = after;
       this.#rebuild(true);
+      await this.#askEarlier();
     });
   }
 
@@ -223,7 +237,7 @@ export class Room {
     this.#stream = new EventStream({
       url: () => `/threads/${this.id}/events/stream?after=${this.atHead ? this.last : this.head}`,
       onframe: (frame) => this.#take(frame),
-      onlink: (link, _, status) => this.#linked(link, status),
+      onlink: (link, retryAt, status, why) => this.#linked(link, retryAt, status, why),
     });
     void this.#askPresence();
   }
@@ -236,6 +250,7 @@ export class Room {
   disconnect(): void {
     this.#stream?.close();
     this.#stream = null;
+    this.busy = null;
     clearTimeout(this.#growTimer);
     this.#growTimer = undefined;
     this.#deltas = [];
@@ -245,16 +260,32 @@ export class Room {
     this.#stream?.retry();
   }
 
-  #linked(link: Link, status: number): void {
+  #linked(link: Link, retryAt: number | null, status: number, why: ApiError | null): void {
     const back = link === 'live' && this.link !== 'live';
     this.link = link;
+    this.retryAt = retryAt;
+    // While it tries again, what it said before is what is known.
+    if (link !== 'connecting') this.busy = why?.busy ? why.reason : null;
+    if (link === 'waiting' && this.busy) void this.#fetchNew();
     if (back) {
       // What ran when the line was lost may be over; a stream begins with what still runs.
       this.writing.clear();
+      this.spending.loadSoon();
       this.askStateSoon();
       void this.#askPresence();
     }
     if (link === 'refused') this.#refused(status);
+  }
+
+  /** Reading needs no stream: what came is fetched each time the stream is refused. */
+  async #fetchNew(): Promise<void> {
+    if (!this.atHead) return;
+    try {
+      const page = await this.#page(this.last, PAGE);
+      page.events.filter((event) => event.seq > this.last).forEach((event) => this.#adopt(event));
+    } catch {
+      // The stream tries again, and then this does.
+    }
   }
 
   /** A position the server does not know means that its data were replaced: begin again. */
@@ -307,6 +338,7 @@ export class Room {
   #announce(event: Envelope): void {
     if (event.type === 'turn') this.#turnEnded(event);
     if (event.type === 'permission') this.#asked(event.content as PermissionEvent);
+    if (isAboutBudgets(event)) this.spending.loadSoon();
     if (event.type === 'thread.renamed') this.name = String(event.content);
     if (event.type === 'message') {
       if (event.meta?.turn) this.#end(event.meta.turn);
@@ -323,6 +355,7 @@ export class Room {
     const content = event.content as { event?: string; turn?: string } | null;
     if (content?.event !== 'ended' || !content.turn) return;
     this.#end(content.turn);
+    this.spending.loadSoon();
   }
 
   #end(turn: string): void {
@@ -412,5 +445,21 @@ export class Room {
     this.state = answer.state;
     this.name = answer.name;
     this.#noteHead(answer.head);
+    await this.#askEarlier();
+  }
+
+  /** A wish to start a program may wait for a day, while much is said. */
+  async #askEarlier(): Promise<void> {
+    const far = (this.state?.starts ?? []).filter((start) => this.#events.length > 0 && start.seq <= this.first);
+    const known = new Map(this.#earlier.map((permission) => [permission.id, permission]));
+    const found = await Promise.all(
+      far.map(async (start) => known.get(start.permission) ?? (await this.#requested(start.seq))),
+    );
+    this.#earlier = found.filter((permission) => permission !== null);
+  }
+
+  async #requested(seq: number): Promise<Permission | null> {
+    const { events } = await this.#page(seq - 1, 1);
+    return new Permissions().take((events[0]?.content ?? null) as PermissionEvent | null);
   }
 }

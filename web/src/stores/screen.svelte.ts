@@ -28,9 +28,9 @@ export async function askedBy({ id, name }: SessionEntry): Promise<Asked[]> {
 
 async function askedIn(thread: string, session: string): Promise<Asked[]> {
   const state = await get<StateAnswer>(`/threads/${thread}/state`);
-  const turns = state.state.turns;
-  if (turns.length === 0) return [];
-  const after = Math.max(0, Math.min(...turns.map((turn) => turn.cause.seq)) - 1);
+  const began = [...state.state.turns.map((turn) => turn.cause.seq), ...state.state.starts.map((start) => start.seq)];
+  if (began.length === 0) return [];
+  const after = Math.max(0, Math.min(...began) - 1);
   const { events } = await get<EventPage>(`/threads/${thread}/events?after=${after}`);
   const invited = state.state.participants.invited;
   const itself = invited.filter((one) => one.profile.session === session).map((one) => one.id);

@@ -53,7 +53,8 @@ class Session {
 
   /** Signs in with a key that somebody typed. The page begins anew then, as whoever that is. */
   async signIn(key: string): Promise<void> {
-    if ((await this.#present(key.trim())) !== null) location.reload();
+    // Whoever has a link pastes that.
+    if ((await this.#present(key.trim().replace(/^.*#(?:key|join)=/, ''))) !== null) location.reload();
   }
 
   async signOut(): Promise<void> {

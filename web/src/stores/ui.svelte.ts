@@ -8,6 +8,8 @@ export type Dialog =
   | 'new'
   | 'invite'
   | 'rules'
+  | 'raise'
+  | 'access'
   | 'rename'
   | 'search'
   | 'sign-in'

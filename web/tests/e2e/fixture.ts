@@ -1,5 +1,6 @@
 /** A server of its own for each test, and a page that must not complain. */
 
+import AxeBuilder from '@axe-core/playwright';
 import { test as base, expect, type Locator, type Page } from '@playwright/test';
 import { CONFIG, settled } from '../screens/stage';
 import { Server } from '../server';
@@ -66,5 +67,15 @@ export function messagesOf(page: Page, name: string): Locator {
 }
 
 export function participant(page: Page, name: string): Locator {
-  return page.getByRole('complementary', { name: 'Participants' }).getByRole('listitem').filter({ hasText: name });
+  return page.getByRole('list', { name: 'Who takes part' }).getByRole('listitem').filter({ hasText: name });
+}
+
+/** No violation that axe can find, in both themes. */
+export async function accessible(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expect(page.locator('html')).toHaveAttribute('data-theme', colorScheme);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join('\n')}`)).toEqual([]);
+  }
 }

@@ -1,9 +1,8 @@
 /** Programs in terminals: started, linked, asked, answered, ended, with a stand-in for a real one. */
 
-import AxeBuilder from '@axe-core/playwright';
 import type { Locator, Page } from '@playwright/test';
 import { SESSIONS, settled, TERMINALS } from '../screens/stage';
-import { box, expect, messagesOf, say, signIn, test } from './fixture';
+import { accessible, box, expect, messagesOf, say, signIn, test } from './fixture';
 
 test.use({ config: SESSIONS });
 test.skip(!TERMINALS, 'tmux or fake-tui is missing');
@@ -20,15 +19,6 @@ async function start(page: Page, name: string): Promise<void> {
   await dialog.getByLabel('Name').fill(name);
   await dialog.getByRole('button', { name: 'Start', exact: true }).click();
   await expect(terminal(page, name)).toContainText('fake, a stand-in');
-}
-
-async function accessible(page: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expect(page.locator('html')).toHaveAttribute('data-theme', colorScheme);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join('\n')}`)).toEqual([]);
-  }
 }
 
 test('two sessions are started and linked, a message crosses, and the link is closed', async ({ page, server }) => {

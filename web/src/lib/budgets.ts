@@ -1,0 +1,88 @@
+/** Budgets in words: what is used up, how much there is of what, and by how much a person may raise it. */
+
+import { clockTime, cost, dayKey, shortDate } from './time';
+import type { Budget, Envelope } from './types';
+import { count } from './words';
+
+/** A budget that is used up, as a notice tells it. */
+export interface Spent {
+  budget: string;
+  whose: string | null;
+  measure: string;
+  /** Turns, or millionths of the currency. */
+  limit: number;
+  until: string;
+  currency: string;
+}
+
+/** The same budget has the same key, whatever its limit. */
+export function keyOf({ budget, whose, measure }: { budget: string; whose?: string | null; measure: string }): string {
+  return [budget, whose ?? '', measure === 'cost_micros' ? 'money' : 'turns'].join(' ');
+}
+
+/** What a notice says is used up; nothing where it says something else. */
+export function spentOf(event: Envelope): Spent | null {
+  const content = (event.content ?? {}) as Record<string, unknown>;
+  if (event.type !== 'notice' || content['code'] !== 'over_budget') return null;
+  const word = (key: string) => (typeof content[key] === 'string' ? content[key] : '');
+  return {
+    budget: word('budget'),
+    whose: word('whose') || null,
+    measure: word('measure'),
+    limit: Number(content['limit']) || 0,
+    until: word('until'),
+    currency: word('currency') || 'USD',
+  };
+}
+
+/** Whether an event changes what may be spent, or says that nothing may. */
+export function isAboutBudgets(event: Envelope): boolean {
+  const content = event.content;
+  const isRaise = event.type === 'control' && content !== null && typeof content === 'object' && 'budget' in content;
+  return isRaise || spentOf(event) !== null;
+}
+
+/** The same of a budget that was looked up. */
+export function spentFrom(budget: Budget, currency: string): Spent {
+  const { budget: kind, whose = null, measure, limit, until } = budget;
+  return { budget: kind, whose, measure, limit, until, currency };
+}
+
+/** What is used up, as a sentence in the viewer's time. */
+export function spentSentence({ budget, whose, measure, limit, until, currency }: Spent): string {
+  const what = `${whoseWords(budget, whose)}, ${limitWords(measure, limit, currency)}`;
+  return `The budget of ${what}, is used up until ${timeOf(until)}.`;
+}
+
+export function whoseWords(budget: string, whose: string | null): string {
+  switch (budget) {
+    case 'conversation':
+      return 'this conversation';
+    case 'agent':
+      return `the agent ${whose ?? ''}`.trim();
+    case 'principal':
+      return `what ${whose ?? 'somebody'} sets off`;
+    default:
+      return 'this server';
+  }
+}
+
+function limitWords(measure: string, limit: number, currency: string): string {
+  if (measure === 'cost_micros') return `${cost(limit, currency)} a day`;
+  return `${count(limit, 'turn')}${measure === 'turns' ? '' : ' that no person asked for'} an hour`;
+}
+
+/** How much of a budget is spent, and until when that counts. */
+export function spentWords(budget: Budget, currency: string): string {
+  const until = timeOf(budget.until);
+  if (budget.measure === 'cost_micros') {
+    return `${cost(budget.spent, currency)} of ${cost(budget.limit, currency)} today, until ${until}`;
+  }
+  const whose = budget.measure === 'turns' ? '' : ' that no person asked for';
+  return `${budget.spent.toLocaleString('en')} of ${count(budget.limit, 'turn')}${whose} this hour, until ${until}`;
+}
+
+/** A time, with its day where that is another one than today. */
+export function timeOf(ts: string, now = new Date()): string {
+  return dayKey(ts) === dayKey(now.toISOString()) ? clockTime(ts) : `${shortDate(ts)}, ${clockTime(ts)}`;
+}
