@@ -1874,7 +1874,7 @@ export interface components {
             text: string;
             /** @description The turn's id. */
             turn: string;
-            /** @description `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link` or `prod`. */
+            /** @description `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`. */
             why: string;
         };
         /** @description A turn, or the reason why an agent got none. */
@@ -1918,7 +1918,7 @@ export interface components {
              */
             through_seq?: number | null;
             usage?: components["schemas"]["WireUsage"] | null;
-            /** @description Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link` or `prod`. */
+            /** @description Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`. */
             why?: string | null;
             /** @description Why nothing was said: `passed`, `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`. */
             why_not?: string | null;
@@ -1939,7 +1939,7 @@ export interface components {
             participant: string;
             /** @description The turn's id. */
             turn: string;
-            /** @description `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link` or `prod`. */
+            /** @description `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`. */
             why: string;
         } | {
             /** @description The newest cause. */

@@ -28,7 +28,7 @@ class TurnContext:
             system (str): Who it is, who else is there, and what the rules are.
             text (str): What was said since its last turn, at most 96 KiB of it, and what is asked. Others' words are data.
             turn (str): The turn's id.
-            why (str): `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link` or `prod`.
+            why (str): `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`.
     """
 
     cause: CauseRef

@@ -39,8 +39,8 @@ class TurnEntry:
         started_at (None | str | Unset): When the runtime accepted it.
         through_seq (int | None | Unset): Up to and with this.
         usage (None | Unset | WireUsage):
-        why (None | str | Unset): Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`
-            or `prod`.
+        why (None | str | Unset): Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`,
+            `prod` or `outcome`.
         why_not (None | str | Unset): Why nothing was said: `passed`, `capped`, `cooled`, `muted`, `paused`, `offline`,
             `skipped` or `held`.
     """

@@ -27,7 +27,7 @@ class TurnEventType0:
         may_pass (bool): Whether having nothing to say is offered.
         participant (str): Who.
         turn (str): The turn's id.
-        why (str): `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link` or `prod`.
+        why (str): `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`.
     """
 
     cause: CauseRef
