@@ -136,6 +136,17 @@ impl Purses {
         Self(Mutex::new(Book { told: Arc::new(budgets.clone()), budgets, today: Timestamp::default() }))
     }
 
+    /// Other limits from now on. What was spent stays spent.
+    fn replace(&self, config: &BudgetsConfig, now: Timestamp) {
+        let mut book = self.book();
+        let (currency, limits) = (config.currency.0.clone(), config.limits());
+        (book.budgets.currency, book.budgets.limits) = (currency.clone(), limits);
+        let told = Arc::make_mut(&mut book.told);
+        (told.currency, told.limits) = (currency, limits);
+        let purses: Vec<Purse> = book.budgets.standings.keys().cloned().collect();
+        book.tell_of(&purses, now);
+    }
+
     fn book(&self) -> MutexGuard<'_, Book> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -282,6 +293,11 @@ impl Hall {
         self.inner.purses.book().budgets.currency.clone()
     }
 
+    /// Replaces what may be spent. What was spent in the hour and the day that go on counts against it, and raises go on.
+    pub fn replace_budgets(&self, config: &BudgetsConfig) {
+        self.inner.purses.replace(config, self.now());
+    }
+
     /// The budgets of a purse that has limits. That of a conversation is asked of the conversation.
     pub fn budgets_of(&self, purse: &Purse, own: Option<Standing>) -> Vec<BudgetState> {
         let now = self.now();
@@ -361,6 +377,19 @@ mod tests {
         assert!(purses.charge(&[turn("x", 0)], now));
         let known: Vec<_> = purses.facts().standings.keys().cloned().collect();
         assert_eq!(known, [Purse::Principal("x".into())]);
+    }
+
+    #[test]
+    fn other_limits_hold_from_the_next_decision_for_what_was_spent_before() {
+        let (purses, now) = (purses(1_000_000, 1_000_000), Timestamp::from_millis(5));
+        assert!(purses.charge(&[turn("x", 0), turn("x", 0)], now));
+        let few = Amounts { unattended_turns_per_hour: Some(2), ..Amounts::default() };
+        purses.replace(&BudgetsConfig { principal: few, ..BudgetsConfig::default() }, now);
+        assert_eq!(purses.facts().limits.principal.unattended, Some(2));
+        assert_eq!(purses.facts().standing(&Purse::Principal("x".into())).unattended, 2, "it is near its limit now, and was not");
+        assert!(!purses.charge(&[turn("x", 0)], now) && purses.charge(&[turn("y", 0)], now));
+        purses.replace(&BudgetsConfig::default(), now);
+        assert!(purses.charge(&[turn("x", 0)], now));
     }
 
     #[test]

@@ -437,10 +437,17 @@ impl Revocations {
                 None => std::future::pending().await,
             }
         };
+        let narrowed = async {
+            match &proof.session {
+                Some(session) if caller.reach == Reach::All => self.sessions.reach_less(session).await,
+                Some(_) | None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             () = expired => {}
             () = revoked => {}
             () = ended => {}
+            () = narrowed => {}
         }
     }
 }

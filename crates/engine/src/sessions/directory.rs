@@ -11,14 +11,12 @@ use moothall_kernel::policy::{Policy, PolicyName};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use super::agent::Terminals;
+use super::config::Standing;
 use super::hooks::{Heard, Hook, Permit};
 use super::host::{HostFault, Launch, Pane, PaneNews, SessionHost, View};
 use super::runner::{Mail, Runner};
 use super::secrets::{fresh_token, hash_of};
-use super::{
-    ClientRights, Doing, NewObserved, NewSession, Origin, Rooms, Session, SessionError, SessionId, SessionParts, SessionsConfig, Starter,
-    Status,
-};
+use super::{Doing, NewObserved, NewSession, Origin, Rooms, Session, SessionError, SessionId, SessionParts, Starter, Status};
 use crate::agent::Agent;
 use crate::crash;
 use crate::hall::{Bell, HallError, Idempotency};
@@ -42,8 +40,7 @@ pub struct Sessions {
 pub(super) struct Shared {
     pub(super) hall: Weak<Inner>,
     host: Option<Arc<dyn SessionHost>>,
-    pub(super) config: SessionsConfig,
-    pub(super) clients: BTreeMap<String, ClientRights>,
+    pub(super) terms: Standing,
     seats: Mutex<BTreeMap<SessionId, Arc<Seat>>>,
     /// Conversations that were links when last looked at.
     pub(super) links: Mutex<BTreeSet<StreamId>>,
@@ -143,10 +140,10 @@ pub(crate) fn named_by(address: &Address) -> Option<SessionId> {
 
 impl Sessions {
     pub(crate) fn new(hall: Weak<Inner>, parts: Option<SessionParts>) -> Self {
-        let clients = parts.as_ref().map(|parts| parts.clients.clone()).unwrap_or_default();
-        let (host, config) = parts.map(|parts| (parts.host, parts.config)).unzip();
+        let (host, terms) = parts.map(SessionParts::apart).unzip();
+        let terms = terms.unwrap_or_default();
         let (seats, links, making, housing) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default(), Mutex::default());
-        Self { shared: Arc::new(Shared { hall, host, config: config.unwrap_or_default(), clients, seats, links, making, housing }) }
+        Self { shared: Arc::new(Shared { hall, host, terms, seats, links, making, housing }) }
     }
 
     /// Takes up the sessions that lived when the server went away.
@@ -397,7 +394,7 @@ impl Sessions {
 
     /// Whether one more session may live.
     fn check_room(&self) -> Result<(), SessionError> {
-        let most = self.shared.config.most;
+        let most = self.terms().config.most;
         if most > 0 && self.list(false).len() >= most {
             return Err(SessionError::Conflict(format!("{most} sessions live, and no more may; end one first.")));
         }

@@ -1,7 +1,6 @@
 //! What stands before every route: who may ask from where, what every answer carries, and what happens when a handler panics.
 
 use std::any::Any;
-use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -12,6 +11,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use super::HttpOptions;
 use crate::error::{ApiError, ApiResult, Code};
+use crate::gate::Gate;
 use crate::peer::Peer;
 use crate::tls::Tls;
 
@@ -91,7 +91,7 @@ fn wrong_host(asked: &str) -> String {
     let asked: String = asked.chars().take(HOST_CHARS_SHOWN).collect();
     format!(
         "The Host header names another server: `{asked}`. If this one is meant to be reached so, its operator writes `allowed_hosts = \
-         [\"{asked}\"]` below [server] and starts it again; on its own computer, 127.0.0.1 and localhost with its port always do."
+         [\"{asked}\"]` below [server] and has the configuration read again (SIGHUP); on its own computer, 127.0.0.1 and localhost with its port always do."
     )
 }
 
@@ -119,17 +119,17 @@ fn check_user(path: &str, peer: Option<&Peer>) -> ApiResult<()> {
 }
 
 /// Puts the guards before a router.
-pub fn stand_before(router: Router, trusted: Trusted) -> Router {
+pub fn stand_before(router: Router, gate: Gate) -> Router {
     router
         .layer(middleware::from_fn(errors_as_json))
-        .layer(middleware::from_fn_with_state(Arc::new(trusted), check))
+        .layer(middleware::from_fn_with_state(gate, check))
         .layer(CatchPanicLayer::custom(answer_panic))
         .layer(middleware::from_fn(harden))
 }
 
-async fn check(State(trusted): State<Arc<Trusted>>, request: Request, next: Next) -> Response {
+async fn check(State(gate): State<Gate>, request: Request, next: Next) -> Response {
     let uri = request.uri();
-    match check_user(uri.path(), request.extensions().get()).and_then(|()| trusted.check(uri, request.headers())) {
+    match check_user(uri.path(), request.extensions().get()).and_then(|()| gate.said().trusted.check(uri, request.headers())) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     }
@@ -194,7 +194,7 @@ mod tests {
     #[tokio::test]
     async fn a_handler_that_panics_is_answered_as_an_error_of_the_server() {
         let options = HttpOptions::new("127.0.0.1:5111".parse().unwrap());
-        let router = stand_before(Router::new().route("/", get(broken)), Trusted::of(&options));
+        let router = stand_before(Router::new().route("/", get(broken)), Gate::new(crate::gate::tests::hall().await, options));
         let request = Request::builder().uri("/").header("host", "127.0.0.1:5111").body(Body::empty()).unwrap();
         let response = TowerToHyperService::new(router).call(request).await.unwrap();
         assert_eq!(response.status(), 500);
