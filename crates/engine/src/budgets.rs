@@ -12,6 +12,7 @@ use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
 use serde::Deserialize;
 
+use crate::access::{AuditEntry, Caller, Deed};
 use crate::hall::{Hall, HallError};
 use crate::inner::Inner;
 use crate::live;
@@ -311,20 +312,34 @@ impl Hall {
         Measure::ALL.into_iter().filter_map(state).collect()
     }
 
-    /// Lets a purse that does not belong to one conversation spend more for a while. It lasts over a restart.
+    /// Lets a purse that does not belong to one conversation spend more for a while. It lasts over a restart, and is recorded with who
+    /// did it.
     ///
     /// # Errors
     /// [`HallError::Rejected`] when there is nothing to raise or it makes no sense; others when it cannot be kept.
-    pub async fn raise_budget(&self, purse: &Purse, turns: u64, micros: u64, within: Millis) -> Result<Raise, HallError> {
+    pub async fn raise_budget(&self, by: &Caller, purse: &Purse, turns: u64, micros: u64, within: Millis) -> Result<Raise, HallError> {
         let now = self.now();
         let (limits, _) = self.inner.purses.look(purse);
         check_raise(limits.of(purse), turns, micros, within).map_err(|rejection| HallError::Rejected(Box::new(rejection)))?;
         let raise = Raise { turns, micros, until: now + within };
         if let Some(ledger) = self.inner.log.ledger() {
-            ledger.keep_raise(purse, &raise).await?;
+            let entry = AuditEntry { detail: self.said_of(purse, &raise), ..AuditEntry::of(by, Deed::BudgetRaised, now) };
+            ledger.keep_raise(purse, &raise, &entry).await?;
         }
         self.inner.purses.raise(purse, raise, now);
         Ok(raise)
+    }
+
+    /// A raise, in a few words.
+    fn said_of(&self, purse: &Purse, raise: &Raise) -> String {
+        let whose = match purse {
+            Purse::Hall => "the hall".to_owned(),
+            Purse::Conversation => "a conversation".to_owned(),
+            Purse::Agent(client) => format!("agent {client}"),
+            Purse::Principal(principal) => format!("principal {principal}"),
+        };
+        let money = raise.micros as f64 / 1e6;
+        format!("{whose}: {} more turns an hour, {money} {} more a day, until {}", raise.turns, self.currency(), raise.until)
     }
 
     /// What turns have cost, summed.

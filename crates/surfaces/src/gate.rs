@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use moothall_engine::access::Access;
 use moothall_engine::hall::Hall;
 
 use crate::http::{HttpOptions, Trusted};
@@ -18,6 +19,7 @@ pub struct Gate(Arc<Kept>);
 struct Kept {
     hall: Hall,
     options: HttpOptions,
+    access: Arc<Access>,
     said: RwLock<Arc<Said>>,
     rates: Rates,
     seats: Arc<Seats>,
@@ -45,7 +47,8 @@ impl Gate {
         let said = RwLock::new(Said::of(&hall, &options));
         let rates = Rates::new(options.mode, options.limits.clone());
         let seats = Seats::new(options.connections_max, options.limits.connections_per_address, meters.clone());
-        Self(Arc::new(Kept { hall, options, said, rates, seats, meters }))
+        let access = Arc::new(Access::new(hall.clone(), options.mode, options.startup.as_ref()));
+        Self(Arc::new(Kept { hall, options, access, said, rates, seats, meters }))
     }
 
     /// Other hosts, origins and limits, from the next request and the next connection on. What is open stays open, and whoever was slowed
@@ -70,6 +73,10 @@ impl Gate {
     /// How the server is reached, as it was said when it began.
     pub(crate) fn options(&self) -> &HttpOptions {
         &self.0.options
+    }
+
+    pub(crate) fn access(&self) -> &Arc<Access> {
+        &self.0.access
     }
 
     pub(crate) fn rates(&self) -> &Rates {

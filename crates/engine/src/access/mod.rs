@@ -346,8 +346,7 @@ impl Access {
     }
 
     fn entry(&self, by: &Caller, deed: Deed) -> AuditEntry {
-        let (principal, token) = (by.principal().map(|principal| principal.id.clone()), by.token().cloned());
-        AuditEntry { at: self.hall.now(), deed, by: principal, token, about: None, detail: String::new() }
+        AuditEntry::of(by, deed, self.hall.now())
     }
 
     fn principals(&self) -> Result<&dyn Principals, HallError> {

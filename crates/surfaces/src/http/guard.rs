@@ -3,13 +3,14 @@
 use std::any::Any;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::HttpOptions;
+use super::observe::method_word;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::gate::Gate;
 use crate::peer::Peer;
@@ -129,7 +130,13 @@ pub fn stand_before(router: Router, gate: Gate) -> Router {
 
 async fn check(State(gate): State<Gate>, request: Request, next: Next) -> Response {
     let uri = request.uri();
-    match check_user(uri.path(), request.extensions().get()).and_then(|()| gate.said().trusted.check(uri, request.headers())) {
+    if let Err(error) = check_user(uri.path(), request.extensions().get()) {
+        let route = request.extensions().get::<MatchedPath>().map_or("no route", MatchedPath::as_str);
+        let what = format!("{} {route}: by another user of this computer", method_word(request.method()));
+        gate.access().refused(&gate.access().anonymous().unseen(), what).await;
+        return error.into_response();
+    }
+    match gate.said().trusted.check(uri, request.headers()) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     }

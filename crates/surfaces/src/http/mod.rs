@@ -144,7 +144,7 @@ pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Route
     let api = completed(api, &cookie);
     let known = middleware::from_fn_with_state(query::Known::of(&api), query::check);
     let app = App {
-        access: Arc::new(Access::new(hall.clone(), options.mode, options.startup.as_ref())),
+        access: gate.access().clone(),
         cookie: cookie.into(),
         tokens_made: Arc::default(),
         hall,
