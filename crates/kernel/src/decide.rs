@@ -304,8 +304,7 @@ impl Decider<'_> {
         if id.as_str() == ParticipantId::USER {
             return Ok(());
         }
-        let check = if is_known { names::check_id } else { names::check_chosen_id };
-        check(id.as_str()).map_err(|fault| {
+        names::check_name_of(id.as_str(), is_known).map_err(|fault| {
             let rule = "use 1 to 64 of A-Z a-z 0-9 . _ : - and no reserved name";
             Rejection::new(Refusal::Invalid, "invalid_participant", format!("`{id}` {}: {rule}.", fault.explain())).about(id)
         })
