@@ -15,6 +15,15 @@ use super::{Environment, TmuxHost, is_program, run_of};
 /// A program that goes on for so long after its terminal is gone is killed.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
+/// Begins the program if the folder that it got into is the one that was allowed. Whoever may write above it can put a link in its place
+/// before tmux goes there; where a process is afterwards, no link changes.
+const IN_THIS_VERY_FOLDER: &str = r#"if [ "$(pwd -P)" != "$1" ]; then
+  echo "moothall: this is not $1 any more, so nothing was started" >&2
+  exit 126
+fi
+shift
+exec "$@""#;
+
 const NAME_CHARS_MAX: usize = 40;
 
 impl TmuxHost {
@@ -102,7 +111,11 @@ fn new_session(launch: &Launch, parts: &Parts, file: &str) -> Result<Words, Host
         words = words.words(["-e", &variable]);
     }
     // It is not told that it is in tmux: what it started there could end all others by accident.
-    words = words.words(["--", "env", "-u", "TMUX", "-u", "TMUX_PANE", "--", file]);
+    words = words.words(["--", "env", "-u", "TMUX", "-u", "TMUX_PANE", "--"]);
+    if launch.exact {
+        words = words.words(["/bin/sh", "-c", IN_THIS_VERY_FOLDER, "sh", cwd]);
+    }
+    words = words.word(file);
     Ok(words.words(parts.argv.iter().skip(1).map(String::as_str)))
 }
 

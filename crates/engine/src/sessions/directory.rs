@@ -308,7 +308,9 @@ impl Sessions {
             .await?;
         crash::point("session_kept");
         let env = [("MOOTHALL_SESSION", session.id.to_string()), ("MOOTHALL_SESSION_TOKEN", token)];
+        let exact = !matches!(session.started_by, Some(Starter::Person(_)) | None);
         let launch = Launch {
+            exact,
             session: session.id.clone(),
             name: session.name.to_string(),
             client: new.client,

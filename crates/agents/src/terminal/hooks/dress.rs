@@ -225,6 +225,7 @@ mod tests {
             client: "codex".into(),
             args: Vec::new(),
             cwd: folder.path().into(),
+            exact: false,
             env: BTreeMap::new(),
         };
         let program = Program { reads: Reads::Codex, ..Program::new(["codex"]) };
