@@ -12,6 +12,7 @@ use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
 use serde::Deserialize;
 
+use crate::access::{AuditEntry, Caller, Deed};
 use crate::hall::{Hall, HallError};
 use crate::inner::Inner;
 use crate::live;
@@ -134,6 +135,17 @@ impl Purses {
     pub(crate) fn new(config: &BudgetsConfig) -> Self {
         let budgets = Budgets { currency: config.currency.0.clone(), limits: config.limits(), standings: BTreeMap::new() };
         Self(Mutex::new(Book { told: Arc::new(budgets.clone()), budgets, today: Timestamp::default() }))
+    }
+
+    /// Other limits from now on. What was spent stays spent.
+    fn replace(&self, config: &BudgetsConfig, now: Timestamp) {
+        let mut book = self.book();
+        let (currency, limits) = (config.currency.0.clone(), config.limits());
+        (book.budgets.currency, book.budgets.limits) = (currency.clone(), limits);
+        let told = Arc::make_mut(&mut book.told);
+        (told.currency, told.limits) = (currency, limits);
+        let purses: Vec<Purse> = book.budgets.standings.keys().cloned().collect();
+        book.tell_of(&purses, now);
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -282,6 +294,11 @@ impl Hall {
         self.inner.purses.book().budgets.currency.clone()
     }
 
+    /// Replaces what may be spent. What was spent in the hour and the day that go on counts against it, and raises go on.
+    pub fn replace_budgets(&self, config: &BudgetsConfig) {
+        self.inner.purses.replace(config, self.now());
+    }
+
     /// The budgets of a purse that has limits. That of a conversation is asked of the conversation.
     pub fn budgets_of(&self, purse: &Purse, own: Option<Standing>) -> Vec<BudgetState> {
         let now = self.now();
@@ -295,20 +312,34 @@ impl Hall {
         Measure::ALL.into_iter().filter_map(state).collect()
     }
 
-    /// Lets a purse that does not belong to one conversation spend more for a while. It lasts over a restart.
+    /// Lets a purse that does not belong to one conversation spend more for a while. It lasts over a restart, and is recorded with who
+    /// did it.
     ///
     /// # Errors
     /// [`HallError::Rejected`] when there is nothing to raise or it makes no sense; others when it cannot be kept.
-    pub async fn raise_budget(&self, purse: &Purse, turns: u64, micros: u64, within: Millis) -> Result<Raise, HallError> {
+    pub async fn raise_budget(&self, by: &Caller, purse: &Purse, turns: u64, micros: u64, within: Millis) -> Result<Raise, HallError> {
         let now = self.now();
         let (limits, _) = self.inner.purses.look(purse);
         check_raise(limits.of(purse), turns, micros, within).map_err(|rejection| HallError::Rejected(Box::new(rejection)))?;
         let raise = Raise { turns, micros, until: now + within };
         if let Some(ledger) = self.inner.log.ledger() {
-            ledger.keep_raise(purse, &raise).await?;
+            let entry = AuditEntry { detail: self.said_of(purse, &raise), ..AuditEntry::of(by, Deed::BudgetRaised, now) };
+            ledger.keep_raise(purse, &raise, &entry).await?;
         }
         self.inner.purses.raise(purse, raise, now);
         Ok(raise)
+    }
+
+    /// A raise, in a few words.
+    fn said_of(&self, purse: &Purse, raise: &Raise) -> String {
+        let whose = match purse {
+            Purse::Hall => "the hall".to_owned(),
+            Purse::Conversation => "a conversation".to_owned(),
+            Purse::Agent(client) => format!("agent {client}"),
+            Purse::Principal(principal) => format!("principal {principal}"),
+        };
+        let money = raise.micros as f64 / 1e6;
+        format!("{whose}: {} more turns an hour, {money} {} more a day, until {}", raise.turns, self.currency(), raise.until)
     }
 
     /// What turns have cost, summed.
@@ -361,6 +392,19 @@ mod tests {
         assert!(purses.charge(&[turn("x", 0)], now));
         let known: Vec<_> = purses.facts().standings.keys().cloned().collect();
         assert_eq!(known, [Purse::Principal("x".into())]);
+    }
+
+    #[test]
+    fn other_limits_hold_from_the_next_decision_for_what_was_spent_before() {
+        let (purses, now) = (purses(1_000_000, 1_000_000), Timestamp::from_millis(5));
+        assert!(purses.charge(&[turn("x", 0), turn("x", 0)], now));
+        let few = Amounts { unattended_turns_per_hour: Some(2), ..Amounts::default() };
+        purses.replace(&BudgetsConfig { principal: few, ..BudgetsConfig::default() }, now);
+        assert_eq!(purses.facts().limits.principal.unattended, Some(2));
+        assert_eq!(purses.facts().standing(&Purse::Principal("x".into())).unattended, 2, "it is near its limit now, and was not");
+        assert!(!purses.charge(&[turn("x", 0)], now) && purses.charge(&[turn("y", 0)], now));
+        purses.replace(&BudgetsConfig::default(), now);
+        assert!(purses.charge(&[turn("x", 0)], now));
     }
 
     #[test]

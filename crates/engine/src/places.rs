@@ -11,14 +11,36 @@ use crate::agent::TurnKey;
 /// Places for programs.
 #[derive(Debug)]
 pub struct Places {
-    most: usize,
+    number: Mutex<Number>,
     free: Arc<Semaphore>,
     waiting: Mutex<BTreeSet<(StreamId, TurnNo)>>,
 }
 
+/// How many places there are.
+#[derive(Debug)]
+struct Number {
+    most: usize,
+    /// Places that are to be taken away, and somebody is in them.
+    surplus: usize,
+}
+
 /// A program's place, until it is dropped.
 #[derive(Debug)]
-pub struct Place(#[expect(dead_code, reason = "it is held, not looked at")] OwnedSemaphorePermit);
+pub struct Place {
+    permit: Option<OwnedSemaphorePermit>,
+    places: Arc<Places>,
+}
+
+impl Drop for Place {
+    /// A place of which there is one too many goes with whoever was in it.
+    fn drop(&mut self) {
+        let mut number = self.places.number();
+        if number.surplus > 0 {
+            number.surplus -= 1;
+            self.permit.take().into_iter().for_each(OwnedSemaphorePermit::forget);
+        }
+    }
+}
 
 /// Somebody who waits for a place.
 pub(crate) struct Waiting {
@@ -30,7 +52,30 @@ impl Places {
     /// So many places; at least one.
     pub fn new(most: usize) -> Arc<Self> {
         let most = most.clamp(1, Semaphore::MAX_PERMITS);
-        Arc::new(Self { most, free: Arc::new(Semaphore::new(most)), waiting: Mutex::default() })
+        let number = Mutex::new(Number { most, surplus: 0 });
+        Arc::new(Self { number, free: Arc::new(Semaphore::new(most)), waiting: Mutex::default() })
+    }
+
+    /// So many places from now on; at least one. Programs that run go on, and where there are too many, the next to end make no room.
+    pub fn resize(&self, most: usize) {
+        let most = most.clamp(1, Semaphore::MAX_PERMITS);
+        let mut number = self.number();
+        let there = number.most + number.surplus;
+        if most >= there {
+            self.free.add_permits(most - there);
+            number.surplus = 0;
+        } else {
+            number.surplus = there - most - self.free.forget_permits(there - most);
+        }
+        number.most = most;
+    }
+
+    fn number(&self) -> MutexGuard<'_, Number> {
+        self.number.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn place(self: &Arc<Self>, permit: OwnedSemaphorePermit) -> Place {
+        Place { permit: Some(permit), places: self.clone() }
     }
 
     fn waiting(&self) -> MutexGuard<'_, BTreeSet<(StreamId, TurnNo)>> {
@@ -38,8 +83,8 @@ impl Places {
     }
 
     /// A place that is free now, if nobody waits for it.
-    pub(crate) fn free_one(&self) -> Option<Place> {
-        self.free.clone().try_acquire_owned().ok().map(Place)
+    pub(crate) fn free_one(self: &Arc<Self>) -> Option<Place> {
+        self.free.clone().try_acquire_owned().ok().map(|permit| self.place(permit))
     }
 
     /// Gets in line.
@@ -56,25 +101,66 @@ impl Places {
 
     /// What people are told about a turn that waits for a place.
     pub fn why(&self) -> String {
-        let programs = if self.most == 1 { "1 program runs" } else { &format!("{} programs run", self.most) };
+        let most = self.number().most;
+        let programs = if most == 1 { "1 program runs" } else { &format!("{most} programs run") };
         format!("waits for a free place: {programs}")
     }
 
     /// Programs that have a place, and turns that wait for one.
     pub fn counts(&self) -> (usize, usize) {
-        (self.most - self.free.available_permits(), self.waiting().len())
+        let number = self.number();
+        ((number.most + number.surplus).saturating_sub(self.free.available_permits()), self.waiting().len())
     }
 }
 
 impl Waiting {
     /// The place, when it is this one's time. Nothing only when there are no places any more.
     pub(crate) async fn place(&self) -> Option<Place> {
-        self.places.free.clone().acquire_owned().await.ok().map(Place)
+        self.places.free.clone().acquire_owned().await.ok().map(|permit| self.places.place(permit))
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
         self.places.waiting().remove(&self.turn);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn places_become_more_at_once_and_fewer_as_they_are_left() {
+        let places = Places::new(2);
+        let (one, two) = (places.free_one().unwrap(), places.free_one().unwrap());
+        assert!(places.free_one().is_none());
+        places.resize(3);
+        let three = places.free_one().unwrap();
+        places.resize(1);
+        assert_eq!(places.counts().0, 3, "whoever runs goes on");
+        drop(one);
+        drop(two);
+        assert!(places.free_one().is_none(), "two of three were too many");
+        drop(three);
+        let only = places.free_one().unwrap();
+        assert!(places.free_one().is_none() && places.counts().0 == 1);
+        places.resize(0);
+        places.resize(2);
+        assert!(places.free_one().is_some(), "there is always one, and more when it is said");
+        drop(only);
+    }
+
+    #[test]
+    fn places_that_are_free_go_at_once_and_what_was_too_many_may_be_wanted_again() {
+        let places = Places::new(4);
+        let (one, two) = (places.free_one().unwrap(), places.free_one().unwrap());
+        places.resize(1);
+        assert!(places.free_one().is_none());
+        places.resize(2);
+        drop((one, two));
+        let again = (places.free_one(), places.free_one(), places.free_one());
+        assert!(again.0.is_some() && again.1.is_some() && again.2.is_none());
     }
 }

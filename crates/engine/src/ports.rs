@@ -11,6 +11,7 @@ use moothall_kernel::search::{Piece, Query};
 use moothall_kernel::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::access::AuditEntry;
 pub use crate::access::Principals;
 use crate::sessions::{Session, SessionId};
 
@@ -378,7 +379,7 @@ pub trait Ledger: Send + Sync + 'static {
     /// Sums, those that cost or were called most first.
     async fn used(&self, wanted: &UsageWanted) -> Result<Vec<Used>, LogError>;
     /// Keeps what a purse may spend above its limit, in place of an earlier raise.
-    async fn keep_raise(&self, purse: &Purse, raise: &Raise) -> Result<(), LogError>;
+    async fn keep_raise(&self, purse: &Purse, raise: &Raise, entry: &AuditEntry) -> Result<(), LogError>;
     /// What purses may spend above their limits from this time on.
     async fn raises(&self, now: Timestamp) -> Result<Vec<(Purse, Raise)>, LogError>;
     /// Streams of which something was appended before there were rows, and how far that goes.

@@ -299,12 +299,12 @@ impl Budgets {
     }
 }
 
-/// Who set off a contribution that is not the beginning of anything.
+/// Who set off a contribution that is not the beginning of anything. Whether a proven person stands there is another thing, and stands in
+/// the contribution and in its cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     seq: Seq,
     by: ParticipantId,
-    attended: bool,
 }
 
 /// What a conversation remembers of its budget.
@@ -313,7 +313,7 @@ pub(crate) struct Spending {
     pub(crate) standing: Standing,
     /// Budgets of which people were told that they are used up.
     told: Vec<Spent>,
-    /// Who set off the latest contributions that answered a turn or were typed at a terminal.
+    /// Who set off the latest contributions that answered a turn.
     origins: std::collections::VecDeque<Origin>,
 }
 
@@ -347,29 +347,20 @@ impl Conversation {
     /// Whom a turn of this participant about this cause is charged to.
     pub(crate) fn account_of(&self, participant: &ParticipantId, cause: &Cause) -> Account {
         let client = self.participant(participant).and_then(|p| p.profile.client.clone());
-        let (by, attended) = self.origin_of(cause);
-        Account { agent: client.unwrap_or_else(|| participant.to_string()), by, attended }
+        Account { agent: client.unwrap_or_else(|| participant.to_string()), by: self.origin_of(cause), attended: !cause.unproven }
     }
 
     /// Who set off what these words set off. An answer is owed to whoever caused its turn; what an agent says unasked is its own doing.
-    fn origin_of(&self, cause: &Cause) -> (ParticipantId, bool) {
+    fn origin_of(&self, cause: &Cause) -> ParticipantId {
         let known = self.spending.origins.iter().rev().find(|origin| origin.seq == cause.seq);
-        match known {
-            Some(origin) => (origin.by.clone(), origin.attended),
-            None => (cause.from.clone(), cause.depth == 0 && !cause.unproven && cause.from.as_str() != ParticipantId::MOOTHALL),
-        }
+        known.map_or(&cause.from, |origin| &origin.by).clone()
     }
 
     /// Remembers who set off a contribution.
     pub(crate) fn note_origin(&mut self, recorded: &Recorded) {
         let Event::Posted(posted) = &recorded.event else { return };
-        let answered = posted.turn.and_then(|turn| self.floor.turns.get(&turn)).map(|turn| &turn.account);
-        let origin = match answered {
-            Some(account) => Origin { seq: recorded.seq, by: account.by.clone(), attended: account.attended },
-            // Words that were typed at a terminal may be those of whatever can type there.
-            None if posted.typed_at.is_some() => Origin { seq: recorded.seq, by: posted.from.clone(), attended: false },
-            None => return,
-        };
+        let Some(answered) = posted.turn.and_then(|turn| self.floor.turns.get(&turn)) else { return };
+        let origin = Origin { seq: recorded.seq, by: answered.account.by.clone() };
         if self.spending.origins.len() >= ORIGINS_MAX {
             self.spending.origins.pop_front();
         }
@@ -522,6 +513,26 @@ mod tests {
         assert_eq!(standing.spent(Measure::Turns, at(26)), (1, hour(27)));
         standing.charge(&charge(25, 1, 1, true));
         assert_eq!(standing.spent(Measure::Turns, at(25)), (2, hour(27)), "a clock that goes back makes nothing cheaper");
+    }
+
+    #[test]
+    fn whether_a_person_set_a_turn_off_is_what_its_cause_says_however_long_ago_that_was() {
+        let state = Conversation::new("t".into());
+        let attended = |from: &str, depth, unproven| {
+            let cause = Cause {
+                seq: Seq(7),
+                id: crate::ids::EventId::of(&"t".into(), Seq(7), Timestamp::default()),
+                from: from.into(),
+                depth,
+                unproven,
+            };
+            state.account_of(&"ada".into(), &cause).attended
+        };
+        assert!(attended("user", 0, false) && attended("bob", 3, false), "an answer to an answer that a person asked for");
+        assert!(!attended("user", 0, true) && !attended("bob", 1, true));
+        assert!(attended("moothall", 0, false), "the server tells what came of something that a person allowed");
+        let beat = Event::Gathering(crate::gathering::GatheringEvent::LastWordAsked);
+        assert!(beat.lacks_person(), "what the server begins has nobody at its root");
     }
 
     #[test]

@@ -174,8 +174,7 @@ impl Decider<'_> {
         let id = invite.participant.trim();
         let known = self.state.participant(&ParticipantId::new(id));
         let is_known = known.is_some() || invite.principal == Some(Kind::Human);
-        let check = if is_known { names::check_id } else { names::check_chosen_id };
-        check(id).map_err(|fault| name_fault("participant_id", id, fault))?;
+        names::check_name_of(id, is_known).map_err(|fault| name_fault("participant_id", id, fault))?;
         let id = ParticipantId::new(id);
         let given = self.checked_profile(invite.profile, &id)?;
         let mut profile = known.map_or_else(|| given.clone(), |known| known.profile.merged(&given));

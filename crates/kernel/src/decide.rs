@@ -295,8 +295,12 @@ impl Decider<'_> {
     }
 
     /// Refuses names that only the server may use, and those by which somebody passes for a person or for who runs the server. People
-    /// whom the server knows, and participants of old, keep theirs.
+    /// whom the server knows, and participants of old, keep theirs. The server itself acts under its own name, and as somebody whom it
+    /// knows: no surface gives that name to anybody.
     pub(crate) fn check_speaker(&self, actor: &Actor) -> Result<(), Rejection> {
+        if actor.human && actor.id.as_str() == ParticipantId::MOOTHALL {
+            return Ok(());
+        }
         self.check_named(&actor.id, actor.human || self.state.participant(&actor.id).is_some())
     }
 
@@ -304,8 +308,7 @@ impl Decider<'_> {
         if id.as_str() == ParticipantId::USER {
             return Ok(());
         }
-        let check = if is_known { names::check_id } else { names::check_chosen_id };
-        check(id.as_str()).map_err(|fault| {
+        names::check_name_of(id.as_str(), is_known).map_err(|fault| {
             let rule = "use 1 to 64 of A-Z a-z 0-9 . _ : - and no reserved name";
             Rejection::new(Refusal::Invalid, "invalid_participant", format!("`{id}` {}: {rule}.", fault.explain())).about(id)
         })

@@ -41,7 +41,8 @@ pub struct Cause {
     pub from: ParticipantId,
     /// 0 for a human message, one more for each step away from it.
     pub depth: u32,
-    /// No proven person stands at the root of it.
+    /// No proven person stands at the root of it: see [`Event::lacks_person`]. This is the one place where a turn finds that: guards read it,
+    /// and budgets. Logs from before it was kept have it nowhere.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unproven: bool,
 }
@@ -899,13 +900,13 @@ impl Event {
         }
     }
 
-    /// Whether no proven person stands at the root of what it leads to.
+    /// Whether no proven person stands at the root of what it leads to. What nobody said or did is the server's own doing.
     pub fn lacks_person(&self) -> bool {
         match self {
             Event::Posted(posted) => posted.lacks_person(),
             Event::Controlled { unproven, .. } | Event::Foreign { unproven, .. } => *unproven,
             Event::StartSettled { outcome, .. } => *outcome == StartOutcome::Expired,
-            _ => false,
+            other => other.from().is_none(),
         }
     }
 

@@ -58,6 +58,12 @@ pub fn check_chosen_id(id: &str) -> Result<(), NameFault> {
     check_against(id, &PEOPLE, &PEOPLE_WORDS)
 }
 
+/// Checks the id of somebody: one that the server or the conversation knows already, and a person's, as [`check_id`]; what an agent comes
+/// to be called, as [`check_chosen_id`].
+pub fn check_name_of(id: &str, is_known: bool) -> Result<(), NameFault> {
+    if is_known { check_id(id) } else { check_chosen_id(id) }
+}
+
 /// Checks a participant id: 1 to 64 of `[A-Za-z0-9._:-]`, and it does not mean everyone or the server.
 pub fn check_id(id: &str) -> Result<(), NameFault> {
     if id.is_empty() {

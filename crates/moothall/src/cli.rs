@@ -12,12 +12,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use self::about::{Completions, ConfigAction, ConfigFile, Doctor, Help, Init, Man, Shell};
+pub use self::about::{Complete, Completions, ConfigAction, ConfigFile, Doctor, Help, Init, Man, Shell};
 pub use self::access::{Invitation, Join, KeyOf, NewInvitation, NewToken, Token, TokenId};
 pub use self::export::{Export, ExportFormat};
 pub use self::global::{ColorChoice, Global, command};
 pub use self::spending::{Budget, BudgetCommand, BudgetRaise, Usage, UsageBy};
-pub use self::terminals::{Link, LinkAction, Mcp, McpAction, McpClient, Permit, Run, Send, Session, Sessions};
+pub use self::terminals::{End, Link, LinkAction, Mcp, McpAction, McpClient, Permit, Run, Send, Session, Sessions};
 use crate::config::Mode;
 use crate::fault::Exit;
 
@@ -144,7 +144,9 @@ pub enum Command {
     ///
     /// They are gone from the disk, the search index, and all later reading and prompts; the message stays at its place, empty. Backups
     /// that were made before still hold them.
-    #[command(after_help = examples(&[("moothall redact - 17", "message 17 of the latest conversation")]))]
+    #[command(after_help = examples(&[("moothall redact - 17", "message 17 of the latest conversation; asks first, on a terminal"),
+        ("moothall redact - 17 --yes", "asks nothing"),
+    ]))]
     Redact(Redact),
     /// Check every event on the disk against its checksum
     ///
@@ -231,7 +233,7 @@ pub enum Command {
     Interrupt(Session),
     /// End a session and its program
     #[command(after_help = examples(&[("moothall end planner", "")]))]
-    End(Session),
+    End(End),
     /// Link sessions: what one says at the end of a turn reaches the others
     #[command(after_help = examples(&[
         ("moothall link planner reviewer", "or more than two"),
@@ -277,6 +279,11 @@ pub enum Command {
         ("moothall completions fish > ~/.config/fish/completions/moothall.fish", ""),
     ]))]
     Completions(Completions),
+    /// Offer a shell the names that fit
+    ///
+    /// What `moothall completions` makes calls this, people need not. It asks the server for at most 300 ms, and says nothing where there is none.
+    #[command(hide = true, after_help = examples(&[("moothall complete -- moothall say Lau", "conversations that begin so")]))]
+    Complete(Complete),
     /// Write the manual pages into a folder
     #[command(after_help = examples(&[("moothall man ~/.local/share/man/man1", "then: man moothall-say")]))]
     Man(Man),
@@ -470,6 +477,7 @@ pub struct Invite {
     #[command(flatten)]
     pub thread: Thread,
     /// Its id in this conversation
+    #[arg(id = "participant", value_name = "ID")]
     pub id: String,
     /// The session that takes part, by id or name
     #[arg(long, value_name = "SESSION")]
@@ -495,6 +503,7 @@ pub struct Uninvite {
     #[command(flatten)]
     pub thread: Thread,
     /// Its id in this conversation
+    #[arg(id = "participant", value_name = "ID")]
     pub id: String,
 }
 
@@ -547,6 +556,17 @@ pub struct Redact {
     /// The message: its number or id
     #[arg(value_name = "EVENT")]
     pub event: String,
+    /// Whether it is meant.
+    #[command(flatten)]
+    pub sure: Sure,
+}
+
+/// For what cannot be undone.
+#[derive(Clone, Debug, Args)]
+pub struct Sure {
+    /// Do not ask whether it is meant
+    #[arg(long, short = 'y')]
+    pub yes: bool,
 }
 
 /// `stop`.

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use moothall_agents::terminal::hooks::SpoolFolder;
@@ -279,12 +280,13 @@ fn place_of(port: u16, variables: &Variables) -> Option<PathBuf> {
 }
 
 /// The start-up credential in its file, for as long as this lives.
-#[derive(Debug)]
 pub struct Posted {
     key: PathBuf,
     place: Option<PathBuf>,
-    /// What the file is to say, while there is no room for it.
-    unwritten: Option<Vec<u8>>,
+    /// What the file says, or is to say.
+    kept: Arc<Mutex<KeyFile>>,
+    /// There was no room for it.
+    unwritten: bool,
 }
 
 /// How long to wait before it is tried again to write the credential to a disk that was full.
@@ -301,31 +303,31 @@ impl Posted {
     pub fn new(data: &Path, address: SocketAddr, others: &[String], key: &str) -> Result<Self, Fault> {
         let file = key_file(data);
         let kept = KeyFile { server: here(address), key: key.to_owned(), others: others.to_vec() };
-        let text = serde_json::to_vec(&kept).unwrap_or_default();
-        let written = write_private(&file, &text).or_else(|error| match is_full(&error) {
+        let written = kept.write(&file).or_else(|error| match is_full(&error) {
             // The credential of the run before opens nothing, and may leave just the room for this one.
-            true => fs::remove_file(&file).and_then(|()| write_private(&file, &text)).map_err(|_| error),
+            true => fs::remove_file(&file).and_then(|()| kept.write(&file)).map_err(|_| error),
             false => Err(error),
         });
         let unwritten = match written {
-            Ok(()) => None,
-            Err(error) if is_full(&error) => Some(text),
+            Ok(()) => false,
+            Err(error) if is_full(&error) => true,
             Err(error) => {
                 return Err(Fault::new(Exit::Io, format!("cannot write {}", file.display()))
                     .because(error)
                     .try_this("see `moothall doctor`"));
             }
         };
-        Ok(Self { key: file, place: None, unwritten })
+        Ok(Self { key: file, place: None, kept: Arc::new(Mutex::new(kept)), unwritten })
     }
 
     /// Writes the credential once there is room for it; nothing where it is written.
     pub fn later(&self) -> Option<impl Future<Output = ()> + Send + 'static> {
-        let (file, text) = (self.key.clone(), self.unwritten.clone()?);
+        let (file, kept) = (self.key.clone(), self.unwritten.then(|| self.kept.clone())?);
         Some(async move {
             loop {
                 tokio::time::sleep(WRITE_AGAIN).await;
-                match write_private(&file, &text) {
+                let written = kept.lock().unwrap_or_else(PoisonError::into_inner).write(&file);
+                match written {
                     Ok(()) => return,
                     Err(error) if is_full(&error) => {}
                     Err(error) => return tracing::warn!(%error, "the start-up credential cannot be written"),
@@ -334,9 +336,27 @@ impl Posted {
         })
     }
 
+    /// Tells the command line how others reach the server now. Where that cannot be written the file goes on saying what it said.
+    pub fn reached_by(&self, others: &[String]) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.others == others {
+            return;
+        }
+        kept.others = others.to_vec();
+        if let Err(error) = kept.write(&self.key) {
+            tracing::warn!(%error, "how others reach the server is not written into startup.key");
+        }
+    }
+
     /// Notes which data folder goes with a port that is this server's now.
     pub fn note(&mut self, data: &Path, port: u16, variables: &Variables) {
         self.place = note_place(data, port, variables);
+    }
+}
+
+impl KeyFile {
+    fn write(&self, file: &Path) -> io::Result<()> {
+        write_private(file, &serde_json::to_vec(self).unwrap_or_default())
     }
 }
 

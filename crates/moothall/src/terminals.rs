@@ -108,17 +108,16 @@ pub struct Host(Arc<TmuxHost>);
 
 impl Host {
     /// Replaces the programs that can be started.
-    ///
-    /// # Errors
-    /// [`Fault`] when one of them makes no sense; nothing is replaced then.
-    pub fn replace(&self, config: &Config) -> Result<(), Fault> {
-        self.0.replace(programs(config)?);
-        Ok(())
+    pub fn replace(&self, programs: BTreeMap<String, Program>) {
+        self.0.replace(programs);
     }
 }
 
 /// The known programs, and the configured ones in their place where the names are the same.
-fn programs(config: &Config) -> Result<BTreeMap<String, Program>, Fault> {
+///
+/// # Errors
+/// [`Fault`] when one of them makes no sense.
+pub fn programs(config: &Config) -> Result<BTreeMap<String, Program>, Fault> {
     let mut programs = Program::known();
     for (client, agent) in config.agents.iter().filter(|(_, agent)| agent.is_enabled()) {
         let program = agent.terminal_program(client);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use async_trait::async_trait;
-use moothall_engine::access::Principals;
+use moothall_engine::access::{AuditEntry, Principals};
 use moothall_engine::ports::{
     AppendError, Claim, Clock, Deliveries, Delivery, DeliveryState, Epoch, EventLog, Hits, Ledger, ListFilter, ListPage, Listed, LogError,
     Page, ReadMarks, Search, SessionBook, StreamBatch, SystemClock, Unread, UsageWanted, Used, Wanted,
@@ -25,7 +25,7 @@ use crate::reader::{self, Readers};
 use crate::trouble::{Refusal, Trouble, failed};
 use crate::verify::{self, Verified};
 use crate::writer::{self, Request};
-use crate::{append, ledger, marks, reserve, schema, sessions};
+use crate::{append, keys, ledger, marks, reserve, schema, sessions};
 
 /// Requests that may wait for the writer; one more is refused as [`AppendError::Overloaded`].
 const QUEUE: usize = 4096;
@@ -247,10 +247,10 @@ impl Ledger for SqliteLog {
         self.read_rows(move |conn| ledger::used(conn, &wanted)).await
     }
 
-    async fn keep_raise(&self, purse: &Purse, raise: &Raise) -> Result<(), LogError> {
+    async fn keep_raise(&self, purse: &Purse, raise: &Raise, entry: &AuditEntry) -> Result<(), LogError> {
         let purse = serde_json::to_string(purse).map_err(|error| LogError::Failed(error.to_string()))?;
-        let raise = *raise;
-        self.write(move |conn| ledger::keep_raise(conn, &purse, &raise)).await
+        let (raise, entry) = (*raise, entry.clone());
+        self.write(move |conn| ledger::keep_raise(conn, &purse, &raise).and_then(|()| keys::record(conn, &entry))).await
     }
 
     async fn raises(&self, now: Timestamp) -> Result<Vec<(Purse, Raise)>, LogError> {

@@ -248,6 +248,7 @@ impl From<AccessError> for ApiError {
             AccessError::Hall(error) => error.into(),
             AccessError::Invalid(message) => Self::new(Code::InvalidToken, message),
             AccessError::Session(error) => error.into(),
+            AccessError::NameOfOther(..) => Self::new(Code::InvalidParticipant, error.to_string()),
             AccessError::OtherKind(_) | AccessError::OfSession(_) => Self::new(Code::PrincipalTaken, error.to_string()),
             AccessError::Unknown => Self::plain(Code::UnknownToken),
         }

@@ -24,11 +24,13 @@ mod meters;
 mod patience;
 mod rates;
 mod seats;
+mod gate;
 pub mod reference;
 
+pub use gate::Gate;
 pub use http::{HttpOptions, Need, Place, ROUTES, Route, here, openapi, router};
 pub use mcp::routes_of_tools;
 pub use meters::{Gauge, Gauges};
 pub use rates::Limits;
-pub use serve::serve;
+pub use serve::{serve, serve_through};
 pub use tls::{Tls, TlsFault};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use moothall_engine::access::{Caller, Mode, Scope};
@@ -58,7 +58,7 @@ pub struct Rates(Arc<Counts>);
 struct Counts {
     /// Whether anything is limited at all.
     on: bool,
-    limits: Limits,
+    limits: RwLock<Limits>,
     writes: Bucket<String>,
     invites: Bucket<StreamId>,
     logins: Bucket<IpAddr>,
@@ -92,13 +92,25 @@ impl Rates {
     pub fn new(mode: Mode, limits: Limits) -> Self {
         Self(Arc::new(Counts {
             on: mode == Mode::Token,
-            writes: Bucket::new("writes", limits.writes_per_second, Duration::from_secs(1), limits.writes_burst),
-            invites: Bucket::new("invites", limits.invites_per_minute, Duration::from_secs(60), limits.invites_per_minute),
-            logins: Bucket::new("logins", limits.logins_per_minute, Duration::from_secs(60), limits.logins_per_minute),
-            limits,
+            writes: Bucket::new("writes", limits.writes()),
+            invites: Bucket::new("invites", limits.invites()),
+            logins: Bucket::new("logins", limits.logins()),
+            limits: RwLock::new(limits),
             streams: Mutex::default(),
             charged: Mutex::default(),
         }))
+    }
+
+    /// These limits from now on.
+    pub fn replace(&self, limits: Limits) {
+        self.0.writes.replace(limits.writes());
+        self.0.invites.replace(limits.invites());
+        self.0.logins.replace(limits.logins());
+        *self.0.limits.write().unwrap_or_else(PoisonError::into_inner) = limits;
+    }
+
+    fn limit<T>(&self, of: impl FnOnce(&Limits) -> T) -> T {
+        of(&self.0.limits.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Whoever is limited, by name.
@@ -144,7 +156,7 @@ impl Rates {
             return Ok(());
         }
         // A whole set at once, as a conversation begins, counts as what the burst allows.
-        let cost = u32::try_from(count).unwrap_or(u32::MAX).min(self.0.limits.invites_per_minute.max(1));
+        let cost = u32::try_from(count).unwrap_or(u32::MAX).min(self.limit(|limits| limits.invites_per_minute).max(1));
         self.0.invites.take(stream.clone(), f64::from(cost))
     }
 
@@ -172,7 +184,7 @@ impl Rates {
     /// # Errors
     /// `too_many_streams`.
     pub fn stream(&self, caller: &Caller) -> ApiResult<Streaming> {
-        let most = self.0.limits.streams_per_principal;
+        let most = self.limit(|limits| limits.streams_per_principal);
         let Some(who) = self.limited(caller).filter(|_| most > 0) else { return Ok(Streaming(None)) };
         let mut streams = lock(&self.0.streams);
         let count = streams.entry(who.clone()).or_default();
@@ -184,24 +196,62 @@ impl Rates {
     }
 }
 
+/// How fast something may go.
+#[derive(Clone, Copy, PartialEq)]
+struct Pace {
+    /// How long one takes to be paid; nothing where there is no limit.
+    each: Duration,
+    burst: u32,
+}
+
+impl Pace {
+    fn new(many: u32, within: Duration, burst: u32) -> Self {
+        Self { each: within.checked_div(many).unwrap_or(Duration::ZERO), burst: burst.max(1) }
+    }
+}
+
+impl Limits {
+    fn writes(&self) -> Pace {
+        Pace::new(self.writes_per_second, Duration::from_secs(1), self.writes_burst)
+    }
+
+    fn invites(&self) -> Pace {
+        Pace::new(self.invites_per_minute, Duration::from_secs(60), self.invites_per_minute)
+    }
+
+    fn logins(&self) -> Pace {
+        Pace::new(self.logins_per_minute, Duration::from_secs(60), self.logins_per_minute)
+    }
+}
+
 /// Lets so many through at once, and then one in so long: when each key has paid for everything it had.
 struct Bucket<K> {
     name: &'static str,
-    /// How long one takes to be paid.
-    each: Duration,
-    burst: u32,
-    paid: Mutex<HashMap<K, Instant>>,
+    owed: Mutex<Owed<K>>,
+}
+
+struct Owed<K> {
+    pace: Pace,
+    paid: HashMap<K, Instant>,
 }
 
 impl<K: Hash + Eq> Bucket<K> {
-    fn new(name: &'static str, many: u32, within: Duration, burst: u32) -> Self {
-        Self { name, each: within.checked_div(many).unwrap_or(Duration::ZERO), burst: burst.max(1), paid: Mutex::default() }
+    fn new(name: &'static str, pace: Pace) -> Self {
+        Self { name, owed: Mutex::new(Owed { pace, paid: HashMap::new() }) }
+    }
+
+    /// Another pace from now on. What was owed at the old one says nothing about the new one, so it is forgotten.
+    fn replace(&self, pace: Pace) {
+        let mut owed = lock(&self.owed);
+        if owed.pace != pace {
+            *owed = Owed { pace, paid: HashMap::new() };
+        }
     }
 
     fn take(&self, key: K, cost: f64) -> ApiResult<()> {
         let now = Instant::now();
-        let mut paid = lock(&self.paid);
-        let then = self.after(paid.get(&key), now, cost)?;
+        let Owed { pace, paid } = &mut *lock(&self.owed);
+        let then = self.after(pace, paid.get(&key), now, cost)?;
         if paid.len() >= KEYS_MIN && paid.len().is_power_of_two() {
             paid.retain(|_, at| *at > now);
         }
@@ -210,13 +260,14 @@ impl<K: Hash + Eq> Bucket<K> {
     }
 
     fn look(&self, key: &K, cost: f64) -> ApiResult<()> {
-        self.after(lock(&self.paid).get(key), Instant::now(), cost).map(drop)
+        let owed = lock(&self.owed);
+        self.after(&owed.pace, owed.paid.get(key), Instant::now(), cost).map(drop)
     }
 
     /// When a key will have paid for one thing more.
-    fn after(&self, paid: Option<&Instant>, now: Instant, cost: f64) -> ApiResult<Instant> {
-        let then = paid.copied().unwrap_or(now).max(now) + self.each.mul_f64(cost);
-        let credit = self.each * self.burst;
+    fn after(&self, pace: &Pace, paid: Option<&Instant>, now: Instant, cost: f64) -> ApiResult<Instant> {
+        let then = paid.copied().unwrap_or(now).max(now) + pace.each.mul_f64(cost);
+        let credit = pace.each * pace.burst;
         if then - now <= credit { Ok(then) } else { Err(ApiError::rate_limited(self.name, (then - now).saturating_sub(credit))) }
     }
 }
@@ -229,9 +280,23 @@ mod tests {
         (0..times).filter(|_| bucket.take(key, 1.0).is_ok()).count()
     }
 
+    fn second(many: u32, burst: u32) -> Pace {
+        Pace::new(many, Duration::from_secs(1), burst)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn another_pace_begins_anew_and_the_same_one_changes_nothing() {
+        let bucket = Bucket::new("writes", second(1, 100));
+        assert_eq!(taken(&bucket, "a", 200), 100);
+        bucket.replace(second(1, 100));
+        assert_eq!(taken(&bucket, "a", 1), 0);
+        bucket.replace(second(10, 5));
+        assert_eq!(taken(&bucket, "a", 100), 5, "a debt of the slower pace would last for minutes");
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_burst_goes_through_and_then_one_at_a_time() {
-        let bucket = Bucket::new("writes", 10, Duration::from_secs(1), 30);
+        let bucket = Bucket::new("writes", second(10, 30));
         assert_eq!(taken(&bucket, "a", 100), 30);
         assert_eq!(taken(&bucket, "b", 1), 1, "one does not pay for another");
         tokio::time::advance(Duration::from_millis(1050)).await;
@@ -242,12 +307,12 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn without_a_limit_everything_goes_through_and_what_is_paid_is_forgotten() {
-        assert_eq!(taken(&Bucket::new("writes", 0, Duration::from_secs(1), 30), "a", 10_000), 10_000);
-        let bucket = Bucket::new("writes", 10, Duration::from_secs(1), 30);
+        assert_eq!(taken(&Bucket::new("writes", second(0, 30)), "a", 10_000), 10_000);
+        let bucket = Bucket::new("writes", second(10, 30));
         for n in 0..5 * KEYS_MIN {
             assert!(bucket.take(n, 1.0).is_ok());
             tokio::time::advance(Duration::from_millis(1)).await;
         }
-        assert!(lock(&bucket.paid).len() <= 2 * KEYS_MIN);
+        assert!(lock(&bucket.owed).paid.len() <= 2 * KEYS_MIN);
     }
 }

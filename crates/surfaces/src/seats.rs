@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub struct Seats {
     /// Seats that are kept back.
     spare: usize,
     /// Most connections from one address that is not this computer's.
-    per_address: usize,
+    per_address: AtomicUsize,
     table: Mutex<Table>,
     freed: Notify,
     meters: Arc<Meters>,
@@ -93,7 +93,12 @@ impl Seats {
     /// So many seats together, some of them kept back.
     pub fn new(all: usize, per_address: usize, meters: Arc<Meters>) -> Arc<Self> {
         let spare = if all < 2 { 0 } else { (all / 16).clamp(1, 64) };
-        Arc::new(Self { most: all - spare, spare, per_address, table: Mutex::default(), freed: Notify::new(), meters })
+        Arc::new(Self { most: all - spare, spare, per_address: per_address.into(), table: Mutex::default(), freed: Notify::new(), meters })
+    }
+
+    /// So many connections from one address from now on; those that are there stay.
+    pub fn replace(&self, per_address: usize) {
+        self.per_address.store(per_address, Ordering::Release);
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
@@ -118,7 +123,7 @@ impl Seats {
         let address = grouped(address);
         let mut table = self.lock();
         let from_here = table.addresses.get(&address).copied().unwrap_or(0);
-        let crowded = !address.is_loopback() && from_here >= self.per_address;
+        let crowded = !address.is_loopback() && from_here >= self.per_address.load(Ordering::Acquire);
         if crowded && table.spares >= self.spare.div_ceil(2) {
             self.meters.sent_away();
             return None;
@@ -342,7 +347,15 @@ mod tests {
         let more: Vec<_> = (0..10).filter_map(|_| seats.take(far)).collect();
         assert_eq!(more.len(), 2, "half of the seats that are kept back, for telling it so");
         drop((taken, more));
-        assert!(!take(&seats, far).crowded, "what is given free can be taken again");
+        let one = take(&seats, far);
+        assert!(!one.crowded, "what is given free can be taken again");
+        seats.replace(1);
+        let another = take(&seats, far);
+        assert!(another.crowded);
+        drop(another);
+        seats.replace(3);
+        assert!(!take(&seats, far).crowded, "from the next connection on");
+        drop(one);
         let (one, other): (IpAddr, IpAddr) = ("2001:db8::1".parse().unwrap(), "2001:db8::ffff:2".parse().unwrap());
         assert_eq!(grouped(one), grouped(other));
         assert_eq!(grouped("::ffff:192.0.2.7".parse().unwrap()), far);

@@ -33,6 +33,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use crate::error::{ApiError, Code};
+use crate::gate::Gate;
 use crate::http::{HttpOptions, router_until};
 use crate::meters::Meters;
 use crate::patience::Patient;
@@ -53,18 +54,22 @@ const TLS_HANDSHAKE: u8 = 0x16;
 /// How long to wait when no connection can be accepted, e.g. for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves the hall until `shutdown` resolves. Streams are told `going-away` then, and requests in flight get five seconds.
+/// Serves the hall until `shutdown` resolves: [`serve_through`] a gate of its own.
 pub async fn serve(listener: TcpListener, hall: Hall, options: HttpOptions, shutdown: impl Future<Output = ()>) {
+    serve_through(Gate::new(hall, options), listener, shutdown).await;
+}
+
+/// Serves the hall behind a gate until `shutdown` resolves. Streams are told `going-away` then, and requests in flight get five seconds.
+pub async fn serve_through(gate: Gate, listener: TcpListener, shutdown: impl Future<Output = ()>) {
     let (close, closing) = watch::channel(false);
-    let meters = Arc::<Meters>::default();
-    let router = router_until(hall, &options, meters.clone(), closing.clone());
+    let (options, seats) = (gate.options(), gate.seats());
+    let router = router_until(&gate, closing.clone());
     let tls = options.tls.as_ref().map(|tls| tls.acceptor().clone());
     let one_user = options.mode == Mode::Local && !options.other_users;
-    let door = Door { router, tls, one_user, closing, meters };
-    let seats = Seats::new(options.connections_max, options.limits.connections_per_address, door.meters.clone());
+    let door = Door { router, tls, one_user, closing, meters: gate.meters().clone() };
     let mut connections = JoinSet::new();
     tokio::select! {
-        () = accept(&listener, &door, &seats, &mut connections) => {}
+        () = accept(&listener, &door, seats, &mut connections) => {}
         () = shutdown => {}
     }
     drop(listener);
@@ -237,9 +242,7 @@ impl HttpBody for Held {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use moothall_engine::MemoryLog;
-    use moothall_engine::hall::HallParts;
-    use moothall_engine::ports::SystemClock;
+    use crate::gate::tests::hall;
     use moothall_kernel::policy::Policy;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::time::Instant;
@@ -247,18 +250,6 @@ mod tests {
     async fn router() -> Router {
         let options = HttpOptions::new("127.0.0.1:5111".parse().unwrap());
         crate::router(hall().await, &options)
-    }
-
-    async fn hall() -> Hall {
-        let parts = HallParts {
-            log: Arc::new(MemoryLog::new()),
-            clock: Arc::new(SystemClock),
-            registry: Default::default(),
-            defaults: Policy::default(),
-            budgets: Default::default(),
-            owner: "test".into(),
-        };
-        Hall::open(parts).await.unwrap()
     }
 
     fn connected<S>(stream: S, router: Router, seats: &Arc<Seats>) -> impl Future<Output = Arc<Meters>> + use<S>

@@ -16,6 +16,15 @@ use crate::run_as::Account;
 /// A program that goes on for so long after its terminal is gone is killed.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
+/// Begins the program if the folder that it got into is the one that was allowed. Whoever may write above it can put a link in its place
+/// before tmux goes there; where a process is afterwards, no link changes.
+const IN_THIS_VERY_FOLDER: &str = r#"if [ "$(pwd -P)" != "$1" ]; then
+  echo "moothall: this is not $1 any more, so nothing was started" >&2
+  exit 126
+fi
+shift
+exec "$@""#;
+
 const NAME_CHARS_MAX: usize = 40;
 
 impl TmuxHost {
@@ -119,7 +128,11 @@ fn new_session(launch: &Launch, parts: &Parts, file: &str) -> Result<Words, Host
     for name in hidden.iter().filter(|name| !parts.env.contains_key(**name)) {
         words = words.words(["-u", name]);
     }
-    words = words.words(["--", file]);
+    words = words.word("--");
+    if launch.exact {
+        words = words.words(["/bin/sh", "-c", IN_THIS_VERY_FOLDER, "sh", cwd]);
+    }
+    words = words.word(file);
     Ok(words.words(parts.argv.iter().skip(1).map(String::as_str)))
 }
 

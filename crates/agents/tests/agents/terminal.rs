@@ -68,6 +68,7 @@ impl Terminals {
             name: "ann".into(),
             client: client.into(),
             args: Vec::new(),
+            exact: false,
             cwd: self.folder.path().to_owned(),
             env: BTreeMap::new(),
             run_as: None,
@@ -332,6 +333,34 @@ async fn names_and_folders_are_only_names() {
         let launch = Launch { cwd: cwd.into(), ..terminals.launch(client) };
         assert!(terminals.host.start(&launch).await.is_err(), "{client} in {cwd}");
     }
+}
+
+#[tokio::test]
+async fn a_program_runs_in_the_very_folder_that_was_allowed_or_not_at_all() {
+    let note = Program::new(["sh", "-c", "pwd -P > \"$1\"; exec cat", "sh"]);
+    let Some(terminals) = Terminals::new(&[("note", note)]) else { return };
+    let real = terminals.folder.path().canonicalize().unwrap();
+    let (allowed, elsewhere) = (real.join("it's \"here\" $HOME"), real.join("elsewhere"));
+    std::fs::create_dir(&allowed).unwrap();
+    std::fs::create_dir(&elsewhere).unwrap();
+    let launch = |note: &str| {
+        let args = vec![real.join(note).display().to_string()];
+        Launch { cwd: allowed.clone(), exact: true, args, ..terminals.launch("note") }
+    };
+    terminals.host.start(&launch("first")).await.unwrap();
+    let first = || std::fs::read_to_string(real.join("first")).is_ok_and(|told| told.trim_end() == allowed.to_str().unwrap());
+    super::common::until("the program says where it is", first).await;
+
+    // What was resolved is a link by the time that tmux goes there.
+    std::fs::rename(&allowed, real.join("away")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &allowed).unwrap();
+    let pane = terminals.host.start(&Launch { session: "0190-bbbb".into(), ..launch("second") }).await.unwrap();
+    let over = || {
+        let panes = terminals.tmux(&["list-panes", "-a", "-F", "#{pane_id} #{pane_dead}"]);
+        panes.lines().all(|line| line != format!("{} 0", pane.id))
+    };
+    super::common::until("its terminal is over", over).await;
+    assert!(!real.join("second").exists(), "nothing ran there");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Timestamp;
 
-use super::TokenId;
+use super::{Caller, TokenId};
 
 macro_rules! deeds {
     ($($name:ident = $word:literal $meaning:literal;)*) => {
@@ -32,6 +32,7 @@ deeds! {
     TokenRevoked = "token_revoked" "A token was revoked.";
     Invited = "invited" "An invitation was made.";
     Accepted = "accepted" "An invitation was turned into a token.";
+    BudgetRaised = "budget_raised" "A budget that is not one conversation's was raised.";
     Denied = "denied" "A request was refused for want of a credential or of what it allows.";
 }
 
@@ -55,8 +56,16 @@ pub struct AuditEntry {
     pub token: Option<TokenId>,
     /// The credential that it is about, where that is another one.
     pub about: Option<TokenId>,
-    /// In a few words: the method and route of a refused request, the holder of a token.
+    /// In a few words: the method and route of a refused request, the holder of a token, the budget and by how much.
     pub detail: String,
+}
+
+impl AuditEntry {
+    /// A deed of somebody, now.
+    pub fn of(by: &Caller, deed: Deed, now: Timestamp) -> Self {
+        let (principal, token) = (by.principal().map(|principal| principal.id.clone()), by.token().cloned());
+        Self { at: now, deed, by: principal, token, about: None, detail: String::new() }
+    }
 }
 
 /// Something that was recorded, and where.

@@ -43,7 +43,7 @@ impl Access {
         let scopes = scopes.unwrap_or_else(usual);
         scopes.iter().try_for_each(|scope| by.must(scope))?;
         check_scopes(&principal, scopes, true)?;
-        self.check_name(&principal)?;
+        self.check_name(&principal).await?;
         let valid_for = valid_for.unwrap_or(INVITATION_VALID);
         if valid_for.0 == 0 || valid_for > INVITATION_VALID_MAX {
             return Err(AccessError::Invalid("An invitation is worth something for a week at most.".into()));

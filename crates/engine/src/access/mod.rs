@@ -30,6 +30,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::names::check_name_of;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::{Millis, Timestamp};
 use tokio::sync::broadcast;
@@ -70,6 +71,9 @@ pub enum AccessError {
     /// It is, or was, the name of a session.
     #[error("`{0}` is, or was, the name of a session, and what a session said stays its own. Choose another id.")]
     OfSession(ParticipantId),
+    /// An agent would pass for somebody else by it; what is wrong with it, as the end of a sentence.
+    #[error("`{0}` {1}: readers would take the agent for a person or for who runs the server. Choose another id.")]
+    NameOfOther(ParticipantId, String),
     /// There is no such credential.
     #[error("There is no token with this id. `moothall token list` shows them all.")]
     Unknown,
@@ -217,7 +221,7 @@ impl Access {
         let NewToken { principal, scopes, threads, label, valid_for } = wanted;
         let scopes = scopes.unwrap_or(usual_scopes(principal.kind));
         check_scopes(&principal, scopes, threads.is_some())?;
-        self.check_name(&principal)?;
+        self.check_name(&principal).await?;
         let valid_for = valid_for.unwrap_or(TOKEN_VALID);
         if valid_for.0 == 0 || valid_for > TOKEN_VALID_MAX {
             return Err(AccessError::Invalid("A token is worth something for at least a moment and at most ten years.".into()));
@@ -242,10 +246,20 @@ impl Access {
         })
     }
 
-    /// A principal is nobody's session, living or ended.
-    fn check_name(&self, principal: &Principal) -> Result<(), AccessError> {
-        let taken = self.hall.inner.sessions.was_called(&principal.id);
-        if taken { Err(AccessError::OfSession(principal.id.clone())) } else { Ok(()) }
+    /// A principal is nobody's session, living or ended, and no agent comes to be called like a person or like the server. One that is
+    /// known already keeps its name.
+    async fn check_name(&self, principal: &Principal) -> Result<(), AccessError> {
+        if self.hall.inner.sessions.was_called(&principal.id) {
+            return Err(AccessError::OfSession(principal.id.clone()));
+        }
+        match principal.kind {
+            Kind::Human => Ok(()),
+            Kind::Agent => {
+                let known = self.principals()?.principal(&principal.id).await.map_err(HallError::from)?;
+                let checked = check_name_of(principal.id.as_str(), known.is_some());
+                checked.map_err(|fault| AccessError::NameOfOther(principal.id.clone(), fault.explain()))
+            }
+        }
     }
 
     /// Signs a browser in: gives a credential of its own to whoever presents one that is worth something, or an invitation.
@@ -346,8 +360,7 @@ impl Access {
     }
 
     fn entry(&self, by: &Caller, deed: Deed) -> AuditEntry {
-        let (principal, token) = (by.principal().map(|principal| principal.id.clone()), by.token().cloned());
-        AuditEntry { at: self.hall.now(), deed, by: principal, token, about: None, detail: String::new() }
+        AuditEntry::of(by, deed, self.hall.now())
     }
 
     fn principals(&self) -> Result<&dyn Principals, HallError> {
@@ -437,10 +450,17 @@ impl Revocations {
                 None => std::future::pending().await,
             }
         };
+        let narrowed = async {
+            match &proof.session {
+                Some(session) if caller.reach == Reach::All => self.sessions.reach_less(session).await,
+                Some(_) | None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             () = expired => {}
             () = revoked => {}
             () = ended => {}
+            () = narrowed => {}
         }
     }
 }

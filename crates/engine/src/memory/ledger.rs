@@ -9,6 +9,7 @@ use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 
 use super::MemoryLog;
+use crate::access::AuditEntry;
 use crate::ports::{Ledger, LogError, UsageBy, UsageWanted, Used};
 
 /// Hour, stream, agent, causer.
@@ -106,8 +107,10 @@ impl Ledger for MemoryLog {
         Ok(sums)
     }
 
-    async fn keep_raise(&self, purse: &Purse, raise: &Raise) -> Result<(), LogError> {
-        self.shelf().ledger.raises.insert(purse.clone(), *raise);
+    async fn keep_raise(&self, purse: &Purse, raise: &Raise, entry: &AuditEntry) -> Result<(), LogError> {
+        let mut shelf = self.shelf();
+        shelf.ledger.raises.insert(purse.clone(), *raise);
+        shelf.keys.record(entry);
         Ok(())
     }
 

@@ -30,6 +30,10 @@ impl Keys {
         Kept::Yes
     }
 
+    pub(super) fn record(&mut self, entry: &AuditEntry) {
+        self.record.push(entry.clone());
+    }
+
     fn find(&mut self, id: &TokenId) -> Option<&mut Token> {
         self.tokens.iter_mut().find(|token| token.id == *id)
     }
@@ -90,7 +94,7 @@ impl Principals for MemoryLog {
     }
 
     async fn record(&self, entry: &AuditEntry) -> Result<(), LogError> {
-        self.shelf().keys.record.push(entry.clone());
+        self.shelf().keys.record(entry);
         Ok(())
     }
 

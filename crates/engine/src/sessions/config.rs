@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Deserialize;
+use tokio::sync::watch;
 
-use super::{ClientRights, SessionHost};
+use super::{ClientRights, SessionHost, Sessions};
 
 /// Longest beginning of a prompt that is compared, in bytes.
 const CHECKPOINT_BYTES_MAX: usize = 256;
@@ -26,6 +27,52 @@ impl SessionParts {
     /// Sessions in these terminals that behave as usual.
     pub fn new(host: Arc<dyn SessionHost>) -> Self {
         Self { host, config: SessionsConfig::default(), clients: BTreeMap::new() }
+    }
+
+    /// The terminals, and what the operator says of them.
+    pub(super) fn apart(self) -> (Arc<dyn SessionHost>, Standing) {
+        let terms = Terms { config: self.config, clients: self.clients };
+        (self.host, Standing(watch::Sender::new(Arc::new(terms))))
+    }
+}
+
+/// What the operator says of sessions now.
+#[derive(Default)]
+pub(super) struct Terms {
+    /// How they behave.
+    pub(super) config: SessionsConfig,
+    /// What is granted to clients beyond what every session may.
+    pub(super) clients: BTreeMap<String, ClientRights>,
+}
+
+/// The terms that hold now: they can be replaced while sessions live.
+#[derive(Default)]
+pub(super) struct Standing(watch::Sender<Arc<Terms>>);
+
+impl Terms {
+    /// What a client is granted.
+    pub(super) fn rights(&self, client: &str) -> ClientRights {
+        self.clients.get(client).copied().unwrap_or_default()
+    }
+}
+
+impl Sessions {
+    /// What the operator says of sessions now.
+    pub(super) fn terms(&self) -> Arc<Terms> {
+        self.shared.terms.0.borrow().clone()
+    }
+
+    /// Replaces what the operator says of sessions. Those that live go on, also where there are too many now.
+    pub fn replace(&self, config: SessionsConfig, clients: BTreeMap<String, ClientRights>) {
+        self.shared.terms.0.send_replace(Arc::new(Terms { config, clients }));
+    }
+
+    /// Resolves when a session of this client does not reach everything, or does so no more.
+    pub(super) async fn narrowed(&self, client: &str) {
+        let mut terms = self.shared.terms.0.subscribe();
+        if terms.wait_for(|terms| !terms.rights(client).reaches_all).await.is_err() {
+            std::future::pending().await
+        }
     }
 }
 

@@ -11,14 +11,12 @@ use moothall_kernel::policy::{Policy, PolicyName};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use super::agent::Terminals;
+use super::config::Standing;
 use super::hooks::{Heard, Hook, Permit};
 use super::host::{HostFault, Launch, Pane, PaneNews, SessionHost, UnixUser, View};
 use super::runner::{Mail, Runner};
 use super::secrets::{fresh_token, hash_of};
-use super::{
-    ClientRights, Doing, NewObserved, NewSession, Origin, Rooms, Session, SessionError, SessionId, SessionParts, SessionsConfig, Starter,
-    Status,
-};
+use super::{Doing, NewObserved, NewSession, Origin, Rooms, Session, SessionError, SessionId, SessionParts, Starter, Status};
 use crate::agent::Agent;
 use crate::crash;
 use crate::hall::{Bell, HallError, Idempotency};
@@ -42,8 +40,7 @@ pub struct Sessions {
 pub(super) struct Shared {
     pub(super) hall: Weak<Inner>,
     host: Option<Arc<dyn SessionHost>>,
-    pub(super) config: SessionsConfig,
-    pub(super) clients: BTreeMap<String, ClientRights>,
+    pub(super) terms: Standing,
     seats: Mutex<BTreeMap<SessionId, Arc<Seat>>>,
     /// Conversations that were links when last looked at.
     pub(super) links: Mutex<BTreeSet<StreamId>>,
@@ -144,10 +141,10 @@ pub(crate) fn named_by(address: &Address) -> Option<SessionId> {
 
 impl Sessions {
     pub(crate) fn new(hall: Weak<Inner>, parts: Option<SessionParts>) -> Self {
-        let clients = parts.as_ref().map(|parts| parts.clients.clone()).unwrap_or_default();
-        let (host, config) = parts.map(|parts| (parts.host, parts.config)).unzip();
+        let (host, terms) = parts.map(SessionParts::apart).unzip();
+        let terms = terms.unwrap_or_default();
         let (seats, links, making, housing) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default(), Mutex::default());
-        Self { shared: Arc::new(Shared { hall, host, config: config.unwrap_or_default(), clients, seats, links, making, housing }) }
+        Self { shared: Arc::new(Shared { hall, host, terms, seats, links, making, housing }) }
     }
 
     /// Takes up the sessions that lived when the server went away.
@@ -314,7 +311,9 @@ impl Sessions {
             .await?;
         crash::point("session_kept");
         let env = [("MOOTHALL_SESSION", session.id.to_string()), ("MOOTHALL_SESSION_TOKEN", token)];
+        let exact = !matches!(session.started_by, Some(Starter::Person(_)) | None);
         let launch = Launch {
+            exact,
             session: session.id.clone(),
             name: session.name.to_string(),
             client: new.client,

@@ -45,6 +45,9 @@ pub struct Launch {
     pub args: Vec<String>,
     /// The folder it works in.
     pub cwd: PathBuf,
+    /// `cwd` is a real path, and the program runs in that very folder or not at all: whoever had it started may put something else in the
+    /// folder's place meanwhile.
+    pub exact: bool,
     /// Variables for it, beside the few that the host lets through.
     pub env: BTreeMap<String, String>,
     /// The user that it runs as, as [`SessionHost::runs_as`] said; the server's own where there is none.

@@ -31,7 +31,7 @@ pub struct Eyes {
 impl Sessions {
     /// Whether one more session may live.
     pub(super) fn check_room(&self) -> Result<(), SessionError> {
-        let most = self.shared.config.most;
+        let most = self.terms().config.most;
         if most > 0 && self.list(false).len() >= most {
             return Err(SessionError::Conflict(format!("{most} sessions live, and no more may; end one first.")));
         }
@@ -45,7 +45,14 @@ impl Sessions {
     }
 
     fn rights(&self, client: &str) -> ClientRights {
-        self.shared.clients.get(client).copied().unwrap_or_default()
+        self.terms().rights(client)
+    }
+
+    /// Resolves when a session that reached everything does so no more.
+    pub(crate) async fn reach_less(&self, id: &SessionId) {
+        if let Some(seat) = self.seat_of(id) {
+            self.narrowed(&seat.session().client).await;
+        }
     }
 
     /// Refuses one more where an agent has enough. A session that was started by one that was started counts for the first of them.
@@ -88,6 +95,6 @@ impl Sessions {
         let wanted = if new.cwd.as_os_str().is_empty() { self.host().ok()?.home(&new.client) } else { new.cwd.clone() };
         let wanted = std::fs::canonicalize(wanted).ok()?;
         let listed = |folder: &PathBuf| std::fs::canonicalize(folder).is_ok_and(|folder| wanted.starts_with(folder));
-        self.shared.config.folders.iter().any(listed).then_some(wanted)
+        self.terms().config.folders.iter().any(listed).then_some(wanted)
     }
 }

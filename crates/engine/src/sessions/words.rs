@@ -70,7 +70,7 @@ impl Runner {
                 Ok(Heard::Yes)
             }
             Some(_) => Ok(Heard::Nothing),
-            None if self.sessions.shared.config.checkpoints.include(text) => {
+            None if self.sessions.terms().config.checkpoints.include(text) => {
                 self.typed = Typed::Checkpoint;
                 Ok(Heard::Yes)
             }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use moothall_engine::access::{Access, Mode};
 use moothall_engine::agent::Agent;
 use moothall_engine::budgets::{Amounts, BudgetsConfig, Money};
 use moothall_engine::hall::{Hall, HallError, HallParts};
@@ -157,9 +158,10 @@ async fn a_restart_forgets_nothing_that_was_spent_and_no_raise() {
     let house = house.restart().await;
     house.says(&rooms[0], "x", "two").await.unwrap();
     assert_eq!(house.tally(&rooms).await, [1, 1, 1]);
-    let nothing = house.hall.raise_budget(&Purse::Hall, 0, 1, HOUR).await;
+    let by = Access::new(house.hall.clone(), Mode::Local, None).anonymous();
+    let nothing = house.hall.raise_budget(&by, &Purse::Hall, 0, 1, HOUR).await;
     assert!(matches!(nothing, Err(HallError::Rejected(rejection)) if rejection.code == "no_budget"));
-    house.hall.raise_budget(&Purse::Hall, 1, 0, HOUR).await.unwrap();
+    house.hall.raise_budget(&by, &Purse::Hall, 1, 0, HOUR).await.unwrap();
     let house = house.restart().await;
     house.says(&rooms[0], "x", "three").await.unwrap();
     house.says(&rooms[0], "x", "four").await.unwrap();

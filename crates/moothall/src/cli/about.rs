@@ -13,7 +13,7 @@ pub struct Init {
     #[arg(value_name = "FILE", default_value = "moothall.toml")]
     pub file: PathBuf,
     /// Ask nothing
-    #[arg(long, visible_alias = "no-input")]
+    #[arg(long, visible_alias = "no-input", visible_alias = "yes")]
     pub defaults: bool,
     /// Print it instead of writing it
     #[arg(long)]
@@ -61,6 +61,14 @@ pub struct Completions {
     /// Of which shell: bash, zsh or fish
     #[arg(value_enum, hide_possible_values = true)]
     pub shell: Shell,
+}
+
+/// `complete`.
+#[derive(Clone, Debug, Args)]
+pub struct Complete {
+    /// The words of the line, the one last that is being typed
+    #[arg(value_name = "WORD", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub words: Vec<String>,
 }
 
 /// A shell whose completions are made.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::Thread;
+use super::{Sure, Thread};
 
 /// Whose start-up credential to use, for the operator of a server.
 #[derive(Clone, Debug, Args)]
@@ -56,6 +56,9 @@ pub struct NewToken {
 pub struct TokenId {
     /// Its id, as `moothall token list` shows it
     pub id: String,
+    /// Whether it is meant.
+    #[command(flatten)]
+    pub sure: Sure,
     /// With whose credential.
     #[command(flatten)]
     pub key: KeyOf,

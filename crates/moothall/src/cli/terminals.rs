@@ -4,13 +4,24 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Thread, examples};
+use super::{Sure, Thread, examples};
 
 /// Which session.
 #[derive(Clone, Debug, Args)]
 pub struct Session {
     /// The session: its id, at least six characters of its beginning, or its name
     pub session: String,
+}
+
+/// `end`.
+#[derive(Clone, Debug, Args)]
+pub struct End {
+    /// Which.
+    #[command(flatten)]
+    pub session: Session,
+    /// Whether it is meant.
+    #[command(flatten)]
+    pub sure: Sure,
 }
 
 /// `run`.

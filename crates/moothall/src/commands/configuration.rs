@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::accounts;
 use crate::cli::{ConfigAction, ConfigFile};
-use crate::config::{self, Config, Setting};
+use crate::config::{self, Config, Setting, needs_restart};
 use crate::fault::Fault;
 use crate::paint::{Paper, Style, note};
 
@@ -21,13 +21,23 @@ fn check(file: &ConfigFile, paper: &Paper) -> Result<(), Fault> {
         config.warnings.push(warning);
     }
     let agents: Vec<&String> = config.agents.keys().collect();
+    let set = config::settings(file.config.as_deref(), &config::environment())?;
+    let lasting: Vec<&str> = set.iter().map(|setting| setting.key.as_str()).filter(|key| needs_restart(key)).collect();
     if paper.json {
-        return paper.object(&json!({"ok": true, "file": config.file, "agents": agents, "warnings": config.warnings}));
+        return paper
+            .object(&json!({"ok": true, "file": config.file, "agents": agents, "warnings": config.warnings, "needs_restart": lasting}));
     }
     config.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
     let place =
         config.file.map_or_else(|| "there is no file, and everything has its default".to_owned(), |file| file.display().to_string());
-    paper.line(&format!("{}  {}", paper.paint(Style::Good, "ok"), paper.paint(Style::Plain, &place)))
+    paper.line(&format!("{}  {}", paper.paint(Style::Good, "ok"), paper.paint(Style::Plain, &place)))?;
+    set.iter().try_for_each(|setting| paper.line(&taken_over(&setting.key, paper)))
+}
+
+/// When a running server takes a key over.
+fn taken_over(key: &str, paper: &Paper) -> String {
+    let (style, when) = if needs_restart(key) { (Style::Warn, "needs a restart") } else { (Style::Dim, "at the next reload") };
+    format!("    {}  {}", paper.paint(Style::Plain, key), paper.paint(style, when))
 }
 
 fn show(file: &ConfigFile, origin: bool, paper: &Paper) -> Result<(), Fault> {

@@ -88,7 +88,22 @@ pub fn completions(args: &Completions) -> Result<(), Fault> {
     };
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut cli::command(), "moothall", &mut text);
-    io::Write::write_all(&mut io::stdout(), &text).map_err(|error| output_fault(&error))
+    let text = knowing(args.shell, &String::from_utf8_lossy(&text));
+    io::Write::write_all(&mut io::stdout(), text.as_bytes()).map_err(|error| output_fault(&error))
+}
+
+/// The same script, and it asks the server for the names that it alone knows.
+fn knowing(shell: Shell, script: &str) -> String {
+    match shell {
+        Shell::Bash => format!("{script}{}", include_str!("completions/known.bash")),
+        Shell::Fish => format!("{script}{}", include_str!("completions/known.fish")),
+        Shell::Zsh => {
+            // What zsh takes to be anything is asked for; the script ends with what it does when it is loaded.
+            let asking = script.replace(":_default'", ":_moothall_known'");
+            let (before, loaded) = asking.rsplit_once("\nif [").unwrap_or((&asking, ""));
+            format!("{before}{}\nif [{loaded}", include_str!("completions/known.zsh"))
+        }
+    }
 }
 
 pub fn man(args: &Man) -> Result<(), Fault> {

@@ -4,6 +4,7 @@ mod agents;
 mod announce;
 mod backup;
 mod chat;
+mod complete;
 mod configuration;
 mod doctor;
 mod events;
@@ -30,6 +31,7 @@ mod serve;
 mod session;
 mod show;
 mod spending;
+mod sure;
 mod tail;
 mod token;
 mod verify;
@@ -67,17 +69,12 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Init(args) => return init::run(&args, &paper),
         Command::Config(action) => return configuration::run(&action, &paper),
         Command::Completions(args) => return help::completions(&args),
+        Command::Complete(args) => return complete::run(global, &args, &paper).await,
         Command::Man(args) => return help::man(&args),
         Command::Help(args) => return help::run(&args, &paper),
         talking => talking,
     };
-    let said = Said {
-        server: global.server.as_deref(),
-        token_file: global.token_file.as_deref(),
-        data: data_of(&command),
-        profile: global.profile.as_deref(),
-        cacert: global.cacert.as_deref(),
-    };
+    let said = said(global, data_of(&command));
     if let Command::Join(args) = &command {
         return join::run(&said, &paper, args).await;
     }
@@ -125,12 +122,24 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         | Command::Init(_)
         | Command::Config(_)
         | Command::Completions(_)
+        | Command::Complete(_)
         | Command::Man(_)
         | Command::Help(_)
         | Command::Hook(_)
         | Command::Pane(_)
         | Command::Mcp(_)
         | Command::Join(_) => Ok(()),
+    }
+}
+
+/// What was said about the server.
+fn said<'a>(global: &'a Global, data: Option<&'a Path>) -> Said<'a> {
+    Said {
+        server: global.server.as_deref(),
+        token_file: global.token_file.as_deref(),
+        data,
+        profile: global.profile.as_deref(),
+        cacert: global.cacert.as_deref(),
     }
 }
 

@@ -3,7 +3,7 @@
 use moothall_surfaces::wire::{EventPage, Redacted};
 use serde_json::json;
 
-use super::Desk;
+use super::{Desk, sure};
 use crate::cli::Redact;
 use crate::client::{Client, segment};
 use crate::fault::{Exit, Fault};
@@ -13,6 +13,7 @@ use crate::threads;
 pub async fn run(desk: &Desk, args: &Redact) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let event = id_of(&desk.client, &thread, &args.event).await?;
+    sure::ask(desk, &args.sure, &format!("Erase the words of message {} for good?", args.event))?;
     let path = threads::path(&thread, &format!("events/{}/redact", segment(&event)));
     let redacted: Redacted = desk.client.post(&path, &json!({})).await?;
     if desk.paper.json {

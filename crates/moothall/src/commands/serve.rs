@@ -2,6 +2,7 @@
 
 mod reload;
 
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -12,11 +13,11 @@ use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::places::Places;
 use moothall_engine::ports::SystemClock;
 use moothall_engine::registry::Registry;
-use moothall_engine::sessions::{SessionParts, SessionsConfig};
+use moothall_engine::sessions::{ClientRights, SessionParts, SessionsConfig};
 use moothall_kernel::participant::Runtime;
 use moothall_kernel::time::Millis;
 use moothall_store::{OpenError, SqliteLog};
-use moothall_surfaces::{HttpOptions, Tls, here, serve};
+use moothall_surfaces::{Gate, HttpOptions, Tls, here, serve_through};
 use nix::sys::resource::{Resource, getrlimit};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -26,7 +27,7 @@ use crate::accounts;
 use crate::cli::{LogFormat, Serve};
 use crate::commands::announce::Doors;
 use crate::commands::doctor::FILES_MIN;
-use crate::config::{self, Config, TlsConfig};
+use crate::config::{self, Config, ServerConfig, Started, TlsConfig};
 use crate::credential::Posted;
 use crate::fault::{Exit, Fault};
 use crate::gauges;
@@ -41,7 +42,7 @@ const DRAIN_WITHIN: Millis = Millis::from_secs(10);
 
 pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
     start_logging(args.log);
-    let mut settled = settle(&args.place, &config::environment())?;
+    let settled = settle(&args.place, &config::environment())?;
     let tls = settled.tls.as_ref().map(certificate).transpose()?;
     accounts::must_be_possible(&settled.config)?;
     settled.config.warnings.iter().for_each(|warning| tell(args.log, &format!("warning: {warning}")));
@@ -67,18 +68,20 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
     doors.announce(paper)?;
 
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let mut options = HttpOptions { tls, ..options(&settled, address, key, args.log) };
-    options.hosts.extend(reach.hosts);
-    let doors = tokio::spawn(serve(listener, hall.clone(), options, async move {
+    let options = HttpOptions { tls: tls.clone(), ..options(&settled, &reach, address, key, args.log) };
+    let gate = Gate::new(hall.clone(), options);
+    let doors = tokio::spawn(serve_through(gate.clone(), listener, async move {
         // The sender going away means the same as its word.
         let _ = stopped.await;
     }));
-    let house = House { args, hall: &hall, host, address, places };
+    let started = Started::with(&settled);
+    let house = House { args, hall: &hall, gate, host, address, tls, places, posted, started };
+    let mut config = settled.config;
     let reason = loop {
         tokio::select! {
             told = stops.next() => match told {
                 Told::Stop => break None,
-                Told::Reload => settled = house.reload(settled).await,
+                Told::Reload => config = house.reload(config).await,
             },
             reason = hall.failed() => break Some(reason),
         }
@@ -270,15 +273,25 @@ async fn open_hall(log: Arc<SqliteLog>, registry: Registry, config: &Config, ter
         budgets: config.budgets.clone(),
         owner: uuid::Uuid::now_v7().to_string(),
     };
-    let sessions = terminals.map(|terminals| SessionParts {
-        host: terminals.host(),
-        config: SessionsConfig { most: config.limits.sessions, ..config.sessions.clone() },
-        clients: config.agents.iter().map(|(client, agent)| (client.clone(), agent.client_rights())).collect(),
+    let sessions = terminals.map(|terminals| {
+        let (config, clients) = session_terms(config);
+        SessionParts { host: terminals.host(), config, clients }
     });
     Hall::open_with(parts, sessions).await.map_err(|error| {
         let exit = if error == HallError::DiskFull { Exit::Io } else { Exit::Failure };
         Fault::new(exit, "cannot open the conversations").because(error).try_this("see `moothall doctor`")
     })
+}
+
+/// What the configuration says of sessions: how they behave, and what clients are granted.
+fn session_terms(config: &Config) -> (SessionsConfig, BTreeMap<String, ClientRights>) {
+    let clients = config.agents.iter().map(|(client, agent)| (client.clone(), agent.client_rights())).collect();
+    (SessionsConfig { most: config.limits.sessions, ..config.sessions.clone() }, clients)
+}
+
+/// The values of `Host` that are accepted beside those of the address itself.
+fn hosts(config: &ServerConfig, reach: &Reach) -> Vec<String> {
+    config.allowed_hosts.iter().chain(&reach.hosts).cloned().collect()
 }
 
 /// How many of the files that may be open are left to the log, its index, agents and their pipes: all of them where there are few.
@@ -290,7 +303,7 @@ fn connections_max(files: u64, most: usize) -> usize {
     most.min(files - FILES_KEPT.min(files / 4 * 3)).max(1)
 }
 
-fn options(settled: &Settled, address: SocketAddr, key: Secret, format: LogFormat) -> HttpOptions {
+fn options(settled: &Settled, reach: &Reach, address: SocketAddr, key: Secret, format: LogFormat) -> HttpOptions {
     let config = &settled.config;
     let mut options = HttpOptions::new(address);
     if let Ok((files, _)) = getrlimit(Resource::RLIMIT_NOFILE) {
@@ -308,7 +321,7 @@ fn options(settled: &Settled, address: SocketAddr, key: Secret, format: LogForma
     options.mode = settled.mode.into();
     options.startup = Some(key);
     options.other_users = config.server.other_users;
-    options.hosts.clone_from(&config.server.allowed_hosts);
+    options.hosts = hosts(&config.server, reach);
     options.origins.clone_from(&config.server.allowed_origins);
     options
 }

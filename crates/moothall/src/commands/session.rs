@@ -9,8 +9,8 @@ use moothall_surfaces::wire::{
     Actor, AttachAnswer, MessageSent, NewMessage, NewSession, SessionActed, SessionEntry, SessionList, StartAnswer,
 };
 
-use super::{Desk, say, width};
-use crate::cli::{Run, Send, Session, Sessions};
+use super::{Desk, say, sure, width};
+use crate::cli::{End, Run, Send, Session, Sessions};
 use crate::client::segment;
 use crate::fault::{Exit, Fault};
 use crate::paint::{Style, note};
@@ -136,8 +136,10 @@ pub async fn interrupt(desk: &Desk, args: &Session) -> Result<(), Fault> {
     act(desk, args, "interrupt", "was told to stop what it does.").await
 }
 
-pub async fn end(desk: &Desk, args: &Session) -> Result<(), Fault> {
-    act(desk, args, "end", "is over. What it said is kept: moothall sessions --ended").await
+pub async fn end(desk: &Desk, args: &End) -> Result<(), Fault> {
+    let session = &args.session.session;
+    sure::ask(desk, &args.sure, &format!("End {session}, and the program in its terminal?"))?;
+    act(desk, &args.session, "end", "is over. What it said is kept: moothall sessions --ended").await
 }
 
 async fn act(desk: &Desk, args: &Session, what: &str, done: &str) -> Result<(), Fault> {

@@ -3,7 +3,7 @@
 use moothall_surfaces::wire::{TokenCreated, TokenEntry, TokenList, TokenRequest, TokenRevoked};
 use serde_json::json;
 
-use super::Desk;
+use super::{Desk, sure};
 use crate::cli::{NewToken, Token, TokenId};
 use crate::client::segment;
 use crate::fault::Fault;
@@ -70,6 +70,7 @@ fn row(desk: &Desk, token: &TokenEntry) -> String {
 }
 
 async fn revoke(desk: &Desk, args: &TokenId) -> Result<(), Fault> {
+    sure::ask(desk, &args.sure, &format!("Make token {} worthless, and every browser that signed in with it?", args.id))?;
     let revoked: TokenRevoked = desk.client.post(&format!("/tokens/{}/revoke", segment(&args.id)), &json!({})).await?;
     if desk.paper.json {
         return desk.paper.object(&revoked);

@@ -1,6 +1,6 @@
 //! `why`: who was asked, why, what came of it, and why others were not.
 
-use moothall_surfaces::wire::{Envelope, TurnEntry, TurnList, UsageAnswer, UsageRow};
+use moothall_surfaces::wire::{Envelope, SessionEntry, TurnEntry, TurnList, UsageAnswer, UsageRow};
 use serde::Serialize;
 
 use super::Desk;
@@ -8,10 +8,13 @@ use super::events::{self, Wanted};
 use super::show::{clock, spent_in, words_of};
 use super::spending::summed;
 use crate::cli::Why;
-use crate::client::segment;
+use crate::client::{Client, segment};
 use crate::fault::{Exit, Fault};
 use crate::paint::{Paper, Style, note};
 use crate::threads::{self, Faces};
+
+/// Why somebody was asked where everything goes on to the others.
+const LINK: &str = "link";
 
 /// A message and everything it gave rise to.
 #[derive(Debug, Serialize)]
@@ -44,7 +47,33 @@ pub async fn run(desk: &Desk, args: &Why) -> Result<(), Fault> {
         return desk.paper.object(&stories);
     }
     let faces = Faces::of(&threads::state(&desk.client, &stories.thread).await?);
-    print(&desk.paper, &faces, &stories)
+    let room = if stories.has_links() { room(&desk.client, &stories.thread).await } else { Room::Link };
+    print(&desk.paper, &faces, room, &stories)
+}
+
+/// Where everything that is said goes on to the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Room {
+    /// Between sessions.
+    Link,
+    /// What is said there is told to its session.
+    Home,
+}
+
+/// A conversation with the id of a session is its home.
+async fn room(client: &Client, thread: &str) -> Room {
+    let session: Result<SessionEntry, Fault> = client.get(&format!("/sessions/{}", segment(thread))).await;
+    match session {
+        Ok(session) if session.id == thread => Room::Home,
+        Ok(_) | Err(_) => Room::Link,
+    }
+}
+
+impl Stories {
+    fn has_links(&self) -> bool {
+        let told = self.messages.iter().flat_map(|story| &story.turns);
+        told.chain(&self.others).any(|turn| turn.why.as_deref() == Some(LINK))
+    }
 }
 
 /// Groups turns by the human message that they go back to.
@@ -79,7 +108,7 @@ fn starts_a_story(message: &Envelope, turns: &[TurnEntry]) -> bool {
     !turns.is_empty() || (message.meta.depth.is_none() && message.meta.turn.is_none() && message.from != "moothall")
 }
 
-fn print(paper: &Paper, faces: &Faces, stories: &Stories) -> Result<(), Fault> {
+fn print(paper: &Paper, faces: &Faces, room: Room, stories: &Stories) -> Result<(), Fault> {
     if stories.messages.is_empty() && stories.others.is_empty() {
         note("Nobody has said anything yet.");
     }
@@ -92,13 +121,13 @@ fn print(paper: &Paper, faces: &Faces, stories: &Stories) -> Result<(), Fault> {
             paper.line(&paper.paint(Style::Dim, "      nobody was asked"))?;
         }
         for turn in turns {
-            paper.line(&row(paper, faces, turn, &stories.currency))?;
+            paper.line(&row(paper, faces, room, turn, &stories.currency))?;
         }
     }
     if !stories.others.is_empty() {
         paper.line("      without a message")?;
     }
-    stories.others.iter().try_for_each(|turn| paper.line(&row(paper, faces, turn, &stories.currency)))?;
+    stories.others.iter().try_for_each(|turn| paper.line(&row(paper, faces, room, turn, &stories.currency)))?;
     if stories.usage.turns == 0 {
         return Ok(());
     }
@@ -106,9 +135,13 @@ fn print(paper: &Paper, faces: &Faces, stories: &Stories) -> Result<(), Fault> {
     paper.line(&paper.paint(Style::Dim, &total))
 }
 
-fn row(paper: &Paper, faces: &Faces, turn: &TurnEntry, currency: &str) -> String {
+fn row(paper: &Paper, faces: &Faces, room: Room, turn: &TurnEntry, currency: &str) -> String {
     let who = faces.painted(paper, &turn.participant, faces.width());
-    let asked = turn.why.as_deref().unwrap_or("not asked");
+    let asked = match (turn.why.as_deref(), room) {
+        (Some(LINK), Room::Home) => "told",
+        (Some(why), Room::Home | Room::Link) => why,
+        (None, Room::Home | Room::Link) => "not asked",
+    };
     let (style, came) = outcome(turn);
     let used = turn.usage.as_ref().map_or_else(String::new, |usage| format!("{:>10}", spent_in(usage, currency)));
     let fault = turn.fault.as_ref().map(|fault| fault.message.as_str());

@@ -3,6 +3,7 @@
 mod document;
 #[cfg(test)]
 mod example;
+mod restart;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,7 @@ use toml::de::DeValue;
 use crate::fault::{Exit, Fault};
 use document::{Document, Node, names_a_secret};
 pub use document::{Variables, nearest};
+pub use restart::{Started, needs_restart};
 
 /// The key of `[agents]` that is no agent.
 const DISCOVER: &str = "discover";

@@ -6,7 +6,8 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, stderr};
+use crate::harness::{Home, Server, stderr};
+use crate::terminal::{Terminal, is_possible};
 
 fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -158,6 +159,100 @@ fn shells_and_manuals_know_every_command() {
         assert!(std::fs::read_to_string(home.path().join("pages").join(page)).unwrap().contains(".TH"), "{page}");
     }
     assert!(!home.path().join("pages/moothall-hook.1").exists());
+}
+
+/// Where nobody listens.
+const NOWHERE: &str = "http://127.0.0.1:1";
+
+/// What a shell offers when this is on its line; nothing where the shell is not installed.
+fn offered(server: &Server<'_>, at: &str, shell: &str, line: &str) -> Option<Vec<String>> {
+    let home = server.home();
+    let file = home.path().join(format!("completions.{shell}"));
+    std::fs::write(&file, home.run(&["completions", shell]).stdout).unwrap();
+    let script = match shell {
+        "bash" => {
+            "source \"$1\"; COMP_WORDS=($2); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); \
+                   _moothall_known moothall \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD-1]}\"; printf '%s\\n' \"${COMPREPLY[@]}\""
+        }
+        // Outside of its line editor zsh adds nothing: what it would add is printed.
+        "zsh" => {
+            "autoload -Uz compinit; compinit -u -D; source $1; _default() { : }; compadd() { print -rl -- \"${found[@]}\" }; \
+                  LBUFFER=$2; _moothall_known"
+        }
+        _ => "source $argv[1]; complete -C \"$argv[2]\"",
+    };
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_moothall")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let given: &[&str] = if shell == "fish" { &["-c", script] } else { &["-c", script, shell] };
+    let mut command = std::process::Command::new(shell);
+    command.args(given).arg(&file).arg(line).current_dir(home.path()).env_clear();
+    let told = command.env("PATH", path).env("HOME", home.path()).env("MOOTHALL_SERVER", at).output();
+    let Ok(told) = told else {
+        eprintln!("not tried: {shell} is not installed");
+        return None;
+    };
+    assert_eq!(stderr(&told), "", "{shell}: {line}");
+    Some(stdout(&told).lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
+}
+
+#[tokio::test]
+async fn shells_complete_what_only_the_server_knows_and_say_nothing_without_it() {
+    let home = Home::new();
+    home.configure("[agents.critic-two]\nreplies = [\"No.\"]\n");
+    let server = home.serve();
+    for name in ["Launch plan", "Lunch", "Lunch"] {
+        server.accepted("/threads", json!({"name": name})).await;
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let offer = |line: &str| offered(&server, &server.url, shell, line);
+        let Some(found) = offer("moothall say La") else { continue };
+        let name = if shell == "bash" { "Launch\\ plan" } else { "Launch plan" };
+        assert_eq!(found, [name], "{shell}");
+        assert_eq!(offer("moothall invite - critic-t").unwrap(), ["critic-two"], "{shell}");
+        let lunch = offer("moothall tail Lun").unwrap();
+        assert!(lunch.is_empty(), "{shell}: two are called so, so neither name is one: {lunch:?}");
+        assert!(
+            offer("moothall to").unwrap().iter().all(|word| word.contains("token")),
+            "{shell}: commands come from the shell's own script"
+        );
+        assert!(offered(&server, NOWHERE, shell, "moothall say La").unwrap().is_empty(), "{shell}: no server, no names");
+    }
+    // A server that takes the question and never answers is not waited for.
+    let mute = TcpListener::bind("127.0.0.1:0").unwrap();
+    let told = home.run(&["complete", "--", "moothall", "--server", &format!("http://{}", mute.local_addr().unwrap()), "say", ""]);
+    assert!(told.status.success() && stdout(&told).is_empty() && stderr(&told).is_empty(), "{}", stderr(&told));
+}
+
+#[tokio::test]
+async fn what_cannot_be_undone_is_asked_about_at_a_terminal_and_done_at_once_with_yes() {
+    if !is_possible() {
+        return;
+    }
+    let home = Home::new();
+    let server = home.serve();
+    let thread = server.thread().await;
+    let said = server.say(&thread, "a secret").await;
+    let redact = format!("redact {thread} {}", said["seq"]);
+    let words = async || server.events(&thread).await.iter().any(|event| event["content"] == "a secret");
+    {
+        let terminal = Terminal::start(&server, &redact, 100, 20);
+        terminal.see("for good? [y/N]");
+        terminal.press(&["Enter"]);
+        terminal.see("nothing was done");
+        terminal.see("left with 1");
+    }
+    assert!(words().await, "nothing was done");
+    {
+        let terminal = Terminal::start(&server, &redact, 100, 20);
+        terminal.see("for good? [y/N]");
+        terminal.write("y").press(&["Enter"]);
+        terminal.see("left with 0");
+    }
+    assert!(!words().await);
+    let made = server.json(&["token", "create", "ann"])["id"].as_str().unwrap().to_owned();
+    let screen = Terminal::start(&server, &format!("token revoke {made} --yes"), 100, 20).see("left with 0");
+    assert!(!screen.contains("[y/N]"), "{screen}");
+    assert_eq!(server.json(&["token", "revoke", &made])["changed"], false, "and a program is not asked");
 }
 
 #[test]

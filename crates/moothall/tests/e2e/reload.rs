@@ -49,12 +49,12 @@ async fn a_reload_takes_over_agents_and_defaults_and_says_what_it_did() {
     assert_eq!(server.reply(&thread, &asked, "ada").await["content"], "first");
 
     home.configure(
-        "[server]\nallowed_hosts = [\"hall.lan\"]\n[defaults]\ncooldown_seconds = 0\nmax_depth = 3\n\
+        "[server]\nother_users = true\n[defaults]\ncooldown_seconds = 0\nmax_depth = 3\n\
          [agents.ada]\nreplies = [\"second\"]\n[agents.eve]\nreplies = [\"new\"]\n",
     );
     server.signal(Signal::SIGHUP);
     assert!(said(&lines, "read again").ends_with("added: eve; changed: ada; removed: bob; other [defaults]."));
-    assert!(said(&lines, "A restart is needed").ends_with("allowed_hosts."));
+    assert!(said(&lines, "A restart is needed").ends_with("changed in server.other_users."));
 
     let asked = server.say(&thread, "@ada two").await;
     assert_eq!(server.reply(&thread, &asked, "ada").await["content"], "second");
@@ -74,18 +74,108 @@ async fn a_reload_takes_over_agents_and_defaults_and_says_what_it_did() {
     assert_eq!(state["state"]["policy"]["max_depth"], 3, "{state}");
 }
 
+/// What the door answers to a request that names this host, over HTTP and over MCP.
+async fn at_the_door(server: &Server<'_>, host: &str) -> [u16; 2] {
+    let url = |path: &str| format!("http://{}{path}", server.address());
+    let plain = server.http().get(url("/threads")).header("host", host).send().await.unwrap();
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
+    let tools = server.http().post(url("/mcp")).header("host", host).header("accept", "application/json, text/event-stream").json(&list);
+    [plain.status().as_u16(), tools.send().await.unwrap().status().as_u16()]
+}
+
+#[tokio::test]
+async fn hosts_budgets_and_limits_are_taken_over_and_taken_back() {
+    let home = Home::new();
+    home.configure(SCRIPT);
+    let (server, lines) = listened(&home);
+    assert_eq!(at_the_door(&server, "hall.lan").await, [421, 421]);
+
+    let more = "[server]\nallowed_hosts = [\"hall.lan\"]\nallowed_origins = [\"https://hall.lan\"]\n[limits]\nsessions = 3\n\
+                [budgets.hall]\nturns_per_hour = 1\n";
+    home.configure(&format!("{SCRIPT}{more}"));
+    server.signal(Signal::SIGHUP);
+    assert!(said(&lines, "read again").ends_with("other [limits], [budgets], allowed_hosts, allowed_origins."));
+    assert_eq!(at_the_door(&server, "hall.lan").await, [200, 200]);
+    let key: Value = serde_json::from_str(&std::fs::read_to_string(home.data().join("startup.key")).unwrap()).unwrap();
+    assert_eq!(key["others"], json!(["https://hall.lan"]), "the command line tells others how they reach it");
+
+    // One turn is what there is, and it is spent.
+    let thread = server.thread().await;
+    server.invite(&thread, "ada", "ada").await;
+    let asked = server.say(&thread, "@ada one").await;
+    server.reply(&thread, &asked, "ada").await;
+    let refused = server.say(&thread, "@ada two").await;
+    let over = async || {
+        let turns = server.get(&format!("/threads/{thread}/turns")).await;
+        turns["turns"].as_array().unwrap().iter().any(|turn| turn["why_not"] == "over_budget")
+    };
+    assert!(comes_about(over).await, "{refused}");
+
+    home.configure(SCRIPT);
+    server.signal(Signal::SIGHUP);
+    said(&lines, "read again");
+    assert_eq!(at_the_door(&server, "hall.lan").await, [421, 421]);
+    let asked = server.say(&thread, "@ada three").await;
+    server.reply(&thread, &asked, "ada").await;
+}
+
+#[tokio::test]
+async fn rates_are_taken_over_and_who_was_slowed_down_begins_anew() {
+    let home = Home::new();
+    home.configure("[server]\nmode = \"token\"\n[limits]\nwrites_per_second = 1\nwrites_burst = 2\n");
+    let (server, lines) = listened(&home);
+    let ann = server.json(&["token", "create", "ann"])["token"].as_str().unwrap().to_owned();
+    let create = async || {
+        let request = server.http().post(format!("http://{}/threads", server.address())).bearer_auth(&ann);
+        request.json(&json!({"name": "t", "policy": "hybrid"})).send().await.unwrap().status().as_u16()
+    };
+    let slowed = async || create().await == 429;
+    assert!(comes_about(slowed).await);
+    home.configure("[server]\nmode = \"token\"\n[limits]\nwrites_per_second = 0\n");
+    server.signal(Signal::SIGHUP);
+    assert!(said(&lines, "read again").ends_with("other [limits]."));
+    for _ in 0..20 {
+        assert_eq!(create().await, 200);
+    }
+}
+
+#[tokio::test]
+async fn what_needs_a_restart_is_named_at_every_reload_and_by_config_check() {
+    let home = Home::new();
+    home.configure("");
+    let (server, lines) = listened(&home);
+    let waits = "[server]\nbind = \"127.0.0.1:1\"\nother_users = true\nallowed_hosts = [\"hall.lan\"]\n";
+    home.configure(waits);
+    for _ in 0..2 {
+        server.signal(Signal::SIGHUP);
+        // The flag of this server's start says where it listens, so the file's word is none.
+        assert!(said(&lines, "A restart is needed").ends_with("changed in server.other_users."));
+    }
+    let checked = server.json(&["config", "check"]);
+    assert_eq!(checked["needs_restart"], json!(["server.bind", "server.other_users"]));
+    let told = server.ok(&["config", "check"]);
+    let line = |key: &str| told.lines().find(|line| line.contains(key)).unwrap_or_default().to_owned();
+    assert!(line("server.bind").ends_with("needs a restart") && line("server.allowed_hosts").ends_with("at the next reload"), "{told}");
+}
+
 #[tokio::test]
 async fn a_broken_configuration_changes_nothing() {
     let home = Home::new();
     home.configure(SCRIPT);
     let (server, lines) = listened(&home);
-    for broken in ["[agents.ada]\nreplies = [\"x\"]\nnonsense = 1\n", "[agents.ada]\nreplies = 3\n", "[[["] {
+    for broken in [
+        "[server]\nallowed_hosts = [\"hall.lan\"]\n[agents.ada]\ncommand = []\n",
+        "[agents.ada]\nreplies = [\"x\"]\nnonsense = 1\n",
+        "[agents.ada]\nreplies = 3\n",
+        "[[[",
+    ] {
         home.configure(broken);
         server.signal(Signal::SIGHUP);
         let line = said(&lines, "was not read again");
         assert!(line.contains("everything stays as it was") && line.contains("moothall.toml:"), "{line}");
         let agents: Value = server.get("/agents").await;
         assert!(agents.to_string().contains("\"bob\""), "{agents}");
+        assert_eq!(at_the_door(&server, "hall.lan").await, [421, 421]);
     }
     assert!(server.stop().success());
 }

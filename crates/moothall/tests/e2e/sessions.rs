@@ -86,6 +86,9 @@ async fn a_session_is_run_told_something_and_ended() {
     let prompt = tokio::time::timeout(PATIENCE, house.stage.taken(0)).await.unwrap();
     assert!(prompt.contains("Make a plan."), "{prompt}");
     assert!(house.ok(&["tail", "planner", "--no-follow"]).contains("Make a plan."), "its home is found by its name");
+    let why = house.ok(&["why", "planner"]);
+    assert!(why.lines().any(|line| line.contains("planner") && line.contains("  told ")) && !why.contains("link"), "{why}");
+    assert_eq!(house.json(&["why", "planner"])["messages"][0]["turns"][0]["why"], "link", "programs read the word of the API");
     assert_eq!(house.json(&["attach", "planner"])["argv"], json!(["look-at", "%0"]));
     let blind = house.run(None, &["attach", "planner"]);
     assert!(blind.status.code() == Some(1) && stderr(&blind).contains("--json"), "{}", stderr(&blind));

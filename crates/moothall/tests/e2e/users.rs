@@ -91,6 +91,14 @@ async fn another_user_of_this_computer_is_refused_in_local_mode() {
     for path in ["/ping", "/healthz"] {
         assert_eq!(other.curl("GET", &format!("{}{path}", server.url), &json!({})).0, 200, "{path}");
     }
+    let key = server.home().key();
+    let record = server.http().get(format!("{}/audit", server.url)).bearer_auth(key).send().await.unwrap().json::<Value>().await.unwrap();
+    let denied: Vec<_> = record["rows"].as_array().unwrap().iter().filter(|row| row["deed"] == "denied").collect();
+    let details: Vec<_> = denied.iter().rev().map(|row| row["detail"].as_str().unwrap()).collect();
+    let refused = |route: &str| format!("{route}: by another user of this computer");
+    let routes = ["GET /threads", "GET /", "GET /sessions", "POST /sessions", "POST /threads/{id}/events", "POST /mcp", "POST /session"];
+    assert_eq!(details, routes.map(refused), "each of them, and who is not known");
+    assert!(denied.iter().all(|row| row["by"].is_null()), "{record}");
     let program = other.program();
     let said = other.run(program.to_str().unwrap(), &["--server", &server.url, "list"]);
     let error = String::from_utf8_lossy(&said.stderr).into_owned();

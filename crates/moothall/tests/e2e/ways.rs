@@ -75,7 +75,7 @@ const ROWS: &[Row] = &[
 
 /// What talks to no server, or only reads what stands on this computer.
 const LOCAL: &[&str] =
-    &["serve", "verify", "backup", "doctor", "hook", "mcp install", "mcp uninstall", "completions", "man", "help", "init"];
+    &["serve", "verify", "backup", "doctor", "hook", "mcp install", "mcp uninstall", "completions", "complete", "man", "help", "init"];
 const LOCAL_GROUPS: &[&str] = &["config", "pane"];
 
 /// Every command that does something, from the reference.

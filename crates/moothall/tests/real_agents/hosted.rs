@@ -58,8 +58,16 @@ async fn takes_a_turn(client: &str, args: &[&str]) {
     let host = TmuxHost::new(&folder, known, Arc::new(ears.dress.clone())).unwrap();
     let env = BTreeMap::from([("MOOTHALL_SESSION_TOKEN".to_owned(), TOKEN.to_owned())]);
     let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-    let launch =
-        Launch { session: SessionId::new(SESSION), name: client.to_owned(), client: client.to_owned(), args, cwd, env, run_as: None };
+    let launch = Launch {
+        session: SessionId::new(SESSION),
+        name: client.to_owned(),
+        client: client.to_owned(),
+        args,
+        cwd,
+        exact: false,
+        env,
+        run_as: None,
+    };
     let pane = host.start(&launch).await.unwrap();
     idle(&host, &pane, client).await;
     models.when("tag-one", Reply::text("Reply to one."));

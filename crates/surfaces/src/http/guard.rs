@@ -1,10 +1,9 @@
 //! What stands before every route: who may ask from where, what every answer carries, and what happens when a handler panics.
 
 use std::any::Any;
-use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -12,7 +11,9 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use super::HttpOptions;
 use super::access::bearer;
+use super::observe::method_word;
 use crate::error::{ApiError, ApiResult, Code};
+use crate::gate::Gate;
 use crate::peer::Peer;
 use crate::tls::Tls;
 
@@ -92,7 +93,7 @@ fn wrong_host(asked: &str) -> String {
     let asked: String = asked.chars().take(HOST_CHARS_SHOWN).collect();
     format!(
         "The Host header names another server: `{asked}`. If this one is meant to be reached so, its operator writes `allowed_hosts = \
-         [\"{asked}\"]` below [server] and starts it again; on its own computer, 127.0.0.1 and localhost with its port always do."
+         [\"{asked}\"]` below [server] and has the configuration read again (SIGHUP); on its own computer, 127.0.0.1 and localhost with its port always do."
     )
 }
 
@@ -113,39 +114,33 @@ fn is_part_of_a_foreign_page(headers: &HeaderMap) -> bool {
     matches!(says("sec-fetch-site"), Some(b"cross-site" | b"same-site")) && !link
 }
 
-/// As whom the program of the living session runs whose token this is, where that is not the server's own user.
-pub type SessionUser = Arc<dyn Fn(&str) -> Option<u32> + Send + Sync>;
-
-/// What a request is held against before it gets anywhere.
-#[derive(Clone)]
-struct Post {
-    trusted: Arc<Trusted>,
-    session_user: SessionUser,
-}
-
-impl Post {
-    /// Refuses what another user of this computer asks, but for whether the server is there, and for what the program of a session asks
-    /// that runs as this very user, with the token of this session.
-    fn check_user(&self, request: &Request) -> ApiResult<()> {
-        let Some(Peer::Other(uid)) = request.extensions().get() else { return Ok(()) };
-        let token = || bearer(request.headers()).ok().flatten();
-        let let_in = FOR_EVERY_USER.contains(&request.uri().path()) || token().and_then(|token| (self.session_user)(token)) == Some(*uid);
-        if let_in { Ok(()) } else { Err(ApiError::plain(Code::OtherUser)) }
-    }
+/// Refuses what another user of this computer asks, but for whether the server is there, and for what the program of a living session asks
+/// that runs as this very user, with the token of this session.
+fn check_user(gate: &Gate, request: &Request) -> ApiResult<()> {
+    let Some(Peer::Other(uid)) = request.extensions().get() else { return Ok(()) };
+    let own = || bearer(request.headers()).ok().flatten().and_then(|token| gate.access().user_of_session(token));
+    let let_in = FOR_EVERY_USER.contains(&request.uri().path()) || own() == Some(*uid);
+    if let_in { Ok(()) } else { Err(ApiError::plain(Code::OtherUser)) }
 }
 
 /// Puts the guards before a router.
-pub fn stand_before(router: Router, trusted: Trusted, session_user: SessionUser) -> Router {
-    let post = Post { trusted: Arc::new(trusted), session_user };
+pub fn stand_before(router: Router, gate: Gate) -> Router {
     router
         .layer(middleware::from_fn(errors_as_json))
-        .layer(middleware::from_fn_with_state(post, check))
+        .layer(middleware::from_fn_with_state(gate, check))
         .layer(CatchPanicLayer::custom(answer_panic))
         .layer(middleware::from_fn(harden))
 }
 
-async fn check(State(post): State<Post>, request: Request, next: Next) -> Response {
-    match post.check_user(&request).and_then(|()| post.trusted.check(request.uri(), request.headers())) {
+async fn check(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+    let uri = request.uri();
+    if let Err(error) = check_user(&gate, &request) {
+        let route = request.extensions().get::<MatchedPath>().map_or("no route", MatchedPath::as_str);
+        let what = format!("{} {route}: by another user of this computer", method_word(request.method()));
+        gate.access().refused(&gate.access().anonymous().unseen(), what).await;
+        return error.into_response();
+    }
+    match gate.said().trusted.check(uri, request.headers()) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     }
@@ -210,7 +205,7 @@ mod tests {
     #[tokio::test]
     async fn a_handler_that_panics_is_answered_as_an_error_of_the_server() {
         let options = HttpOptions::new("127.0.0.1:5111".parse().unwrap());
-        let router = stand_before(Router::new().route("/", get(broken)), Trusted::of(&options), Arc::new(|_| None));
+        let router = stand_before(Router::new().route("/", get(broken)), Gate::new(crate::gate::tests::hall().await, options));
         let request = Request::builder().uri("/").header("host", "127.0.0.1:5111").body(Body::empty()).unwrap();
         let response = TowerToHyperService::new(router).call(request).await.unwrap();
         assert_eq!(response.status(), 500);

@@ -29,6 +29,7 @@ mod guard;
 pub use access::{Need, Place, ROUTES, Route};
 pub(crate) use access::{over_session, row_of};
 pub(crate) use events::{strangers, write_envelope};
+pub(crate) use guard::Trusted;
 pub(crate) use presence::update as presence_update;
 pub(crate) use search::find_messages;
 
@@ -47,14 +48,14 @@ use utoipa_axum::routes;
 use utoipa_swagger_ui::SwaggerUi;
 
 use crate::error::{ApiError, Code};
-use crate::mcp::{self, Mcp};
+use crate::gate::Gate;
+use crate::mcp;
 use crate::meters::{Gauges, Meters};
 use crate::rates::{Limits, Rates};
 use crate::sse::frames::Frames;
 use crate::tls::Tls;
 use crate::ui;
 use crate::wire::{Bell, DeltaSignal, Envelope, ErrorBody, PresenceAccepted, PresenceUpdate, ProgressSignal, TurnEvent};
-use guard::Trusted;
 
 /// Where a server listens when nobody says otherwise.
 const DEFAULT_PORT: u16 = 5111;
@@ -133,20 +134,17 @@ pub(crate) struct App {
 
 /// Everything that HTTP serves.
 pub fn router(hall: Hall, options: &HttpOptions) -> Router {
-    router_until(hall, options, Arc::default(), watch::channel(false).1)
+    router_until(&Gate::new(hall, options.clone()), watch::channel(false).1)
 }
 
-pub(crate) fn router_until(hall: Hall, options: &HttpOptions, meters: Arc<Meters>, closing: watch::Receiver<bool>) -> Router {
+pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Router {
+    let (hall, options, meters) = (gate.hall().clone(), gate.options(), gate.meters().clone());
     let (routes, api) = api_router().split_for_parts();
     let cookie = access::cookie_name(options.bound.port());
     let api = completed(api, &cookie);
     let known = middleware::from_fn_with_state(query::Known::of(&api), query::check);
-    let trusted = Trusted::of(options);
-    let mcp = Mcp::new(hall.clone(), trusted.hosts(), trusted.origins());
-    let access = Arc::new(Access::new(hall.clone(), options.mode, options.startup.as_ref()));
-    let of_sessions = access.clone();
     let app = App {
-        access,
+        access: gate.access().clone(),
         cookie: cookie.into(),
         tokens_made: Arc::default(),
         hall,
@@ -154,7 +152,7 @@ pub(crate) fn router_until(hall: Hall, options: &HttpOptions, meters: Arc<Meters
         frames: Arc::default(),
         presences: Arc::default(),
         meters: meters.clone(),
-        rates: Rates::new(options.mode, options.limits.clone()),
+        rates: gate.rates().clone(),
         gauges: options.gauges.clone(),
         closing,
     };
@@ -169,10 +167,9 @@ pub(crate) fn router_until(hall: Hall, options: &HttpOptions, meters: Arc<Meters
         .route("/s/{session}", get(ui::page))
         .fallback(|| async { ApiError::plain(Code::NotFound) })
         .method_not_allowed_fallback(|| async { ApiError::plain(Code::MethodNotAllowed) })
-        .layer(Extension(Arc::new(mcp)))
+        .layer(Extension(gate.clone()))
         .with_state(app);
-    let session_user = Arc::new(move |token: &str| of_sessions.user_of_session(token));
-    observe::watch(guard::stand_before(router, trusted, session_user), meters)
+    observe::watch(guard::stand_before(router, gate.clone()), meters)
 }
 
 /// The description of everything that HTTP serves, at the port that nobody changed.

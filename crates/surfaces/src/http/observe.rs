@@ -30,7 +30,7 @@ async fn observe(State(meters): State<Arc<Meters>>, request: Request, next: Next
 }
 
 /// Clients can make methods up; those are all the same to us.
-fn method_word(method: &Method) -> &'static str {
+pub(super) fn method_word(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
         "HEAD" => "HEAD",

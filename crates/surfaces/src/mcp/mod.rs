@@ -44,6 +44,7 @@ use serde_json::{Map, Value, json};
 
 use self::tools::Tool;
 use crate::error::{ApiError, ApiResult, Code, Refused};
+use crate::gate::Gate;
 use crate::http::{Place, Route, over_session, row_of};
 use crate::json;
 use crate::request::{BODY_BYTES_MAX, caller, rates, whole};
@@ -90,7 +91,7 @@ fn with_port(origin: &str) -> String {
 /// says who it is with `Authorization: Bearer <the token of its environment>`.
 #[utoipa::path(post, path = "/mcp", operation_id = "call_mcp", tag = "mcp", request_body = McpMessage,
     responses((status = 200, body = Object), (status = "4XX", body = ErrorBody)))]
-pub async fn serve(Extension(mcp): Extension<Arc<Mcp>>, request: Request) -> ApiResult<Response> {
+pub async fn serve(Extension(gate): Extension<Gate>, request: Request) -> ApiResult<Response> {
     let (parts, body) = request.into_parts();
     let bytes = whole(&parts.headers, body).await?;
     // Read strictly first: what two programs would read differently is not passed on.
@@ -98,7 +99,7 @@ pub async fn serve(Extension(mcp): Extension<Arc<Mcp>>, request: Request) -> Api
     let mut request = Request::from_parts(parts, Body::from(bytes));
     let denied = Denial::default();
     request.extensions_mut().insert(denied.clone());
-    let mut answer = mcp.0.handle(request).await.map(Body::new);
+    let mut answer = gate.said().mcp.0.handle(request).await.map(Body::new);
     if let Some(refused) = denied.0.get() {
         answer.extensions_mut().insert(refused.clone());
     }

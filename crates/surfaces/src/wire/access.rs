@@ -218,7 +218,7 @@ pub struct AuditRow {
     pub number: u64,
     /// When.
     pub at: String,
-    /// `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted` or `denied`.
+    /// `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`, `budget_raised` or `denied`.
     pub deed: String,
     /// Who, where that is proven.
     pub by: Option<String>,

@@ -424,3 +424,48 @@ async fn a_key_is_its_senders_own() {
     }
     assert_eq!(ids.len(), 2, "one for each of them, and the same again for who asks again");
 }
+
+#[tokio::test]
+async fn no_agent_comes_to_be_called_like_a_person_or_the_server_and_one_that_is_keeps_its_name() {
+    for mode in [Mode::Local, Mode::Token] {
+        let server = Server::start_in(mode).await;
+        let thread = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"].as_str().unwrap().to_owned();
+        let invitations = format!("/threads/{thread}/invitations");
+        for name in ["admin", "Operator", "root", "moothall", "0perator", "M00thall", "server", "you", "null"] {
+            for path in ["/tokens", &invitations] {
+                let (status, refused) = server.as_operator(Method::POST, path, json!({"principal": name, "kind": "agent"})).await;
+                assert_eq!((status, &refused["error"]["code"]), (422, &json!("invalid_participant")), "{path} {name}: {refused}");
+            }
+        }
+        assert_eq!(server.as_operator(Method::POST, "/tokens", json!({"principal": "user", "kind": "agent"})).await.0, 422);
+        for name in ["a11", "adminer-bot", "admin-2", "rooter", "Ian"] {
+            token(&server, json!({"principal": name, "kind": "agent"})).await;
+        }
+        token(&server, json!({"principal": "admin", "kind": "human"})).await;
+
+        // Known from before there was a rule.
+        let (secret, now) = (Secret::fresh(TokenKind::Agent).unwrap(), SystemClock.now());
+        let (principal, until) = (Principal { id: "operator".into(), kind: Kind::Agent }, now + Millis::from_secs(60));
+        let old = Token {
+            id: TokenId::fresh().unwrap(),
+            kind: TokenKind::Agent,
+            hash: secret.hash(),
+            principal: principal.clone(),
+            scopes: Scopes::ALL,
+            reach: Reach::All,
+            label: String::new(),
+            parent: None,
+            created_at: now,
+            expires_at: until,
+            last_used_at: None,
+            revoked_at: None,
+        };
+        let entry = AuditEntry { at: now, deed: Deed::TokenCreated, by: None, token: None, about: None, detail: String::new() };
+        server.log.add_token(&old, &entry).await.unwrap();
+        let (_, again) = token(&server, json!({"principal": "operator", "kind": "agent"})).await;
+        for credential in [secret.reveal(), &again] {
+            let me = server.with(credential, Method::GET, "/session", json!(null)).await;
+            assert_eq!((me.0, &me.1["principal"]["id"]), (200, &json!("operator")), "{}", me.1);
+        }
+    }
+}

@@ -308,8 +308,8 @@ async fn agents_are_listed() {
     let server = Server::start().await;
     let (_, list) = server.get("/agents").await;
     let clients: Vec<_> = list["agents"].as_array().unwrap().iter().map(|agent| agent["client"].as_str().unwrap()).collect();
-    assert_eq!(clients, ["broken", "careful", "echo", "ping", "pong", "quiet", "stuck", "teller"]);
-    assert_eq!((&list["agents"][2]["runtime"], &list["agents"][2]["timeout_seconds"]), (&json!("script"), &json!(30.0)));
+    assert_eq!(clients, ["broken", "careful", "demo", "echo", "ping", "pong", "quiet", "stuck", "teller"]);
+    assert_eq!((&list["agents"][3]["runtime"], &list["agents"][3]["timeout_seconds"]), (&json!("script"), &json!(30.0)));
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use moothall_engine::access::Mode;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::server::Server;
+use crate::server::{Server, answer, soon};
 
 const MODES: [Mode; 2] = [Mode::Local, Mode::Token];
 
@@ -208,4 +208,63 @@ async fn names_that_deceive_are_refused_and_harmless_ones_are_not() {
     }
     let (_, made) = server.post("/threads", json!({"name": "a\u{202e}gnp.exe"})).await;
     assert_eq!(made["name"], "agnp.exe");
+}
+
+/// Invites a client over MCP: the code of what it is refused for, or nothing.
+async fn invited_by_tool(server: &Server, credential: Option<&str>, thread: &str, client: &str) -> String {
+    let arguments = json!({"thread": thread, "client": client, "participant": "dot", "from": "desk"});
+    let arguments = match credential {
+        Some(_) => json!({"thread": thread, "client": client, "participant": "dot"}),
+        None => arguments,
+    };
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "invite", "arguments": arguments}});
+    let request = server.client.post(server.url("/mcp")).header("accept", "application/json, text/event-stream").json(&call);
+    let request = credential.into_iter().fold(request, reqwest::RequestBuilder::bearer_auth);
+    let (_, said) = answer(soon(request.send()).await.unwrap()).await;
+    let code = said["result"]["structuredContent"]["error"]["code"].as_str().or(said["error"]["code"].as_str());
+    code.unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn a_client_that_is_started_with_its_first_turn_is_a_persons_to_invite() {
+    for mode in MODES {
+        let (server, stage) = Server::with_terminals_in(mode).await;
+        let thread = thread(&server, json!("mention_only")).await;
+        server.session("inside").await;
+        let scopes = json!(["threads:read", "threads:write", "participants:invite", "agents:run", "sessions:drive"]);
+        let robot = token(&server, json!({"principal": "robot", "kind": "agent", "scopes": scopes})).await;
+        let session = stage.token("inside");
+        let home = server.as_operator(Method::GET, "/sessions/inside", Value::Null).await.1["id"].as_str().unwrap().to_owned();
+        let started = stage.count();
+        let wish = || invited("dot", json!({"client": "demo", "model": "m"}));
+        for (credential, thread) in [(None, &thread), (Some(&*robot), &thread), (Some(&*session), &home)] {
+            let nobody = if mode == Mode::Token { (401, "unauthenticated".to_owned()) } else { refused("forbidden") };
+            let expected = if credential.is_none() { nobody } else { refused("forbidden") };
+            let from = if credential.is_none() { "user" } else { "" };
+            let body = match from {
+                "" => json!({"type": "control", "content": wish()}),
+                from => json!({"type": "control", "from": from, "content": wish()}),
+            };
+            let path = format!("/threads/{thread}/events");
+            let (status, answered) = match credential {
+                Some(credential) => server.with(credential, Method::POST, &path, body).await,
+                None => server.post(&path, body).await,
+            };
+            let code = answered["error"]["code"].as_str().unwrap_or_default().to_owned();
+            assert_eq!((status, code), expected, "{mode:?} over HTTP: {answered}");
+            assert_eq!(invited_by_tool(&server, credential, thread, "demo").await, expected.1, "{mode:?} over MCP");
+        }
+        assert_eq!(stage.count(), started, "nothing was started for anybody who was refused");
+
+        let ann = token(&server, json!({"principal": "ann", "scopes": scopes})).await;
+        // Through a tool a program speaks, whoever's credential it shows.
+        assert_eq!(invited_by_tool(&server, Some(&ann), &thread, "demo").await, "wrong_speaker");
+        let path = format!("/threads/{thread}/events");
+        let (status, made) = server.with(&ann, Method::POST, &path, json!({"type": "control", "content": wish()})).await;
+        assert_eq!(status, 200, "{made}");
+        let said = json!({"content": "@dot are you there?"});
+        assert_eq!(server.with(&ann, Method::POST, &path, said).await.0, 200);
+        soon(stage.taken(0)).await;
+        assert_eq!(stage.count(), started + 1, "its first turn started it");
+    }
 }

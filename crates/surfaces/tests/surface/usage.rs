@@ -60,6 +60,14 @@ async fn a_budget_is_raised_by_whoever_proves_that_they_may() {
     assert!(matches!(server.unproven(Method::POST, "/budgets/raise", raise.clone()).await.0, 401 | 403));
     let (status, raised) = server.as_operator(Method::POST, "/budgets/raise", raise).await;
     assert_eq!((status, &raised["budgets"][0]["limit"]), (200, &json!(2100)), "{raised}");
+    let recorded = async || {
+        let rows = server.as_operator(Method::GET, "/audit", json!(null)).await.1["rows"].clone();
+        let raised = |row: &&serde_json::Value| row["deed"] == "budget_raised";
+        let said = |row: &serde_json::Value| (row["by"].as_str().unwrap().to_owned(), row["detail"].as_str().unwrap().to_owned());
+        rows.as_array().unwrap().iter().filter(raised).map(said).collect::<Vec<_>>()
+    };
+    let rows = recorded().await;
+    assert!(matches!(&rows[..], [(by, what)] if by == "user" && what.starts_with("the hall: 100 more turns an hour")), "{rows:?}");
     for (body, code) in [
         (json!({"budget": "hall", "cost": 5.0}), "no_budget"),
         (json!({"budget": "hall"}), "invalid_raise"),
@@ -70,6 +78,7 @@ async fn a_budget_is_raised_by_whoever_proves_that_they_may() {
         let (_, answer) = server.as_operator(Method::POST, "/budgets/raise", body).await;
         assert_eq!(answer["error"]["code"], code, "{answer}");
     }
+    assert_eq!(recorded().await.len(), 1, "what was not raised is not recorded as raised");
     let event = json!({"type": "control", "from": "user", "content": {"budget": {"turns": 5}}});
     let path = format!("/threads/{thread}/events");
     assert!(matches!(server.unproven(Method::POST, &path, event.clone()).await.0, 401 | 403));

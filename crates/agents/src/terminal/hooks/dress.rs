@@ -277,6 +277,7 @@ mod tests {
             client: "codex".into(),
             args: Vec::new(),
             cwd: folder.path().into(),
+            exact: false,
             env: BTreeMap::new(),
             run_as: None,
         };

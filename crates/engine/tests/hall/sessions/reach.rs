@@ -1,9 +1,9 @@
 //! What the program of a session reaches and may do, over restarts of the server.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_engine::access::{Access, Caller, Mode, Over};
-use moothall_engine::sessions::FirstWords;
+use moothall_engine::sessions::{ClientRights, FirstWords, SessionsConfig};
 use moothall_kernel::command::{Command, Control};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::PermissionId;
@@ -114,4 +114,35 @@ async fn what_a_person_refused_is_not_started_and_the_asker_hears_it() {
     let told = room.takes(&asker, 1).await;
     assert!(told.starts_with("moothall:\n\nclaude asked to start claude in /. user refused it."), "{told}");
     assert_eq!(room.sessions().list(true).len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_operator_says_of_sessions_can_be_said_anew_while_they_live() {
+    let room = Room::new().await;
+    let (own, folder) = (room.start().await, tempfile::tempdir().unwrap());
+    let foreign = begin(&room, Actor::human("user")).await;
+    let alone = || {
+        let (client, cwd) = ("claude".into(), folder.path().to_owned());
+        NewSession { client, cwd, args: Vec::new(), name: None, by: Actor::named("claude"), session: Some(own.clone()) }
+    };
+    let say = |config: SessionsConfig, rights: ClientRights| room.sessions().replace(config, BTreeMap::from([("claude".into(), rights)]));
+    assert_eq!(room.sessions().starts_alone(&alone()), None);
+    let config = SessionsConfig { folders: vec![folder.path().to_owned()], ..SessionsConfig::default() };
+    let rights = ClientRights { reaches_all: true, startable_by_agents: true };
+    say(config.clone(), rights);
+    assert!(room.sessions().starts_alone(&alone()).is_some());
+
+    let asks = caller(&room, &own).await;
+    assert!(asks.reach.includes(&foreign));
+    let open = Access::new(room.hall.clone(), Mode::Token, None).listen();
+    let cut = tokio::spawn(open.lost(asks.clone(), room.hall.now()));
+    let late = Access::new(room.hall.clone(), Mode::Token, None).listen();
+    say(SessionsConfig { most: 1, ..SessionsConfig::default() }, ClientRights::default());
+    // What is open on the strength of what it reached is cut, also where it was looked up before and opened after.
+    cut.await.unwrap();
+    late.lost(asks, room.hall.now()).await;
+    assert!(!caller(&room, &own).await.reach.includes(&foreign));
+    assert_eq!(room.sessions().starts_alone(&alone()), None);
+    let refused = room.sessions().start(alone()).await.unwrap_err().to_string();
+    assert!(refused.contains("1 sessions live") || refused.contains("and no more may"), "{refused}");
 }

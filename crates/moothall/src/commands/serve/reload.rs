@@ -7,28 +7,36 @@ use std::sync::Arc;
 
 use moothall_engine::hall::Hall;
 use moothall_engine::places::Places;
-use moothall_engine::sessions::SessionsConfig;
+use moothall_engine::registry::Registry;
+use moothall_surfaces::{Gate, Tls};
 
-use super::{registry, tell};
+use super::{hosts, registry, session_terms, tell};
 use crate::accounts;
 use crate::cli::Serve;
-use crate::config;
+use crate::config::{self, Config, Started};
+use crate::credential::Posted;
 use crate::fault::Fault;
 use crate::place::{Settled, settle};
-use crate::terminals::Host;
+use crate::reach::Reach;
+use crate::terminals::{Host, programs};
 
 /// A running server, as far as its configuration can be changed.
 pub(super) struct House<'a> {
     pub(super) args: &'a Serve,
     pub(super) hall: &'a Hall,
+    pub(super) gate: Gate,
     pub(super) host: Option<Host>,
     pub(super) address: SocketAddr,
+    pub(super) tls: Option<Tls>,
     pub(super) places: Arc<Places>,
+    pub(super) posted: Posted,
+    /// What waits for a restart goes on waiting, however often the configuration is read.
+    pub(super) started: Started,
 }
 
 impl House<'_> {
     /// Reads the configuration again. Gives what holds now.
-    pub(super) async fn reload(&self, before: Settled) -> Settled {
+    pub(super) async fn reload(&self, before: Config) -> Config {
         match self.take_over(&before).await {
             Ok(now) => now,
             Err(fault) => {
@@ -39,57 +47,70 @@ impl House<'_> {
         }
     }
 
-    async fn take_over(&self, before: &Settled) -> Result<Settled, Fault> {
-        let mut now = settle(&self.args.place, &config::environment())?;
-        let wanted = std::mem::replace(&mut now.config.sessions, before.config.sessions.clone());
-        accounts::must_be_possible(&now.config)?;
-        let agents = registry(&now.config, self.address, self.places.clone())?;
-        let (old, new) = (self.hall.registry(), &agents);
-        let names = |registry: &moothall_engine::registry::Registry| registry.iter().map(|spec| spec.client.clone()).collect();
-        let said = applied(before, &now, &names(&old), &names(new));
-        if let Some(host) = &self.host {
-            host.replace(&now.config)?;
-        }
-        self.hall.replace(agents, now.config.defaults.clone()).await;
-        now.config.warnings.iter().for_each(|warning| tell(self.args.log, &format!("warning: {warning}")));
+    async fn take_over(&self, before: &Config) -> Result<Config, Fault> {
+        let settled = settle(&self.args.place, &config::environment())?;
+        let now = &settled.config;
+        accounts::must_be_possible(now)?;
+        let agents = registry(now, self.address, self.places.clone())?;
+        let programs = programs(now)?;
+        let said = applied(before, now, &names(&self.hall.registry()), &names(&agents));
+        // From here on nothing is refused any more: all of it is taken over, or none.
+        self.host.iter().for_each(|host| host.replace(programs.clone()));
+        self.replace(now, agents).await;
+        now.warnings.iter().for_each(|warning| tell(self.args.log, &format!("warning: {warning}")));
         tell(self.args.log, &format!("The configuration was read again: {said}."));
-        let waiting = waiting(before, &now, &wanted);
+        self.say_what_waits(&settled);
+        Ok(settled.config)
+    }
+
+    async fn replace(&self, now: &Config, agents: Registry) {
+        self.places.resize(now.limits.programs());
+        self.hall.replace_budgets(&now.budgets);
+        if let Ok(sessions) = self.hall.sessions() {
+            let (config, clients) = session_terms(now);
+            sessions.replace(config, clients);
+        }
+        let reach = Reach::of(self.address, &now.server, self.tls.as_ref());
+        self.posted.reached_by(&reach.others);
+        self.gate.replace(hosts(&now.server, &reach), now.server.allowed_origins.clone(), now.limits.at_the_door());
+        self.hall.replace(agents, now.defaults.clone()).await;
+    }
+
+    fn say_what_waits(&self, now: &Settled) {
+        let waiting = self.started.waiting(now);
         if !waiting.is_empty() {
             tell(self.args.log, &format!("A restart is needed for what changed in {}.", waiting.join(", ")));
         }
-        // What waits for a restart goes on waiting, however often it is read.
-        Ok(Settled { bind: before.bind, data: before.data.clone(), mode: before.mode, tls: before.tls.clone(), ..now })
     }
 }
 
-/// What is otherwise from now on, for people.
-fn applied(before: &Settled, now: &Settled, old: &BTreeSet<String>, new: &BTreeSet<String>) -> String {
-    let changed = new.intersection(old).filter(|client| before.config.agents.get(*client) != now.config.agents.get(*client));
-    let lists: [(&str, Vec<&String>); 3] =
-        [("added", new.difference(old).collect()), ("changed", changed.collect()), ("removed", old.difference(new).collect())];
-    let agents = lists.into_iter().filter(|(_, clients)| !clients.is_empty()).map(|(what, clients)| {
-        let clients: Vec<&str> = clients.into_iter().map(String::as_str).collect();
-        format!("{what}: {}", clients.join(", "))
-    });
-    let defaults = (before.config.defaults != now.config.defaults).then(|| "other [defaults]".to_owned());
-    let all: Vec<String> = agents.chain(defaults).collect();
-    if all.is_empty() { "nothing in it is new".to_owned() } else { all.join("; ") }
+fn names(registry: &Registry) -> BTreeSet<String> {
+    registry.iter().map(|spec| spec.client.clone()).collect()
 }
 
-/// The parts that changed and cannot be taken over while the server runs.
-fn waiting(before: &Settled, now: &Settled, sessions: &SessionsConfig) -> Vec<&'static str> {
-    let (old, new) = (&before.config, &now.config);
+/// What is otherwise from now on, for people.
+fn applied(before: &Config, now: &Config, old: &BTreeSet<String>, new: &BTreeSet<String>) -> String {
+    let changed = new.intersection(old).filter(|client| before.agents.get(*client) != now.agents.get(*client));
+    let lists: [(&str, Vec<&str>); 4] = [
+        ("added: ", new.difference(old).map(String::as_str).collect()),
+        ("changed: ", changed.map(String::as_str).collect()),
+        ("removed: ", old.difference(new).map(String::as_str).collect()),
+        ("other ", other_parts(before, now)),
+    ];
+    let said: Vec<String> =
+        lists.into_iter().filter(|(_, those)| !those.is_empty()).map(|(what, those)| format!("{what}{}", those.join(", "))).collect();
+    if said.is_empty() { "nothing in it is new".to_owned() } else { said.join("; ") }
+}
+
+/// The parts beside the agents that changed and are taken over.
+fn other_parts(before: &Config, now: &Config) -> Vec<&'static str> {
     let parts = [
-        ("the address (bind)", before.bind != now.bind),
-        ("the data folder (data)", before.data != now.data),
-        ("mode", before.mode != now.mode),
-        ("[server.tls]", before.tls != now.tls),
-        ("other_users", old.server.other_users != new.server.other_users),
-        ("allowed_hosts", old.server.allowed_hosts != new.server.allowed_hosts),
-        ("allowed_origins", old.server.allowed_origins != new.server.allowed_origins),
-        ("[sessions]", old.sessions != *sessions),
-        ("[budgets]", old.budgets != new.budgets),
-        ("[limits]", old.limits != new.limits),
+        ("[defaults]", before.defaults != now.defaults),
+        ("[limits]", before.limits != now.limits),
+        ("[sessions]", before.sessions != now.sessions),
+        ("[budgets]", before.budgets != now.budgets),
+        ("allowed_hosts", before.server.allowed_hosts != now.server.allowed_hosts),
+        ("allowed_origins", before.server.allowed_origins != now.server.allowed_origins),
     ];
     parts.into_iter().filter_map(|(part, changed)| changed.then_some(part)).collect()
 }

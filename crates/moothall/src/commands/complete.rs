@@ -1,0 +1,213 @@
+//! `complete`: what a shell offers where a command takes the name of something that only the server knows. Whoever presses a key waits for it:
+//! so it is quick or says nothing, and it never complains.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, Command};
+use moothall_surfaces::wire::{AgentList, SessionList};
+
+use super::said;
+use crate::cli::{self, Complete, Global};
+use crate::client::Client;
+use crate::config;
+use crate::credential::Meant;
+use crate::fault::Fault;
+use crate::paint::Paper;
+use crate::threads;
+
+/// After so long nothing is offered.
+const WITHIN: Duration = Duration::from_millis(300);
+/// Most names that are offered.
+const OFFERED_MAX: usize = 200;
+/// What a conversation is called that was used last.
+const LAST: &str = "-";
+
+/// What a word can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Conversation,
+    Agent,
+    Session,
+}
+
+/// What has been typed: the word that is being typed is a name of this kind, asked of the server that these options name.
+#[derive(Debug, PartialEq, Eq)]
+struct Typed {
+    kind: Kind,
+    options: BTreeMap<String, String>,
+}
+
+/// Prints the names that fit, one a line.
+///
+/// # Errors
+/// Standard output is gone.
+pub async fn run(global: &Global, args: &Complete, paper: &Paper) -> Result<(), Fault> {
+    let Some((begun, before)) = args.words.split_last() else { return Ok(()) };
+    let begun = plain(begun);
+    let Some(typed) = typed(before) else { return Ok(()) };
+    let names = tokio::time::timeout(WITHIN, names(global, &typed)).await;
+    let Ok(Some(names)) = names else { return Ok(()) };
+    let fitting = names.iter().filter(|name| name.starts_with(&begun) && !name.is_empty() && !name.contains(char::is_control));
+    fitting.take(OFFERED_MAX).try_for_each(|name| paper.line(name))
+}
+
+/// What the next word is, after these. The program's own name and what stands before it, such as another command of a pipe, say nothing.
+fn typed(words: &[String]) -> Option<Typed> {
+    let own = words.iter().rposition(|word| word.rsplit('/').next() == Some("moothall")).map_or(0, |at| at + 1);
+    let mut program = cli::command();
+    program.build();
+    let (mut command, mut place, mut options) = (&program, 0, BTreeMap::new());
+    let mut words = words[own..].iter().map(|word| plain(word));
+    while let Some(word) = words.next() {
+        if word == "--" {
+            return None;
+        }
+        if let Some(option) = option(command, &word) {
+            match (word.split_once('='), takes_value(option)) {
+                (Some((_, value)), _) => drop(options.insert(option.get_id().to_string(), value.to_owned())),
+                (None, false) => {}
+                (None, true) => match words.next() {
+                    Some(value) => drop(options.insert(option.get_id().to_string(), value)),
+                    None => return Some(Typed { kind: kind_of(option)?, options }),
+                },
+            }
+        } else if let Some(inner) = command.find_subcommand(&word).filter(|_| place == 0) {
+            command = inner;
+        } else {
+            place += 1;
+        }
+    }
+    let last = command.get_positionals().last().filter(|last| last.get_num_args().is_some_and(|number| number.max_values() > 1));
+    let positional = command.get_positionals().nth(place).or(last)?;
+    Some(Typed { kind: kind_of(positional)?, options })
+}
+
+/// The option that a word is, with its value behind `=` or without.
+fn option<'a>(command: &'a Command, word: &str) -> Option<&'a Arg> {
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    let long = |arg: &&Arg| name.strip_prefix("--").is_some_and(|name| arg.get_long() == Some(name));
+    let short = |arg: &&Arg| arg.get_short().is_some_and(|short| name == format!("-{short}"));
+    command.get_arguments().find(|arg| long(arg) || short(arg))
+}
+
+fn takes_value(option: &Arg) -> bool {
+    matches!(option.get_action(), ArgAction::Set | ArgAction::Append)
+}
+
+/// What an argument takes; nothing where it is no name, or one of a few words that the shell knows already.
+fn kind_of(argument: &Arg) -> Option<Kind> {
+    if !argument.get_possible_values().is_empty() {
+        return None;
+    }
+    match argument.get_id().as_str() {
+        "thread" | "conversation" => Some(Kind::Conversation),
+        "client" | "with" | "agent" | "participant" => Some(Kind::Agent),
+        "session" | "members" => Some(Kind::Session),
+        _ => None,
+    }
+}
+
+/// A word as it is meant: shells hand it on as it was typed.
+fn plain(word: &str) -> String {
+    let mut meant = String::new();
+    let mut chars = word.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => meant.extend(chars.next()),
+            '"' | '\'' => {}
+            c => meant.push(c),
+        }
+    }
+    meant
+}
+
+async fn names(global: &Global, typed: &Typed) -> Option<Vec<String>> {
+    let told = |name: &str| typed.options.get(name).cloned();
+    let global = Global {
+        server: told("server").or_else(|| global.server.clone()),
+        profile: told("profile").or_else(|| global.profile.clone()),
+        token_file: told("token_file").map(PathBuf::from).or_else(|| global.token_file.clone()),
+        cacert: told("cacert").map(PathBuf::from).or_else(|| global.cacert.clone()),
+        ..global.clone()
+    };
+    let meant = Meant::find(&said(&global, None), &config::environment()).ok()?;
+    let client = Client::new(&meant.server, meant.cacert.as_deref()).ok()?.with(meant.credential);
+    match typed.kind {
+        Kind::Conversation => conversations(&client).await,
+        Kind::Agent => {
+            let agents: AgentList = client.get("/agents").await.ok()?;
+            Some(agents.agents.into_iter().map(|agent| agent.client).collect())
+        }
+        Kind::Session => {
+            let sessions: SessionList = client.get("/sessions").await.ok()?;
+            Some(sessions.sessions.into_iter().map(|session| session.name).collect())
+        }
+    }
+}
+
+/// By name where one is enough, by id where several are called the same.
+async fn conversations(client: &Client) -> Option<Vec<String>> {
+    let mut threads = threads::all(client).await.ok()?;
+    threads.sort_by(|a, b| b.updated_at.cmp(&a.updated_at));
+    let count = |name: &str| threads.iter().filter(|thread| thread.name == name).count();
+    let name = |thread: &moothall_surfaces::wire::ThreadEntry| match count(&thread.name) {
+        1 if !thread.name.starts_with('-') => thread.name.clone(),
+        _ => thread.id.clone(),
+    };
+    Some(std::iter::once(LAST.to_owned()).chain(threads.iter().map(name)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn kind(line: &str) -> Option<Kind> {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        typed(&words).map(|typed| typed.kind)
+    }
+
+    #[test]
+    fn the_place_of_a_word_says_what_it_is() {
+        use Kind::{Agent, Conversation, Session};
+        for (line, expected) in [
+            ("moothall say", Some(Conversation)),
+            ("moothall say Plan", None),
+            ("moothall --json say --to critic", Some(Conversation)),
+            ("moothall --server http://127.0.0.1:1 tail", Some(Conversation)),
+            ("/usr/bin/moothall why", Some(Conversation)),
+            ("git diff | moothall say", Some(Conversation)),
+            ("moothall budget --conversation", Some(Conversation)),
+            ("moothall token create critic --thread", Some(Conversation)),
+            ("moothall new Plan --with", Some(Agent)),
+            ("moothall invite Plan", Some(Agent)),
+            ("moothall run", Some(Agent)),
+            ("moothall end", Some(Session)),
+            ("moothall link ada", Some(Session)),
+            ("moothall link ada bob", Some(Session)),
+            ("moothall link list --session", Some(Session)),
+            ("moothall mcp install", None),
+            ("moothall token revoke", None),
+            ("moothall run claude --", None),
+            ("moothall", None),
+            ("moothall nonsense", None),
+        ] {
+            assert_eq!(kind(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_server_that_the_line_names_is_asked() {
+        let words = ["moothall", "--server=http://a", "say", "--token-file", "t"].map(str::to_owned);
+        let options = typed(&words).unwrap().options;
+        assert_eq!((options["server"].as_str(), options["token_file"].as_str()), ("http://a", "t"));
+    }
+
+    #[test]
+    fn words_are_meant_without_their_quotes() {
+        assert_eq!(plain(r#"Launch\ p"#), "Launch p");
+        assert_eq!(plain(r#""Launch p"#), "Launch p");
+    }
+}

@@ -1,0 +1,63 @@
+//! What a running server does not take over when its configuration is read again. `serve` and `config check` ask the same table.
+
+use crate::place::Settled;
+
+/// A key, or a section, that holds from the start of a server to its end.
+pub struct Lasting {
+    /// As `config show` names it; everything below a section is meant too.
+    pub key: &'static str,
+    value: fn(&Settled) -> String,
+}
+
+/// All of them. Everything else is taken over at once.
+pub const LASTING: [Lasting; 6] = [
+    Lasting { key: "server.bind", value: |settled| settled.bind.to_string() },
+    Lasting { key: "server.data", value: |settled| settled.data.display().to_string() },
+    Lasting { key: "server.mode", value: |settled| format!("{:?}", settled.mode) },
+    Lasting { key: "server.tls", value: |settled| format!("{:?}", settled.tls) },
+    Lasting { key: "server.other_users", value: |settled| settled.config.server.other_users.to_string() },
+    Lasting { key: "sessions.spool", value: |settled| format!("{:?}", settled.config.sessions.spool) },
+];
+
+/// What a server was started with, as far as it lasts.
+pub struct Started([String; LASTING.len()]);
+
+impl Started {
+    pub fn with(settled: &Settled) -> Self {
+        Self(LASTING.map(|lasting| (lasting.value)(settled)))
+    }
+
+    /// The keys that say something else now.
+    pub fn waiting(&self, now: &Settled) -> Vec<&'static str> {
+        let pairs = LASTING.iter().zip(&self.0);
+        pairs.filter(|(lasting, started)| (lasting.value)(now) != **started).map(|(lasting, _)| lasting.key).collect()
+    }
+}
+
+/// Whether a key, as `config show` names it, is taken over only by a restart.
+pub fn needs_restart(key: &str) -> bool {
+    LASTING.iter().any(|lasting| key.strip_prefix(lasting.key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_means_the_keys_below_it_and_no_others() {
+        for key in ["server.bind", "server.tls", "server.tls.cert"] {
+            assert!(needs_restart(key), "{key}");
+        }
+        for key in ["server", "server.binds", "server.allowed_hosts", "limits.sessions", "agents.server.bind"] {
+            assert!(!needs_restart(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn the_operators_manual_names_them_all() {
+        let manual = include_str!("../../../../docs/operations.md");
+        for Lasting { key, .. } in LASTING {
+            assert!(manual.contains(&format!("`{key}`")), "{key}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The way in to a hall: what it is reached by, and who may come in how often. What the operator says of it can be said anew while it is
+//! open.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use moothall_engine::access::Access;
+use moothall_engine::hall::Hall;
+
+use crate::http::{HttpOptions, Trusted};
+use crate::mcp::Mcp;
+use crate::meters::Meters;
+use crate::rates::{Limits, Rates};
+use crate::seats::Seats;
+
+/// The way in. All clones are one.
+#[derive(Clone)]
+pub struct Gate(Arc<Kept>);
+
+struct Kept {
+    hall: Hall,
+    options: HttpOptions,
+    access: Arc<Access>,
+    said: RwLock<Arc<Said>>,
+    rates: Rates,
+    seats: Arc<Seats>,
+    meters: Arc<Meters>,
+}
+
+/// What hangs on which hosts and origins are ours.
+pub(crate) struct Said {
+    pub(crate) trusted: Trusted,
+    pub(crate) mcp: Mcp,
+}
+
+impl Said {
+    fn of(hall: &Hall, options: &HttpOptions) -> Arc<Self> {
+        let trusted = Trusted::of(options);
+        let mcp = Mcp::new(hall.clone(), trusted.hosts(), trusted.origins());
+        Arc::new(Self { trusted, mcp })
+    }
+}
+
+impl Gate {
+    /// The way in to a hall.
+    pub fn new(hall: Hall, options: HttpOptions) -> Self {
+        let meters = Arc::<Meters>::default();
+        let said = RwLock::new(Said::of(&hall, &options));
+        let rates = Rates::new(options.mode, options.limits.clone());
+        let seats = Seats::new(options.connections_max, options.limits.connections_per_address, meters.clone());
+        let access = Arc::new(Access::new(hall.clone(), options.mode, options.startup.as_ref()));
+        Self(Arc::new(Kept { hall, options, access, said, rates, seats, meters }))
+    }
+
+    /// Other hosts, origins and limits, from the next request and the next connection on. What is open stays open, and whoever was slowed
+    /// down begins anew where the pace is another one.
+    pub fn replace(&self, hosts: Vec<String>, origins: Vec<String>, limits: Limits) {
+        let Kept { hall, options, said, rates, seats, .. } = &*self.0;
+        seats.replace(limits.connections_per_address);
+        rates.replace(limits);
+        let options = HttpOptions { hosts, origins, ..options.clone() };
+        *said.write().unwrap_or_else(PoisonError::into_inner) = Said::of(hall, &options);
+    }
+
+    /// What holds now.
+    pub(crate) fn said(&self) -> Arc<Said> {
+        self.0.said.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn hall(&self) -> &Hall {
+        &self.0.hall
+    }
+
+    /// How the server is reached, as it was said when it began.
+    pub(crate) fn options(&self) -> &HttpOptions {
+        &self.0.options
+    }
+
+    pub(crate) fn access(&self) -> &Arc<Access> {
+        &self.0.access
+    }
+
+    pub(crate) fn rates(&self) -> &Rates {
+        &self.0.rates
+    }
+
+    pub(crate) fn seats(&self) -> &Arc<Seats> {
+        &self.0.seats
+    }
+
+    pub(crate) fn meters(&self) -> &Arc<Meters> {
+        &self.0.meters
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use moothall_engine::MemoryLog;
+    use moothall_engine::hall::HallParts;
+    use moothall_engine::ports::SystemClock;
+    use moothall_kernel::policy::Policy;
+
+    /// A hall with nobody in it.
+    pub async fn hall() -> Hall {
+        let parts = HallParts {
+            log: Arc::new(MemoryLog::new()),
+            clock: Arc::new(SystemClock),
+            registry: Default::default(),
+            defaults: Policy::default(),
+            budgets: Default::default(),
+            owner: "test".into(),
+        };
+        Hall::open(parts).await.unwrap()
+    }
+}
