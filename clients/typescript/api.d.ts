@@ -860,7 +860,7 @@ export interface components {
             at: string;
             /** @description Who, where that is proven. */
             by?: string | null;
-            /** @description `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted` or `denied`. */
+            /** @description `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`, `budget_raised` or `denied`. */
             deed: string;
             /** @description In a few words. */
             detail: string;
