@@ -1,12 +1,9 @@
 //! Who is here: presences with their time to live, and open connections. Lost with the process, and meant to be.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use moothall_kernel::Conversation;
-use moothall_kernel::command::Facts;
 use moothall_kernel::ids::{ParticipantId, StreamId};
-use moothall_kernel::participant::{Participant, Runtime};
 use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
@@ -104,16 +101,12 @@ impl Attendance {
         }
     }
 
-    /// What a decision about this conversation may know.
-    pub(crate) fn facts(&self, state: &Conversation, now: Timestamp) -> Facts {
-        let remote: Vec<&Participant> = state.agents().filter(|p| p.facts.runtime == Runtime::Remote).collect();
-        if remote.is_empty() {
-            return Facts::default();
-        }
+    /// Who is connected or present in a stream.
+    pub(crate) fn reachable(&self, stream: &StreamId, now: Timestamp) -> BTreeSet<ParticipantId> {
         let streams = self.lock();
-        let attending = streams.get(state.stream());
-        let reachable = |p: &Participant| attending.is_some_and(|a| a.is_reachable(&p.id, now));
-        Facts { offline: remote.into_iter().filter(|p| !reachable(p)).map(|p| p.id.clone()).collect(), ..Facts::default() }
+        let Some(attending) = streams.get(stream) else { return BTreeSet::new() };
+        let known = attending.presences.keys().chain(attending.connections.keys());
+        known.filter(|id| attending.is_reachable(id, now)).cloned().collect()
     }
 }
 

@@ -15,8 +15,8 @@ use serde::Deserialize;
 use crate::access::{AuditEntry, Caller, Deed};
 use crate::hall::{Hall, HallError};
 use crate::inner::Inner;
-use crate::live;
 use crate::ports::{Ledger, LogError, UsageWanted, Used};
+use crate::stream::load::charges_up_to;
 
 /// A decision cannot spend so many turns. A purse with more than that left need not be known to it.
 const FAR: u64 = 512;
@@ -121,7 +121,7 @@ impl BudgetsConfig {
 }
 
 /// What was spent from all purses that do not belong to one conversation.
-pub(crate) struct Purses(Mutex<Book>);
+pub struct Purses(Mutex<Book>);
 
 struct Book {
     budgets: Budgets,
@@ -132,7 +132,8 @@ struct Book {
 }
 
 impl Purses {
-    pub(crate) fn new(config: &BudgetsConfig) -> Self {
+    /// Full purses.
+    pub fn new(config: &BudgetsConfig) -> Self {
         let budgets = Budgets { currency: config.currency.0.clone(), limits: config.limits(), standings: BTreeMap::new() };
         Self(Mutex::new(Book { told: Arc::new(budgets.clone()), budgets, today: Timestamp::default() }))
     }
@@ -153,12 +154,12 @@ impl Purses {
     }
 
     /// What a decision may know.
-    pub(crate) fn facts(&self) -> Arc<Budgets> {
+    pub fn facts(&self) -> Arc<Budgets> {
         self.book().told.clone()
     }
 
     /// Takes what was decided from the purses: all of it, or nothing where something is missing.
-    pub(crate) fn charge(&self, charges: &[Charge], now: Timestamp) -> bool {
+    pub fn charge(&self, charges: &[Charge], now: Timestamp) -> bool {
         if charges.is_empty() {
             return true;
         }
@@ -172,7 +173,7 @@ impl Purses {
     }
 
     /// Gives back what was decided and came to nothing.
-    pub(crate) fn give_back(&self, charges: &[Charge], now: Timestamp) {
+    pub fn give_back(&self, charges: &[Charge], now: Timestamp) {
         let mut book = self.book();
         for charge in charges {
             for purse in charge.purses() {
@@ -265,7 +266,7 @@ impl Inner {
     }
 
     async fn count_stream(&self, ledger: &dyn Ledger, stream: &StreamId, through: Seq) -> Result<(), LogError> {
-        let charges = live::charges_up_to(&*self.log, stream, through).await.unwrap_or_else(|error| {
+        let charges = charges_up_to(&*self.log, stream, through).await.unwrap_or_else(|error| {
             tracing::warn!(%stream, %error, "what its turns cost cannot be counted");
             Vec::new()
         });

@@ -7,9 +7,9 @@ use moothall_kernel::participant::Runtime;
 use moothall_kernel::state::Turn;
 use moothall_kernel::time::Timestamp;
 
-use crate::brief::{Brief, Tail, brief};
 use crate::hall::{Hall, HallError};
 use crate::ports::EventLog;
+use crate::stream::brief::{Brief, Tail, brief};
 
 /// An open turn, and what its participant is to read before it answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Hall {
 
 async fn composed(state: &Conversation, turn: &Turn, log: &dyn EventLog, tail: &mut Tail) -> Result<Option<Context>, HallError> {
     let Some(participant) = state.participant(&turn.participant) else { return Ok(None) };
-    let job = brief(Brief { state, turn, participant, log }, tail).await?;
+    let job = brief(Brief { state, turn, participant }, log, tail).await?;
     Ok(Some(Context {
         turn: turn.no,
         participant: turn.participant.clone(),

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::AbortHandle;
 
-use crate::mail::{Notice, Request};
+use crate::stream::mail::{Notice, Request};
 use crate::updates::Updates;
 
 /// Requests that may wait for one stream; more are refused as overload.

@@ -5,7 +5,7 @@ use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{EventId, Seq, StreamId};
 
 use crate::hall::{Answer, Hall, HallError, Idempotency};
-use crate::settle::{IDEM, claim_key, replay};
+use crate::stream::idempotency::{IDEM, claim_key, replay};
 
 impl Hall {
     /// Erases the words of an event, in a person's name. What was kept and published by it is erased too. The answer has no event
@@ -45,7 +45,7 @@ impl Hall {
     async fn earlier(&self, idempotency: Option<&Idempotency>) -> Result<Option<Answer>, HallError> {
         let Some(idempotency) = idempotency else { return Ok(None) };
         match self.inner.log.claim(IDEM, &claim_key(idempotency), self.now()).await? {
-            Some(claim) => replay(&self.inner, &claim, idempotency).await.map(Some),
+            Some(claim) => replay(&*self.inner.log, &claim, idempotency).await.map(Some),
             None => Ok(None),
         }
     }

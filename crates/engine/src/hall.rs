@@ -18,11 +18,11 @@ use tokio::task::JoinHandle;
 use crate::budgets::BudgetsConfig;
 use crate::crash;
 use crate::inner::{Inner, stopped};
-use crate::mail::Request;
 use crate::ports::{Clock, EventLog, ListFilter, ListPage, Listed, Page};
 use crate::presence::Presence;
 use crate::registry::Registry;
 use crate::sessions::{SessionError, SessionParts, Sessions};
+use crate::stream::mail::Request;
 pub use crate::updates::Listener;
 use crate::wakes;
 

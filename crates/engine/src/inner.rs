@@ -15,20 +15,21 @@ use uuid::Uuid;
 
 use crate::agent::{Report, TurnKey};
 use crate::attendance::Attendance;
-use crate::brief::read_span;
 use crate::budgets::Purses;
 use crate::crash;
 use crate::directory::{Directory, Seat, Sent};
 use crate::hall::{Answer, Bell, HallError, Idempotency, Signal};
-use crate::live::{self, Begin};
-use crate::mail::{Notice, Request, Submitted, Wanted};
 use crate::meters::Meters;
 use crate::once::Turnstiles;
 use crate::ports::{Clock, EventLog, Listed, LogError, Page};
 use crate::presence::Presence;
 use crate::registry::Standing;
 use crate::sessions::{SessionParts, Sessions};
-use crate::settle::{IDEM, claim_key, replay};
+use crate::stream::batch::offline;
+use crate::stream::brief::read_span;
+use crate::stream::idempotency::{IDEM, claim_key, replay};
+use crate::stream::mail::{Notice, Request, Submitted};
+use crate::stream::{Begin, Wanted, shell};
 
 /// Events read from the log at once, when all are wanted.
 /// Doorbells a listener may lag behind.
@@ -96,7 +97,8 @@ impl Inner {
 
     /// What a decision about a conversation may know.
     pub(crate) fn facts(&self, state: &Conversation, now: Timestamp) -> Facts {
-        Facts { budgets: self.purses.facts(), ..self.attendance.facts(state, now) }
+        let offline = offline(state, &self.attendance.reachable(state.stream(), now));
+        Facts { offline, budgets: self.purses.facts(), ..Facts::default() }
     }
 
     /// A stream's row, or [`HallError::NotFound`].
@@ -115,7 +117,7 @@ impl Inner {
         if let Some(idempotency) = &idempotency {
             let earlier = self.log.claim(IDEM, &claim_key(idempotency), self.now()).await?;
             if let Some(claim) = earlier {
-                return replay(self, &claim, idempotency).await;
+                return replay(&*self.log, &claim, idempotency).await;
             }
         }
         let stream = fresh_id(self.now());
@@ -175,7 +177,7 @@ impl Inner {
             Sent::Absent(request) => request,
         };
         self.find(stream).await?;
-        self.seat(stream, request, Begin::Existing)
+        self.seat(stream, request, Begin::Existing(self.opened_at))
     }
 
     /// Makes a stream live without looking whether it exists.
@@ -187,7 +189,7 @@ impl Inner {
     }
 
     fn start(self: &Arc<Self>, stream: &StreamId, seat: Seat, begin: Begin) -> tokio::task::AbortHandle {
-        self.runtime.spawn(live::run(self.clone(), stream.clone(), seat, begin)).abort_handle()
+        self.runtime.spawn(shell::run(self.clone(), stream.clone(), seat, begin)).abort_handle()
     }
 
     /// Runs something beside the conversations; it ends with the process.
@@ -199,7 +201,7 @@ impl Inner {
     pub(crate) fn notify(self: &Arc<Self>, stream: &StreamId, notice: Box<Notice>) {
         let Sent::Absent(notice) = self.directory.notify(stream, notice) else { return };
         if matches!(*notice, Notice::Report(_, Report::Finished { .. })) {
-            self.directory.seat_notice(stream, notice, |seat| self.start(stream, seat, Begin::Existing));
+            self.directory.seat_notice(stream, notice, |seat| self.start(stream, seat, Begin::Existing(self.opened_at)));
         }
     }
 

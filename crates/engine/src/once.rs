@@ -12,7 +12,7 @@ use tokio::sync::Mutex as Turnstile;
 
 use crate::hall::{Hall, HallError, Idempotency};
 use crate::inner::Inner;
-use crate::settle::claim_key;
+use crate::stream::idempotency::claim_key;
 
 /// The claims that hold whole answers.
 pub(crate) const ANSWERED: &str = "answered";

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use moothall_kernel::participant::{AgentFacts, Profile};
+use moothall_kernel::participant::{AgentFacts, OnLost, Participant, Profile, Runtime};
 use moothall_kernel::policy::Policy;
 
 use crate::agent::Agent;
@@ -40,6 +40,48 @@ pub struct Registry {
     places: Option<Arc<Places>>,
 }
 
+/// What a stream's host has to know of whatever runs a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hand {
+    /// A turn that waits for it is briefed again when it gets another cause.
+    pub waits: bool,
+    /// What to do when a restart lost a running turn.
+    pub on_lost: OnLost,
+}
+
+impl Hand {
+    /// That of sessions in terminals.
+    pub const TERMINAL: Hand = Hand { waits: true, on_lost: OnLost::Fail };
+}
+
+/// The agents as facts, without what runs them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Roster(BTreeMap<String, (AgentFacts, bool)>);
+
+impl Roster {
+    /// Notes a client: what the kernel may know about it, and whether turns that wait for it are briefed again.
+    pub fn insert(&mut self, client: String, facts: AgentFacts, waits: bool) {
+        self.0.insert(client, (facts, waits));
+    }
+
+    /// What the kernel may know about a client; an unknown one is external. (Rulings 4 and 5.)
+    pub fn facts(&self, client: &str) -> AgentFacts {
+        self.0.get(client).map_or_else(AgentFacts::external, |(facts, _)| facts.clone())
+    }
+
+    /// What runs a participant here; nothing when it runs elsewhere and comes by itself. (Ruling 5.)
+    pub fn hand(&self, participant: &Participant) -> Option<Hand> {
+        match participant.facts.runtime {
+            Runtime::Terminal => Some(Hand::TERMINAL),
+            Runtime::Remote => None,
+            Runtime::Script | Runtime::Command | Runtime::Llm => {
+                let (facts, waits) = self.0.get(participant.profile.client.as_deref()?)?;
+                Some(Hand { waits: *waits, on_lost: facts.on_lost })
+            }
+        }
+    }
+}
+
 impl Registry {
     /// Lets only so many programs run at once, of all entries together, those that come later too.
     pub fn share(&mut self, places: Arc<Places>) {
@@ -72,27 +114,57 @@ impl Registry {
     pub fn facts(&self, client: &str) -> AgentFacts {
         self.get(client).map_or_else(AgentFacts::external, AgentSpec::facts)
     }
+
+    /// All of them, as facts.
+    pub fn roster(&self) -> Roster {
+        Roster(self.specs.iter().map(|(client, spec)| (client.clone(), (spec.facts(), spec.agent.waits()))).collect())
+    }
 }
 
 /// What the operator says now: it can be replaced while conversations go on.
-pub(crate) struct Standing(RwLock<(Arc<Registry>, Arc<Policy>)>);
+pub(crate) struct Standing(RwLock<Said>);
+
+/// What is said at one time.
+struct Said {
+    agents: Agents,
+    defaults: Arc<Policy>,
+}
+
+/// The agents at one time, and the same as facts.
+#[derive(Clone)]
+pub(crate) struct Agents {
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) roster: Arc<Roster>,
+}
+
+impl Said {
+    fn new(registry: Registry, defaults: Policy) -> Self {
+        let roster = Arc::new(registry.roster());
+        Self { agents: Agents { registry: Arc::new(registry), roster }, defaults: Arc::new(defaults) }
+    }
+}
 
 impl Standing {
     pub(crate) fn new(registry: Registry, defaults: Policy) -> Self {
-        Self(RwLock::new((Arc::new(registry), Arc::new(defaults))))
+        Self(RwLock::new(Said::new(registry, defaults)))
     }
 
     pub(crate) fn replace(&self, registry: Registry, defaults: Policy) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = (Arc::new(registry), Arc::new(defaults));
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Said::new(registry, defaults);
     }
 
     /// The agents.
     pub(crate) fn registry(&self) -> Arc<Registry> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).0.clone()
+        self.agents().registry
+    }
+
+    /// The agents, and the same as facts.
+    pub(crate) fn agents(&self) -> Agents {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).agents.clone()
     }
 
     /// Settings of conversations that do not say otherwise.
     pub(crate) fn defaults(&self) -> Arc<Policy> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).1.clone()
+        self.0.read().unwrap_or_else(PoisonError::into_inner).defaults.clone()
     }
 }

@@ -7,8 +7,8 @@ use moothall_kernel::time::{Millis, Timestamp};
 use tokio::time::sleep;
 
 use crate::inner::Inner;
-use crate::mail::Request;
 use crate::ports::LogError;
+use crate::stream::mail::Request;
 
 /// Looks again at least so often: a stream's wake can appear without anybody telling.
 const LOOK_MAX: Millis = Millis::from_secs(60);

@@ -6,6 +6,7 @@ use crate::command::{Actor, Command, Facts, Refusal, Rejection};
 use crate::event::{Cause, Event, Guard, Outcome, Recorded, TurnKind};
 use crate::ids::{ParticipantId, Seq};
 use crate::names;
+use crate::planted::{self, Bug};
 use crate::state::Conversation;
 use crate::text;
 use crate::time::{Millis, Timestamp};
@@ -52,7 +53,7 @@ pub struct Unkept {
 impl Conversation {
     /// Decides about a command. The events are already applied to `self` when they are returned.
     pub fn decide(&mut self, now: Timestamp, command: Command, facts: &Facts) -> Decision {
-        let now = now.max(self.last_ts);
+        let now = if planted::has(Bug::TimeGoesBackwards) { now } else { now.max(self.last_ts) };
         let mut decider = Decider { state: self, now, facts, out: Vec::new(), charges: Vec::new(), unkept: None };
         let outcome = decider.decide(command).map(|()| decider.settle());
         let Decider { state, out: events, charges, unkept, .. } = decider;
@@ -156,7 +157,7 @@ impl Decider<'_> {
 
     /// Lets an event happen and remembers it for the log. Returns what later events call it.
     pub(crate) fn emit(&mut self, event: Event) -> Cause {
-        let first = self.state.head == Seq(0);
+        let first = self.state.head == Seq(0) || planted::has(Bug::TimeGoesBackwards);
         let ts = if first { self.now } else { self.now.max(self.state.last_ts + Millis(1)) };
         let recorded = Recorded { seq: self.state.head.next(), ts, event };
         self.charges.extend(self.state.charge_of(ts, &recorded.event));

@@ -35,5 +35,6 @@ mod frames;
 pub mod compose;
 pub mod preview;
 pub mod slash;
+pub mod planted;
 
 pub use state::Conversation;

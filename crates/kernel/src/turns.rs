@@ -6,6 +6,7 @@ use crate::event::{Cause, Event, Fault, Outcome, Posted, To, TurnKind, Usage, Wh
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Participant, Runtime};
 use crate::permission::{Question, Settled, Settlement, Withdrawn, choose};
+use crate::planted::{self, Bug};
 use crate::policy::PolicyName;
 use crate::state::Turn;
 use crate::text;
@@ -78,7 +79,8 @@ impl Decider<'_> {
 
     fn start(&mut self, no: TurnNo, through: Seq) {
         let Some(turn) = self.state.turn(no) else { return };
-        let from_seq = self.state.participant(&turn.participant).map_or(Seq(0), |p| p.cursor);
+        let cursor = self.state.participant(&turn.participant).map_or(Seq(0), |p| p.cursor);
+        let from_seq = if planted::has(Bug::CauseCoveredTwice) { Seq(0) } else { cursor };
         let deadline = self.now + self.state.limit_of(turn);
         let attempt = turn.attempt;
         self.emit(Event::TurnStarted { turn: no, attempt, from_seq: from_seq.min(through), through_seq: through, deadline });

@@ -2,6 +2,7 @@
 
 use crate::event::{Audience, Event};
 use crate::ids::ParticipantId;
+use crate::planted::{self, Bug};
 
 /// Somebody who looks at a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,6 +17,9 @@ pub enum Viewer {
 
 /// Whether this viewer may see this event. The one rule for every surface, channel, search, export and prompt.
 pub fn visible(event: &Event, viewer: &Viewer) -> bool {
+    if planted::has(Bug::AudienceLeak) && matches!((event, viewer), (Event::Kept { .. }, Viewer::Participant(_))) {
+        return true;
+    }
     match (event.audience(), viewer) {
         (_, Viewer::Operator) | (Audience::All, _) => true,
         (Audience::Only(set), Viewer::Participant(id)) => set.contains(id),

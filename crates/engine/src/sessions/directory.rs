@@ -22,7 +22,7 @@ use crate::crash;
 use crate::hall::{Bell, HallError, Idempotency};
 use crate::inner::Inner;
 use crate::ports::LogError;
-use crate::settle::{IDEM, claim_key};
+use crate::stream::idempotency::{IDEM, claim_key};
 
 /// The address kind of a participant that is a session.
 pub(crate) const ADDRESS: &str = "session";

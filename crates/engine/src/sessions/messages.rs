@@ -10,9 +10,9 @@ use super::words::is_session;
 use super::{
     Asker, Excerpt, Eyes, Line, Link, LinkState, Member, Message, NewLink, Sent, Session, SessionData, SessionError, SessionId, Sessions,
 };
-use crate::brief::read_span;
 use crate::hall::Idempotency;
 use crate::ports::LogError;
+use crate::stream::brief::read_span;
 
 /// Characters given when nothing else is asked for.
 const TAIL_CHARS: usize = 2_000;

@@ -1,6 +1,7 @@
 //! Programs that agents ask to start: the question that people are asked, and what is done once one of them allows it.
 
 use std::path::Path;
+use std::time::Duration;
 
 use moothall_kernel::command::{Actor, Command};
 use moothall_kernel::duties::Start;
@@ -13,10 +14,11 @@ use super::directory::session_of;
 use super::words::is_session;
 use super::{Asker, Message, NewSession, SessionError, Sessions, Status};
 use crate::hall::{HallError, Idempotency};
-use crate::live::RETRY_FULL;
 
 /// How long people have to answer. Nothing stands still meanwhile.
 const ASK_MAX: Millis = Millis::from_secs(24 * 3600);
+/// Pause before an outcome that could not be kept is told again.
+const RETRY: Duration = Duration::from_secs(1);
 /// Whose keys those of allowed starts are.
 const PRINCIPAL: &str = "moothall:start";
 
@@ -147,7 +149,7 @@ impl Sessions {
                 Err(error) => tracing::warn!(%stream, %permission, %error, "what came of a start is not kept yet"),
             }
             drop(hall);
-            tokio::time::sleep(RETRY_FULL).await;
+            tokio::time::sleep(RETRY).await;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a runtime is told about a turn: the prompt, the trigger, the transcript.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use moothall_kernel::Conversation;
 use moothall_kernel::compose::{HISTORY_SEQS_MAX, compose, said};
@@ -12,7 +12,6 @@ use moothall_kernel::state::Turn;
 use moothall_kernel::view::Viewer;
 
 use crate::agent::{Job, TurnKey};
-use crate::crash;
 use crate::ports::{EventLog, LogError, Page};
 
 /// Messages in a job's transcript.
@@ -25,7 +24,7 @@ const RANGE_SEQS_MAX: u64 = HISTORY_SEQS_MAX;
 const TAIL_LEN: usize = 256;
 
 /// The newest events of a stream, as many as its turns look back: what one turn has read, the next one does not read again.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tail {
     events: VecDeque<Recorded>,
     /// The longest way back that a turn has asked for.
@@ -61,17 +60,6 @@ impl Tail {
         let (from, to) = (at(after)?, at(through)?);
         self.events.make_contiguous().get(from..to)
     }
-
-    /// The same, read from the log where it has to be.
-    async fn fetch(&mut self, of: &Brief<'_>, after: Seq, through: Seq) -> Result<&[Recorded], LogError> {
-        let count = usize::try_from(through.0 - after.0).unwrap_or(usize::MAX);
-        self.reach = self.reach.max(count);
-        if self.range(after, through).is_none() {
-            self.events = read_span(of.log, of.state.stream(), after, count).await?.events.into();
-        }
-        let stream = of.state.stream();
-        self.range(after, through).ok_or_else(|| LogError::Failed(format!("stream {stream} has a gap after {after}")))
-    }
 }
 
 /// Events read at once where many are wanted.
@@ -92,26 +80,104 @@ pub(crate) async fn read_span(log: &dyn EventLog, stream: &StreamId, after: Seq,
     Ok(all)
 }
 
-/// Which turn of whom, and where to get its events.
+/// Which turn of whom.
 pub(crate) struct Brief<'a> {
     pub(crate) state: &'a Conversation,
     pub(crate) turn: &'a Turn,
     pub(crate) participant: &'a Participant,
-    pub(crate) log: &'a dyn EventLog,
 }
 
-/// Makes the job of a turn.
-///
-/// # Errors
-/// [`LogError`] when the events it covers cannot be read.
-pub(crate) async fn brief(of: Brief<'_>, tail: &mut Tail) -> Result<Job, LogError> {
-    let Range { after, from, through } = Range::of(&of);
-    let events = with_causes(&of, tail.fetch(&of, after, through).await?).await?;
-    let trigger = find(&events, of.turn.cause.seq).cloned();
-    let trigger = trigger.ok_or_else(|| LogError::Failed(format!("turn {} has no cause", of.turn.no)))?;
-    let prompt = compose(of.state, of.turn, from, through, &events);
-    crash::point("prompt_built");
-    Ok(Job {
+/// Events that have to be read: so many after a position.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) after: Seq,
+    pub(crate) count: usize,
+}
+
+/// What came of trying to make a job.
+pub(crate) enum Drafted {
+    Job(Box<Job>),
+    /// This has to be read before.
+    Missing(Span),
+}
+
+/// A job that is being made.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Drafting {
+    asked: Option<Asked>,
+    /// Events before the range of the turn that it refers to.
+    causes: Vec<Recorded>,
+}
+
+/// What was asked for last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Range,
+    Cause(Seq),
+}
+
+impl Drafting {
+    /// Makes the job, if everything it needs was read.
+    ///
+    /// # Errors
+    /// [`LogError`] when the log did not give what was asked for.
+    pub(crate) fn draft(&mut self, of: &Brief<'_>, tail: &mut Tail) -> Result<Drafted, LogError> {
+        let Range { after, from, through } = Range::of(of);
+        let stream = of.state.stream();
+        let count = usize::try_from(through.0 - after.0).unwrap_or(usize::MAX);
+        tail.reach = tail.reach.max(count);
+        let Some(events) = tail.range(after, through) else {
+            if self.asked.replace(Asked::Range) == Some(Asked::Range) {
+                return Err(LogError::Failed(format!("stream {stream} has a gap after {after}")));
+            }
+            return Ok(Drafted::Missing(Span { after, count }));
+        };
+        if let Some(seq) = self.missing_cause(of, events) {
+            if self.asked.replace(Asked::Cause(seq)) == Some(Asked::Cause(seq)) {
+                return Err(LogError::Failed(format!("stream {stream} has no event {seq}")));
+            }
+            return Ok(Drafted::Missing(Span { after: Seq(seq.0.saturating_sub(1)), count: 1 }));
+        }
+        let events = self.with_causes(events);
+        let trigger = find(&events, of.turn.cause.seq).cloned();
+        let trigger = trigger.ok_or_else(|| LogError::Failed(format!("turn {} has no cause", of.turn.no)))?;
+        Ok(Drafted::Job(Box::new(job(of, from, through, &events, trigger))))
+    }
+
+    /// Takes what was read.
+    pub(crate) fn take(&mut self, events: Vec<Recorded>, tail: &mut Tail) {
+        match self.asked {
+            Some(Asked::Range) => tail.events = events.into(),
+            Some(Asked::Cause(seq)) => self.causes.extend(events.into_iter().filter(|event| event.seq == seq)),
+            None => {}
+        }
+    }
+
+    /// An event that those of the range and the turn refer to, or that the participant remembers by, and that was not read.
+    fn missing_cause(&self, of: &Brief<'_>, events: &[Recorded]) -> Option<Seq> {
+        let taken = |recorded: &Recorded| match &recorded.event {
+            Event::Taken { cause } => Some(cause.seq),
+            _ => None,
+        };
+        let known = |seq: &Seq| find(events, *seq).is_some() || self.causes.iter().any(|cause| cause.seq == *seq);
+        let summary = of.state.summary_of(&of.participant.id).map(|summary| summary.seq);
+        let causes = events.iter().filter_map(taken).chain([of.turn.cause.seq]).chain(summary);
+        causes.filter(|seq| !known(seq)).min()
+    }
+
+    fn with_causes<'t>(&self, events: &'t [Recorded]) -> Cow<'t, [Recorded]> {
+        if self.causes.is_empty() {
+            return Cow::Borrowed(events);
+        }
+        let mut all = events.to_vec();
+        all.extend(self.causes.iter().cloned());
+        all.sort_by_key(|recorded| recorded.seq);
+        Cow::Owned(all)
+    }
+}
+
+fn job(of: &Brief<'_>, from: Seq, through: Seq, events: &[Recorded], trigger: Recorded) -> Job {
+    Job {
         key: TurnKey { stream: of.state.stream().clone(), turn: of.turn.no, attempt: of.turn.attempt },
         participant: of.participant.id.clone(),
         name: of.participant.name().to_owned(),
@@ -120,12 +186,29 @@ pub(crate) async fn brief(of: Brief<'_>, tail: &mut Tail) -> Result<Job, LogErro
         why: of.turn.why,
         kind: of.turn.kind,
         may_pass: of.turn.may_pass,
-        prompt,
+        prompt: compose(of.state, of.turn, from, through, events),
         trigger,
-        window: window(&events, through, &of.participant.id),
+        window: window(events, through, &of.participant.id),
         through,
         limit: of.state.limit_of(of.turn),
-    })
+    }
+}
+
+/// Makes the job of a turn, reading what it needs.
+///
+/// # Errors
+/// [`LogError`] when the events it covers cannot be read.
+pub(crate) async fn brief(of: Brief<'_>, log: &dyn EventLog, tail: &mut Tail) -> Result<Job, LogError> {
+    let mut drafting = Drafting::default();
+    loop {
+        match drafting.draft(&of, tail)? {
+            Drafted::Job(job) => return Ok(*job),
+            Drafted::Missing(Span { after, count }) => {
+                let page = read_span(log, of.state.stream(), after, count).await?;
+                drafting.take(page.events, tail);
+            }
+        }
+    }
 }
 
 /// What a turn covers, `(from, through]`, and where to begin reading so that a transcript reaches behind it.
@@ -149,27 +232,6 @@ impl Range {
         };
         Self { after: Seq(oldest.max(through.0.saturating_sub(RANGE_SEQS_MAX))), from, through }
     }
-}
-
-/// Adds the events that they and the turn refer to, and what the participant remembers.
-async fn with_causes<'t>(of: &Brief<'_>, events: &'t [Recorded]) -> Result<Cow<'t, [Recorded]>, LogError> {
-    let taken = |recorded: &Recorded| match &recorded.event {
-        Event::Taken { cause } => Some(cause.seq),
-        _ => None,
-    };
-    let known = |seq: &Seq| find(events, *seq).is_some();
-    let summary = of.state.summary_of(&of.participant.id).map(|summary| summary.seq);
-    let causes = events.iter().filter_map(taken).chain([of.turn.cause.seq]).chain(summary);
-    let causes: BTreeSet<Seq> = causes.filter(|seq| !known(seq)).collect();
-    if causes.is_empty() {
-        return Ok(Cow::Borrowed(events));
-    }
-    let mut all = events.to_vec();
-    for seq in causes {
-        all.push(read_one(of.log, of.state.stream(), seq).await?);
-    }
-    all.sort_by_key(|recorded| recorded.seq);
-    Ok(Cow::Owned(all))
 }
 
 fn find(events: &[Recorded], seq: Seq) -> Option<&Recorded> {

@@ -6,7 +6,7 @@ use moothall_kernel::pass::may_become_pass;
 pub(crate) const STREAMED_BYTES_MAX: usize = 1 << 20;
 
 /// What a turn streamed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Partial {
     text: String,
     shown: usize,

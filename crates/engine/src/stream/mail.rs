@@ -1,14 +1,14 @@
 //! What a live stream's task is sent.
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::Command;
 use tokio::sync::oneshot;
 
+use super::io::{Verdict, Wanted};
 use crate::agent::{Probe, Report, TurnKey};
-use crate::hall::{Answer, HallError, Idempotency, Subscription};
+use crate::hall::{HallError, Idempotency, Subscription};
 
 /// Where the answer to a command goes.
-pub(crate) type Reply = oneshot::Sender<Result<Answer, HallError>>;
+pub(crate) type Reply = oneshot::Sender<Verdict>;
 
 /// A question to the committed state; it answers by itself.
 pub(crate) type Question = Box<dyn FnOnce(Result<&Conversation, HallError>) + Send>;
@@ -29,14 +29,6 @@ pub(crate) enum Request {
     Drain(oneshot::Sender<()>),
 }
 
-/// What is wanted of a stream.
-pub(crate) enum Wanted {
-    /// Decide about this.
-    Decision(Command),
-    /// Keep this answer for the request's key.
-    Keeping(String),
-}
-
 /// Something that is wanted from outside.
 pub(crate) struct Submitted {
     pub(crate) wanted: Wanted,
@@ -44,15 +36,39 @@ pub(crate) struct Submitted {
     pub(crate) reply: Reply,
 }
 
-impl Request {
-    /// Answers that nothing was done. Nobody may listen any more, and that is fine.
+/// Somebody who waits until a request is done. Nobody may listen any more, and that is fine.
+pub(crate) enum Waiting {
+    /// For the answer to a command.
+    Answer(Reply),
+    /// To see the committed state.
+    Question(Question),
+    /// To listen.
+    Subscriber(oneshot::Sender<Result<Subscription, HallError>>),
+    /// For everything that came before.
+    Drained(oneshot::Sender<()>),
+}
+
+impl Waiting {
+    /// Answers that nothing was done.
     pub(crate) fn refuse(self, error: &HallError) {
         match self {
-            Request::Submit(submitted) => drop(submitted.reply.send(Err(error.clone()))),
-            Request::Ask(question) => question(Err(error.clone())),
-            Request::Subscribe(reply) => drop(reply.send(Err(error.clone()))),
+            Waiting::Answer(reply) => drop(reply.send(Err(error.clone()))),
+            Waiting::Question(question) => question(Err(error.clone())),
+            Waiting::Subscriber(reply) => drop(reply.send(Err(error.clone()))),
+            Waiting::Drained(done) => drop(done.send(())),
+        }
+    }
+}
+
+impl Request {
+    /// Answers that nothing was done.
+    pub(crate) fn refuse(self, error: &HallError) {
+        match self {
+            Request::Submit(submitted) => Waiting::Answer(submitted.reply).refuse(error),
+            Request::Ask(question) => Waiting::Question(question).refuse(error),
+            Request::Subscribe(reply) => Waiting::Subscriber(reply).refuse(error),
             Request::Wake | Request::Refresh => {}
-            Request::Drain(done) => drop(done.send(())),
+            Request::Drain(done) => Waiting::Drained(done).refuse(error),
         }
     }
 }

@@ -1,0 +1,405 @@
+//! Deciding and appending: what was told together is decided together, appended at once, and answered only then.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use moothall_kernel::Conversation;
+use moothall_kernel::budget::{Budgets, Charge};
+use moothall_kernel::command::{Command, Facts, Refusal, Rejection};
+use moothall_kernel::decide::{Decision, Unkept};
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::participant::Runtime;
+use moothall_kernel::planted::{self, Bug};
+use moothall_kernel::time::{Millis, Timestamp};
+
+use super::effects::effects;
+use super::host::{Host, RETRY_FULL, Stage};
+use super::idempotency::{IDEM, IDEM_TTL, claim_key};
+use super::io::{Around, Earlier, Found, Output, RequestId, Verdict, Wanted, Why};
+use crate::erase;
+use crate::hall::{Answer, HallError, Idempotency};
+use crate::once::ANSWERED;
+use crate::ports::{AppendError, Catalog, Claim, ClaimChange, Epoch, LogError, StreamBatch};
+use crate::sessions;
+
+/// Pause before what found the log overloaded is tried again.
+const RETRY: Millis = Millis(50);
+
+/// A command to be decided, and who waits for the answer. The engine's own have nobody waiting, and are never lost.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    wanted: Wanted,
+    asked: Option<(RequestId, Option<Idempotency>)>,
+    /// Its key was taken between the look-up and the append.
+    again: bool,
+}
+
+impl Item {
+    /// A command of the engine itself.
+    pub(super) fn own(command: Command) -> Self {
+        Self { wanted: Wanted::Decision(command), asked: None, again: false }
+    }
+
+    /// A request from outside.
+    pub(super) fn asked(id: RequestId, wanted: Wanted, idempotency: Option<Idempotency>) -> Self {
+        Self { wanted, asked: Some((id, idempotency)), again: false }
+    }
+
+    /// The claim of the key under which it is decided once.
+    pub(super) fn claim_key(&self) -> Option<String> {
+        self.idempotency().map(claim_key)
+    }
+
+    fn id(&self) -> Option<RequestId> {
+        self.asked.as_ref().map(|(id, _)| *id)
+    }
+
+    fn key(&self) -> Option<&Idempotency> {
+        self.asked.as_ref()?.1.as_ref()
+    }
+
+    fn idempotency(&self) -> Option<&Idempotency> {
+        match self.wanted {
+            Wanted::Decision(_) if planted::has(Bug::RetryRunsTwice) => None,
+            Wanted::Decision(_) => self.key(),
+            Wanted::Keeping(_) => None,
+        }
+    }
+}
+
+/// A batch on its way from what was asked to what is appended.
+#[derive(Clone, Debug)]
+pub(super) struct Deciding {
+    items: Vec<Item>,
+    found: Found,
+    now: Timestamp,
+    /// Of the first items, in their order; told when it is committed.
+    verdicts: Vec<Verdict>,
+    /// How many events there were after each of them.
+    ends: Vec<usize>,
+    events: Vec<Recorded>,
+    charges: Vec<Charge>,
+    keys: Vec<ClaimChange>,
+    /// Keys taken by this batch: whoever comes second gets the answer of the first.
+    taken: BTreeMap<String, Earlier>,
+}
+
+impl Deciding {
+    pub(super) fn new(items: Vec<Item>, found: Found, now: Timestamp) -> Self {
+        let (verdicts, ends, events, charges, keys, taken) = <_>::default();
+        Self { items, found, now, verdicts, ends, events, charges, keys, taken }
+    }
+
+    fn push(&mut self, verdict: Verdict) {
+        self.verdicts.push(verdict);
+        self.ends.push(self.events.len());
+    }
+
+    /// The events of each decision.
+    pub(super) fn decisions(&self) -> Vec<Vec<Recorded>> {
+        let begins = [0].into_iter().chain(self.ends.iter().copied());
+        begins.zip(&self.ends).map(|(from, to)| self.events[from..*to].to_vec()).collect()
+    }
+
+    /// The answer to a request whose key was used before; nothing when it is new, or when the one before was refused.
+    fn known(&self, idempotency: &Idempotency) -> Option<Verdict> {
+        let key = claim_key(idempotency);
+        let earlier = match &self.found.earlier {
+            Err(error) => return Some(Err(error.clone())),
+            Ok(earlier) => earlier.get(&key).or_else(|| self.taken.get(&key))?,
+        };
+        if earlier.fingerprint != idempotency.fingerprint {
+            return Some(Err(HallError::KeyReused));
+        }
+        Some(earlier.answer.clone().map(|answer| Answer { replayed: true, ..answer }))
+    }
+}
+
+/// A decision that waits to be paid.
+#[derive(Clone, Debug)]
+pub(super) struct Paying {
+    deciding: Deciding,
+    decision: Decision,
+}
+
+impl Host {
+    /// Goes on with the first item that has no verdict yet.
+    pub(super) fn decide(&mut self, mut deciding: Deciding, around: &Around<'_>) {
+        while let Some(item) = deciding.items.get(deciding.verdicts.len()) {
+            let command = match &item.wanted {
+                Wanted::Decision(command) => command.clone(),
+                Wanted::Keeping(answer) => {
+                    let claim = item.key().map(|key| self.claim_of(ANSWERED, key, answer.clone(), deciding.now));
+                    deciding.keys.extend(claim.map(ClaimChange::Take));
+                    deciding.push(Ok(self.nothing_new()));
+                    continue;
+                }
+            };
+            if let Some(verdict) = item.idempotency().and_then(|key| deciding.known(key)) {
+                deciding.push(verdict);
+                continue;
+            }
+            let decision = self.decide_one(command, &deciding);
+            if decision.charges.is_empty() {
+                self.accept(&mut deciding, decision);
+                continue;
+            }
+            let mut charges = decision.charges.clone();
+            if planted::has(Bug::ChargedTwice) {
+                charges.extend(decision.charges.clone());
+            }
+            self.out.push(Output::Charge { charges });
+            self.stage = Stage::Paying(Box::new(Paying { deciding, decision }));
+            return;
+        }
+        self.append(deciding, around);
+    }
+
+    fn decide_one(&mut self, command: Command, deciding: &Deciding) -> Decision {
+        let committed = &self.committed;
+        let working = self.working.get_or_insert_with(|| {
+            let mut working = committed.clone();
+            deciding.events.iter().for_each(|event| working.apply(event));
+            working
+        });
+        let facts = Facts {
+            offline: offline(working, &deciding.found.reachable),
+            budgets: deciding.found.budgets.clone(),
+            unkept: self.unkept.clone(),
+        };
+        working.decide(deciding.now, command, &facts)
+    }
+
+    /// The purses paid for a decision. When another conversation has spent the rest in between, it is made again, and knows.
+    pub(super) fn charged(&mut self, paying: Paying, paid: bool, budgets: Arc<Budgets>, around: &Around<'_>) {
+        let Paying { mut deciding, decision } = paying;
+        deciding.found.budgets = budgets;
+        if paid {
+            self.accept(&mut deciding, decision);
+        } else {
+            self.working = None;
+        }
+        self.decide(deciding, around);
+    }
+
+    /// A decision belongs to the batch.
+    fn accept(&mut self, deciding: &mut Deciding, decision: Decision) {
+        let Decision { events, outcome, charges, unkept } = decision;
+        let verdict = match outcome {
+            Ok(()) => Ok(Answer { event: events.first().cloned(), ..self.nothing_new() }),
+            Err(rejection) => Err(HallError::Rejected(Box::new(rejection))),
+        };
+        deciding.events.extend(events);
+        deciding.charges.extend(charges);
+        if let Some(unkept) = unkept {
+            self.count_unkept(unkept);
+        }
+        let item = &deciding.items[deciding.verdicts.len()];
+        if let (Some(key), Ok(answer)) = (item.idempotency(), &verdict) {
+            let outcome = answer.event.as_ref().map(|event| event.seq.to_string()).unwrap_or_default();
+            deciding.keys.push(ClaimChange::Take(self.claim_of(IDEM, key, outcome, deciding.now)));
+            let earlier = Earlier { fingerprint: key.fingerprint.clone(), answer: Ok(answer.clone()) };
+            deciding.taken.insert(claim_key(key), earlier);
+        }
+        deciding.push(verdict);
+    }
+
+    /// Notes words that nobody keeps, until an event tells of them. What a restart forgets of that is only how many there were.
+    fn count_unkept(&mut self, unkept: Unkept) {
+        let (count, sum) = self.unkept.entry(unkept.participant).or_default();
+        *count += 1;
+        *sum += unkept.bytes;
+    }
+
+    /// Forgets what an event has told.
+    fn told_of_unkept(&mut self, events: &[Recorded]) {
+        for recorded in events {
+            if let Event::Unkept { participant, until: None, .. } = &recorded.event {
+                self.unkept.remove(participant);
+            }
+        }
+    }
+
+    fn nothing_new(&self) -> Answer {
+        Answer { stream: self.stream.clone(), event: None, head: self.working().head(), replayed: false }
+    }
+
+    fn claim_of(&self, namespace: &str, idempotency: &Idempotency, outcome: String, now: Timestamp) -> Claim {
+        Claim {
+            namespace: namespace.into(),
+            key: claim_key(idempotency),
+            stream: self.stream.clone(),
+            fingerprint: idempotency.fingerprint.clone(),
+            outcome,
+            expires: Some(now + IDEM_TTL),
+        }
+    }
+
+    fn append(&mut self, deciding: Deciding, around: &Around<'_>) {
+        if deciding.events.is_empty() && deciding.keys.is_empty() {
+            return self.commit(deciding, around);
+        }
+        match self.epoch {
+            Some(epoch) => self.append_under(epoch, Box::new(deciding)),
+            // Should another have written since the stream was read, the append will find that out.
+            None => {
+                self.out.push(Output::Acquire);
+                self.stage = Stage::Acquiring(Box::new(deciding));
+            }
+        }
+    }
+
+    pub(super) fn acquired(&mut self, deciding: Box<Deciding>, result: Result<Epoch, LogError>, around: &Around<'_>) {
+        match result {
+            Ok(epoch) => {
+                self.epoch = Some(epoch);
+                self.append_under(epoch, deciding);
+            }
+            Err(error) => self.undo(*deciding, unwritable(&error), around),
+        }
+    }
+
+    fn append_under(&mut self, epoch: Epoch, deciding: Box<Deciding>) {
+        let state = self.working();
+        let terminal_of = |turn| sessions::target_of(state.participant(&state.turn(turn)?.participant)?);
+        let owed = effects(&self.stream, self.committed.bindings(), terminal_of, &deciding.events);
+        let mut claims = owed.claims;
+        claims.extend(deciding.keys.iter().cloned());
+        let batch = StreamBatch {
+            stream: self.stream.clone(),
+            epoch,
+            expected_head: self.committed.head(),
+            events: deciding.events.clone(),
+            claims,
+            deliveries: owed.deliveries,
+            charges: deciding.charges.clone(),
+            catalog: Catalog::of(state),
+        };
+        if planted::has(Bug::AcknowledgeBeforeCommit) {
+            let answers = answers(&deciding.items, deciding.verdicts.clone());
+            self.out.push(Output::Answer { answers });
+        }
+        if planted::has(Bug::PublishBeforeCommit) && !deciding.events.is_empty() {
+            self.out.push(Output::Publish { events: Arc::new(deciding.events.clone()) });
+        }
+        self.out.push(Output::Append { batch: Box::new(batch) });
+        self.stage = Stage::Appending(deciding);
+    }
+
+    pub(super) fn appended(&mut self, deciding: Deciding, result: Result<(), AppendError>, around: &Around<'_>) {
+        match result {
+            Ok(()) => self.commit(deciding, around),
+            Err(AppendError::Fenced { .. }) if planted::has(Bug::FencedWriterGoesOn) => self.commit(deciding, around),
+            Err(error) => self.undo(deciding, error, around),
+        }
+    }
+
+    /// The batch is in the log: now the state counts, and everybody may know.
+    fn commit(&mut self, deciding: Deciding, around: &Around<'_>) {
+        let Deciding { items, mut events, charges, verdicts, .. } = deciding;
+        events.iter().for_each(|event| self.committed.apply(event));
+        erase::within(&mut events);
+        debug_assert!(self.working.as_ref().is_none_or(|working| *working == self.committed), "state is a fold of its events");
+        self.told_of_unkept(&events);
+        self.tail.push(&events);
+        let answers = answers(&items, verdicts);
+        let events = Arc::new(events);
+        if !events.is_empty() {
+            self.out.push(Output::Count { events: events.clone(), charges });
+        }
+        self.out.push(Output::Answer { answers });
+        if !events.is_empty() {
+            self.out.push(Output::Publish { events: events.clone() });
+            self.take_note(&events);
+        }
+        self.next_batch(around);
+    }
+
+    /// The batch is not in the log: forget what was decided, and tell why.
+    fn undo(&mut self, deciding: Deciding, error: AppendError, around: &Around<'_>) {
+        self.working = None;
+        let Deciding { items, charges, .. } = deciding;
+        if !charges.is_empty() && !planted::has(Bug::ChargeNotGivenBack) {
+            self.out.push(Output::GiveBack { charges });
+        }
+        match error {
+            AppendError::Claimed(claim) => self.claimed(items, &claim),
+            AppendError::Full => self.put_back(items, &HallError::DiskFull, around.now.steady, RETRY_FULL),
+            AppendError::Overloaded => self.put_back(items, &HallError::Overloaded, around.now.steady, RETRY),
+            AppendError::Conflict { .. } => {
+                self.put_back(items, &HallError::Overloaded, around.now.steady, RETRY);
+                self.out.push(Output::Reload);
+                self.stage = Stage::Reloading;
+                return;
+            }
+            AppendError::Fenced { .. } => return self.close(Why::Fenced),
+            AppendError::Fatal(reason) => return self.close(Why::Fatal(reason)),
+        }
+        self.next_batch(around);
+    }
+
+    /// A key of the batch is held already. Its items are decided one at a time then, to see whose it is; and that one once more, to get
+    /// the answer of the request that was quicker.
+    fn claimed(&mut self, mut items: Vec<Item>, claim: &Claim) {
+        if let [item] = &mut items[..] {
+            let own = claim.namespace == IDEM && item.claim_key().as_ref() == Some(&claim.key);
+            if own && !item.again {
+                item.again = true;
+                self.batches.push_front(items);
+            } else {
+                let error = if own { HallError::Overloaded } else { HallError::Rejected(Box::new(taken(claim))) };
+                self.refuse(items, &error);
+            }
+        } else {
+            self.batches.extend(items.into_iter().map(|item| vec![item]));
+        }
+    }
+
+    /// Refuses what was asked, and keeps the engine's own commands for another try: an agent's answer must not be lost.
+    fn put_back(&mut self, items: Vec<Item>, error: &HallError, now: Millis, pause: Millis) {
+        let (asked, own): (Vec<Item>, Vec<Item>) = items.into_iter().partition(|item| item.asked.is_some());
+        self.refuse(asked, error);
+        let lost = *error == HallError::DiskFull && planted::has(Bug::RetryLostWhenFull);
+        if !own.is_empty() && !lost {
+            self.pending.splice(0..0, own);
+            self.retry_at = Some(Millis(now.0 + pause.0));
+        }
+    }
+
+    /// Answers that nothing was done.
+    pub(super) fn refuse(&mut self, items: Vec<Item>, error: &HallError) {
+        let answers: Vec<_> = items.iter().filter_map(|item| Some((item.id()?, Err(error.clone())))).collect();
+        if !answers.is_empty() {
+            self.out.push(Output::Answer { answers });
+        }
+    }
+}
+
+/// What each of those who wait gets.
+fn answers(items: &[Item], mut verdicts: Vec<Verdict>) -> Vec<(RequestId, Verdict)> {
+    if planted::has(Bug::AnswersSwapped) {
+        verdicts.reverse();
+    }
+    items.iter().zip(verdicts).filter_map(|(item, verdict)| Some((item.id()?, verdict))).collect()
+}
+
+/// Remote participants that cannot be reached.
+pub(crate) fn offline(state: &Conversation, reachable: &BTreeSet<ParticipantId>) -> BTreeSet<ParticipantId> {
+    let remote = state.agents().filter(|p| p.facts.runtime == Runtime::Remote);
+    remote.filter(|p| !reachable.contains(&p.id)).map(|p| p.id.clone()).collect()
+}
+
+/// What a log that cannot note something says about an append.
+pub(super) fn unwritable(error: &LogError) -> AppendError {
+    match error {
+        LogError::Full => AppendError::Full,
+        LogError::Fatal(reason) => AppendError::Fatal(reason.clone()),
+        LogError::NotFound(_) | LogError::Damaged { .. } | LogError::Unreadable(_) | LogError::Failed(_) => AppendError::Overloaded,
+    }
+}
+
+fn taken(claim: &Claim) -> Rejection {
+    let message = format!("`{}:{}` belongs to conversation {}; unbind it there first.", claim.namespace, claim.key, claim.stream);
+    Rejection::new(Refusal::Conflict, "taken", message)
+}

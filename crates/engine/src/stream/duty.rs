@@ -1,0 +1,177 @@
+//! Makes what runs agree with what should run.
+
+use std::collections::VecDeque;
+
+use moothall_kernel::command::Command;
+use moothall_kernel::duties::{Run, Start};
+use moothall_kernel::event::{Fault, Usage};
+use moothall_kernel::planted::{self, Bug};
+use moothall_kernel::time::{Millis, Timestamp};
+
+use super::batch::Item;
+use super::brief::{Brief, Drafted, Drafting};
+use super::host::{Host, RETRY_FULL, Stage};
+use super::io::{Around, Output};
+use super::runs::{Going, Phase};
+use crate::agent::TurnKey;
+use crate::ports::{LogError, Page};
+use crate::registry::Hand;
+
+/// What is left of making things agree, while events for a prompt are read.
+#[derive(Clone, Debug)]
+pub(super) struct Briefing {
+    runs: VecDeque<Run>,
+    starts: Vec<Start>,
+    wake_at: Option<Timestamp>,
+    /// Whose prompt it is, and how far it has come.
+    drafting: Option<(Run, Drafting)>,
+}
+
+impl Host {
+    /// Ends what should not run, starts what should, and sets the alarm.
+    pub(super) fn reconcile(&mut self, around: &Around<'_>) {
+        let duties = self.committed.duties();
+        let ended = self.runs.keep_only(&duties.run, &self.stream);
+        self.out.extend(ended);
+        let runs = if around.draining { VecDeque::new() } else { duties.run.into() };
+        let starts = if around.draining { Vec::new() } else { duties.start };
+        self.brief(Briefing { runs, starts, wake_at: duties.wake_at, drafting: None }, around);
+    }
+
+    /// Goes on with the first run that was not looked at.
+    fn brief(&mut self, mut briefing: Briefing, around: &Around<'_>) {
+        loop {
+            let (run, drafting) = match briefing.drafting.take() {
+                Some(drafted) => drafted,
+                None => match briefing.runs.pop_front() {
+                    Some(run) if self.needs_job(&run, around) => (run, Drafting::default()),
+                    Some(run) => {
+                        self.tell_begun(&run);
+                        continue;
+                    }
+                    None => break,
+                },
+            };
+            match self.draft(&run, drafting) {
+                Ok(None) => self.tell_begun(&run),
+                Ok(Some(drafting)) => {
+                    briefing.drafting = Some((run, drafting));
+                    self.stage = Stage::Briefing(Box::new(briefing));
+                    return;
+                }
+                Err(error) => {
+                    self.cannot_brief(&run, &error);
+                    self.tell_begun(&run);
+                }
+            }
+        }
+        let Briefing { starts, wake_at, .. } = briefing;
+        self.out.extend(starts.into_iter().map(|start| Output::Begin { start: Box::new(start) }));
+        self.set_alarm(wake_at, around);
+        self.rest(around.now);
+    }
+
+    /// Takes a turn up that nobody has. Whether it, or one that is known, has to be given to its runtime now.
+    fn needs_job(&mut self, run: &Run, around: &Around<'_>) -> bool {
+        let hand = match self.runs.get(run.turn) {
+            None => self.take_up(run, around),
+            Some(Going { phase: Phase::Reattach, hand, .. }) => *hand,
+            Some(Going { phase: Phase::Running, hand: Some(hand), through, .. }) => {
+                // A turn that waits for its runtime got a cause that the job it has does not show.
+                let turn = self.committed.turn(run.turn).filter(|_| hand.waits && !run.started);
+                turn.is_some_and(|turn| turn.is_widened_after(*through)).then_some(*hand)
+            }
+            Some(Going { phase: Phase::Probing | Phase::Running | Phase::Over, .. }) => None,
+        };
+        if hand.is_some() {
+            self.runs.note(run, hand, Phase::Running, &self.committed);
+        }
+        hand.is_some()
+    }
+
+    /// What runs a turn here, if it has to be given to it. One that runs elsewhere comes by itself; one that an earlier process started is
+    /// asked about first. (Ruling 5.)
+    fn take_up(&mut self, run: &Run, around: &Around<'_>) -> Option<Hand> {
+        let hand = around.agents.hand(self.committed.participant(&run.participant)?);
+        match hand {
+            None => {
+                self.runs.note(run, None, Phase::Running, &self.committed);
+                if !run.started {
+                    let through = self.committed.head();
+                    self.pending.push(Item::own(Command::Started { turn: run.turn, attempt: run.attempt, through }));
+                }
+                None
+            }
+            Some(_) if run.started => {
+                self.runs.note(run, hand, Phase::Probing, &self.committed);
+                self.out.push(Output::Probe { key: self.key_of(run), participant: run.participant.clone() });
+                None
+            }
+            Some(_) => hand,
+        }
+    }
+
+    /// Makes the job of a turn and gives it to its runtime; or says what was not read yet, and asks for it.
+    fn draft(&mut self, run: &Run, mut drafting: Drafting) -> Result<Option<Drafting>, LogError> {
+        let (Some(turn), Some(participant)) = (self.committed.turn(run.turn), self.committed.participant(&run.participant)) else {
+            return Ok(None);
+        };
+        match drafting.draft(&Brief { state: &self.committed, turn, participant }, &mut self.tail)? {
+            Drafted::Job(job) => {
+                self.out.push(Output::Start { job });
+                Ok(None)
+            }
+            Drafted::Missing(span) => {
+                self.out.push(Output::Read { after: span.after, count: span.count });
+                Ok(Some(drafting))
+            }
+        }
+    }
+
+    /// Events for the prompt that is being made.
+    pub(super) fn read(&mut self, mut briefing: Briefing, result: Result<Page, LogError>, around: &Around<'_>) {
+        if let Some((run, mut drafting)) = briefing.drafting.take() {
+            match result {
+                Ok(page) => {
+                    drafting.take(page.events, &mut self.tail);
+                    briefing.drafting = Some((run, drafting));
+                }
+                Err(error) => {
+                    self.cannot_brief(&run, &error);
+                    self.tell_begun(&run);
+                }
+            }
+        }
+        self.brief(briefing, around);
+    }
+
+    fn cannot_brief(&mut self, run: &Run, error: &LogError) {
+        tracing::error!(stream = %self.stream, turn = %run.turn, %error, "no prompt can be made");
+        let result = Err(Fault::new("unreadable", "What the turn covers cannot be read from the log."));
+        self.runs.end_here(run.turn);
+        self.pending.push(Item::own(Command::Finished { turn: run.turn, attempt: run.attempt, result, usage: Usage::default() }));
+    }
+
+    /// Tells a runtime once that the start of its turn is kept.
+    fn tell_begun(&mut self, run: &Run) {
+        if self.runs.begin(run) {
+            self.out.push(Output::Begun { key: self.key_of(run) });
+        }
+    }
+
+    fn key_of(&self, run: &Run) -> TurnKey {
+        TurnKey { stream: self.stream.clone(), turn: run.turn, attempt: run.attempt }
+    }
+
+    fn set_alarm(&mut self, wake_at: Option<Timestamp>, around: &Around<'_>) {
+        let now = around.now;
+        let rang = self.wake.is_some_and(|at| at <= now.steady);
+        let lost = |at: &Timestamp| planted::has(Bug::LostWakeUp) && at.millis() % 5 == 0;
+        self.wake = wake_at.filter(|at| !lost(at)).map(|at| {
+            let wait = at.since(now.wall);
+            // A wake that is over and changes nothing must not ring without a pause.
+            let wait = if wait == Millis(0) && rang { RETRY_FULL } else { wait };
+            Millis(now.steady.0.saturating_add(wait.0))
+        });
+    }
+}

@@ -1,0 +1,368 @@
+//! The host of a live stream: a state machine that waits for nothing and asks for everything.
+//!
+//! It holds the committed state and the one that is being decided on, what waits to be decided, and the turns that run here. It is told
+//! things by [`Host::handle`], and what it wants comes back, in order. It has no clock, no chance and no order of a hash: the same inputs
+//! give the same outputs. Inputs may come in any order; what comes while an answer is outstanding waits for it, so that nothing is ever
+//! decided on a state that may turn out not to be kept.
+//!
+//! Everything told before a look is decided together and appended at once: look up → decide and charge → append → apply → answer →
+//! publish → show → see what has to run. Until it is appended, nobody outside hears of any of it.
+//!
+//! Three things decisions depend on are not the stream's own. *Who is reachable* and *which keys were used* are facts that come once for
+//! each batch, with [`Input::Found`]: they may change at any time anyway. *Which agents there are* comes with every input, in [`Around`],
+//! because a turn that should run has to be given to somebody at once. *The purses* are shared by all streams, so what a decision spends
+//! is asked for by [`Output::Charge`] before the next one is made: two streams must not spend the same turn, and nothing is locked
+//! while the rules decide.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use moothall_kernel::Conversation;
+use moothall_kernel::command::Command;
+use moothall_kernel::event::Recorded;
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::planted::{self, Bug};
+use moothall_kernel::time::Millis;
+
+use super::batch::{Deciding, Item, Paying};
+use super::brief::Tail;
+use super::duty::Briefing;
+use super::io::{Around, Begin, Input, Loaded, Newer, Now, Output, RequestId, Why};
+use super::runs::Runs;
+use crate::agent::{Probe, Report, TurnKey};
+use crate::hall::{HallError, Signal};
+use crate::ports::Epoch;
+use crate::registry::Roster;
+
+/// A gap in time longer than this is downtime: deadlines move instead of firing.
+pub const GAP: Millis = Millis::from_secs(5);
+/// Pause before what found the disk full is tried again.
+pub(crate) const RETRY_FULL: Millis = Millis::from_secs(1);
+
+/// A live stream. See the module.
+#[derive(Clone, Debug)]
+pub struct Host {
+    pub(super) stream: StreamId,
+    /// Which writer this is. A stream that is only read has none, so that it can be read when nothing can be written.
+    pub(super) epoch: Option<Epoch>,
+    /// What the log says.
+    pub(super) committed: Conversation,
+    /// The same, and what was decided since. Made when something is to be decided, and kept while there is work.
+    pub(super) working: Option<Conversation>,
+    pub(super) newer: Option<Newer>,
+    pub(super) tail: Tail,
+    pub(super) runs: Runs,
+    inbox: Inbox,
+    /// What is still to be decided of this look: one batch, unless a key turned out to be taken.
+    pub(super) batches: VecDeque<Vec<Item>>,
+    /// Who sees the committed state when that is done.
+    views: Vec<RequestId>,
+    pub(super) stage: Stage,
+    /// The engine's own commands for the next look.
+    pub(super) pending: Vec<Item>,
+    /// The pending ones wait until then, because the log had no room.
+    pub(super) retry_at: Option<Millis>,
+    pub(super) wake: Option<Millis>,
+    /// Refused contributions that were not kept and of which no event has told yet: how many of whom, and how many bytes.
+    pub(super) unkept: BTreeMap<ParticipantId, (u64, u64)>,
+    /// When it last looked.
+    pulse: Now,
+    pub(super) out: Vec<Output>,
+}
+
+/// What was told since the last look.
+#[derive(Clone, Debug, Default)]
+struct Inbox {
+    notices: Vec<(TurnKey, Notice)>,
+    items: Vec<Item>,
+    views: Vec<RequestId>,
+    refresh: bool,
+    look: bool,
+}
+
+/// News of a turn.
+#[derive(Clone, Debug)]
+enum Notice {
+    Report(Report),
+    Probed(Probe),
+}
+
+/// What is outstanding.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Stage {
+    /// Nothing.
+    #[default]
+    Idle,
+    /// What a batch has to know.
+    Looking(Vec<Item>),
+    /// Whether a decision can be paid.
+    Paying(Box<Paying>),
+    /// An epoch to append under.
+    Acquiring(Box<Deciding>),
+    /// The append.
+    Appending(Box<Deciding>),
+    /// The stream, read anew.
+    Reloading,
+    /// Events for a prompt.
+    Briefing(Box<Briefing>),
+    /// Nothing, for ever.
+    Closed,
+}
+
+impl Host {
+    /// A stream that becomes live.
+    pub fn new(stream: StreamId, loaded: Loaded, begin: Begin, around: &Around<'_>) -> Self {
+        let Loaded { state, newer } = loaded;
+        let mut host = Self {
+            stream,
+            // Nobody else knows the name of a new one, so there is no earlier writer to fence.
+            epoch: (begin == Begin::New).then(Epoch::default),
+            committed: state,
+            working: None,
+            newer,
+            tail: Tail::default(),
+            runs: Runs::default(),
+            inbox: Inbox::default(),
+            batches: VecDeque::new(),
+            views: Vec::new(),
+            stage: Stage::Idle,
+            pending: Vec::new(),
+            retry_at: None,
+            wake: None,
+            unkept: BTreeMap::new(),
+            pulse: around.now,
+            out: Vec::new(),
+        };
+        if let Begin::Existing(opened_at) = begin
+            && host.newer.is_none()
+        {
+            // What a stream is told when it is loaded: how long nobody looked after it, and what the registry says now.
+            let downtime = if planted::has(Bug::DowntimeForgotten) { Millis(0) } else { opened_at.since(host.committed.last_ts()) };
+            host.pending.extend(host.stood_still(downtime));
+            host.pending.extend(host.changed_facts(around.agents));
+        }
+        host
+    }
+
+    /// Takes what happened. What it wants now comes back.
+    pub fn handle(&mut self, around: &Around<'_>, input: Input) -> Vec<Output> {
+        match input {
+            Input::Request { id, wanted, idempotency } => self.inbox.items.push(Item::asked(id, wanted, idempotency)),
+            Input::View { id } => self.inbox.views.push(id),
+            Input::Report { key, report } => self.inbox.notices.push((key, Notice::Report(report))),
+            Input::Probed { key, probe } => self.inbox.notices.push((key, Notice::Probed(probe))),
+            Input::Refresh => self.inbox.refresh = true,
+            Input::Look => self.inbox.look = true,
+            Input::Quiet => self.forget(),
+            Input::Found(found) => match std::mem::take(&mut self.stage) {
+                Stage::Looking(items) => self.decide(Deciding::new(items, found, around.now.wall), around),
+                other => self.stage = other,
+            },
+            Input::Charged { paid, budgets } => match std::mem::take(&mut self.stage) {
+                Stage::Paying(paying) => self.charged(*paying, paid, budgets, around),
+                other => self.stage = other,
+            },
+            Input::Acquired(result) => match std::mem::take(&mut self.stage) {
+                Stage::Acquiring(deciding) => self.acquired(deciding, result, around),
+                other => self.stage = other,
+            },
+            Input::Appended(result) => match std::mem::take(&mut self.stage) {
+                Stage::Appending(deciding) => self.appended(*deciding, result, around),
+                other => self.stage = other,
+            },
+            Input::Loaded(result) => match std::mem::take(&mut self.stage) {
+                Stage::Reloading => self.reloaded(result, around),
+                other => self.stage = other,
+            },
+            Input::Read(result) => match std::mem::take(&mut self.stage) {
+                Stage::Briefing(briefing) => self.read(*briefing, result, around),
+                other => self.stage = other,
+            },
+        }
+        if self.inbox.look && matches!(self.stage, Stage::Idle) {
+            self.look(around);
+        }
+        std::mem::take(&mut self.out)
+    }
+
+    /// What the log says.
+    pub fn committed(&self) -> &Conversation {
+        &self.committed
+    }
+
+    /// The state that is decided on, where something was decided and is not appended. For those who watch the host.
+    pub fn working(&self) -> &Conversation {
+        self.working.as_ref().unwrap_or(&self.committed)
+    }
+
+    /// What the running turns have shown so far.
+    pub fn partials(&self) -> Vec<Signal> {
+        self.runs.partials()
+    }
+
+    /// Whether this attempt of a turn is run here.
+    pub fn runs(&self, key: &TurnKey) -> bool {
+        self.runs.has(key)
+    }
+
+    /// Whether nothing was told that it has not looked at, and nothing is outstanding.
+    pub fn is_idle(&self) -> bool {
+        let told = !self.inbox.items.is_empty() || !self.inbox.views.is_empty() || !self.inbox.notices.is_empty() || self.inbox.refresh;
+        matches!(self.stage, Stage::Idle) && !told
+    }
+
+    /// Whether everything it was told is decided and kept, or refused.
+    pub fn is_settled(&self) -> bool {
+        self.is_idle() && self.pending.is_empty()
+    }
+
+    /// The batch that is being appended: the events of each decision. For those who watch the host.
+    pub fn appending(&self) -> Vec<Vec<Recorded>> {
+        match &self.stage {
+            Stage::Appending(deciding) => deciding.decisions(),
+            Stage::Idle
+            | Stage::Looking(_)
+            | Stage::Paying(_)
+            | Stage::Acquiring(_)
+            | Stage::Reloading
+            | Stage::Briefing(_)
+            | Stage::Closed => Vec::new(),
+        }
+    }
+
+    /// Whether it could be let go, and be loaded again when somebody asks.
+    pub fn may_leave(&self) -> bool {
+        self.is_settled() && self.runs.is_empty() && (self.newer.is_some() || !self.has_timers())
+    }
+
+    /// One look: everything that was told is decided, appended and told, and then it is seen what has to run.
+    fn look(&mut self, around: &Around<'_>) {
+        let now = around.now;
+        let inbox = std::mem::take(&mut self.inbox);
+        let stood_still = self.gap(now);
+        let mut items: Vec<Item> = self.tick(now).into_iter().collect();
+        for (key, notice) in inbox.notices {
+            self.hear(&key, notice, &mut items);
+        }
+        if self.newer.is_none() && inbox.refresh {
+            items.extend(self.changed_facts(around.agents));
+        }
+        items.extend(inbox.items);
+        // What was put back goes before everything else that is decided: deadlines have to be moved before anything looks at them.
+        let is_due = self.retry_at.is_none_or(|at| at <= now.steady) || stood_still.is_some() || !items.is_empty();
+        let put_back = if is_due { std::mem::take(&mut self.pending) } else { Vec::new() };
+        if is_due {
+            self.retry_at = None;
+        }
+        self.views = inbox.views;
+        self.batches.push_back(stood_still.into_iter().chain(put_back).chain(items).collect());
+        self.next_batch(around);
+    }
+
+    /// The clock went further than time did, since the last look.
+    fn gap(&mut self, now: Now) -> Option<Item> {
+        let elapsed = now.steady.0.saturating_sub(self.pulse.steady.0);
+        let gap = Millis(now.wall.since(self.pulse.wall).0.saturating_sub(elapsed));
+        self.pulse = now;
+        self.stood_still(gap).filter(|_| self.newer.is_none())
+    }
+
+    fn tick(&self, now: Now) -> Option<Item> {
+        let rings = self.newer.is_none() && self.wake.is_some_and(|at| at <= now.steady);
+        rings.then(|| Item::own(Command::Tick))
+    }
+
+    /// Nobody looked at the clock for so long.
+    fn stood_still(&self, downtime: Millis) -> Option<Item> {
+        (downtime > GAP && self.has_timers()).then(|| Item::own(Command::Resume { downtime }))
+    }
+
+    /// What the registry says otherwise than the conversation remembers.
+    fn changed_facts(&self, agents: &Roster) -> Vec<Item> {
+        let here = self.committed.agents().filter(|_| !self.committed.is_archived());
+        let changed = here.filter_map(|p| {
+            let facts = agents.facts(p.profile.client.as_deref()?);
+            (p.address.is_none() && facts != p.facts).then(|| Command::Facts { participant: p.id.clone(), facts })
+        });
+        changed.map(Item::own).collect()
+    }
+
+    fn has_timers(&self) -> bool {
+        let duties = self.committed.duties();
+        !duties.run.is_empty() || !duties.start.is_empty() || duties.wake_at.is_some()
+    }
+
+    fn hear(&mut self, key: &TurnKey, notice: Notice, items: &mut Vec<Item>) {
+        match notice {
+            // At once, so that a piece of an answer never follows the answer.
+            Notice::Report(report @ (Report::Delta(_) | Report::Progress(_))) => {
+                let signal = self.runs.streamed(key, report, &self.committed);
+                self.out.extend(signal.map(Output::Signal));
+            }
+            Notice::Report(report) => items.extend(self.runs.reported(key, report).map(Item::own)),
+            Notice::Probed(probe) => items.extend(self.runs.probed(key, &probe).map(Item::own)),
+        }
+    }
+
+    /// Goes on with what is to be decided.
+    pub(super) fn next_batch(&mut self, around: &Around<'_>) {
+        while let Some(items) = self.batches.pop_front() {
+            if let Some((seq, kind)) = &self.newer {
+                let error = HallError::ReadOnly { stream: self.stream.clone(), seq: *seq, kind: kind.clone() };
+                self.refuse(items, &error);
+            } else if !items.is_empty() {
+                let keys = items.iter().filter_map(Item::claim_key).collect();
+                self.out.push(Output::Lookup { keys });
+                self.stage = Stage::Looking(items);
+                return;
+            }
+        }
+        self.settled(around);
+    }
+
+    /// All of a look is decided, and what could be kept is.
+    fn settled(&mut self, around: &Around<'_>) {
+        if !self.views.is_empty() {
+            self.out.push(Output::Show { ids: std::mem::take(&mut self.views) });
+        }
+        if self.committed.head() == Seq(0) {
+            self.close(Why::NeverBegan);
+        } else if self.newer.is_none() {
+            self.reconcile(around);
+        } else {
+            self.wake = None;
+            self.rest(around.now);
+        }
+    }
+
+    /// Says when to look again.
+    pub(super) fn rest(&mut self, now: Now) {
+        let ready = (!self.pending.is_empty() && self.retry_at.is_none()).then_some(now.steady);
+        self.out.push(Output::Wake { at: [self.wake, self.retry_at, ready].into_iter().flatten().min() });
+    }
+
+    pub(super) fn close(&mut self, why: Why) {
+        self.stage = Stage::Closed;
+        self.out.push(Output::Close { why });
+    }
+
+    fn reloaded(&mut self, result: Result<Loaded, HallError>, around: &Around<'_>) {
+        match result {
+            Ok(Loaded { state, newer }) => {
+                self.tail.clear();
+                self.committed = state;
+                self.working = None;
+                self.newer = newer;
+                self.next_batch(around);
+            }
+            Err(error) => self.close(Why::Unreadable(error)),
+        }
+    }
+
+    /// What can be read again, or made again from what is committed.
+    fn forget(&mut self) {
+        if matches!(self.stage, Stage::Idle) {
+            self.tail.clear();
+            self.working = None;
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! All that a stream's host is told, and all that it wants.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use moothall_kernel::Conversation;
+use moothall_kernel::budget::{Budgets, Charge};
+use moothall_kernel::command::Command;
+use moothall_kernel::duties::Start;
+use moothall_kernel::event::Recorded;
+use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId};
+use moothall_kernel::time::{Millis, Timestamp};
+use serde_json::{Map, Value};
+
+use crate::agent::{Job, Probe, Report, TurnKey};
+use crate::hall::{Answer, HallError, Idempotency, Signal};
+use crate::ports::{AppendError, Epoch, LogError, Page, StreamBatch};
+use crate::registry::Roster;
+
+/// One moment on two clocks: they drift apart when the computer slept, or when somebody set it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now {
+    /// What the computer's clock shows.
+    pub wall: Timestamp,
+    /// Milliseconds on a clock that only goes forward, from any beginning.
+    pub steady: Millis,
+}
+
+/// What is so outside, at the moment of an input.
+#[derive(Clone, Copy, Debug)]
+pub struct Around<'a> {
+    /// The time.
+    pub now: Now,
+    /// The process is going down: nothing new is started.
+    pub draining: bool,
+    /// Which agents there are.
+    pub agents: &'a Roster,
+}
+
+/// How a stream becomes live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// From its log, in a process that began to look after streams at this time.
+    Existing(Timestamp),
+    /// As a new one, whose first command creates it.
+    New,
+}
+
+/// A stream's first event that this version does not know: where, and of which kind.
+pub type Newer = (Seq, String);
+
+/// A stream as its log has it.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// Its state, up to the first event that this version does not know.
+    pub state: Conversation,
+    /// That event, if there is one. The stream is only read then.
+    pub newer: Option<Newer>,
+}
+
+/// Names a request until it is answered; the shell chooses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId(pub u64);
+
+/// What is wanted of a stream.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wanted {
+    /// Decide about this.
+    Decision(Command),
+    /// Keep this answer for the request's key.
+    Keeping(String),
+}
+
+/// What a request gets.
+pub type Verdict = Result<Answer, HallError>;
+
+/// The request that a key was used for before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Earlier {
+    /// Hash of that request.
+    pub fingerprint: String,
+    /// What it was answered, as far as that can be read.
+    pub answer: Verdict,
+}
+
+/// What a decision has to know of the world outside.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// By key, the requests that were made under it before; or why nobody can tell.
+    pub earlier: Result<BTreeMap<String, Earlier>, HallError>,
+    /// Who is connected or present.
+    pub reachable: BTreeSet<ParticipantId>,
+    /// What may be spent, and was.
+    pub budgets: Arc<Budgets>,
+}
+
+/// Everything that a host is told.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "requests are of the large kind, and each input is moved once")]
+pub enum Input {
+    /// Somebody wants something; the answer comes with [`Output::Answer`].
+    Request {
+        /// Which request.
+        id: RequestId,
+        /// What.
+        wanted: Wanted,
+        /// The key under which it takes effect once.
+        idempotency: Option<Idempotency>,
+    },
+    /// Somebody wants to see the committed state, after everything that came before; they may with [`Output::Show`].
+    View {
+        /// Which request.
+        id: RequestId,
+    },
+    /// A runtime reports.
+    Report {
+        /// About this turn.
+        key: TurnKey,
+        /// What.
+        report: Report,
+    },
+    /// What a runtime knows about a turn that an earlier process began.
+    Probed {
+        /// Which turn.
+        key: TurnKey,
+        /// What it knows.
+        probe: Probe,
+    },
+    /// The agents are other ones now.
+    Refresh,
+    /// Nothing more waits to be told, or the time of an [`Output::Wake`] has come: see what is to be done. Whatever was told before is
+    /// decided together.
+    Look,
+    /// Nothing has happened for a while: forget what can be read again.
+    Quiet,
+    /// The answer to [`Output::Lookup`].
+    Found(Found),
+    /// The answer to [`Output::Charge`].
+    Charged {
+        /// All of it was taken, or nothing.
+        paid: bool,
+        /// What may be spent, and was, after that.
+        budgets: Arc<Budgets>,
+    },
+    /// The answer to [`Output::Acquire`].
+    Acquired(Result<Epoch, LogError>),
+    /// The answer to [`Output::Append`]: it is synced, or the log is as it was.
+    Appended(Result<(), AppendError>),
+    /// The answer to [`Output::Reload`].
+    Loaded(Result<Loaded, HallError>),
+    /// The answer to [`Output::Read`].
+    Read(Result<Page, LogError>),
+}
+
+/// Everything that a host wants. What comes of one call is carried out in its order; at most the last of it asks for an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// Find out what a decision has to know: these claims among others. Asks for [`Input::Found`].
+    Lookup {
+        /// Claim keys.
+        keys: Vec<String>,
+    },
+    /// Take this from the purses that all streams share: all of it, or nothing. Asks for [`Input::Charged`].
+    Charge {
+        /// What.
+        charges: Vec<Charge>,
+    },
+    /// Put back what was taken: it came to nothing.
+    GiveBack {
+        /// What.
+        charges: Vec<Charge>,
+    },
+    /// Become the stream's writer. Asks for [`Input::Acquired`].
+    Acquire,
+    /// Append this. Asks for [`Input::Appended`].
+    Append {
+        /// What.
+        batch: Box<StreamBatch>,
+    },
+    /// Read the stream again, from its beginning. Asks for [`Input::Loaded`].
+    Reload,
+    /// Read events. Asks for [`Input::Read`].
+    Read {
+        /// After this.
+        after: Seq,
+        /// So many.
+        count: usize,
+    },
+    /// These events are committed, and are to be counted.
+    Count {
+        /// In order; never none.
+        events: Arc<Vec<Recorded>>,
+        /// What they cost.
+        charges: Vec<Charge>,
+    },
+    /// These requests are done.
+    Answer {
+        /// Which, and what they get.
+        answers: Vec<(RequestId, Verdict)>,
+    },
+    /// These events are committed: everybody may know.
+    Publish {
+        /// In order; never none.
+        events: Arc<Vec<Recorded>>,
+    },
+    /// Listeners may be told this.
+    Signal(Signal),
+    /// A participant that is run here is seen like this now.
+    Presence {
+        /// Who.
+        participant: ParticipantId,
+        /// How.
+        state: &'static str,
+        /// Who that is.
+        details: Option<Map<String, Value>>,
+    },
+    /// These may see the committed state now.
+    Show {
+        /// Who.
+        ids: Vec<RequestId>,
+    },
+    /// See to it that this runs, however often it is asked.
+    Start {
+        /// What.
+        job: Box<Job>,
+    },
+    /// Ask what became of a turn that an earlier process began. [`Input::Probed`] comes when it comes.
+    Probe {
+        /// Which.
+        key: TurnKey,
+        /// Whose.
+        participant: ParticipantId,
+    },
+    /// Nobody wants this turn any more.
+    Cancel {
+        /// Which.
+        key: TurnKey,
+    },
+    /// The time of this turn is over.
+    Lapse {
+        /// Which.
+        key: TurnKey,
+    },
+    /// The start of this turn is in the log.
+    Begun {
+        /// Which.
+        key: TurnKey,
+    },
+    /// A person answered a permission, or nobody did in time.
+    Permit {
+        /// Of which turn.
+        key: TurnKey,
+        /// Which permission.
+        permission: PermissionId,
+        /// The id of the option.
+        option: Option<String>,
+    },
+    /// Start a program that a person allowed, once however often it is asked.
+    Begin {
+        /// What.
+        start: Box<Start>,
+    },
+    /// Give [`Input::Look`] at this time of the steady clock, in place of every earlier wish; never where unset.
+    Wake {
+        /// When.
+        at: Option<Millis>,
+    },
+    /// It is over: this host does nothing more, and whoever still waits is refused.
+    Close {
+        /// Why.
+        why: Why,
+    },
+}
+
+/// Why a stream is no longer live here.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Why {
+    /// Another writer has taken it over.
+    Fenced,
+    /// The log can no longer be trusted; the process has to stop.
+    Fatal(String),
+    /// It has not begun: its first command was refused.
+    NeverBegan,
+    /// It cannot be read.
+    Unreadable(HallError),
+}
+
+impl Why {
+    /// What is said to those who still wait.
+    pub fn error(&self, stream: &StreamId) -> HallError {
+        match self {
+            Why::Fenced => HallError::Overloaded,
+            Why::Fatal(reason) => HallError::Failed(format!("the log failed: {reason}")),
+            Why::NeverBegan => HallError::NotFound(stream.clone()),
+            Why::Unreadable(error) => error.clone(),
+        }
+    }
+}

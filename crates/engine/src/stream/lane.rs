@@ -1,0 +1,50 @@
+//! The way of a runtime's reports, and of what it knows, to the stream of their turn.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use super::mail::Notice;
+use super::partial::STREAMED_BYTES_MAX;
+use crate::agent::{Agent, Probe, Report, Reporter, TurnKey};
+use crate::inner::{Inner, report_to};
+
+/// What a report costs beside its text, so that many empty ones are a flood too.
+const REPORT_BYTES: usize = 64;
+/// How long a runtime may take to say what it knows about a turn.
+const PROBE_MAX: Duration = Duration::from_secs(10);
+
+/// Takes the reports of one turn to its stream.
+pub(super) struct Lane {
+    hall: Weak<Inner>,
+    key: TurnKey,
+    streamed: AtomicUsize,
+}
+
+impl Lane {
+    pub(super) fn new(hall: Weak<Inner>, key: TurnKey) -> Self {
+        Self { hall, key, streamed: AtomicUsize::new(0) }
+    }
+}
+
+impl Reporter for Lane {
+    fn report(&self, report: Report) {
+        if let Report::Delta(text) | Report::Progress(text) = &report {
+            let before = self.streamed.fetch_add(text.len() + REPORT_BYTES, Ordering::Relaxed);
+            if before + text.len() > 2 * STREAMED_BYTES_MAX {
+                return;
+            }
+        }
+        report_to(&self.hall, &self.key, report);
+    }
+}
+
+/// Asks what became of a turn that an earlier process started.
+pub(super) fn probe(hall: Weak<Inner>, key: TurnKey, agent: Arc<dyn Agent>) {
+    tokio::spawn(async move {
+        let probe = tokio::time::timeout(PROBE_MAX, agent.probe(&key)).await.unwrap_or(Probe::Lost);
+        if let Some(hall) = hall.upgrade() {
+            hall.notify(&key.stream.clone(), Box::new(Notice::Probed(key, probe)));
+        }
+    });
+}

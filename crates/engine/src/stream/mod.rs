@@ -1,0 +1,25 @@
+//! A live stream: the state machine that is its only writer, and the task around it.
+//!
+//! [`host`] decides, and lists in [`io`] everything that it is told and everything that it wants. `shell` is the task: it brings what
+//! comes in, carries out what is wanted, and waits. Whoever drives a [`Host`] some other way, as the simulator does, gets the same
+//! conversation.
+
+pub mod io;
+pub mod host;
+pub(crate) mod batch;
+mod runs;
+mod duty;
+pub(crate) mod brief;
+mod partial;
+pub(crate) mod effects;
+pub mod load;
+pub mod idempotency;
+pub(crate) mod mail;
+mod lane;
+pub(crate) mod shell;
+mod perform;
+#[cfg(test)]
+mod tests;
+
+pub use host::Host;
+pub use io::{Around, Begin, Earlier, Found, Input, Loaded, Newer, Now, Output, RequestId, Verdict, Wanted, Why};

@@ -1,0 +1,177 @@
+//! Carries out what a stream's host wants: on the log, the purses, the agents, and to everybody who waits or listens.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::participant::Runtime;
+use moothall_kernel::time::Millis;
+
+use super::batch::unwritable;
+use super::brief::read_span;
+use super::idempotency::look_up;
+use super::io::{Found, Input, Output, RequestId, Verdict, Why};
+use super::lane::{self, Lane};
+use super::load::fold;
+use super::mail::Waiting;
+use super::shell::Shell;
+use crate::agent::{Agent, Job, TurnKey};
+use crate::crash;
+use crate::hall::{Bell, Subscription};
+use crate::ports::{AppendError, LogError, StreamBatch};
+
+/// How long the log notes who writes a stream.
+const EPOCH_TTL: Millis = Millis::from_secs(60);
+
+impl Shell {
+    /// Carries out one wish. What it asks for comes back.
+    pub(super) async fn perform(&mut self, output: Output) -> Result<Option<Input>, Why> {
+        match output {
+            Output::Lookup { keys } => return Ok(Some(Input::Found(self.look_up(keys).await))),
+            Output::Charge { charges } => {
+                let paid = self.hall.purses.charge(&charges, self.hall.now());
+                return Ok(Some(Input::Charged { paid, budgets: self.hall.purses.facts() }));
+            }
+            Output::GiveBack { charges } => self.hall.purses.give_back(&charges, self.hall.now()),
+            Output::Acquire => {
+                let acquired = self.hall.log.acquire(&self.stream, &self.hall.owner, EPOCH_TTL).await;
+                match &acquired {
+                    Ok(_) => crash::point("writer_became"),
+                    Err(error) => self.warn(error),
+                }
+                return Ok(Some(Input::Acquired(acquired)));
+            }
+            Output::Append { batch } => return Ok(Some(Input::Appended(self.append(*batch).await))),
+            Output::Reload => {
+                tracing::warn!(stream = %self.stream, "it is not where its writer thought; read again");
+                return Ok(Some(Input::Loaded(fold(&*self.hall.log, &self.stream).await)));
+            }
+            Output::Read { after, count } => return Ok(Some(Input::Read(read_span(&*self.hall.log, &self.stream, after, count).await))),
+            Output::Count { events, charges } => {
+                self.hall.meters.committed(&self.stream, self.host.committed(), &events);
+                self.hall.meters.charged(&charges);
+            }
+            Output::Answer { answers } => self.answer(answers),
+            Output::Publish { events } => {
+                crash::point("before_publish");
+                self.seat.updates.events(&events);
+                let _ = self.hall.bells.send(Bell::Head { stream: self.stream.clone(), head: self.host.committed().head() });
+                crash::point("after_publish");
+            }
+            Output::Signal(signal) => self.seat.updates.signal(|| signal),
+            Output::Presence { participant, state, details } => {
+                self.hall.note_presence(&self.stream, participant, state.to_owned(), details);
+            }
+            Output::Show { ids } => ids.into_iter().for_each(|id| self.show(id)),
+            Output::Start { job } => self.start(*job),
+            Output::Probe { key, participant } => {
+                crash::point("turn_granted");
+                if let Some(agent) = self.hand(&key, &participant) {
+                    lane::probe(self.hall.weak(), key, agent);
+                }
+            }
+            Output::Cancel { key } => self.with_hand(&key, |agent| agent.cancel(&key)),
+            Output::Lapse { key } => self.with_hand(&key, |agent| agent.lapsed(&key)),
+            Output::Begun { key } => self.with_hand(&key, |agent| agent.begun(&key)),
+            Output::Permit { key, permission, option } => {
+                self.with_hand(&key, |agent| agent.permit(&key, &permission, option.as_deref()));
+            }
+            Output::Begin { start } => self.hall.sessions.begin_start(&self.stream, &start),
+            Output::Wake { at } => {
+                self.wake = at.map(|at| self.dawn + Duration::from_millis(at.0));
+                self.hands.retain(|key, _| self.host.runs(key));
+            }
+            Output::Close { why } => return Err(why),
+        }
+        Ok(None)
+    }
+
+    /// What is already known about these keys, and what else a decision has to know.
+    async fn look_up(&mut self, keys: Vec<String>) -> Found {
+        let now = self.hall.now();
+        let earlier = look_up(&*self.hall.log, &keys, now).await;
+        crash::point("keys_looked_up");
+        let reachable = self.hall.attendance.reachable(&self.stream, now);
+        Found { earlier, reachable, budgets: self.hall.purses.facts() }
+    }
+
+    async fn append(&mut self, batch: StreamBatch) -> Result<(), AppendError> {
+        let events = batch.events.clone();
+        let leaving = self.hall.sessions.before_commit(&self.stream, self.host.committed(), &events).await;
+        leaving.map_err(|error| {
+            self.warn(&error);
+            unwritable(&error)
+        })?;
+        crash::point("before_append");
+        crash::before_append(&events);
+        let begun = std::time::Instant::now();
+        let appended = self.hall.log.append(vec![batch]).await;
+        self.hall.meters.appended(events.len(), begun.elapsed(), appended.as_ref().map(drop));
+        appended?;
+        crash::after_append(&events);
+        crash::point("after_append");
+        self.hall.sessions.after_commit(&self.stream, &events).await;
+        Ok(())
+    }
+
+    fn warn(&self, error: &LogError) {
+        tracing::warn!(stream = %self.stream, %error, "cannot be written to");
+    }
+
+    fn answer(&mut self, answers: Vec<(RequestId, Verdict)>) {
+        crash::point("before_ack");
+        for (id, verdict) in answers {
+            if let Some(Waiting::Answer(reply)) = self.waiting.remove(&id) {
+                let _ = reply.send(verdict);
+            }
+        }
+        crash::point("after_ack");
+    }
+
+    /// Lets somebody see the committed state.
+    fn show(&mut self, id: RequestId) {
+        match self.waiting.remove(&id) {
+            Some(Waiting::Question(question)) => question(Ok(self.host.committed())),
+            Some(Waiting::Subscriber(subscriber)) => {
+                let (head, partials) = (self.host.committed().head(), self.host.partials());
+                let _ = subscriber.send(Ok(Subscription { head, partials, updates: self.seat.updates.subscribe() }));
+            }
+            Some(Waiting::Drained(done)) => {
+                crash::point("drain");
+                let _ = done.send(());
+            }
+            Some(Waiting::Answer(_)) | None => {}
+        }
+    }
+
+    fn start(&mut self, job: Job) {
+        crash::point("turn_granted");
+        crash::point("prompt_built");
+        let Some(agent) = self.hand(&job.key, &job.participant) else { return };
+        let lane = Lane::new(self.hall.weak(), job.key.clone());
+        agent.ensure(job, Arc::new(lane));
+        crash::point("agent_started");
+    }
+
+    /// What runs a turn: as it was when the turn was taken up, or as the registry has it that the host was told of.
+    fn hand(&mut self, key: &TurnKey, participant: &ParticipantId) -> Option<Arc<dyn Agent>> {
+        if let Some(agent) = self.hands.get(key) {
+            return Some(agent.clone());
+        }
+        let participant = self.host.committed().participant(participant)?;
+        let agent = match participant.facts.runtime {
+            Runtime::Terminal => self.hall.sessions.agent(),
+            Runtime::Script | Runtime::Command | Runtime::Llm | Runtime::Remote => {
+                self.agents.registry.get(participant.profile.client.as_deref()?)?.agent.clone()
+            }
+        };
+        self.hands.insert(key.clone(), agent.clone());
+        Some(agent)
+    }
+
+    fn with_hand(&self, key: &TurnKey, tell: impl FnOnce(&dyn Agent)) {
+        if let Some(agent) = self.hands.get(key) {
+            tell(&**agent);
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The turns that this process runs: what their runtimes report, and what listeners and runtimes hear of them.
+
+use std::collections::BTreeMap;
+
+use moothall_kernel::Conversation;
+use moothall_kernel::command::Command;
+use moothall_kernel::duties::Run;
+use moothall_kernel::event::{Event, Fault, Outcome, Recorded, TurnKind, Usage};
+use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use moothall_kernel::participant::{OnLost, Participant};
+use moothall_kernel::planted::{self, Bug};
+use serde_json::{Map, Value};
+
+use super::host::Host;
+use super::io::Output;
+use super::partial::Partial;
+use crate::agent::{Probe, Report, TurnKey};
+use crate::hall::Signal;
+use crate::registry::Hand;
+
+/// The turns that this process runs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Runs {
+    going: BTreeMap<TurnNo, Going>,
+}
+
+/// A turn that this process runs.
+#[derive(Clone, Debug)]
+pub(super) struct Going {
+    attempt: u32,
+    participant: ParticipantId,
+    /// What runs it; nothing for a remote client, which runs by itself.
+    pub(super) hand: Option<Hand>,
+    kind: TurnKind,
+    /// The newest event its prompt covers.
+    pub(super) through: Seq,
+    /// The newest event when its prompt was made.
+    read_at: Seq,
+    partial: Partial,
+    permissions: Vec<PermissionId>,
+    pub(super) phase: Phase,
+    /// Its runtime knows that the start is in the log.
+    begun: bool,
+    /// It ended because its time was over.
+    lapsed: bool,
+}
+
+/// Where a turn stands between its conversation and its runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// An earlier process started it, and its runtime was asked about it.
+    Probing,
+    /// Its runtime still has it, and must be told where to report.
+    Reattach,
+    /// Its runtime has it.
+    Running,
+    /// Its end is on its way to the log; there is nothing left to cancel.
+    Over,
+}
+
+impl Runs {
+    pub(super) fn is_empty(&self) -> bool {
+        self.going.is_empty()
+    }
+
+    pub(super) fn has(&self, key: &TurnKey) -> bool {
+        self.going.get(&key.turn).is_some_and(|going| going.attempt == key.attempt)
+    }
+
+    pub(super) fn get(&self, turn: TurnNo) -> Option<&Going> {
+        self.going.get(&turn)
+    }
+
+    fn current(&mut self, key: &TurnKey) -> Option<&mut Going> {
+        self.going.get_mut(&key.turn).filter(|going| going.attempt == key.attempt)
+    }
+
+    /// Notes that a turn is run here from now on.
+    pub(super) fn note(&mut self, run: &Run, hand: Option<Hand>, phase: Phase, state: &Conversation) {
+        let Some(turn) = state.turn(run.turn) else { return };
+        let going = Going {
+            attempt: run.attempt,
+            participant: run.participant.clone(),
+            hand,
+            kind: turn.kind,
+            through: turn.running.map_or(state.head(), |running| running.through_seq),
+            read_at: state.head(),
+            partial: Partial::default(),
+            permissions: turn.permissions().cloned().collect(),
+            phase,
+            begun: false,
+            lapsed: false,
+        };
+        self.going.insert(run.turn, going);
+    }
+
+    /// What the running turns have shown so far.
+    pub(super) fn partials(&self) -> Vec<Signal> {
+        let shown = |(turn, going): (&TurnNo, &Going)| {
+            let text = going.partial.shown()?.to_owned();
+            Some(Signal::Delta { turn: *turn, attempt: going.attempt, participant: going.participant.clone(), offset: 0, text })
+        };
+        self.going.iter().filter_map(shown).collect()
+    }
+
+    /// Ends what is not wanted.
+    pub(super) fn keep_only(&mut self, wanted: &[Run], stream: &StreamId) -> Vec<Output> {
+        let mut ended = Vec::new();
+        self.going.retain(|turn, going| {
+            let keep = wanted.iter().any(|run| run.turn == *turn && run.attempt == going.attempt);
+            let told = going.phase != Phase::Over && going.hand.is_some() && !planted::has(Bug::CancelForgotten);
+            if !keep && told {
+                let key = TurnKey { stream: stream.clone(), turn: *turn, attempt: going.attempt };
+                ended.push(if going.lapsed { Output::Lapse { key } } else { Output::Cancel { key } });
+            }
+            keep
+        });
+        ended
+    }
+
+    /// Whether a runtime has to be told, this once, that the start of its turn is kept.
+    pub(super) fn begin(&mut self, run: &Run) -> bool {
+        let Some(going) = self.going.get_mut(&run.turn) else { return false };
+        let begins = run.started && !going.begun && going.phase == Phase::Running;
+        going.begun |= begins;
+        begins && going.hand.is_some()
+    }
+
+    /// Its end is on its way.
+    pub(super) fn end_here(&mut self, turn: TurnNo) {
+        if let Some(going) = self.going.get_mut(&turn) {
+            going.phase = Phase::Over;
+        }
+    }
+
+    /// What to do about a turn of which a runtime said what it knows.
+    pub(super) fn probed(&mut self, key: &TurnKey, probe: &Probe) -> Option<Command> {
+        let going = self.current(key)?;
+        let on_lost = going.hand?.on_lost;
+        match (probe, on_lost) {
+            (Probe::Waiting | Probe::Running | Probe::Done(_), _) => {
+                going.phase = Phase::Reattach;
+                None
+            }
+            (Probe::Unknown | Probe::Lost, OnLost::Rerun) => {
+                going.phase = Phase::Over;
+                Some(Command::Lost { turn: key.turn, attempt: key.attempt })
+            }
+            (Probe::Unknown | Probe::Lost, OnLost::Fail) => {
+                going.phase = Phase::Over;
+                let fault = Fault::new("interrupted", "A restart interrupted it.");
+                Some(Command::Finished { turn: key.turn, attempt: key.attempt, result: Err(fault), usage: Usage::default() })
+            }
+        }
+    }
+
+    /// The command that a report asks for. The kernel judges reports of other attempts.
+    pub(super) fn reported(&mut self, key: &TurnKey, report: Report) -> Option<Command> {
+        let any = self.going.get(&key.turn).filter(|_| planted::has(Bug::NoAttemptFencing)).map(|going| going.attempt);
+        let (turn, attempt) = (key.turn, any.unwrap_or(key.attempt));
+        let going = self.current(key);
+        match report {
+            Report::Delta(_) | Report::Progress(_) => None,
+            Report::Started { through } => going.map(|_| Command::Started { turn, attempt, through }),
+            Report::Summarised { through, text, usage } => {
+                let read_at = going?.read_at;
+                Some(Command::Summarise { turn, attempt, through, read_at, text, usage })
+            }
+            Report::Permission { permission, question, within } => {
+                let going = going?;
+                if !going.permissions.contains(&permission) {
+                    going.permissions.push(permission.clone());
+                }
+                Some(Command::AskPermission { permission, turn, question, within })
+            }
+            Report::Withdrawn { permission, because } => {
+                if let Some(going) = going {
+                    going.permissions.retain(|asked| *asked != permission);
+                }
+                Some(Command::WithdrawPermission { permission, because })
+            }
+            Report::Finished { result, usage } => {
+                if let Some(going) = going {
+                    going.phase = Phase::Over;
+                }
+                Some(Command::Finished { turn, attempt, result, usage })
+            }
+        }
+    }
+
+    /// What listeners are shown of a running turn. What a listener-only turn says stays in the trace.
+    pub(super) fn streamed(&mut self, key: &TurnKey, report: Report, state: &Conversation) -> Option<Signal> {
+        let going = self.current(key).filter(|going| going.phase == Phase::Running)?;
+        let shown = going.kind == TurnKind::Reply && !state.is_paused() && !state.muted().any(|id| *id == going.participant);
+        let (turn, participant) = (key.turn, going.participant.clone());
+        match report {
+            Report::Delta(piece) if shown => {
+                let (offset, text) = going.partial.push(&piece)?;
+                Some(Signal::Delta { turn, attempt: key.attempt, participant, offset, text })
+            }
+            Report::Progress(text) if shown => Some(Signal::Progress { turn, participant, text }),
+            Report::Delta(_)
+            | Report::Progress(_)
+            | Report::Started { .. }
+            | Report::Summarised { .. }
+            | Report::Permission { .. }
+            | Report::Withdrawn { .. }
+            | Report::Finished { .. } => None,
+        }
+    }
+
+    /// The turn that waits for this permission hears of it.
+    fn permit(&mut self, stream: &StreamId, permission: &PermissionId, option: Option<&str>) -> Vec<Output> {
+        let mut permits = Vec::new();
+        for (turn, going) in &mut self.going {
+            let asked = going.permissions.iter().position(|known| known == permission);
+            if let (Some(at), Some(_)) = (asked, going.hand) {
+                going.permissions.swap_remove(at);
+                let key = TurnKey { stream: stream.clone(), turn: *turn, attempt: going.attempt };
+                permits.push(Output::Permit { key, permission: permission.clone(), option: option.map(str::to_owned) });
+            }
+        }
+        permits
+    }
+}
+
+impl Host {
+    /// What committed events mean for those who are run here: their presence, and answers to their permissions.
+    pub(super) fn take_note(&mut self, events: &[Recorded]) {
+        let mut states: BTreeMap<ParticipantId, &'static str> = BTreeMap::new();
+        for recorded in events {
+            match &recorded.event {
+                Event::TurnStarted { turn, .. } => {
+                    let run_here = self.runs.going.get(turn).filter(|going| going.hand.is_some());
+                    states.extend(run_here.map(|going| (going.participant.clone(), "thinking")));
+                }
+                Event::TurnEnded { turn, participant, outcome, .. } => {
+                    if let Some(going) = self.runs.going.get_mut(turn) {
+                        going.lapsed = *outcome == Outcome::Expired;
+                        states.extend(going.hand.is_some().then(|| (participant.clone(), "listening")));
+                    }
+                }
+                Event::PermissionAnswered { permission, option, .. } => {
+                    self.out.extend(self.runs.permit(&self.stream, permission, Some(option)));
+                }
+                Event::PermissionExpired { permission } => self.out.extend(self.runs.permit(&self.stream, permission, None)),
+                _ => {}
+            }
+        }
+        for (participant, state) in states {
+            let details = self.committed.participant(&participant).map(details);
+            self.out.push(Output::Presence { participant, state, details });
+        }
+    }
+}
+
+/// What a presence says about a participant that the server runs.
+fn details(participant: &Participant) -> Map<String, Value> {
+    let profile = serde_json::to_value(&participant.profile).unwrap_or_default();
+    match profile {
+        Value::Object(details) => details,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
+    }
+}

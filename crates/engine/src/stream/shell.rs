@@ -1,0 +1,220 @@
+//! The task of a live stream: it tells the host what comes in, carries out what the host wants, and waits.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use moothall_kernel::Conversation;
+use moothall_kernel::ids::StreamId;
+use moothall_kernel::time::Millis;
+use tokio::time::{Instant, sleep_until};
+
+use super::host::Host;
+use super::io::{Around, Begin, Input, Loaded, Now, RequestId, Why};
+use super::load::fold;
+use super::mail::{Notice, Request, Waiting};
+use crate::agent::{Agent, Report, TurnKey};
+use crate::crash;
+use crate::directory::Seat;
+use crate::hall::HallError;
+use crate::inner::Inner;
+use crate::meters::OpenTurns;
+use crate::registry::Agents;
+
+/// A stream that nothing keeps is let go after so long.
+const IDLE: Duration = Duration::from_secs(60);
+/// After so long without work it keeps no events in memory.
+const QUIET: Duration = Duration::from_secs(10);
+/// Requests decided together, at most.
+const DRAIN_MAX: usize = 256;
+
+/// The task's own: what a host cannot hold.
+pub(super) struct Shell {
+    pub(super) hall: Arc<Inner>,
+    pub(super) stream: StreamId,
+    pub(super) seat: Seat,
+    pub(super) host: Host,
+    /// Where the steady clock began.
+    pub(super) dawn: Instant,
+    pub(super) wake: Option<Instant>,
+    /// When it last had something to do.
+    active: Instant,
+    pub(super) waiting: BTreeMap<RequestId, Waiting>,
+    last_request: u64,
+    /// What runs the turns that run here, as it was when they were taken up.
+    pub(super) hands: BTreeMap<TurnKey, Arc<dyn Agent>>,
+    pub(super) agents: Agents,
+    open_turns: OpenTurns,
+}
+
+/// What made the task look up.
+enum Woken {
+    Work,
+    Quiet,
+    Abandoned,
+}
+
+/// The task of a live stream, from loading to leaving.
+pub(crate) async fn run(hall: Arc<Inner>, stream: StreamId, seat: Seat, begin: Begin) {
+    let loaded = match begin {
+        Begin::New => Ok(Loaded { state: Conversation::new(stream.clone()), newer: None }),
+        Begin::Existing(_) => fold(&*hall.log, &stream).await,
+    };
+    match loaded {
+        Ok(loaded) => {
+            if begin != Begin::New {
+                crash::point("stream_loaded");
+            }
+            Shell::new(hall, stream, seat, loaded, begin).live().await;
+        }
+        Err(error) => leave(&hall, &stream, seat, &error),
+    }
+}
+
+/// Leaves the directory and refuses what was still waiting.
+fn leave(hall: &Inner, stream: &StreamId, mut seat: Seat, error: &HallError) {
+    hall.directory.leave(stream, seat.number);
+    while let Ok(request) = seat.requests.try_recv() {
+        request.refuse(error);
+    }
+}
+
+impl Shell {
+    fn new(hall: Arc<Inner>, stream: StreamId, seat: Seat, loaded: Loaded, begin: Begin) -> Self {
+        let (dawn, agents) = (Instant::now(), hall.standing().agents());
+        let now = Now { wall: hall.now(), steady: Millis(0) };
+        let host = Host::new(stream.clone(), loaded, begin, &Around { now, draining: hall.is_draining(), agents: &agents.roster });
+        let open_turns = OpenTurns::new(hall.meters.clone());
+        let (waiting, hands) = <_>::default();
+        Self { hall, stream, seat, host, dawn, wake: None, active: dawn, waiting, last_request: 0, hands, agents, open_turns }
+    }
+
+    async fn live(mut self) {
+        match self.work().await {
+            Ok(()) => tracing::debug!(stream = %self.stream, "idle, let go"),
+            Err(why) => {
+                if let Why::Fatal(reason) = &why {
+                    self.hall.fail(reason);
+                }
+                let error = why.error(&self.stream);
+                self.waiting.into_values().for_each(|waiting| waiting.refuse(&error));
+                leave(&self.hall, &self.stream, self.seat, &error);
+            }
+        }
+    }
+
+    /// Works until nothing keeps the stream.
+    async fn work(&mut self) -> Result<(), Why> {
+        self.open_turns.set(self.host.committed());
+        self.drain(0).await?;
+        self.tell(Input::Look).await?;
+        loop {
+            match self.next().await? {
+                Woken::Work => {
+                    self.tell(Input::Look).await?;
+                    self.active = Instant::now();
+                }
+                Woken::Quiet => {
+                    self.tell(Input::Quiet).await?;
+                    let unused = self.active.elapsed() >= IDLE && self.host.may_leave();
+                    if unused && self.hall.directory.leave_if_idle(&self.stream, &self.seat) {
+                        return Ok(());
+                    }
+                }
+                Woken::Abandoned => return Ok(()),
+            }
+        }
+    }
+
+    /// Waits for something to do, and tells the host all that is there.
+    async fn next(&mut self) -> Result<Woken, Why> {
+        let quiet = self.quiet_at();
+        let taken = tokio::select! {
+            biased;
+            notice = self.seat.lane.recv() => match notice {
+                Some(notice) => { self.hear(*notice).await?; 0 }
+                None => return Ok(Woken::Abandoned),
+            },
+            request = self.seat.requests.recv() => match request {
+                Some(request) => { self.take(request).await?; 1 }
+                None => return Ok(Woken::Abandoned),
+            },
+            () = sleep_until(self.wake.unwrap_or(quiet)), if self.wake.is_some() => 0,
+            () = sleep_until(quiet) => return Ok(Woken::Quiet),
+        };
+        self.drain(taken).await?;
+        Ok(Woken::Work)
+    }
+
+    async fn drain(&mut self, taken: usize) -> Result<(), Why> {
+        while let Ok(notice) = self.seat.lane.try_recv() {
+            self.hear(*notice).await?;
+        }
+        for _ in taken..DRAIN_MAX {
+            let Ok(request) = self.seat.requests.try_recv() else { break };
+            self.take(request).await?;
+        }
+        Ok(())
+    }
+
+    /// First the time to forget events, then, again and again, the time to leave.
+    fn quiet_at(&self) -> Instant {
+        let quiet = self.active + QUIET;
+        if quiet > Instant::now() { quiet } else { (self.active + IDLE).max(Instant::now() + QUIET) }
+    }
+
+    async fn hear(&mut self, notice: Notice) -> Result<(), Why> {
+        match notice {
+            Notice::Report(key, report) => {
+                if matches!(report, Report::Finished { .. }) {
+                    crash::point("agent_finished");
+                }
+                self.tell(Input::Report { key, report }).await
+            }
+            Notice::Probed(key, probe) => {
+                crash::point("turn_probed");
+                self.tell(Input::Probed { key, probe }).await
+            }
+        }
+    }
+
+    async fn take(&mut self, request: Request) -> Result<(), Why> {
+        self.last_request += 1;
+        let id = RequestId(self.last_request);
+        let (waiting, input) = match request {
+            Request::Submit(submitted) => {
+                let input = Input::Request { id, wanted: submitted.wanted, idempotency: submitted.idempotency };
+                (Waiting::Answer(submitted.reply), input)
+            }
+            Request::Ask(question) => (Waiting::Question(question), Input::View { id }),
+            Request::Subscribe(reply) => (Waiting::Subscriber(reply), Input::View { id }),
+            Request::Drain(done) => (Waiting::Drained(done), Input::View { id }),
+            Request::Wake => return Ok(()),
+            Request::Refresh => return self.tell(Input::Refresh).await,
+        };
+        self.waiting.insert(id, waiting);
+        self.tell(input).await
+    }
+
+    /// Tells the host something, and carries out what it wants until it waits for somebody else.
+    async fn tell(&mut self, input: Input) -> Result<(), Why> {
+        let mut inputs = VecDeque::from([input]);
+        while let Some(input) = inputs.pop_front() {
+            self.agents = self.hall.standing().agents();
+            let around = Around { now: self.now(), draining: self.hall.is_draining(), agents: &self.agents.roster };
+            let reads = matches!(input, Input::Appended(_) | Input::Loaded(_));
+            let outputs = self.host.handle(&around, input);
+            if reads {
+                self.open_turns.set(self.host.committed());
+            }
+            for output in outputs {
+                inputs.extend(self.perform(output).await?);
+            }
+        }
+        Ok(())
+    }
+
+    fn now(&self) -> Now {
+        Now { wall: self.hall.now(), steady: Millis(u64::try_from(self.dawn.elapsed().as_millis()).unwrap_or(u64::MAX)) }
+    }
+}

@@ -1,0 +1,102 @@
+//! Bugs planted on purpose, in the rules and in the engine: a simulator that never fails proves nothing.
+//!
+//! Only with the cargo feature `planted-bugs`, which no release has, and only where one was chosen by [`plant`]; otherwise all of this is
+//! nothing.
+
+/// A slip that the simulator has to notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bug {
+    /// A request is answered when it is decided, before it is appended.
+    AcknowledgeBeforeCommit,
+    /// Readers are told before the append.
+    PublishBeforeCommit,
+    /// A report of an old attempt is taken for one of the current attempt.
+    NoAttemptFencing,
+    /// Some alarms never ring.
+    LostWakeUp,
+    /// A turn's range begins again at what an earlier turn has covered.
+    CauseCoveredTwice,
+    /// A replay forgets that a guard held the floor.
+    GuardNotRestored,
+    /// A participant is shown what was kept in the trace.
+    AudienceLeak,
+    /// Events carry the computer's time although it went backwards.
+    TimeGoesBackwards,
+    /// A key is given to a second stream.
+    DuplicateClaim,
+    /// A writer that was replaced can still append.
+    NoEpochFencing,
+    /// A repeated request takes effect again.
+    RetryRunsTwice,
+    /// Deadlines run on while the server was down.
+    DowntimeForgotten,
+    /// What the engine owes is forgotten when the disk is full.
+    RetryLostWhenFull,
+    /// A writer that was replaced goes on as if its append were kept.
+    FencedWriterGoesOn,
+    /// What a decision spends is taken from the purses twice.
+    ChargedTwice,
+    /// What was spent on something that was not kept is not given back.
+    ChargeNotGivenBack,
+    /// Requests that were decided together get each other's answers.
+    AnswersSwapped,
+    /// A runtime is not told that nobody wants its turn any more.
+    CancelForgotten,
+}
+
+impl Bug {
+    /// All of them.
+    pub const ALL: [Bug; 18] = [
+        Bug::AcknowledgeBeforeCommit,
+        Bug::PublishBeforeCommit,
+        Bug::NoAttemptFencing,
+        Bug::LostWakeUp,
+        Bug::CauseCoveredTwice,
+        Bug::GuardNotRestored,
+        Bug::AudienceLeak,
+        Bug::TimeGoesBackwards,
+        Bug::DuplicateClaim,
+        Bug::NoEpochFencing,
+        Bug::RetryRunsTwice,
+        Bug::DowntimeForgotten,
+        Bug::RetryLostWhenFull,
+        Bug::FencedWriterGoesOn,
+        Bug::ChargedTwice,
+        Bug::ChargeNotGivenBack,
+        Bug::AnswersSwapped,
+        Bug::CancelForgotten,
+    ];
+
+    /// The one of this name, as it is written here.
+    pub fn named(name: &str) -> Option<Bug> {
+        Bug::ALL.into_iter().find(|bug| format!("{bug:?}") == name)
+    }
+}
+
+#[cfg(feature = "planted-bugs")]
+thread_local! {
+    static PLANTED: std::cell::Cell<Option<Bug>> = const { std::cell::Cell::new(None) };
+}
+
+/// From now on, everything in this thread has this bug, or none.
+#[cfg(feature = "planted-bugs")]
+pub fn plant(bug: Option<Bug>) {
+    PLANTED.set(bug);
+}
+
+/// Nothing: the cargo feature `planted-bugs` is off.
+#[cfg(not(feature = "planted-bugs"))]
+pub fn plant(_bug: Option<Bug>) {}
+
+/// Whether this bug was planted.
+#[cfg(feature = "planted-bugs")]
+pub fn has(bug: Bug) -> bool {
+    PLANTED.get() == Some(bug)
+}
+
+/// Never: the cargo feature `planted-bugs` is off.
+#[cfg(not(feature = "planted-bugs"))]
+#[inline(always)]
+pub const fn has(_bug: Bug) -> bool {
+    false
+}
