@@ -107,7 +107,7 @@ impl World {
         let mark = self.marks.make(by.id.clone(), None);
         let body = match body {
             Some(body) => format!("{mark} {body}"),
-            None => people::words(&mut self.rng, &self.servers[room].host.committed(), &mark),
+            None => people::words(&mut self.rng, self.servers[room].host.committed(), &mark),
         };
         let to = match self.rng.below(10) {
             0 | 1 => To::One(self.somebody(room)),

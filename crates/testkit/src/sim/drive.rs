@@ -34,11 +34,11 @@ impl World {
                 if self.rng.chance(30) {
                     self.tell_some(room)?;
                 }
-                self.tell(room, input)
+                self.tell(room, *input)
             }
             Some(Outstanding::Wanted(Output::Append { batch })) => {
                 let result = self.append(room, *batch)?;
-                self.servers[room].outstanding = Some(Outstanding::Done(Input::Appended(result)));
+                self.servers[room].outstanding = Some(Outstanding::Done(Box::new(Input::Appended(result))));
                 Ok(())
             }
             Some(Outstanding::Wanted(output)) => match self.do_at_once(room, &output) {

@@ -33,7 +33,7 @@ pub(crate) enum Outstanding {
     /// It asked for this, and nobody has looked at it.
     Wanted(Output),
     /// It is done, and the host does not know.
-    Done(Input),
+    Done(Box<Input>),
 }
 
 pub(crate) struct Server {
