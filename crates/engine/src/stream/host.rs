@@ -236,8 +236,10 @@ impl Host {
 
     /// One look: everything that was told is decided, appended and told, and then it is seen what has to run.
     fn look(&mut self, around: &Around<'_>) {
+        let now = around.now;
         let inbox = std::mem::take(&mut self.inbox);
-        let mut items = self.own_items(around.now);
+        let stood_still = self.gap(now);
+        let mut items: Vec<Item> = self.tick(now).into_iter().collect();
         for (key, notice) in inbox.notices {
             self.hear(&key, notice, &mut items);
         }
@@ -245,28 +247,28 @@ impl Host {
             items.extend(self.changed_facts(around.agents));
         }
         items.extend(inbox.items);
+        // What was put back goes before everything else that is decided: deadlines have to be moved before anything looks at them.
+        let is_due = self.retry_at.is_none_or(|at| at <= now.steady) || stood_still.is_some() || !items.is_empty();
+        let put_back = if is_due { std::mem::take(&mut self.pending) } else { Vec::new() };
+        if is_due {
+            self.retry_at = None;
+        }
         self.views = inbox.views;
-        self.batches.push_back(items);
+        self.batches.push_back(stood_still.into_iter().chain(put_back).chain(items).collect());
         self.next_batch(around);
     }
 
-    /// What the engine itself has to say: time that stood still, a timer, and what was left over.
-    fn own_items(&mut self, now: Now) -> Vec<Item> {
+    /// The clock went further than time did, since the last look.
+    fn gap(&mut self, now: Now) -> Option<Item> {
         let elapsed = now.steady.0.saturating_sub(self.pulse.steady.0);
         let gap = Millis(now.wall.since(self.pulse.wall).0.saturating_sub(elapsed));
         self.pulse = now;
-        let mut items = Vec::new();
-        if self.newer.is_none() {
-            items.extend(self.stood_still(gap));
-        }
-        if self.retry_at.is_none_or(|at| at <= now.steady) {
-            self.retry_at = None;
-            items.append(&mut self.pending);
-        }
-        if self.newer.is_none() && self.wake.is_some_and(|at| at <= now.steady) {
-            items.push(Item::own(Command::Tick));
-        }
-        items
+        self.stood_still(gap).filter(|_| self.newer.is_none())
+    }
+
+    fn tick(&self, now: Now) -> Option<Item> {
+        let rings = self.newer.is_none() && self.wake.is_some_and(|at| at <= now.steady);
+        rings.then(|| Item::own(Command::Tick))
     }
 
     /// Nobody looked at the clock for so long.

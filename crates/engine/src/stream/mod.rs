@@ -18,6 +18,8 @@ pub(crate) mod mail;
 mod lane;
 pub(crate) mod shell;
 mod perform;
+#[cfg(test)]
+mod tests;
 
 pub use host::Host;
 pub use io::{Around, Begin, Earlier, Found, Input, Loaded, Newer, Now, Output, RequestId, Verdict, Wanted, Why};

@@ -7,11 +7,10 @@ use moothall_kernel::policy::PolicyName;
 use serde_json::{Value, json};
 
 use super::check::Objection;
-use super::commit::mark_for;
-use super::host::{Origin, Request};
 use super::people::{self, AGENTS};
 use super::rng::Rng;
-use super::world::World;
+use super::server::{Request, Told};
+use super::world::{World, object};
 
 /// How likely each thing is in this run; some never happen, so that others come to bear.
 pub(crate) struct Habits {
@@ -34,9 +33,11 @@ enum Deed {
     ComeAndGo,
     FillDisk,
     AskAgain,
+    TakeOver,
+    LateAppend,
 }
 
-const DEEDS: [(Deed, u64); 14] = [
+const DEEDS: [(Deed, u64); 16] = [
     (Deed::Say, 30),
     (Deed::SpeakUnasked, 8),
     (Deed::Repeat, 2),
@@ -51,6 +52,8 @@ const DEEDS: [(Deed, u64); 14] = [
     (Deed::ComeAndGo, 5),
     (Deed::FillDisk, 1),
     (Deed::AskAgain, 3),
+    (Deed::TakeOver, 1),
+    (Deed::LateAppend, 6),
 ];
 
 impl Habits {
@@ -67,7 +70,7 @@ impl Habits {
 impl World {
     /// Something happens.
     pub(crate) fn act(&mut self) -> Result<(), Objection> {
-        let room = self.rng.below(self.hosts.len() as u64) as usize;
+        let room = self.rng.below(self.servers.len() as u64) as usize;
         let weights = self.habits.weights;
         match DEEDS[self.rng.weighted(&weights)].0 {
             Deed::Say => self.say(room),
@@ -82,7 +85,9 @@ impl World {
             Deed::TurnBack => self.skew -= self.rng.between(1, 900_000) as i64,
             Deed::Crash => return self.crash(),
             Deed::ComeAndGo => self.come_and_go(room),
-            Deed::FillDisk => self.log.full = !self.log.full,
+            Deed::FillDisk => self.disk.full = !self.disk.full,
+            Deed::TakeOver => return self.take_over(room),
+            Deed::LateAppend => return self.wake_zombies(),
             Deed::AskAgain => self.ask_again(),
         }
         Ok(())
@@ -90,19 +95,19 @@ impl World {
 
     fn client(&mut self, room: usize, command: Command) {
         let key = self.rng.chance(40).then(|| self.key());
-        self.hosts[room].queue.push_back(Request { origin: Origin::Client, command, key });
+        self.servers[room].queue.push_back(Told::Asked(Request { command, key }));
     }
 
     fn somebody(&mut self, room: usize) -> ParticipantId {
-        let ids: Vec<_> = self.hosts[room].committed.participants().iter().map(|p| p.id.clone()).collect();
+        let ids: Vec<_> = self.servers[room].host.committed().participants().iter().map(|p| p.id.clone()).collect();
         self.rng.pick(&ids).cloned().unwrap_or_else(|| ParticipantId::new(AGENTS[0].0))
     }
 
     fn post(&mut self, room: usize, by: Actor, body: Option<&str>) {
-        let mark = mark_for(self, &by.id);
+        let mark = self.marks.make(by.id.clone(), None);
         let body = match body {
             Some(body) => format!("{mark} {body}"),
-            None => people::words(&mut self.rng, &self.hosts[room].committed, &mark),
+            None => people::words(&mut self.rng, self.servers[room].host.committed(), &mark),
         };
         let to = match self.rng.below(10) {
             0 | 1 => To::One(self.somebody(room)),
@@ -115,10 +120,10 @@ impl World {
 
     /// Something that was said.
     fn earlier(&mut self, room: usize) -> Option<Cause> {
-        let said: Vec<_> = self.log.read(room, Seq(0)).into_iter().filter(|recorded| recorded.event.kind() == "posted").collect();
+        let said: Vec<_> = self.disk.read(room, Seq(0)).into_iter().filter(|recorded| recorded.event.kind() == "posted").collect();
         let recorded = self.rng.pick(&said)?;
         let Event::Posted(posted) = &recorded.event else { return None };
-        let id = recorded.id(self.hosts[room].committed.stream());
+        let id = recorded.id(self.servers[room].host.committed().stream());
         Some(Cause { seq: recorded.seq, id, from: posted.from.clone(), depth: posted.depth, unproven: posted.lacks_person() })
     }
 
@@ -156,12 +161,12 @@ impl World {
     }
 
     fn wish(&mut self, room: usize) -> Control {
-        let circle = self.hosts[room].committed.policy().name == PolicyName::TalkingPiece;
+        let circle = self.servers[room].host.committed().policy().name == PolicyName::TalkingPiece;
         let who = self.somebody(room).to_string();
         match self.rng.weighted(&[14, 10, 8, 8, 4, 6, 5, 4, 4, 8, 2, 8, 4, 2]) {
             0 => {
                 let number = self.rng.below(AGENTS.len() as u64) as usize;
-                Control::Invite(people::invite(&mut self.rng, number, circle))
+                Control::Invite(people::invite(&mut self.rng, number, circle, &self.servers[room].roster))
             }
             1 => Control::Uninvite(who),
             2 => Control::Mute(vec![who]),
@@ -197,11 +202,11 @@ impl World {
     /// Somebody stops everything, or one turn.
     fn interfere(&mut self, room: usize) {
         let by = people::person(&mut self.rng);
-        let last = self.hosts[room].committed.last_turn().0;
+        let last = self.servers[room].host.committed().last_turn().0;
         let command = if self.rng.chance(40) {
             Command::Stop { by }
         } else {
-            let open: Vec<_> = self.hosts[room].committed.open_turns().map(|turn| turn.no).collect();
+            let open: Vec<_> = self.servers[room].host.committed().open_turns().map(|turn| turn.no).collect();
             let turn = self.rng.pick(&open).copied().unwrap_or(TurnNo(self.rng.below(last + 2)));
             Command::Cancel { turn, by }
         };
@@ -210,7 +215,7 @@ impl World {
 
     fn keep_house(&mut self, room: usize) {
         let by = people::person(&mut self.rng);
-        let head = self.hosts[room].committed.head().0;
+        let head = self.servers[room].host.committed().head().0;
         let command = match self.rng.below(7) {
             0 => Command::Archive { on: true, by },
             1 | 2 => Command::Archive { on: false, by },
@@ -229,7 +234,7 @@ impl World {
     }
 
     fn kept(&mut self, room: usize) -> Option<(Seq, moothall_kernel::event::Recorded)> {
-        let kept: Vec<_> = self.log.read(room, Seq(0)).into_iter().filter(|recorded| recorded.event.kind() == "kept").collect();
+        let kept: Vec<_> = self.disk.read(room, Seq(0)).into_iter().filter(|recorded| recorded.event.kind() == "kept").collect();
         self.rng.pick(&kept).map(|recorded| (recorded.seq, recorded.clone()))
     }
 
@@ -265,24 +270,29 @@ impl World {
         self.collect();
     }
 
-    /// A client connects or disconnects; the host looks at the clock then.
+    /// A client connects or disconnects, or the registry changes.
     fn come_and_go(&mut self, room: usize) {
         let who = self.somebody(room);
         if !self.offline[room].remove(&who) {
             self.offline[room].insert(who);
         }
-        self.hosts[room].ask(Origin::Engine, Command::Tick);
         if self.rng.chance(20) {
-            let participant = self.somebody(room);
-            let facts = people::facts(&mut self.rng);
-            self.hosts[room].ask(Origin::Engine, Command::Facts { participant, facts });
+            people::change(&mut self.rng, &mut self.servers[room].roster);
+            self.servers[room].queue.push_back(Told::Refresh);
         }
     }
 
     /// A client that got no answer repeats its request.
     fn ask_again(&mut self) {
         for (room, request) in std::mem::take(&mut self.unanswered) {
-            self.hosts[room].queue.push_back(request);
+            self.servers[room].queue.push_back(Told::Asked(request));
         }
+    }
+
+    /// Somebody else becomes the writer of a conversation, and does nothing with it.
+    fn take_over(&mut self, room: usize) -> Result<(), Objection> {
+        self.story.tell(|| format!("  room {room} is taken over"));
+        let taken = self.disk.acquire(room);
+        object("disk", taken.map(drop).map_err(|error| error.to_string()))
     }
 }

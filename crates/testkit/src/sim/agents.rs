@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 
+use moothall_engine::agent::TurnKey;
 use moothall_kernel::Conversation;
 use moothall_kernel::event::Fault;
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
 use moothall_kernel::participant::Runtime;
 
+use super::log::stream;
 use super::marks::Marks;
 use super::people;
 use super::rng::Rng;
@@ -42,11 +44,17 @@ pub(crate) struct Job {
     pub(crate) orphan: bool,
     /// What it will report, and when.
     pub(crate) timeline: VecDeque<(i64, Report)>,
-    /// What it reported and what was not acknowledged.
+    /// What it reported and what may not be on the disk.
     pub(crate) unsure: Vec<Report>,
+    /// It said for good how it ended, or the host takes it for dead.
+    pub(crate) reported: bool,
 }
 
 impl Job {
+    pub(crate) fn key(&self) -> TurnKey {
+        TurnKey { stream: stream(self.room), turn: self.turn, attempt: self.attempt }
+    }
+
     /// Whether it lives through a restart of the server.
     pub(crate) fn survives(&self) -> bool {
         matches!(self.runtime, Runtime::Terminal | Runtime::Remote)

@@ -1,120 +1,98 @@
-//! A log with its stages in the open: what is on disk, who may write, who holds which key.
+//! The disk: the engine's own log in memory, and everything that may go wrong with one.
 
 use std::collections::BTreeMap;
 
-use moothall_engine::codec;
+use futures_util::FutureExt;
+use moothall_engine::MemoryLog;
+use moothall_engine::hall::HallError;
+use moothall_engine::ports::{AppendError, Epoch, EventLog, LogError, Page, StreamBatch};
+use moothall_engine::stream::{Earlier, Loaded, idempotency, load};
 use moothall_kernel::event::Recorded;
-use moothall_kernel::ids::Seq;
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::time::{Millis, Timestamp};
 
-use super::bug::Bug;
-
-/// A key that an append takes.
-#[derive(Clone, Debug)]
-pub(crate) struct Take {
-    pub(crate) key: String,
-    /// The event that answered the request.
-    pub(crate) answer: Option<Seq>,
-}
-
-/// What one writer wants to append.
-#[derive(Clone, Debug)]
-pub(crate) struct Batch {
-    pub(crate) room: usize,
-    pub(crate) epoch: u64,
-    pub(crate) expected_head: Seq,
-    pub(crate) events: Vec<Recorded>,
-    pub(crate) takes: Vec<Take>,
-    pub(crate) releases: Vec<String>,
-}
-
-/// Why nothing was appended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
-    Fenced,
+/// What goes wrong with an append.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Too much waits.
+    Overloaded,
+    /// The log says that it is elsewhere than the writer thought.
     Conflict,
-    /// The key that somebody else holds.
-    Claimed(String),
-    Full,
 }
 
+/// It outlives every crash.
 #[derive(Default)]
-struct Stream {
-    /// As they come back from what was written: read once, looked at often. What cannot be read is missing.
-    rows: Vec<Option<Recorded>>,
-    epoch: u64,
-}
-
-/// The disk: it outlives every crash.
-pub(crate) struct ModelLog {
-    streams: Vec<Stream>,
-    holders: BTreeMap<String, (usize, Option<Seq>)>,
+pub(crate) struct Disk {
+    log: MemoryLog,
     pub(crate) full: bool,
-    bug: Option<Bug>,
 }
 
-impl ModelLog {
-    pub(crate) fn new(rooms: usize, bug: Option<Bug>) -> Self {
-        Self { streams: (0..rooms).map(|_| Stream::default()).collect(), holders: BTreeMap::new(), full: false, bug }
-    }
+/// The conversation's id.
+pub(crate) fn stream(room: usize) -> StreamId {
+    StreamId::new(format!("room-{room}"))
+}
 
+/// The log in memory never waits.
+fn at_once<T>(future: impl Future<Output = T>) -> T {
+    match future.now_or_never() {
+        Some(result) => result,
+        None => unreachable!("the log in memory waited"),
+    }
+}
+
+impl Disk {
     /// Becomes the writer of a stream.
-    pub(crate) fn acquire(&mut self, room: usize) -> u64 {
-        self.streams[room].epoch += 1;
-        self.streams[room].epoch
+    pub(crate) fn acquire(&self, room: usize) -> Result<Epoch, LogError> {
+        at_once(self.log.acquire(&stream(room), "simulator", Millis(0)))
     }
 
-    /// Who holds a key, and what answered the request that took it.
-    pub(crate) fn holder(&self, key: &str) -> Option<(usize, Option<Seq>)> {
-        self.holders.get(key).copied()
+    pub(crate) fn append(&self, batch: StreamBatch, fault: Option<Fault>) -> Result<(), AppendError> {
+        match fault {
+            _ if self.full => Err(AppendError::Full),
+            Some(Fault::Overloaded) => Err(AppendError::Overloaded),
+            Some(Fault::Conflict) => Err(AppendError::Conflict { stream: batch.stream, head: batch.expected_head }),
+            None => at_once(self.log.append(vec![batch])).map(drop),
+        }
     }
 
-    pub(crate) fn head(&self, room: usize) -> Seq {
-        Seq(self.streams[room].rows.len() as u64)
+    /// What is known about keys.
+    pub(crate) fn look_up(&self, keys: &[String], now: Timestamp) -> Result<BTreeMap<String, Earlier>, HallError> {
+        at_once(idempotency::look_up(&self.log, keys, now))
     }
 
-    pub(crate) fn append(&mut self, batch: &Batch) -> Result<(), Refused> {
-        let fenced = batch.epoch != self.streams[batch.room].epoch && self.bug != Some(Bug::NoEpochFencing);
-        if fenced {
-            return Err(Refused::Fenced);
-        }
-        if self.full {
-            return Err(Refused::Full);
-        }
-        if batch.expected_head != self.head(batch.room) && self.bug != Some(Bug::NoEpochFencing) {
-            return Err(Refused::Conflict);
-        }
-        self.check_claims(batch)?;
-        for key in &batch.releases {
-            if self.holders.get(key).is_some_and(|(holder, _)| *holder == batch.room) {
-                self.holders.remove(key);
-            }
-        }
-        for take in &batch.takes {
-            self.holders.insert(take.key.clone(), (batch.room, take.answer));
-        }
-        let rows = &mut self.streams[batch.room].rows;
-        for recorded in &batch.events {
-            let body = recorded.event.body().map(str::to_owned);
-            rows.push(codec::decode(recorded.seq, recorded.ts, &codec::envelope(&recorded.event), body).event());
-        }
-        Ok(())
+    /// A stream as it comes back after a crash.
+    pub(crate) fn load(&self, room: usize) -> Result<Loaded, HallError> {
+        at_once(load::fold(&self.log, &stream(room)))
     }
 
-    fn check_claims(&self, batch: &Batch) -> Result<(), Refused> {
-        if self.bug == Some(Bug::DuplicateClaim) {
-            return Ok(());
-        }
-        for take in &batch.takes {
-            let free = batch.releases.contains(&take.key) || !self.holders.contains_key(&take.key);
-            if !free {
-                return Err(Refused::Claimed(take.key.clone()));
-            }
-        }
-        Ok(())
+    pub(crate) fn page(&self, room: usize, after: Seq, count: usize) -> Result<Page, LogError> {
+        at_once(self.log.read(&stream(room), after, count))
     }
 
-    /// Everything after a position, as this version reads it.
+    /// Everything after a position.
     pub(crate) fn read(&self, room: usize, after: Seq) -> Vec<Recorded> {
-        self.streams[room].rows.iter().skip(after.0 as usize).flatten().cloned().collect()
+        let (mut events, mut after) = (Vec::new(), after);
+        while let Ok(page) = self.page(room, after, usize::MAX)
+            && page.through > after
+        {
+            after = page.through;
+            events.extend(page.events);
+        }
+        events
     }
+
+    /// The event at a position.
+    pub(crate) fn at(&self, room: usize, seq: Seq) -> Option<Recorded> {
+        self.page(room, Seq(seq.0.checked_sub(1)?), 1).ok()?.events.into_iter().next()
+    }
+}
+
+/// Whether an event is on the disk as it was told, or was erased there since.
+pub(crate) fn is_same(told: &Recorded, kept: &Recorded) -> bool {
+    let erased = |recorded: &Recorded| {
+        let mut recorded = recorded.clone();
+        recorded.event.erase();
+        recorded
+    };
+    told == kept || (kept.event.is_erased() && erased(told) == erased(kept))
 }

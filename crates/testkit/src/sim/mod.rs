@@ -1,26 +1,26 @@
 //! The simulator: conversations under virtual time, with agents that misbehave and a server that crashes, all from one seed.
 //!
-//! The kernel is the real one. The host around it is a model whose stages lie open: decided, appended, acknowledged, published;
-//! a crash can fall between any two. Checkers with knowledge of their own watch every event, every step and every rest.
+//! The kernel, the host of a stream, the purses and the log are the real ones. Only what is around them is made up: time, people, agents,
+//! and a disk that fills up, forgets its writers and answers late. A host says what it waits for, and a crash can fall before and after
+//! each of that. Checkers with knowledge of their own watch every event, every step and every rest.
 
 mod rng;
-mod bug;
 mod log;
 mod marks;
 mod people;
 mod agents;
-mod host;
+mod server;
 mod check;
 mod world;
-mod commit;
+mod drive;
 mod work;
 mod actions;
 mod story;
 
 use std::fmt;
 
-pub use bug::Bug;
 pub use check::Objection;
+pub use moothall_kernel::planted::Bug;
 
 use world::World;
 
@@ -69,9 +69,33 @@ pub struct Report {
     pub story: Vec<String>,
 }
 
-/// Makes one run. The story costs time, so it is only told where it is wanted.
+/// Makes one run, with a bug planted in the engine or the kernel where they were built for that. The story costs time, so it is only told
+/// where it is wanted.
 pub fn run(seed: u64, bug: Option<Bug>, told: bool) -> Report {
-    let mut world = World::new(seed, bug, told);
+    moothall_kernel::planted::plant(bug);
+    let mut world = World::new(seed, told);
     let objection = world.live().err();
+    moothall_kernel::planted::plant(None);
     Report { seed, stats: world.stats, objection, story: world.story.into_lines() }
+}
+
+/// The first seed that shows a planted bug.
+pub const fn known_seed(bug: Bug) -> u64 {
+    match bug {
+        Bug::AcknowledgeBeforeCommit
+        | Bug::PublishBeforeCommit
+        | Bug::CauseCoveredTwice
+        | Bug::AudienceLeak
+        | Bug::TimeGoesBackwards
+        | Bug::NoEpochFencing
+        | Bug::DowntimeForgotten
+        | Bug::FencedWriterGoesOn
+        | Bug::ChargedTwice
+        | Bug::AnswersSwapped => 0,
+        Bug::LostWakeUp | Bug::GuardNotRestored | Bug::RetryLostWhenFull | Bug::CancelForgotten => 1,
+        Bug::ChargeNotGivenBack => 3,
+        Bug::NoAttemptFencing => 10,
+        Bug::RetryRunsTwice => 11,
+        Bug::DuplicateClaim => 58,
+    }
 }

@@ -1,5 +1,6 @@
 //! Who takes part in a run, what they are set to and what they say.
 
+use moothall_engine::registry::Roster;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
@@ -61,14 +62,40 @@ pub(crate) fn facts(rng: &mut Rng) -> AgentFacts {
     AgentFacts { runtime, known: rng.chance(90), timeout: rng.chance(20).then(|| Millis::from_secs(rng.between(1, 90))), on_lost }
 }
 
+/// Clients of the registry: some agents share one.
+const CLIENTS: [&str; 5] = ["demo", "codex", "claude", "gemini", "ollama"];
+
+/// A registry.
+pub(crate) fn roster(rng: &mut Rng) -> Roster {
+    let mut roster = Roster::default();
+    for client in CLIENTS {
+        let (facts, waits) = (facts(rng), rng.chance(30));
+        roster.insert(client.into(), facts, waits);
+    }
+    roster
+}
+
+/// One of its entries becomes another one.
+pub(crate) fn change(rng: &mut Rng, roster: &mut Roster) {
+    let client = CLIENTS[rng.below(CLIENTS.len() as u64) as usize];
+    let (facts, waits) = (facts(rng), rng.chance(30));
+    roster.insert(client.into(), facts, waits);
+}
+
+/// Everybody who can take part.
+pub(crate) fn everybody() -> Vec<ParticipantId> {
+    let people = [MIA, ZOE, ParticipantId::USER, "stranger"];
+    AGENTS.iter().map(|(id, _)| *id).chain(people).map(ParticipantId::new).collect()
+}
+
 /// An invitation of the agent with this number; profiles differ from one to the next.
-pub(crate) fn invite(rng: &mut Rng, number: usize, circle: bool) -> Invite {
+pub(crate) fn invite(rng: &mut Rng, number: usize, circle: bool, roster: &Roster) -> Invite {
     let (id, nicknames) = AGENTS[number % AGENTS.len()];
     let nickname = rng.chance(70).then(|| nicknames[rng.below(2) as usize].to_owned());
     let roles = rng.chance(50).then(|| vec![ROLES[rng.below(3) as usize].to_owned()]);
-    let client = if rng.chance(3) { "human" } else { ["demo", "codex"][number % 2] };
+    let client = if rng.chance(3) { "human" } else { CLIENTS[number % CLIENTS.len()] };
     let profile = Profile { client: Some(client.into()), model: Some("m-1".into()), roles, nickname };
-    let mut invite = Invite::new(id, profile, facts(rng));
+    let mut invite = Invite::new(id, profile, roster.facts(client));
     if circle {
         invite.number = Some(number as u32 + 1);
         invite.part = Some(if number == 0 { Part::Harvester } else { Part::Speaker });

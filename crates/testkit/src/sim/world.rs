@@ -1,13 +1,16 @@
 //! One run: conversations, their hosts, the disk beneath and the clock above.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
+use moothall_engine::budgets::{Amounts, BudgetsConfig, Purses};
+use moothall_engine::registry::Roster;
+use moothall_engine::stream::host::GAP;
+use moothall_engine::stream::{Around, Begin, Host, Input, Loaded, Now, Output};
 use moothall_kernel::Conversation;
-use moothall_kernel::budget::{Budgets, Limit, Limits};
 use moothall_kernel::command::{Actor, Command, Control};
 use moothall_kernel::event::Recorded;
-use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::ids::{ParticipantId, Seq};
+use moothall_kernel::participant::Runtime;
 use moothall_kernel::policy::PolicyName;
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::view::Viewer;
@@ -15,35 +18,47 @@ use moothall_kernel::view::Viewer;
 use super::Stats;
 use super::actions::Habits;
 use super::agents::Job;
-use super::bug::Bug;
 use super::check::audience::Reader;
 use super::check::{Bench, Objection, Verdict};
-use super::host::{Host, Origin, Pending, Request, stream};
-use super::log::ModelLog;
+use super::drive::waits_for_time;
+use super::log::{Disk, is_same, stream};
 use super::marks::Marks;
 use super::people;
 use super::rng::Rng;
+use super::server::{Outstanding, Request, Server, Told};
 use super::story::Story;
 
 /// When every run begins, in milliseconds.
-const DAWN: i64 = 1_763_000_000_000;
+pub(crate) const DAWN: i64 = 1_763_000_000_000;
 /// A run that does not come to rest in so many leaps of time never will.
 const LEAPS_MAX: u32 = 4_000;
+/// So many turns after its end, a result is remembered to be somebody's.
+const REMEMBERED: u64 = 60;
 
 pub(crate) struct World {
     pub(crate) rng: Rng,
-    pub(crate) bug: Option<Bug>,
     /// The time that passes, in milliseconds.
     pub(crate) time: i64,
     /// What the computer's clock shows beyond it.
     pub(crate) skew: i64,
-    pub(crate) log: ModelLog,
-    pub(crate) hosts: Vec<Host>,
+    pub(crate) disk: Disk,
+    pub(crate) servers: Vec<Server>,
+    /// Hosts of a process that died, with an append still on its way.
+    zombies: Vec<(usize, Server)>,
+    /// Nothing goes wrong with the disk now.
+    pub(crate) calm: bool,
     pub(crate) benches: Vec<Bench>,
     pub(crate) readers: Vec<Vec<Reader>>,
     pub(crate) offline: Vec<BTreeSet<ParticipantId>>,
-    /// What each conversation may spend, in some worlds.
-    pub(crate) budgets: Arc<Budgets>,
+    /// What conversations may spend, in some worlds.
+    pub(crate) purses: Purses,
+    budgets: BudgetsConfig,
+    /// Turns that this process took from the purses.
+    pub(crate) paid: i64,
+    /// Turns that it should have taken: those that reached the disk.
+    pub(crate) spent: i64,
+    /// Words that a runtime reported for good, by the job and the mark: they have to reach the disk.
+    pub(crate) owed_words: Vec<(usize, moothall_kernel::ids::TurnNo, usize)>,
     pub(crate) marks: Marks,
     /// Marks that reached the disk, seen or kept.
     pub(crate) filed: BTreeSet<(usize, usize)>,
@@ -53,9 +68,6 @@ pub(crate) struct World {
     pub(crate) acknowledged: Vec<(usize, Recorded)>,
     /// What clients were not told and will ask again.
     pub(crate) unanswered: Vec<(usize, Request)>,
-    /// Appends of a replaced writer, still on their way.
-    pub(crate) stray: Vec<Pending>,
-    pub(crate) epochs: Vec<u64>,
     pub(crate) last_key: u64,
     pub(crate) last_permission: u64,
     pub(crate) habits: Habits,
@@ -64,31 +76,34 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, bug: Option<Bug>, told: bool) -> Self {
+    pub(crate) fn new(seed: u64, told: bool) -> Self {
         let mut rng = Rng::new(seed);
         let rooms = rng.between(1, 3) as usize;
         let habits = Habits::new(&mut rng);
         let turns = seed.is_multiple_of(4).then_some(3 + seed % 30);
-        let limits = Limits { conversation: Limit { turns, ..Limit::default() }, ..Limits::default() };
-        let budgets = Arc::new(Budgets { limits, ..Budgets::default() });
+        let conversation = Amounts { turns_per_hour: turns, ..Amounts::default() };
+        let budgets = BudgetsConfig { conversation, ..BudgetsConfig::default() };
         Self {
-            bug,
             time: DAWN,
             skew: 0,
-            log: ModelLog::new(rooms, bug),
-            hosts: Vec::new(),
+            disk: Disk::default(),
+            servers: Vec::new(),
+            zombies: Vec::new(),
+            calm: true,
             benches: (0..rooms).map(|room| Bench::new(Conversation::new(stream(room)), turns)).collect(),
             readers: (0..rooms).map(|_| Vec::new()).collect(),
             offline: vec![BTreeSet::new(); rooms],
+            purses: Purses::new(&budgets),
             budgets,
+            paid: 0,
+            spent: 0,
+            owed_words: Vec::new(),
             marks: Marks::default(),
             filed: BTreeSet::new(),
             jobs: Vec::new(),
             last_job: 0,
             acknowledged: Vec::new(),
             unanswered: Vec::new(),
-            stray: Vec::new(),
-            epochs: vec![0; rooms],
             last_key: 0,
             last_permission: 0,
             habits,
@@ -127,16 +142,18 @@ impl World {
     /// Conversations, and who is in them.
     fn begin(&mut self) -> Result<(), Objection> {
         for room in 0..self.benches.len() {
-            let epoch = self.log.acquire(room);
-            self.epochs[room] = epoch;
-            self.hosts.push(Host::load(room, epoch, &[]));
+            let roster = people::roster(&mut self.rng);
+            self.servers.push(self.serve(room, Begin::New, Loaded { state: Conversation::new(stream(room)), newer: None }, roster));
             let policy = people::policy(&mut self.rng);
             let circle = policy.name == PolicyName::TalkingPiece;
             self.story.tell(|| format!("room {room}: {policy:?}"));
-            self.hosts[room].ask(Origin::Client, Command::Create { name: "Room".into(), policy, by: Actor::named("user") });
+            self.servers[room].ask(Command::Create { name: "Room".into(), policy, by: Actor::named("user") });
             let first = if circle { 3 } else { 1 };
             let agents = self.rng.between(first, 8) as usize;
-            let mut controls: Vec<_> = (0..agents).map(|number| Control::Invite(people::invite(&mut self.rng, number, circle))).collect();
+            let mut controls = Vec::new();
+            for number in 0..agents {
+                controls.push(Control::Invite(people::invite(&mut self.rng, number, circle, &self.servers[room].roster)));
+            }
             if self.rng.chance(30) {
                 controls.push(Control::Invite(people::invite_person(circle)));
             }
@@ -146,18 +163,25 @@ impl World {
             if self.rng.chance(40) {
                 controls.push(Control::InvitedAuto(true));
             }
-            self.hosts[room].ask(Origin::Client, Command::Control { by: Actor::named("user"), controls });
+            self.servers[room].ask(Command::Control { by: Actor::named("user"), controls });
             let member = ParticipantId::new(people::AGENTS[self.rng.below(agents as u64) as usize].0);
             let viewers = [Viewer::Operator, Viewer::Guest, Viewer::Participant(member), Viewer::Participant(ParticipantId::user())];
             self.readers[room] = viewers.into_iter().map(Reader::new).collect();
             self.settle(room)?;
         }
+        self.calm = false;
         Ok(())
     }
 
-    /// Lets one host go through all its stages.
+    fn serve(&self, room: usize, begin: Begin, loaded: Loaded, roster: Roster) -> Server {
+        let around = Around { now: self.now(), draining: false, agents: &roster };
+        let host = Host::new(stream(room), loaded, begin, &around);
+        Server::new(host, roster, self.skew)
+    }
+
+    /// Lets one host go through all its steps.
     pub(crate) fn settle(&mut self, room: usize) -> Result<(), Objection> {
-        while !self.hosts[room].is_idle() {
+        while !self.servers[room].is_idle(self.now().steady) {
             self.advance(room)?;
         }
         Ok(())
@@ -165,13 +189,16 @@ impl World {
 
     /// Lets everything happen that will happen by itself, then asks whether anything is missing.
     pub(crate) fn rest(&mut self) -> Result<(), Objection> {
-        self.log.full = false;
+        self.disk.full = false;
+        self.calm = true;
         self.story.tell(|| "— rest —".into());
+        self.wake_zombies()?;
         for _ in 0..LEAPS_MAX {
-            for room in 0..self.hosts.len() {
+            for room in 0..self.servers.len() {
                 self.settle(room)?;
             }
             let Some(next) = self.next_happening() else {
+                self.calm = false;
                 return self.ask_at_rest();
             };
             self.time = self.time.max(next);
@@ -184,19 +211,45 @@ impl World {
 
     fn ask_at_rest(&mut self) -> Result<(), Objection> {
         for (bench, offline) in self.benches.iter_mut().zip(&self.offline) {
-            bench.rest(offline)?;
+            let offline = bench.room.offline_among(offline);
+            bench.rest(&offline)?;
+        }
+        object("purses", if self.paid == self.spent { Ok(()) } else { Err(format!("{} turns were paid for {}", self.paid, self.spent)) })?;
+        self.ask_for_words()?;
+        self.ask_for_jobs()
+    }
+
+    /// What runtimes reported is on the disk, seen or kept, unless the turn is forgotten.
+    fn ask_for_words(&mut self) -> Result<(), Objection> {
+        for (room, turn, mark) in std::mem::take(&mut self.owed_words) {
+            let ended = &self.benches[room].room.turns_ended;
+            let forgotten = ended.get(&turn).is_some_and(|place| ended.len() as u64 - place > REMEMBERED);
+            if !forgotten && !self.filed.contains(&(room, mark)) {
+                let message = format!("the words with mark {mark}, for turn {turn} of room {room}, were thrown away");
+                return Err(Objection { checker: "words", message });
+            }
         }
         Ok(())
     }
 
+    /// No runtime works on what is over without having been told.
+    fn ask_for_jobs(&mut self) -> Result<(), Objection> {
+        let idle = |job: &&Job| !job.orphan && !job.reported && job.runtime != Runtime::Remote;
+        let open = |job: &Job| self.benches[job.room].room.turns.get(&job.turn).is_some_and(|open| open.attempt == job.attempt);
+        match self.jobs.iter().filter(idle).find(|job| !open(job)) {
+            Some(job) => Err(Objection { checker: "runtimes", message: format!("nobody told that it is over: {job:?}") }),
+            None => Ok(()),
+        }
+    }
+
     /// Lifts whatever keeps conversations still.
     fn wake_everything(&mut self) -> Result<(), Objection> {
-        for room in 0..self.hosts.len() {
+        self.calm = true;
+        for room in 0..self.servers.len() {
             let by = Actor::named("user");
-            self.hosts[room].ask(Origin::Client, Command::Archive { on: false, by: by.clone() });
-            self.hosts[room].ask(Origin::Client, Command::Control { by, controls: vec![Control::Resume] });
+            self.servers[room].ask(Command::Archive { on: false, by: by.clone() });
+            self.servers[room].ask(Command::Control { by, controls: vec![Control::Resume] });
             self.offline[room].clear();
-            self.hosts[room].ask(Origin::Engine, Command::Tick);
         }
         Ok(())
     }
@@ -204,8 +257,8 @@ impl World {
     /// What clients were told, and what readers saw, is what the disk has.
     pub(crate) fn compare_with_disk(&mut self) -> Result<(), Objection> {
         for room in 0..self.benches.len() {
-            let disk = self.log.read(room, moothall_kernel::ids::Seq(0));
-            let lasts = |recorded: &Recorded| disk.get(recorded.seq.0 as usize - 1) == Some(recorded);
+            let disk = self.disk.read(room, Seq(0));
+            let lasts = |recorded: &Recorded| disk.get(recorded.seq.0 as usize - 1).is_some_and(|kept| is_same(recorded, kept));
             if let Some((_, lost)) = self.acknowledged.iter().find(|(at, recorded)| *at == room && !lasts(recorded)) {
                 let message = format!("{} was acknowledged in room {room} and is gone: {lost:?}", lost.seq);
                 return Err(Objection { checker: "acknowledged", message });
@@ -225,59 +278,86 @@ impl World {
         self.story.tell(|| format!("✗ crash; down for {downtime} ms"));
         self.time += downtime as i64;
         self.forget_jobs();
-        for room in 0..self.hosts.len() {
-            self.restart(room, Millis(downtime))?;
+        self.owed_words.clear();
+        self.purses = Purses::new(&self.budgets);
+        (self.paid, self.spent) = (0, 0);
+        for room in 0..self.servers.len() {
+            self.servers[room].queue.retain(|told| matches!(told, Told::Asked(_)));
+            self.reopen(room)?;
         }
         self.compare_with_disk()?;
-        self.deliver_stray()?;
-        for room in 0..self.hosts.len() {
-            self.publish(room)?;
-            self.reconcile(room)?;
+        for room in 0..self.servers.len() {
+            self.catch_up(room, Seq(u64::MAX))?;
         }
         Ok(())
     }
 
-    fn restart(&mut self, room: usize, downtime: Millis) -> Result<(), Objection> {
-        let old = &mut self.hosts[room];
-        let mut owed = old.downtime.take().unwrap_or_default();
-        let mut requests: Vec<Request> = old.queue.drain(..).collect();
-        if let Some(pending) = old.pending.take() {
-            requests.extend(pending.decisions.iter().map(|decision| decision.request.clone()));
-            if !pending.appended {
-                owed = pending.decisions.iter().find_map(|decision| decision.downtime).unwrap_or(owed);
-                if self.rng.chance(30) {
-                    self.stray.push(pending);
+    /// A conversation is loaded anew: whatever its host knew is gone. What it wanted of the disk may come there late.
+    pub(crate) fn reopen(&mut self, room: usize) -> Result<(), Objection> {
+        let loaded = match self.disk.load(room) {
+            Ok(loaded) => loaded,
+            Err(error) => return Err(Objection { checker: "disk", message: format!("room {room} cannot be loaded: {error}") }),
+        };
+        let roster = self.servers[room].roster.clone();
+        let mut server = self.serve(room, Begin::Existing(self.clock()), loaded, roster);
+        let downtime = self.clock().since(server.host.committed().last_ts());
+        if downtime > GAP && waits_for_time(&server) {
+            server.owed.push_back(downtime);
+        }
+        let mut old = std::mem::replace(&mut self.servers[room], server);
+        let mut again: Vec<Request> = old.waiting.values().cloned().collect();
+        for told in std::mem::take(&mut old.queue) {
+            match told {
+                Told::Asked(request) => again.push(request),
+                Told::Report(..) | Told::Probed(..) | Told::Refresh => self.servers[room].queue.push_back(told),
+            }
+        }
+        self.unanswered.extend(again.into_iter().filter(|request| request.key.is_some()).map(|request| (room, request)));
+        self.repeat_reports(room);
+        self.owed_words.retain(|(at, ..)| *at != room);
+        if matches!(old.outstanding, Some(Outstanding::Wanted(Output::Append { .. }))) && self.rng.chance(30) {
+            self.zombies.push((room, old));
+        }
+        self.benches[room].step(self.servers[room].host.committed())
+    }
+
+    /// Appends of hosts that were replaced reach the disk late, and their clients hear of it: what they hear has to be true.
+    pub(crate) fn wake_zombies(&mut self) -> Result<(), Objection> {
+        for (room, mut zombie) in std::mem::take(&mut self.zombies) {
+            let Some(Outstanding::Wanted(Output::Append { batch })) = zombie.outstanding.take() else { continue };
+            let late = self.servers[room].host.committed().head() > batch.expected_head;
+            std::mem::swap(&mut self.servers[room], &mut zombie);
+            let result = self.disk.append(*batch, None);
+            let examined = match &result {
+                Ok(()) if late => Err(Objection { checker: "fencing", message: format!("a replaced writer appended to room {room}") }),
+                Ok(()) => self.examine(room, &self.servers[room].host.appending()),
+                Err(_) => Ok(()),
+            };
+            let kept = result.is_ok();
+            self.story.tell(|| format!("  room {room}: a replaced host hears {result:?}"));
+            let server = &mut self.servers[room];
+            let around = Around { now: zombie_now(self.time, self.skew), draining: true, agents: &server.roster };
+            let outputs = server.host.handle(&around, Input::Appended(result));
+            let mut heard = examined;
+            for output in outputs {
+                if let (Ok(()), Output::Answer { answers }) = (&heard, output) {
+                    heard = answers.into_iter().try_for_each(|(id, verdict)| self.answered(room, id, verdict));
                 }
             }
-        }
-        let again = requests.into_iter().filter(|request| request.origin == Origin::Client && request.key.is_some());
-        self.unanswered.extend(again.map(|request| (room, request)));
-        let epoch = self.log.acquire(room);
-        self.epochs[room] = epoch;
-        let mut events = self.log.read(room, moothall_kernel::ids::Seq(0));
-        if self.bug == Some(Bug::GuardNotRestored) {
-            events.retain(|recorded| recorded.event.kind() != "held");
-        }
-        let mut host = Host::load(room, epoch, &events);
-        let owed = Millis(owed.0 + downtime.0);
-        host.downtime = Some(owed);
-        if self.bug != Some(Bug::DowntimeForgotten) {
-            host.ask(Origin::Engine, Command::Resume { downtime: owed });
-        }
-        self.hosts[room] = host;
-        self.benches[room].step(&self.hosts[room].committed)
-    }
-
-    /// Writes of a replaced writer reach the disk late, and must be refused.
-    fn deliver_stray(&mut self) -> Result<(), Objection> {
-        for stray in std::mem::take(&mut self.stray) {
-            if self.log.append(&stray.batch).is_ok() && !stray.batch.events.is_empty() {
-                let message = format!("an append of epoch {} was taken in epoch {}", stray.batch.epoch, self.epochs[stray.batch.room]);
-                return Err(Objection { checker: "fencing", message });
+            std::mem::swap(&mut self.servers[room], &mut zombie);
+            heard?;
+            if kept {
+                // The new host would find that out with its next append, which may be long in coming: it is let go and loaded again.
+                self.settle(room)?;
+                self.reopen(room)?;
             }
         }
         Ok(())
     }
+}
+
+fn zombie_now(time: i64, skew: i64) -> Now {
+    Now { wall: Timestamp::from_millis(time + skew), steady: Millis((time - DAWN) as u64) }
 }
 
 /// A verdict under a checker's name.

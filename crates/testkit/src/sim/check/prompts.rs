@@ -25,9 +25,10 @@ pub(crate) fn check(room: &Room, marks: &Marks, you: &ParticipantId, name: &str,
             }
         }
         for mark in marks::all(text) {
-            let said = room.said.iter().any(|(seq, posted)| *seq <= through && marks::first(&posted.body) == Some(mark));
+            let known = |seq: &Seq| *seq <= through && !room.erased.contains(seq);
+            let said = room.said.iter().any(|(seq, posted)| known(seq) && marks::first(&posted.body) == Some(mark));
             if !said {
-                return Err(format!("{you} reads the words with mark {mark}, which were never said"));
+                return Err(format!("{you} reads the words with mark {mark}, which were never said, or are erased"));
             }
         }
     }
@@ -46,7 +47,7 @@ fn complete(room: &Room, you: &ParticipantId, through: Seq, prompt: &Prompt) -> 
     for (seq, posted) in &room.said {
         let at = room.effect_of(*seq);
         let waits = room.queued.contains(seq) || (posted.queued && at == *seq);
-        if at <= from || at > through || posted.from == *you || waits {
+        if at <= from || at > through || posted.from == *you || waits || room.erased.contains(seq) {
             continue;
         }
         if !marks::all(&prompt.text).any(|mark| marks::first(&posted.body) == Some(mark)) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use moothall_kernel::event::{Cause, Change, Event, Guard, Outcome, Posted, Recorded, TurnKind, Why};
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
-use moothall_kernel::participant::{AgentFacts, Kind, Part};
+use moothall_kernel::participant::{AgentFacts, Kind, Part, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Timestamp;
 
@@ -69,6 +69,8 @@ pub(crate) struct Room {
     pub(crate) taken_at: BTreeMap<Seq, Seq>,
     /// What people and agents said.
     pub(crate) said: BTreeMap<Seq, Posted>,
+    /// Whose words were erased since.
+    pub(crate) erased: BTreeSet<Seq>,
     pub(crate) bound: BTreeSet<String>,
 }
 
@@ -99,6 +101,7 @@ impl Room {
             queued: BTreeSet::new(),
             taken_at: BTreeMap::new(),
             said: BTreeMap::new(),
+            erased: BTreeSet::new(),
             bound: BTreeSet::new(),
         }
     }
@@ -131,10 +134,17 @@ impl Room {
         self.taken_at.get(&seq).copied().unwrap_or(seq)
     }
 
+    /// Those among these who can be offline: agents that come by themselves.
+    pub(crate) fn offline_among(&self, ids: &BTreeSet<ParticipantId>) -> BTreeSet<ParticipantId> {
+        let comes = |member: &Member| member.kind == Kind::Agent && member.facts.runtime == Runtime::Remote;
+        ids.iter().filter(|id| self.members.get(*id).is_some_and(comes)).cloned().collect()
+    }
+
     /// Takes note of an event, after the checkers have looked at it.
     pub(crate) fn note(&mut self, recorded: &Recorded) {
         self.head = recorded.seq;
         self.last_ts = recorded.ts;
+        self.erased.extend(recorded.event.erases());
         match &recorded.event {
             Event::Created { policy, .. } => self.policy = policy.clone(),
             Event::Archived { .. } => {

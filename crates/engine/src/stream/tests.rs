@@ -1,0 +1,213 @@
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use moothall_kernel::Conversation;
+use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
+use moothall_kernel::event::{Recorded, Usage};
+use moothall_kernel::ids::{Seq, TurnNo};
+use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime};
+use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::time::{Millis, Timestamp};
+
+use super::{Around, Begin, Found, Host, Input, Loaded, Now, Output, RequestId, Wanted, Why};
+use crate::agent::{Report, TurnKey};
+use crate::hall::HallError;
+use crate::ports::{AppendError, Epoch, Page, StreamBatch};
+use crate::registry::Roster;
+
+/// A host, and whoever drives it.
+struct Desk {
+    host: Host,
+    roster: Roster,
+    steady: u64,
+    requests: u64,
+    log: Vec<Recorded>,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let mut roster = Roster::default();
+        let facts = AgentFacts { runtime: Runtime::Script, known: true, timeout: None, on_lost: OnLost::Rerun };
+        roster.insert("demo".into(), facts, false);
+        let loaded = Loaded { state: Conversation::new("s".into()), newer: None };
+        let around = Around { now: now(0), draining: false, agents: &roster };
+        Self { host: Host::new("s".into(), loaded, Begin::New, &around), roster, steady: 0, requests: 0, log: Vec::new() }
+    }
+
+    /// A conversation with one agent.
+    fn begun() -> Self {
+        let mut desk = Self::new();
+        let by = Actor::human("user");
+        let mut policy = Policy::named(PolicyName::Hybrid);
+        policy.cooldown = Millis(0);
+        desk.ask(Command::Create { name: "Lunch".into(), policy, by: by.clone() });
+        let profile = Profile { client: Some("demo".into()), model: Some("m-1".into()), ..Profile::default() };
+        let invite = Control::Invite(Invite::new("ann", profile, desk.roster.facts("demo")));
+        desk.ask(Command::Control { by, controls: vec![invite] });
+        let appended = desk.look();
+        desk.append(appended, Ok(()));
+        assert!(desk.host.committed().participant(&"ann".into()).is_some());
+        desk
+    }
+
+    /// The same conversation in another process, which looks after it a minute later.
+    fn again(self) -> Self {
+        let steady = self.steady + 60_000;
+        let around = Around { now: now(steady), draining: false, agents: &self.roster };
+        let loaded = Loaded { state: self.host.committed().clone(), newer: None };
+        let host = Host::new("s".into(), loaded, Begin::Existing(around.now.wall), &around);
+        Self { host, steady, ..self }
+    }
+
+    fn tell(&mut self, input: Input) -> Vec<Output> {
+        let around = Around { now: now(self.steady), draining: false, agents: &self.roster };
+        self.host.handle(&around, input)
+    }
+
+    fn ask(&mut self, command: Command) -> RequestId {
+        self.requests += 1;
+        let id = RequestId(self.requests);
+        let outputs = self.tell(Input::Request { id, wanted: Wanted::Decision(command), idempotency: None });
+        assert_eq!(outputs, [], "what was told is only taken down");
+        id
+    }
+
+    fn post(&mut self, words: &str) -> RequestId {
+        self.ask(Command::Post(Post::new(Actor::human("user"), words)))
+    }
+
+    /// Looks, and answers everything up to the append, which comes back.
+    fn look(&mut self) -> Box<StreamBatch> {
+        let outputs = self.tell(Input::Look);
+        self.go_on(outputs)
+    }
+
+    fn go_on(&mut self, mut outputs: Vec<Output>) -> Box<StreamBatch> {
+        loop {
+            let input = match outputs.pop().unwrap() {
+                Output::Lookup { .. } => found(),
+                Output::Charge { .. } => Input::Charged { paid: true, budgets: <_>::default() },
+                Output::Acquire => Input::Acquired(Ok(Epoch(1))),
+                Output::Append { batch } => return batch,
+                other => panic!("{other:?}"),
+            };
+            outputs = self.tell(input);
+        }
+    }
+
+    /// Answers an append, and whatever is read afterwards.
+    fn append(&mut self, batch: Box<StreamBatch>, result: Result<(), AppendError>) -> Vec<Output> {
+        if result.is_ok() {
+            self.log.extend(batch.events);
+        }
+        let mut outputs = self.tell(Input::Appended(result));
+        while let Some(Output::Read { after, count }) = outputs.last() {
+            let events: Vec<_> = self.log.iter().skip(after.0 as usize).take(*count).cloned().collect();
+            let through = events.last().map_or(*after, |last| last.seq);
+            outputs.extend(self.tell(Input::Read(Ok(Page { events, through, newer: None }))));
+        }
+        outputs
+    }
+}
+
+fn found() -> Input {
+    Input::Found(Found { earlier: Ok(BTreeMap::new()), reachable: BTreeSet::new(), budgets: <_>::default() })
+}
+
+fn now(steady: u64) -> Now {
+    Now { wall: Timestamp::from_millis(1_763_000_000_000) + Millis(steady), steady: Millis(steady) }
+}
+
+fn answers(outputs: &[Output]) -> Vec<RequestId> {
+    let ids = |output: &Output| if let Output::Answer { answers } = output { answers.iter().map(|(id, _)| *id).collect() } else { vec![] };
+    outputs.iter().flat_map(ids).collect()
+}
+
+fn place(outputs: &[Output], is_wanted: impl Fn(&Output) -> bool) -> usize {
+    outputs.iter().position(is_wanted).unwrap_or_else(|| panic!("{outputs:?}"))
+}
+
+#[test]
+fn what_was_told_before_a_look_is_one_append_and_is_answered_after_it() {
+    let mut desk = Desk::begun();
+    let asked = [desk.post("one"), desk.post("two")];
+    let batch = desk.look();
+    assert_eq!(batch.events.iter().filter(|event| event.event.kind() == "posted").count(), 2);
+    let outputs = desk.append(batch, Ok(()));
+    assert_eq!(answers(&outputs), asked);
+    let (answered, published) =
+        (place(&outputs, |o| matches!(o, Output::Answer { .. })), place(&outputs, |o| matches!(o, Output::Publish { .. })));
+    assert!(answered < published);
+    assert!(published < place(&outputs, |o| matches!(o, Output::Read { .. } | Output::Start { .. } | Output::Wake { .. })));
+}
+
+#[test]
+fn what_comes_while_an_append_is_outstanding_waits_for_it() {
+    let mut desk = Desk::begun();
+    let first = desk.post("one");
+    let batch = desk.look();
+    let second = desk.post("two");
+    assert_eq!(desk.tell(Input::Look), [], "nothing is decided on what may not be kept");
+    let outputs = desk.append(batch, Err(AppendError::Full));
+    assert_eq!(answers(&outputs), [first]);
+    assert!(matches!(outputs.last(), Some(Output::Lookup { .. })), "the look that was wanted meanwhile: {outputs:?}");
+    let batch = desk.go_on(outputs);
+    assert_eq!(answers(&desk.append(batch, Ok(()))), [second]);
+}
+
+#[test]
+fn what_the_engine_owes_is_tried_again_when_the_disk_was_full() {
+    let mut desk = Desk::begun();
+    desk.post("@ann hello");
+    let batch = desk.look();
+    desk.append(batch, Ok(()));
+    let key = TurnKey { stream: "s".into(), turn: TurnNo(1), attempt: 1 };
+    let report = Report::Finished { result: Ok("hi".into()), usage: Usage::default() };
+    assert_eq!(desk.tell(Input::Report { key, report }), []);
+    let head = desk.host.committed().head();
+    let batch = desk.look();
+    let outputs = desk.append(batch, Err(AppendError::Full));
+    let Some(Output::Wake { at: Some(at) }) = outputs.last() else { panic!("{outputs:?}") };
+    assert_eq!(desk.host.committed().head(), head);
+    desk.steady = at.0;
+    assert!(!desk.look().events.is_empty());
+}
+
+#[test]
+fn time_that_stood_still_is_told_before_anything_looks_at_a_deadline() {
+    let mut desk = Desk::begun();
+    desk.post("@ann hello");
+    let batch = desk.look();
+    desk.append(batch, Ok(()));
+    let mut desk = desk.again();
+    let batch = desk.look();
+    assert_eq!(batch.events[0].event.kind(), "resumed");
+    desk.append(batch, Err(AppendError::Overloaded));
+    desk.post("Still there?");
+    let batch = desk.look();
+    assert_eq!(batch.events[0].event.kind(), "resumed", "though its pause is not over");
+}
+
+#[test]
+fn a_writer_that_was_replaced_does_nothing_more() {
+    let mut desk = Desk::begun();
+    desk.post("one");
+    let batch = desk.look();
+    let outputs = desk.append(batch, Err(AppendError::Fenced { stream: "s".into() }));
+    assert_eq!(answers(&outputs), []);
+    assert_eq!(outputs.last(), Some(&Output::Close { why: Why::Fenced }));
+    assert_eq!(desk.tell(Input::Look), []);
+    assert_eq!(Why::Fenced.error(&"s".into()), HallError::Overloaded);
+}
+
+#[test]
+fn an_answer_that_nobody_asked_for_changes_nothing() {
+    let mut desk = Desk::begun();
+    let before = desk.host.committed().clone();
+    assert!(before.head() > Seq(0));
+    for input in [Input::Appended(Ok(())), found(), Input::Charged { paid: false, budgets: <_>::default() }] {
+        assert_eq!(desk.tell(input), []);
+    }
+    assert_eq!(*desk.host.committed(), before);
+}

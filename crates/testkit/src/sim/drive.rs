@@ -1,0 +1,325 @@
+//! Drives the hosts: what they are told, when, and what becomes of what they want. A crash can fall between any two steps.
+
+use std::collections::BTreeSet;
+
+use moothall_engine::agent::Probe;
+use moothall_engine::hall::{Answer, HallError};
+use moothall_engine::ports::{AppendError, LogError, StreamBatch};
+use moothall_engine::stream::{Around, Found, Input, Now, Output, RequestId, Verdict, Why};
+use moothall_kernel::command::Command;
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::ids::Seq;
+use moothall_kernel::time::Millis;
+use moothall_kernel::view::visible;
+
+use super::check::{Objection, Scene};
+use super::log::{Fault, is_same};
+use super::marks;
+use super::people;
+use super::server::{Outstanding, Server, Told};
+use super::story;
+use super::world::{DAWN, World, object};
+
+impl World {
+    /// One host, chosen by chance, takes its next step.
+    pub(crate) fn advance_somebody(&mut self) -> Result<(), Objection> {
+        let room = self.rng.below(self.servers.len() as u64) as usize;
+        self.advance(room)
+    }
+
+    /// The next step of a host: it is told something, or something that it wants is done.
+    pub(crate) fn advance(&mut self, room: usize) -> Result<(), Objection> {
+        match self.servers[room].outstanding.take() {
+            Some(Outstanding::Done(input)) => {
+                if self.rng.chance(30) {
+                    self.tell_some(room)?;
+                }
+                self.tell(room, input)
+            }
+            Some(Outstanding::Wanted(Output::Append { batch })) => {
+                let result = self.append(room, *batch)?;
+                self.servers[room].outstanding = Some(Outstanding::Done(Input::Appended(result)));
+                Ok(())
+            }
+            Some(Outstanding::Wanted(output)) => match self.do_at_once(room, &output) {
+                Some(input) => self.tell(room, input),
+                None => Ok(()),
+            },
+            None if self.servers[room].is_idle(self.now().steady) => Ok(()),
+            None => {
+                self.tell_some(room)?;
+                self.look(room)
+            }
+        }
+    }
+
+    fn tell_some(&mut self, room: usize) -> Result<(), Objection> {
+        for _ in 0..self.rng.between(1, 4) {
+            let Some(told) = self.servers[room].queue.pop_front() else { break };
+            let input = match told {
+                Told::Asked(request) => self.servers[room].request(request),
+                Told::Report(job, key, report) => {
+                    self.note_told(room, job, &key, &report);
+                    Input::Report { key, report }
+                }
+                Told::Probed(key, probe) => {
+                    self.note_probed(&key, &probe);
+                    Input::Probed { key, probe }
+                }
+                Told::Refresh => Input::Refresh,
+            };
+            self.tell(room, input)?;
+        }
+        Ok(())
+    }
+
+    /// The host looks. Where the clock was set forward meanwhile, time stood still for its conversation.
+    fn look(&mut self, room: usize) -> Result<(), Objection> {
+        let skew = self.skew;
+        let server = &mut self.servers[room];
+        let gap = Millis(u64::try_from(skew - std::mem::replace(&mut server.skew, skew)).unwrap_or(0));
+        server.is_new = false;
+        if gap > moothall_engine::stream::host::GAP && waits_for_time(server) {
+            server.owed.push_front(gap);
+        }
+        self.tell(room, Input::Look)
+    }
+
+    /// Both clocks.
+    pub(crate) fn now(&self) -> Now {
+        Now { wall: self.clock(), steady: Millis((self.time - DAWN) as u64) }
+    }
+
+    /// Tells the host something and carries out what it wants, but for what it has to wait for.
+    fn tell(&mut self, room: usize, input: Input) -> Result<(), Objection> {
+        let now = self.now();
+        let server = &mut self.servers[room];
+        let around = Around { now, draining: false, agents: &server.roster };
+        let twin = self.rng.chance(5).then(|| (server.host.clone(), input.clone()));
+        let outputs = server.host.handle(&around, input);
+        if let Some((mut twin, input)) = twin
+            && (twin.handle(&around, input.clone()) != outputs || twin.working() != server.host.working())
+        {
+            return Err(Objection { checker: "determinism", message: format!("{input:?} led to two things") });
+        }
+        for output in outputs {
+            self.carry_out(room, output)?;
+        }
+        self.benches[room].step(self.servers[room].host.committed())
+    }
+
+    fn carry_out(&mut self, room: usize, output: Output) -> Result<(), Objection> {
+        match output {
+            Output::Lookup { .. }
+            | Output::Charge { .. }
+            | Output::Acquire
+            | Output::Append { .. }
+            | Output::Reload
+            | Output::Read { .. } => self.servers[room].outstanding = Some(Outstanding::Wanted(output)),
+            Output::GiveBack { charges } => {
+                self.purses.give_back(&charges, self.clock());
+                self.paid -= charges.iter().map(|charge| charge.turns as i64).sum::<i64>();
+            }
+            Output::Answer { answers } => {
+                for (id, verdict) in answers {
+                    self.answered(room, id, verdict)?;
+                }
+            }
+            Output::Publish { events } => self.published(room, &events)?,
+            Output::Start { job } => self.hire(room, *job)?,
+            Output::Probe { key, .. } => {
+                let runs = self.jobs.iter().any(|job| job.key() == key && !job.orphan && !job.reported);
+                let probe = if runs { Probe::Running } else { Probe::Unknown };
+                self.servers[room].queue.push_back(Told::Probed(key, probe));
+            }
+            Output::Cancel { key } | Output::Lapse { key } => self.cancel(&key),
+            Output::Wake { at } => {
+                self.servers[room].wake = at;
+                self.look_after_remotes(room);
+            }
+            Output::Close { why } => self.closed(room, &why)?,
+            Output::Count { .. }
+            | Output::Signal(_)
+            | Output::Presence { .. }
+            | Output::Show { .. }
+            | Output::Begun { .. }
+            | Output::Permit { .. }
+            | Output::Begin { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// What takes no time.
+    fn do_at_once(&mut self, room: usize, output: &Output) -> Option<Input> {
+        let now = self.clock();
+        match output {
+            Output::Lookup { keys } => {
+                let earlier = self.disk.look_up(keys, now);
+                let everybody = people::everybody();
+                let reachable = everybody.into_iter().filter(|id| !self.offline[room].contains(id)).collect();
+                self.servers[room].offline = self.offline[room].clone();
+                Some(Input::Found(Found { earlier, reachable, budgets: self.purses.facts() }))
+            }
+            Output::Charge { charges } => {
+                let paid = self.purses.charge(charges, now);
+                if paid {
+                    self.paid += charges.iter().map(|charge| charge.turns as i64).sum::<i64>();
+                }
+                Some(Input::Charged { paid, budgets: self.purses.facts() })
+            }
+            Output::Acquire if !self.calm && self.rng.chance(2) => {
+                Some(Input::Acquired(Err(LogError::Failed("it could not be noted".into()))))
+            }
+            Output::Acquire => Some(Input::Acquired(self.disk.acquire(room))),
+            Output::Reload => Some(Input::Loaded(self.disk.load(room))),
+            Output::Read { after, count } => Some(Input::Read(self.disk.page(room, *after, *count))),
+            Output::Append { .. }
+            | Output::GiveBack { .. }
+            | Output::Count { .. }
+            | Output::Answer { .. }
+            | Output::Publish { .. }
+            | Output::Signal(_)
+            | Output::Presence { .. }
+            | Output::Show { .. }
+            | Output::Start { .. }
+            | Output::Probe { .. }
+            | Output::Cancel { .. }
+            | Output::Lapse { .. }
+            | Output::Begun { .. }
+            | Output::Permit { .. }
+            | Output::Begin { .. }
+            | Output::Wake { .. }
+            | Output::Close { .. } => None,
+        }
+    }
+
+    /// The log does what the host wants, or something goes wrong.
+    fn append(&mut self, room: usize, batch: StreamBatch) -> Result<Result<(), AppendError>, Objection> {
+        let fault = match self.rng.below(100) {
+            _ if self.calm => None,
+            0 => Some(Fault::Conflict),
+            1 | 2 => Some(Fault::Overloaded),
+            _ => None,
+        };
+        let charged: u64 = batch.charges.iter().map(|charge| charge.turns).sum();
+        let result = self.disk.append(batch, fault);
+        match &result {
+            Ok(()) => {
+                self.spent += charged as i64;
+                let decisions = self.servers[room].host.appending();
+                self.examine(room, &decisions)?;
+                self.check_claims()?;
+            }
+            Err(error) => self.story.tell(|| format!("  room {room} could not append: {error}")),
+        }
+        Ok(result)
+    }
+
+    /// Every checker looks at every event that reached the disk.
+    pub(crate) fn examine(&mut self, room: usize, decisions: &[Vec<Recorded>]) -> Result<(), Objection> {
+        for decision in decisions {
+            let downtime = self.servers[room].owed.pop_front();
+            let bench = &self.benches[room];
+            let offline = bench.room.offline_among(&self.servers[room].offline);
+            for (place, recorded) in decision.iter().enumerate() {
+                self.story.tell(|| story::line(room, recorded));
+                let scene = Scene { offline: &offline, decision, place, downtime, marks: &self.marks };
+                self.benches[room].event(&scene, recorded)?;
+                self.stats.events += 1;
+                self.stats.turns += u64::from(matches!(recorded.event, Event::TurnGranted { .. }));
+                self.filed.extend(recorded.event.body().and_then(marks::first).map(|mark| (room, mark)));
+            }
+            let waits = !self.benches[room].room.turns.is_empty() || self.benches[room].room.gathering;
+            if decision.is_empty() && downtime.is_some() && waits {
+                return Err(Objection { checker: "deadlines", message: "time stood still, and no deadline moved".into() });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_claims(&self) -> Result<(), Objection> {
+        let mut bound = BTreeSet::new();
+        // An archived conversation has let its keys go, and takes them again when it is opened.
+        let open = self.benches.iter().filter(|bench| !bench.room.archived);
+        let twice = open.flat_map(|bench| &bench.room.bound).find(|target| !bound.insert(*target));
+        object("claims", twice.map_or(Ok(()), |target| Err(format!("two conversations hold {target}"))))
+    }
+
+    /// A client hears what came of its request. What it is told is done has to be on the disk.
+    pub(crate) fn answered(&mut self, room: usize, id: RequestId, verdict: Verdict) -> Result<(), Objection> {
+        let Some(request) = self.servers[room].waiting.remove(&id) else { return Ok(()) };
+        match verdict {
+            Ok(Answer { event: Some(event), .. }) => {
+                let kept = self.disk.at(room, event.seq);
+                if !kept.is_some_and(|kept| is_same(&event, &kept)) {
+                    let message = format!("{} was acknowledged in room {room} and is not on the disk: {event:?}", event.seq);
+                    return Err(Objection { checker: "acknowledged", message });
+                }
+                object("answers", fits(&request.command, &event))?;
+                self.acknowledged.push((room, event));
+            }
+            Ok(_) | Err(HallError::Rejected(_)) => {}
+            Err(_) if request.key.is_some() => self.unanswered.push((room, request)),
+            Err(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Tells the readers what is committed.
+    fn published(&mut self, room: usize, events: &[Recorded]) -> Result<(), Objection> {
+        for recorded in events {
+            if !self.disk.at(room, recorded.seq).is_some_and(|kept| is_same(recorded, &kept)) {
+                return Err(Objection { checker: "audience", message: format!("{} was told and is not on the disk", recorded.seq) });
+            }
+        }
+        if let Some(first) = events.first() {
+            self.catch_up(room, Seq(first.seq.0 - 1))?;
+        }
+        self.show(room, events)
+    }
+
+    /// Readers read in the log what was told to nobody, up to a position.
+    pub(crate) fn catch_up(&mut self, room: usize, through: Seq) -> Result<(), Objection> {
+        let after = self.readers[room].iter().map(|reader| reader.through).min().unwrap_or_default();
+        if after >= through {
+            return Ok(());
+        }
+        let missed: Vec<_> = self.disk.read(room, after).into_iter().take_while(|recorded| recorded.seq <= through).collect();
+        self.show(room, &missed)
+    }
+
+    fn show(&mut self, room: usize, events: &[Recorded]) -> Result<(), Objection> {
+        let Some(last) = events.last() else { return Ok(()) };
+        for reader in &mut self.readers[room] {
+            let told = reader.through;
+            for recorded in events.iter().filter(|recorded| recorded.seq > told) {
+                if visible(&recorded.event, &reader.viewer) {
+                    object("audience", reader.see(recorded))?;
+                }
+            }
+            reader.through = told.max(last.seq);
+        }
+        Ok(())
+    }
+
+    /// The host is over. Whoever needs the conversation next loads it anew; what its runtimes do goes on.
+    fn closed(&mut self, room: usize, why: &Why) -> Result<(), Objection> {
+        self.story.tell(|| format!("  room {room} is closed: {why:?}"));
+        self.reopen(room)
+    }
+}
+
+/// Whether a conversation has anything that a clock could change.
+pub(crate) fn waits_for_time(server: &Server) -> bool {
+    let duties = server.host.committed().duties();
+    !duties.run.is_empty() || !duties.start.is_empty() || duties.wake_at.is_some()
+}
+
+/// The event that answers a request is about what was asked.
+fn fits(command: &Command, event: &Recorded) -> Result<(), String> {
+    let Command::Post(post) = command else { return Ok(()) };
+    // What a remote client posts may start and end its turn before anything is said, and what is not for everybody is kept.
+    let said = event.event.body().filter(|body| !body.is_empty()).and_then(marks::first);
+    let same = said.is_none() || said == marks::first(&post.body);
+    if same { Ok(()) } else { Err(format!("{command:?} was answered with {event:?}")) }
+}

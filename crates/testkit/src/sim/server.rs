@@ -1,0 +1,91 @@
+//! A process's part in one conversation: its host, what it was not told yet, and what it waits for.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use moothall_engine::agent::{Probe, Report, TurnKey};
+use moothall_engine::registry::Roster;
+use moothall_engine::stream::{Host, Input, Output, RequestId, Wanted};
+use moothall_kernel::command::Command;
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::time::Millis;
+
+/// What a client asks.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) command: Command,
+    /// The client's key for a request that must take effect once.
+    pub(crate) key: Option<String>,
+}
+
+/// Something that the host will be told.
+#[derive(Clone, Debug)]
+pub(crate) enum Told {
+    Asked(Request),
+    /// The job of this number reports.
+    Report(u64, TurnKey, Report),
+    Probed(TurnKey, Probe),
+    Refresh,
+}
+
+/// What the host waits for.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each conversation")]
+pub(crate) enum Outstanding {
+    /// It asked for this, and nobody has looked at it.
+    Wanted(Output),
+    /// It is done, and the host does not know.
+    Done(Input),
+}
+
+pub(crate) struct Server {
+    pub(crate) host: Host,
+    pub(crate) queue: VecDeque<Told>,
+    pub(crate) outstanding: Option<Outstanding>,
+    pub(crate) waiting: BTreeMap<RequestId, Request>,
+    last_request: u64,
+    /// When the host wants to look again, on the steady clock.
+    pub(crate) wake: Option<Millis>,
+    /// It was made and has not looked yet.
+    pub(crate) is_new: bool,
+    /// For how long time stood still, as its log has to be told before anything else.
+    pub(crate) owed: VecDeque<Millis>,
+    /// The difference of the clocks when it last looked.
+    pub(crate) skew: i64,
+    /// Who was offline when it last asked.
+    pub(crate) offline: BTreeSet<ParticipantId>,
+    pub(crate) roster: Roster,
+}
+
+impl Server {
+    pub(crate) fn new(host: Host, roster: Roster, skew: i64) -> Self {
+        let (queue, waiting, owed, offline) = <_>::default();
+        Self { host, queue, outstanding: None, waiting, last_request: 0, wake: None, is_new: true, owed, skew, offline, roster }
+    }
+
+    pub(crate) fn ask(&mut self, command: Command) {
+        self.queue.push_back(Told::Asked(Request { command, key: None }));
+    }
+
+    /// A request on its way to the host.
+    pub(crate) fn request(&mut self, request: Request) -> Input {
+        self.last_request += 1;
+        let id = RequestId(self.last_request);
+        let idempotency = request.key.as_ref().map(|key| moothall_engine::hall::Idempotency {
+            principal: "client".into(),
+            key: key.clone(),
+            fingerprint: key.clone(),
+        });
+        let wanted = Wanted::Decision(request.command.clone());
+        self.waiting.insert(id, request);
+        Input::Request { id, wanted, idempotency }
+    }
+
+    pub(crate) fn is_due(&self, steady: Millis) -> bool {
+        self.wake.is_some_and(|at| at <= steady)
+    }
+
+    /// Whether nothing would happen if it were let alone now.
+    pub(crate) fn is_idle(&self, steady: Millis) -> bool {
+        self.queue.is_empty() && self.outstanding.is_none() && !self.is_new && self.host.is_idle() && !self.is_due(steady)
+    }
+}
