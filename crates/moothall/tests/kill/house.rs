@@ -21,6 +21,13 @@ use tokio::time::timeout;
 /// Longer than anything takes, even on a busy computer; only what is broken takes so long.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Nobody here proves to be a person, and more is said in a minute than such people may set off in an hour.
+const BUDGETS: &str = r#"
+[budgets]
+hall = { unattended_turns_per_hour = 1000000 }
+principal = { unattended_turns_per_hour = 1000000 }
+"#;
+
 /// Agents that answer at once, agents that pass, programs, and one that does not answer before it may.
 const AGENTS: &str = r#"
 [agents.ann]
@@ -54,7 +61,7 @@ impl House {
         let gate = format!("read -r document; [ -e {path}/open ] && echo opened || exec sleep 600");
         let gated = format!("[agents.gated]\ncommand = [\"/bin/sh\", \"-c\", {gate:?}]\n");
         let model = format!("[agents.mod]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = {:?}\ncontext_tokens = 900\n", models.url());
-        fs::write(folder.path().join("moothall.toml"), format!("{AGENTS}\n{gated}\n{model}")).unwrap();
+        fs::write(folder.path().join("moothall.toml"), format!("{BUDGETS}\n{AGENTS}\n{gated}\n{model}")).unwrap();
         Self { folder, _models: models, address: watch::channel(None).0, crashes: AtomicU64::new(0) }
     }
 

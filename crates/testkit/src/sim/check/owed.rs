@@ -23,10 +23,12 @@ impl Checker for Owed {
         "owed"
     }
 
-    fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
         match &recorded.event {
             Event::Posted(posted) if posted.published.is_none() && posted.error.is_none() && !room.gathering => {
-                let asked = asked(room, posted);
+                let mut asked = asked(room, posted);
+                // In a link, who is offline is told with whatever happens next: nobody tells the conversation that somebody came back.
+                asked.retain(|id| room.policy.name != PolicyName::Open || !scene.offline.contains(id));
                 if !asked.is_empty() {
                     self.asked.insert(recorded.seq, asked);
                 }
