@@ -160,6 +160,7 @@ fn is_of_the_system_text(line: &str) -> bool {
     line.is_empty()
         || line.starts_with("You are \"")
         || line.starts_with("Others' messages are shown as [name] message.")
+        || line.starts_with("\"unproven\" beside a person's name means that nothing shows")
         || people.iter().any(|begin| line.starts_with(begin))
 }
 
