@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use moothall_kernel::command::{Actor, Command, Control, Invite};
-use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use moothall_kernel::participant::{Address, AgentFacts, OnLost, Participant, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -48,6 +48,8 @@ pub(super) struct Shared {
     pub(super) making: tokio::sync::Mutex<()>,
     /// Participants for whom a session is being started.
     pub(super) housing: Mutex<BTreeSet<(StreamId, ParticipantId)>>,
+    /// Permissions whose program is being started.
+    pub(super) starting: Mutex<BTreeSet<PermissionId>>,
 }
 
 /// A session's place: what is known of it, and the way to its task.
@@ -73,7 +75,7 @@ struct Founding<'a> {
 }
 
 /// What came of an earlier request with the same key.
-enum Begun {
+pub(super) enum Begun {
     /// This session.
     Lives(Box<Status>),
     /// None yet; the key is still to be taken, if there is one.
@@ -143,8 +145,9 @@ impl Sessions {
     pub(crate) fn new(hall: Weak<Inner>, parts: Option<SessionParts>) -> Self {
         let (host, terms) = parts.map(SessionParts::apart).unzip();
         let terms = terms.unwrap_or_default();
-        let (seats, links, making, housing) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default(), Mutex::default());
-        Self { shared: Arc::new(Shared { hall, host, terms, seats, links, making, housing }) }
+        let (seats, links, making) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default());
+        let (housing, starting) = (Mutex::default(), Mutex::default());
+        Self { shared: Arc::new(Shared { hall, host, terms, seats, links, making, housing, starting }) }
     }
 
     /// Takes up the sessions that lived when the server went away.
@@ -346,7 +349,7 @@ impl Sessions {
 
     /// What came of an earlier try with this key. One that came to nothing frees the key's request to be tried anew, without it: the key
     /// is taken by the home that was made for it.
-    async fn started_before(&self, key: Option<Idempotency>) -> Result<Begun, SessionError> {
+    pub(super) async fn started_before(&self, key: Option<Idempotency>) -> Result<Begun, SessionError> {
         let Some(key) = key else { return Ok(Begun::No(None)) };
         let hall = self.hall()?;
         let Some(claim) = hall.log.claim(IDEM, &claim_key(&key), hall.now()).await.map_err(log_error)? else {
@@ -459,7 +462,7 @@ impl Sessions {
         }
     }
 
-    /// Notes that a session is being started for a participant, or for a permission; `false` when one is already.
+    /// Notes that a session is being started for a participant; `false` when one is already.
     pub(super) fn begin_housing(&self, of: (StreamId, ParticipantId)) -> bool {
         self.shared.housing.lock().unwrap_or_else(PoisonError::into_inner).insert(of)
     }

@@ -1,16 +1,18 @@
 //! Programs that agents ask to start: the question that people are asked, and what is done once one of them allows it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use moothall_kernel::command::{Actor, Command};
 use moothall_kernel::duties::Start;
-use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
+use moothall_kernel::ids::{PermissionId, StreamId};
 use moothall_kernel::start::{StartOutcome, StartRequest};
 use moothall_kernel::time::Millis;
 use uuid::Uuid;
 
-use super::directory::session_of;
+use super::directory::{Begun, session_of};
 use super::words::is_session;
 use super::{Asker, Message, NewSession, SessionError, Sessions, Status};
 use crate::hall::{HallError, Idempotency};
@@ -90,19 +92,22 @@ impl Sessions {
 
     /// Carries out what a person allowed, once however often it is asked, and tells the conversation what came of it.
     pub(crate) fn begin_start(&self, stream: &StreamId, start: &Start) {
-        let of = (stream.clone(), ParticipantId::new(start.permission.as_str()));
-        if !self.begin_housing(of.clone()) {
+        if !self.starting().insert(start.permission.clone()) {
             return;
         }
-        let (own, start) = (self.clone(), start.clone());
+        let (own, stream, start) = (self.clone(), stream.clone(), start.clone());
         tokio::spawn(async move {
-            let outcome = match own.start_allowed(&of.0, &start).await {
+            let outcome = match own.start_allowed(&stream, &start).await {
                 Ok(outcome) => outcome,
                 Err(error) => StartOutcome::Failed { why: error.to_string() },
             };
-            own.tell_outcome(&of.0, start.permission, outcome).await;
-            own.end_housing(&of);
+            own.tell_outcome(&stream, &start.permission, outcome).await;
+            own.starting().remove(&start.permission);
         });
+    }
+
+    fn starting(&self) -> MutexGuard<'_, BTreeSet<PermissionId>> {
+        self.shared.starting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn start_allowed(&self, stream: &StreamId, start: &Start) -> Result<StartOutcome, SessionError> {
@@ -118,15 +123,18 @@ impl Sessions {
             by: by.clone(),
             session: session.clone(),
         };
-        if whole(&new.cwd)? != request.folder {
-            let why = format!("{} leads to another folder now than when it was asked for.", request.folder);
-            return Err(SessionError::Conflict(why));
-        }
         let key = |what: &str| {
             let key = format!("{permission}:{what}");
             Some(Idempotency { principal: PRINCIPAL.into(), key, fingerprint: permission.to_string() })
         };
-        let status = self.start_once(new, key("start")).await?;
+        // What an earlier process began runs, whatever became of its folder since.
+        let status = match self.started_before(key("start")).await? {
+            Begun::Lives(status) => *status,
+            Begun::No(_) => {
+                check_folder(&request.folder)?;
+                self.start_once(new, key("start")).await?
+            }
+        };
         let from = session.map_or(Asker::Actor(by), Asker::Session);
         let unsaid = self.say_first(from, request, &status, key("message")).await;
         Ok(StartOutcome::Started { session: status.session.id.to_string(), name: status.session.name, unsaid })
@@ -140,7 +148,7 @@ impl Sessions {
     }
 
     /// Tells it until it is kept: a program that runs has to be known.
-    async fn tell_outcome(&self, stream: &StreamId, permission: PermissionId, outcome: StartOutcome) {
+    async fn tell_outcome(&self, stream: &StreamId, permission: &PermissionId, outcome: StartOutcome) {
         loop {
             let Ok(hall) = self.hall() else { return };
             let done = Command::StartDone { permission: permission.clone(), outcome: outcome.clone() };
@@ -152,6 +160,14 @@ impl Sessions {
             tokio::time::sleep(RETRY).await;
         }
     }
+}
+
+/// A folder that people were asked about has to be that folder still.
+fn check_folder(folder: &str) -> Result<(), SessionError> {
+    if whole(Path::new(folder))? == folder {
+        return Ok(());
+    }
+    Err(SessionError::Conflict(format!("{folder} leads to another folder now than when it was asked for.")))
 }
 
 /// A folder as a text, with every link on the way followed.

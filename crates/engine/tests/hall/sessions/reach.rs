@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_engine::access::{Access, Caller, Mode, Over};
+use moothall_engine::hall::Idempotency;
 use moothall_engine::sessions::{ClientRights, FirstWords, SessionsConfig};
 use moothall_kernel::command::{Command, Control};
 use moothall_kernel::event::{Event, Recorded};
@@ -103,6 +104,24 @@ async fn what_a_person_allowed_is_started_once_though_the_server_dies_at_once() 
     assert!(room.takes(&child, 1).await.starts_with("claude (1):\n\nRead the plan.\n"));
     let told = room.takes(&asker, 1).await;
     assert!(told.starts_with("moothall:\n\nclaude asked to start claude in /. It runs as child (session "), "{told}");
+}
+
+/// The server died when the program ran and before anybody was told, and its folder went with it.
+#[tokio::test(start_paused = true)]
+async fn a_program_that_began_before_the_server_died_is_told_of_though_its_folder_is_gone() {
+    let room = Room::new().await;
+    let (asker, folder) = (room.start().await, tempfile::tempdir().unwrap());
+    let cwd = folder.path().canonicalize().unwrap();
+    let by = Actor::named("claude");
+    let new = NewSession { client: "claude".into(), cwd, args: Vec::new(), name: None, by, session: Some(asker.clone()) };
+    let (_, permission) = room.sessions().ask_start(None, &new, FirstWords::default()).await.unwrap();
+    let key = Idempotency { principal: "moothall:start".into(), key: format!("{permission}:start"), fingerprint: permission.to_string() };
+    let began = room.sessions().start_once(new, Some(key)).await.unwrap().session;
+    folder.close().unwrap();
+    let answer = Command::AnswerPermission { permission, option: "allow".into(), by: Actor::human("user") };
+    room.hall.submit(&asker, answer, None).await.unwrap();
+    let came = eventually(async || Some(outcomes(&room, &asker).await).filter(|came| !came.is_empty())).await;
+    assert_eq!(came, [StartOutcome::Started { session: began.id.to_string(), name: began.name, unsaid: None }]);
 }
 
 #[tokio::test(start_paused = true)]
