@@ -8,6 +8,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Command, Refusal, Rejection};
 use moothall_kernel::event::{Recorded, To};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
+use moothall_kernel::invariants::Broken;
 use moothall_kernel::policy::Policy;
 use moothall_kernel::preview::Forecast;
 use moothall_kernel::time::{Millis, Timestamp};
@@ -77,6 +78,14 @@ pub enum HallError {
         seq: Seq,
         /// The kind it does not know.
         kind: String,
+    },
+    /// The state of this conversation is one that no rule allows: it can be read, not written.
+    #[error("{stream} can be read, not written: {rule}. This is a fault of Moothall; export the conversation, and report it")]
+    Broken {
+        /// Which conversation.
+        stream: StreamId,
+        /// What does not hold.
+        rule: Broken,
     },
     /// What is stored is damaged.
     #[error("{0}")]

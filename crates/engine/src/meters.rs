@@ -89,6 +89,7 @@ impl<K: Ord + Clone> Tally<K> {
 pub(crate) struct Meters {
     events: AtomicU64,
     appends: Tally<&'static str>,
+    broken: Tally<&'static str>,
     append_time: Histogram,
     turns: Tally<(&'static str, &'static str)>,
     open: Mutex<BTreeMap<&'static str, u64>>,
@@ -105,6 +106,8 @@ pub struct Counted {
     pub events: u64,
     /// Appends by what came of them: `ok`, `full`, `overloaded`, `conflict`, `fenced`, `claimed`, `fatal`.
     pub appends: BTreeMap<&'static str, u64>,
+    /// Decisions that were thrown away because they broke a rule, by rule. Each is a fault of this program.
+    pub broken: BTreeMap<&'static str, u64>,
     /// How long appends took, from asking to synced.
     pub append_time: Spread,
     /// Turns that ended, by runtime and outcome.
@@ -148,6 +151,7 @@ impl Hall {
         Ok(Counted {
             events: meters.events.load(Ordering::Relaxed),
             appends: meters.appends.counts(),
+            broken: meters.broken.counts(),
             append_time: meters.append_time.spread(),
             turns: meters.turns.counts(),
             open_turns: meters.open().clone(),
@@ -177,6 +181,11 @@ impl Meters {
         }
         self.appends.count(result.map_or_else(word_of, |()| "ok"));
         self.append_time.observe(took);
+    }
+
+    /// A decision broke this rule.
+    pub(crate) fn broken(&self, rule: &'static str) {
+        self.broken.count(rule);
     }
 
     /// What was appended cost this.

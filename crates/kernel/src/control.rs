@@ -304,13 +304,20 @@ impl Decider<'_> {
         }
     }
 
+    /// Somebody takes no turns here any more.
+    fn lose_agent(&mut self, participant: &ParticipantId, code: &str, message: &str) {
+        self.end_turns_of(participant, false, code, message);
+        self.withdraw_starts(Some(participant));
+        self.end_lonely_link();
+    }
+
     /// What a change brings about besides itself.
     fn follow(&mut self, change: Change, cause: &crate::event::Cause) {
         match change {
-            Change::Uninvited { participant } => {
-                self.end_turns_of(&participant, false, "uninvited", "it was uninvited");
-                self.withdraw_starts(Some(&participant));
-                self.end_lonely_link();
+            Change::Uninvited { participant } => self.lose_agent(&participant, "uninvited", "it was uninvited"),
+            // What its runtime still says would otherwise be taken for a person's words.
+            Change::Invited { participant, kind: Kind::Human, .. } => {
+                self.lose_agent(&participant, "became_person", "it is a person's name now");
             }
             Change::Muted { targets } => {
                 for target in &targets {

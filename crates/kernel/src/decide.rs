@@ -213,7 +213,9 @@ impl Decider<'_> {
     pub(crate) fn close(&mut self, by: &ParticipantId) {
         self.emit(Event::Archived { by: by.clone() });
         self.withdraw_starts(None);
-        self.end_all(Outcome::Cancelled, "archived", "the conversation was archived");
+        if !planted::has(Bug::ArchiveLeavesTurns) {
+            self.end_all(Outcome::Cancelled, "archived", "the conversation was archived");
+        }
     }
 
     fn stop(&mut self, by: &Actor) -> Result<(), Rejection> {
@@ -238,7 +240,8 @@ impl Decider<'_> {
     }
 
     fn resume_clock(&mut self, downtime: Millis) {
-        let waits = self.state.open_turns().next().is_some() || self.state.gathering.is_some();
+        let asked = self.state.starts_asked().next().is_some();
+        let waits = self.state.open_turns().next().is_some() || self.state.gathering.is_some() || asked;
         if waits && downtime > Millis(0) {
             self.emit(Event::Resumed { downtime });
         }

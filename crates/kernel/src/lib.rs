@@ -19,6 +19,7 @@ pub mod gathering;
 mod fold;
 pub mod state;
 mod apply;
+pub mod invariants;
 mod mentions;
 pub mod control;
 pub mod decide;

@@ -42,11 +42,13 @@ pub enum Bug {
     AnswersSwapped,
     /// A runtime is not told that nobody wants its turn any more.
     CancelForgotten,
+    /// Turns go on in a conversation that is archived.
+    ArchiveLeavesTurns,
 }
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 18] = [
+    pub const ALL: [Bug; 19] = [
         Bug::AcknowledgeBeforeCommit,
         Bug::PublishBeforeCommit,
         Bug::NoAttemptFencing,
@@ -65,6 +67,7 @@ impl Bug {
         Bug::ChargeNotGivenBack,
         Bug::AnswersSwapped,
         Bug::CancelForgotten,
+        Bug::ArchiveLeavesTurns,
     ];
 
     /// The one of this name, as it is written here.

@@ -203,7 +203,7 @@ impl ApiError {
             HallError::Overloaded => Self::plain(Code::Overloaded),
             HallError::DiskFull => Self::plain(Code::DiskFull),
             HallError::ReadOnly { .. } => Self::new(Code::ThreadReadOnly, text),
-            HallError::Damaged(_) => Self::new(Code::Damaged, text),
+            HallError::Damaged(_) | HallError::Broken { .. } => Self::new(Code::Damaged, text),
             HallError::Unreadable(_) => {
                 tracing::error!(error = text, "the disk could not be read");
                 Self::plain(Code::IoError)
@@ -395,6 +395,7 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
 mod tests {
     use super::*;
     use moothall_kernel::ids::{ParticipantId, Seq};
+    use moothall_kernel::invariants::ORDER;
 
     #[test]
     fn what_the_engine_says_keeps_its_kind() {
@@ -408,6 +409,7 @@ mod tests {
             (HallError::DiskFull, 507, "disk_full"),
             (HallError::ReadOnly { stream: stream.clone(), seq: Seq(1), kind: "k".into() }, 409, "thread_read_only"),
             (HallError::Damaged("at 5".into()), 500, "damaged"),
+            (HallError::Broken { stream: stream.clone(), rule: ORDER }, 500, "damaged"),
             (HallError::Unreadable("secret path".into()), 500, "io_error"),
             (HallError::ShuttingDown, 503, "shutting_down"),
             (HallError::Failed("secret path".into()), 500, "internal"),

@@ -1,6 +1,9 @@
 //! Runs the simulator: one seed with its story, many seeds with a summary, or the planted bugs.
 
+use std::panic::resume_unwind;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use moothall_testkit::sim::{self, Bug, Report, Stats, known_seed};
 
@@ -53,19 +56,39 @@ fn verdict(report: &Report) -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// Runs seeds side by side, as many as the computer has processors, and tells of the first seed that fails.
 fn many(from: u64, runs: u64) -> ExitCode {
+    let (next, failed) = (AtomicU64::new(from), Mutex::new(None::<Report>));
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let total = std::thread::scope(|scope| {
+        let working: Vec<_> = (0..workers).map(|_| scope.spawn(|| work(&next, from + runs, &failed))).collect();
+        working.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic))).fold(Stats::default(), Stats::plus)
+    });
+    let Some(Report { seed, objection: Some(objection), .. }) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) else {
+        println!("{runs} runs from seed {from}: {total}");
+        return ExitCode::SUCCESS;
+    };
+    println!("seed {seed} fails: {}: {}", objection.checker, moothall_kernel::text::cut(&objection.message, 2000));
+    println!("see it again with: cargo run -p moothall-testkit -- {seed}");
+    ExitCode::FAILURE
+}
+
+/// Takes seeds in their order until they are used up or one before them failed.
+fn work(next: &AtomicU64, end: u64, failed: &Mutex<Option<Report>>) -> Stats {
     let mut total = Stats::default();
-    for seed in from..from + runs {
+    loop {
+        let seed = next.fetch_add(1, Ordering::Relaxed);
+        let lost = || failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if seed >= end || lost().as_ref().is_some_and(|first| first.seed < seed) {
+            return total;
+        }
         let report = sim::run(seed, None, false);
         total = total.plus(report.stats);
-        if let Some(objection) = report.objection {
-            println!("seed {seed} fails: {}: {}", objection.checker, moothall_kernel::text::cut(&objection.message, 2000));
-            println!("see it again with: cargo run -p moothall-testkit -- {seed}");
-            return ExitCode::FAILURE;
+        let mut first = lost();
+        if report.objection.is_some() && first.as_ref().is_none_or(|first| seed < first.seed) {
+            *first = Some(report);
         }
     }
-    println!("{runs} runs from seed {from}: {total}");
-    ExitCode::SUCCESS
 }
 
 /// Every planted bug has to be noticed in one of its seeds.

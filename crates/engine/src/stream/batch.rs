@@ -9,6 +9,7 @@ use moothall_kernel::command::{Command, Facts, Refusal, Rejection};
 use moothall_kernel::decide::{Decision, Unkept};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::invariants::Broken;
 use moothall_kernel::participant::Runtime;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -240,6 +241,10 @@ impl Host {
         if deciding.events.is_empty() && deciding.keys.is_empty() {
             return self.commit(deciding, around);
         }
+        let checked = self.committed.check_next(&deciding.events).and_then(|()| self.working().check_invariants());
+        if let Err(broken) = checked {
+            return self.broken(deciding, broken);
+        }
         match self.epoch {
             Some(epoch) => self.append_under(epoch, Box::new(deciding)),
             // Should another have written since the stream was read, the append will find that out.
@@ -316,13 +321,33 @@ impl Host {
         self.next_batch(around);
     }
 
-    /// The batch is not in the log: forget what was decided, and tell why.
-    fn undo(&mut self, deciding: Deciding, error: AppendError, around: &Around<'_>) {
+    /// The rules led to what no rule allows. Whichever item it was is refused, also one of the engine's own, which would only lead there
+    /// again; and the state is read anew, in case it was wrong before.
+    fn broken(&mut self, deciding: Deciding, broken: Broken) {
+        let items = self.forget_decided(deciding);
+        self.out.push(Output::Broken(broken));
+        if items.len() == 1 {
+            self.refuse(items, &HallError::Failed(broken.to_string()));
+        } else {
+            self.batches.extend(items.into_iter().map(|item| vec![item]));
+        }
+        self.out.push(Output::Reload);
+        self.stage = Stage::Reloading;
+    }
+
+    /// A batch comes to nothing. What it was made of comes back.
+    fn forget_decided(&mut self, deciding: Deciding) -> Vec<Item> {
         self.working = None;
         let Deciding { items, charges, .. } = deciding;
         if !charges.is_empty() && !planted::has(Bug::ChargeNotGivenBack) {
             self.out.push(Output::GiveBack { charges });
         }
+        items
+    }
+
+    /// The batch is not in the log: forget what was decided, and tell why.
+    fn undo(&mut self, deciding: Deciding, error: AppendError, around: &Around<'_>) {
+        let items = self.forget_decided(deciding);
         match error {
             AppendError::Claimed(claim) => self.claimed(items, &claim),
             AppendError::Full => self.put_back(items, &HallError::DiskFull, around.now.steady, RETRY_FULL),

@@ -26,7 +26,7 @@ use moothall_kernel::time::Millis;
 use super::batch::{Deciding, Item, Paying};
 use super::brief::Tail;
 use super::duty::Briefing;
-use super::io::{Around, Begin, Input, Loaded, Newer, Now, Output, RequestId, Why};
+use super::io::{Around, Begin, Input, Loaded, Now, Output, RequestId, Unwritable, Why};
 use super::runs::Runs;
 use crate::agent::{Probe, Report, TurnKey};
 use crate::hall::{HallError, Signal};
@@ -48,7 +48,8 @@ pub struct Host {
     pub(super) committed: Conversation,
     /// The same, and what was decided since. Made when something is to be decided, and kept while there is work.
     pub(super) working: Option<Conversation>,
-    pub(super) newer: Option<Newer>,
+    /// Why it is only read, if it is.
+    pub(super) unwritable: Option<Unwritable>,
     pub(super) tail: Tail,
     pub(super) runs: Runs,
     inbox: Inbox,
@@ -111,14 +112,14 @@ pub(super) enum Stage {
 impl Host {
     /// A stream that becomes live.
     pub fn new(stream: StreamId, loaded: Loaded, begin: Begin, around: &Around<'_>) -> Self {
-        let Loaded { state, newer } = loaded;
+        let Loaded { state, unwritable } = loaded;
         let mut host = Self {
             stream,
             // Nobody else knows the name of a new one, so there is no earlier writer to fence.
             epoch: (begin == Begin::New).then(Epoch::default),
             committed: state,
             working: None,
-            newer,
+            unwritable,
             tail: Tail::default(),
             runs: Runs::default(),
             inbox: Inbox::default(),
@@ -133,7 +134,7 @@ impl Host {
             out: Vec::new(),
         };
         if let Begin::Existing(opened_at) = begin
-            && host.newer.is_none()
+            && host.unwritable.is_none()
         {
             // What a stream is told when it is loaded: how long nobody looked after it, and what the registry says now.
             let downtime = if planted::has(Bug::DowntimeForgotten) { Millis(0) } else { opened_at.since(host.committed.last_ts()) };
@@ -231,7 +232,7 @@ impl Host {
 
     /// Whether it could be let go, and be loaded again when somebody asks.
     pub fn may_leave(&self) -> bool {
-        self.is_settled() && self.runs.is_empty() && (self.newer.is_some() || !self.has_timers())
+        self.is_settled() && self.runs.is_empty() && (self.unwritable.is_some() || !self.has_timers())
     }
 
     /// One look: everything that was told is decided, appended and told, and then it is seen what has to run.
@@ -243,7 +244,7 @@ impl Host {
         for (key, notice) in inbox.notices {
             self.hear(&key, notice, &mut items);
         }
-        if self.newer.is_none() && inbox.refresh {
+        if self.unwritable.is_none() && inbox.refresh {
             items.extend(self.changed_facts(around.agents));
         }
         items.extend(inbox.items);
@@ -263,11 +264,11 @@ impl Host {
         let elapsed = now.steady.0.saturating_sub(self.pulse.steady.0);
         let gap = Millis(now.wall.since(self.pulse.wall).0.saturating_sub(elapsed));
         self.pulse = now;
-        self.stood_still(gap).filter(|_| self.newer.is_none())
+        self.stood_still(gap).filter(|_| self.unwritable.is_none())
     }
 
     fn tick(&self, now: Now) -> Option<Item> {
-        let rings = self.newer.is_none() && self.wake.is_some_and(|at| at <= now.steady);
+        let rings = self.unwritable.is_none() && self.wake.is_some_and(|at| at <= now.steady);
         rings.then(|| Item::own(Command::Tick))
     }
 
@@ -306,8 +307,8 @@ impl Host {
     /// Goes on with what is to be decided.
     pub(super) fn next_batch(&mut self, around: &Around<'_>) {
         while let Some(items) = self.batches.pop_front() {
-            if let Some((seq, kind)) = &self.newer {
-                let error = HallError::ReadOnly { stream: self.stream.clone(), seq: *seq, kind: kind.clone() };
+            if let Some(unwritable) = &self.unwritable {
+                let error = unwritable.error(&self.stream);
                 self.refuse(items, &error);
             } else if !items.is_empty() {
                 let keys = items.iter().filter_map(Item::claim_key).collect();
@@ -326,7 +327,7 @@ impl Host {
         }
         if self.committed.head() == Seq(0) {
             self.close(Why::NeverBegan);
-        } else if self.newer.is_none() {
+        } else if self.unwritable.is_none() {
             self.reconcile(around);
         } else {
             self.wake = None;
@@ -347,11 +348,11 @@ impl Host {
 
     fn reloaded(&mut self, result: Result<Loaded, HallError>, around: &Around<'_>) {
         match result {
-            Ok(Loaded { state, newer }) => {
+            Ok(Loaded { state, unwritable }) => {
                 self.tail.clear();
                 self.committed = state;
                 self.working = None;
-                self.newer = newer;
+                self.unwritable = unwritable;
                 self.next_batch(around);
             }
             Err(error) => self.close(Why::Unreadable(error)),

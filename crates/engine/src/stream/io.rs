@@ -9,6 +9,7 @@ use moothall_kernel::command::Command;
 use moothall_kernel::duties::Start;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId};
+use moothall_kernel::invariants::Broken;
 use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
@@ -46,16 +47,41 @@ pub enum Begin {
     New,
 }
 
-/// A stream's first event that this version does not know: where, and of which kind.
-pub type Newer = (Seq, String);
+/// Why a stream is only read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unwritable {
+    /// Its first event that this version does not know: where, and of which kind.
+    Newer(Seq, String),
+    /// Its events lead to a state that no rule allows. Whatever was decided on it would be wrong too.
+    Broken(Broken),
+}
+
+impl Unwritable {
+    /// What is said to those who want to write.
+    pub(super) fn error(&self, stream: &StreamId) -> HallError {
+        match self {
+            Unwritable::Newer(seq, kind) => HallError::ReadOnly { stream: stream.clone(), seq: *seq, kind: kind.clone() },
+            Unwritable::Broken(broken) => HallError::Broken { stream: stream.clone(), rule: *broken },
+        }
+    }
+}
 
 /// A stream as its log has it.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// Its state, up to the first event that this version does not know.
     pub state: Conversation,
-    /// That event, if there is one. The stream is only read then.
-    pub newer: Option<Newer>,
+    /// Why it is only read, if it is.
+    pub unwritable: Option<Unwritable>,
+}
+
+impl Loaded {
+    /// A state, and the first event after it that this version does not know.
+    pub fn new(state: Conversation, newer: Option<(Seq, String)>) -> Self {
+        let newer = newer.map(|(seq, kind)| Unwritable::Newer(seq, kind));
+        let unwritable = newer.or_else(|| state.check_invariants().err().map(Unwritable::Broken));
+        Self { state, unwritable }
+    }
 }
 
 /// Names a request until it is answered; the shell chooses it.
@@ -193,6 +219,8 @@ pub enum Output {
         /// What they cost.
         charges: Vec<Charge>,
     },
+    /// What was decided led to a state that no rule allows, and is not appended. Somebody has to know of this fault.
+    Broken(Broken),
     /// These requests are done.
     Answer {
         /// Which, and what they get.

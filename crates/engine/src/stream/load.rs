@@ -27,7 +27,7 @@ pub async fn fold(log: &dyn EventLog, stream: &StreamId) -> Result<Loaded, HallE
         let read = page.events.iter().filter(|recorded| known(recorded.seq) && !forgotten(&recorded.event));
         read.for_each(|recorded| state.apply(recorded));
         if page.newer.is_some() || page.through <= after {
-            return Ok(Loaded { state, newer: page.newer });
+            return Ok(Loaded::new(state, page.newer));
         }
         after = page.through;
     }

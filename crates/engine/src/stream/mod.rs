@@ -22,4 +22,4 @@ mod perform;
 mod tests;
 
 pub use host::Host;
-pub use io::{Around, Begin, Earlier, Found, Input, Loaded, Newer, Now, Output, RequestId, Verdict, Wanted, Why};
+pub use io::{Around, Begin, Earlier, Found, Input, Loaded, Now, Output, RequestId, Unwritable, Verdict, Wanted, Why};

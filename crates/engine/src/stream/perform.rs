@@ -51,6 +51,10 @@ impl Shell {
                 self.hall.meters.committed(&self.stream, self.host.committed(), &events);
                 self.hall.meters.charged(&charges);
             }
+            Output::Broken(broken) => {
+                tracing::error!(stream = %self.stream, %broken, "a fault of this program: what was decided is not kept");
+                self.hall.meters.broken(broken.rule);
+            }
             Output::Answer { answers } => self.answer(answers),
             Output::Publish { events } => {
                 crash::point("before_publish");

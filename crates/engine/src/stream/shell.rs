@@ -57,7 +57,7 @@ enum Woken {
 /// The task of a live stream, from loading to leaving.
 pub(crate) async fn run(hall: Arc<Inner>, stream: StreamId, seat: Seat, begin: Begin) {
     let loaded = match begin {
-        Begin::New => Ok(Loaded { state: Conversation::new(stream.clone()), newer: None }),
+        Begin::New => Ok(Loaded::new(Conversation::new(stream.clone()), None)),
         Begin::Existing(_) => fold(&*hall.log, &stream).await,
     };
     match loaded {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
-use moothall_kernel::event::{Recorded, Usage};
+use moothall_kernel::event::{Cause, Event, Recorded, TurnKind, Usage, Why as Reason};
 use moothall_kernel::ids::{Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -30,7 +30,7 @@ impl Desk {
         let mut roster = Roster::default();
         let facts = AgentFacts { runtime: Runtime::Script, known: true, timeout: None, on_lost: OnLost::Rerun };
         roster.insert("demo".into(), facts, false);
-        let loaded = Loaded { state: Conversation::new("s".into()), newer: None };
+        let loaded = Loaded { state: Conversation::new("s".into()), unwritable: None };
         let around = Around { now: now(0), draining: false, agents: &roster };
         Self { host: Host::new("s".into(), loaded, Begin::New, &around), roster, steady: 0, requests: 0, log: Vec::new() }
     }
@@ -55,7 +55,7 @@ impl Desk {
     fn again(self) -> Self {
         let steady = self.steady + 60_000;
         let around = Around { now: now(steady), draining: false, agents: &self.roster };
-        let loaded = Loaded { state: self.host.committed().clone(), newer: None };
+        let loaded = Loaded { state: self.host.committed().clone(), unwritable: None };
         let host = Host::new("s".into(), loaded, Begin::Existing(around.now.wall), &around);
         Self { host, steady, ..self }
     }
@@ -210,4 +210,66 @@ fn an_answer_that_nobody_asked_for_changes_nothing() {
         assert_eq!(desk.tell(input), []);
     }
     assert_eq!(*desk.host.committed(), before);
+}
+
+/// A state to which no rules lead: a turn is open for somebody who is not there.
+fn haunted(desk: &Desk) -> Conversation {
+    let mut state = desk.host.committed().clone();
+    let cause = Cause { seq: Seq(1), id: desk.log[0].id(state.stream()), from: "user".into(), depth: 0, unproven: false };
+    let (turn, participant, why, kind) = (state.last_turn().next(), "ghost".into(), Reason::Forced, TurnKind::Reply);
+    let event = Event::TurnGranted { turn, participant, why, kind, may_pass: false, cause, expires: now(9_000).wall };
+    state.apply(&Recorded { seq: state.head().next(), ts: state.last_ts(), event });
+    state
+}
+
+fn hosted(desk: Desk, loaded: Loaded) -> Desk {
+    let around = Around { now: now(desk.steady), draining: false, agents: &desk.roster };
+    let host = Host::new("s".into(), loaded, Begin::Existing(around.now.wall), &around);
+    Desk { host, ..desk }
+}
+
+#[test]
+fn what_leads_to_a_state_that_no_rule_allows_is_refused_and_the_stream_is_read_again() {
+    let desk = Desk::begun();
+    let (good, bad) = (desk.host.committed().clone(), haunted(&desk));
+    let mut desk = hosted(desk, Loaded { state: bad, unwritable: None });
+    let asked = desk.post("one");
+    desk.tell(Input::Look);
+    assert!(matches!(desk.tell(found())[..], [Output::Charge { .. }]));
+    let outputs = desk.tell(Input::Charged { paid: true, budgets: <_>::default() });
+    let [Output::GiveBack { .. }, Output::Broken(broken), Output::Answer { answers: told }, Output::Reload] = &outputs[..] else {
+        panic!("{outputs:?}")
+    };
+    assert_eq!(broken.rule, "turn_owners");
+    assert!(matches!(&told[..], [(id, Err(HallError::Failed(_)))] if *id == asked), "{told:?}");
+    desk.tell(Input::Loaded(Ok(Loaded::new(good, None))));
+    let asked = desk.post("two");
+    let batch = desk.look();
+    assert_eq!(answers(&desk.append(batch, Ok(()))), [asked]);
+}
+
+#[test]
+fn a_stream_whose_events_lead_to_such_a_state_can_be_read_and_not_written() {
+    let desk = Desk::begun();
+    let loaded = Loaded::new(haunted(&desk), None);
+    let mut desk = hosted(desk, loaded);
+    let asked = desk.post("one");
+    let id = RequestId(99);
+    desk.tell(Input::View { id });
+    let outputs = desk.tell(Input::Look);
+    let [Output::Answer { answers: told }, Output::Show { ids }, Output::Wake { at: None }] = &outputs[..] else { panic!("{outputs:?}") };
+    assert!(matches!(&told[..], [(refused, Err(HallError::Broken { .. }))] if *refused == asked), "{told:?}");
+    assert_eq!(ids[..], [id]);
+}
+
+#[test]
+fn events_that_do_not_follow_the_log_are_never_appended() {
+    let desk = Desk::begun();
+    let state = desk.host.committed();
+    let next = |seq: Seq, ts| Recorded { seq, ts, event: Event::RoundClosed };
+    let good = next(state.head().next(), state.last_ts());
+    assert_eq!(state.check_next(std::slice::from_ref(&good)), Ok(()));
+    for wrong in [next(good.seq.next(), good.ts), next(good.seq, Timestamp::from_millis(1))] {
+        assert_eq!(state.check_next(&[wrong]).unwrap_err().rule, "order");
+    }
 }

@@ -40,6 +40,8 @@ impl Page {
         self.one("moothall_events_appended_total", "counter", "Events that were committed and synced.", counted.events);
         let appends = counted.appends.iter().map(|(result, count)| (format!("result=\"{result}\""), *count));
         self.many("moothall_appends_total", "counter", "Appends, by what came of them.", appends);
+        let broken = counted.broken.iter().map(|(rule, count)| (format!("rule=\"{rule}\""), *count));
+        self.many("moothall_broken_rules_total", "counter", "Decisions thrown away because they broke a rule: faults of Moothall.", broken);
         self.spread("moothall_append_seconds", "From asking for an append to its being synced.", &counted.append_time);
         let turns =
             counted.turns.iter().map(|((runtime, outcome), count)| (format!("runtime=\"{runtime}\",outcome=\"{outcome}\""), *count));

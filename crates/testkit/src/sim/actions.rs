@@ -35,9 +35,10 @@ enum Deed {
     AskAgain,
     TakeOver,
     LateAppend,
+    Start,
 }
 
-const DEEDS: [(Deed, u64); 16] = [
+const DEEDS: [(Deed, u64); 17] = [
     (Deed::Say, 30),
     (Deed::SpeakUnasked, 8),
     (Deed::Repeat, 2),
@@ -54,6 +55,7 @@ const DEEDS: [(Deed, u64); 16] = [
     (Deed::AskAgain, 3),
     (Deed::TakeOver, 1),
     (Deed::LateAppend, 6),
+    (Deed::Start, 3),
 ];
 
 impl Habits {
@@ -89,16 +91,17 @@ impl World {
             Deed::TakeOver => return self.take_over(room),
             Deed::LateAppend => return self.wake_zombies(),
             Deed::AskAgain => self.ask_again(),
+            Deed::Start => self.ask_for_start(room),
         }
         Ok(())
     }
 
-    fn client(&mut self, room: usize, command: Command) {
+    pub(crate) fn client(&mut self, room: usize, command: Command) {
         let key = self.rng.chance(40).then(|| self.key());
         self.servers[room].queue.push_back(Told::Asked(Request { command, key }));
     }
 
-    fn somebody(&mut self, room: usize) -> ParticipantId {
+    pub(crate) fn somebody(&mut self, room: usize) -> ParticipantId {
         let ids: Vec<_> = self.servers[room].host.committed().participants().iter().map(|p| p.id.clone()).collect();
         self.rng.pick(&ids).cloned().unwrap_or_else(|| ParticipantId::new(AGENTS[0].0))
     }
@@ -251,7 +254,8 @@ impl World {
         let open = self.open_permissions(room);
         if let Some(permission) = self.rng.pick(&open).cloned() {
             let by = people::person(&mut self.rng);
-            self.client(room, Command::AnswerPermission { permission, option: "allow".into(), by });
+            let option = if self.rng.chance(70) { "allow" } else { "deny" };
+            self.client(room, Command::AnswerPermission { permission, option: option.into(), by });
         }
     }
 

@@ -33,6 +33,8 @@ pub(crate) enum Report {
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) id: u64,
+    /// The host that gave it last, and has to say when nobody wants it any more.
+    pub(crate) host: u64,
     pub(crate) room: usize,
     pub(crate) turn: TurnNo,
     pub(crate) attempt: u32,

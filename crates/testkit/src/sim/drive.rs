@@ -116,6 +116,7 @@ impl World {
             | Output::Append { .. }
             | Output::Reload
             | Output::Read { .. } => self.servers[room].outstanding = Some(Outstanding::Wanted(output)),
+            Output::Broken(broken) => return Err(Objection { checker: "invariants", message: broken.to_string() }),
             Output::GiveBack { charges } => {
                 self.purses.give_back(&charges, self.clock());
                 self.paid -= charges.iter().map(|charge| charge.turns as i64).sum::<i64>();
@@ -137,14 +138,14 @@ impl World {
                 self.servers[room].wake = at;
                 self.look_after_remotes(room);
             }
+            Output::Begin { start } => self.begin_start(room, &start)?,
             Output::Close { why } => self.closed(room, &why)?,
             Output::Count { .. }
             | Output::Signal(_)
             | Output::Presence { .. }
             | Output::Show { .. }
             | Output::Begun { .. }
-            | Output::Permit { .. }
-            | Output::Begin { .. } => {}
+            | Output::Permit { .. } => {}
         }
         Ok(())
     }
@@ -175,6 +176,7 @@ impl World {
             Output::Read { after, count } => Some(Input::Read(self.disk.page(room, *after, *count))),
             Output::Append { .. }
             | Output::GiveBack { .. }
+            | Output::Broken(_)
             | Output::Count { .. }
             | Output::Answer { .. }
             | Output::Publish { .. }
@@ -229,7 +231,7 @@ impl World {
                 self.stats.turns += u64::from(matches!(recorded.event, Event::TurnGranted { .. }));
                 self.filed.extend(recorded.event.body().and_then(marks::first).map(|mark| (room, mark)));
             }
-            let waits = !self.benches[room].room.turns.is_empty() || self.benches[room].room.gathering;
+            let waits = self.benches[room].room.waits();
             if decision.is_empty() && downtime.is_some() && waits {
                 return Err(Objection { checker: "deadlines", message: "time stood still, and no deadline moved".into() });
             }

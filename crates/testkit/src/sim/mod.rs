@@ -15,6 +15,7 @@ mod world;
 mod drive;
 mod work;
 mod actions;
+mod starts;
 mod story;
 
 use std::fmt;
@@ -91,7 +92,8 @@ pub const fn known_seed(bug: Bug) -> u64 {
         | Bug::DowntimeForgotten
         | Bug::FencedWriterGoesOn
         | Bug::ChargedTwice
-        | Bug::AnswersSwapped => 0,
+        | Bug::AnswersSwapped
+        | Bug::ArchiveLeavesTurns => 0,
         Bug::LostWakeUp | Bug::GuardNotRestored | Bug::RetryLostWhenFull | Bug::CancelForgotten => 1,
         Bug::ChargeNotGivenBack => 3,
         Bug::NoAttemptFencing => 10,

@@ -37,6 +37,8 @@ pub(crate) enum Outstanding {
 }
 
 pub(crate) struct Server {
+    /// Tells it from those before and after it.
+    pub(crate) number: u64,
     pub(crate) host: Host,
     pub(crate) queue: VecDeque<Told>,
     pub(crate) outstanding: Option<Outstanding>,
@@ -56,9 +58,9 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(host: Host, roster: Roster, skew: i64) -> Self {
+    pub(crate) fn new(number: u64, host: Host, roster: Roster, skew: i64) -> Self {
         let (queue, waiting, owed, offline) = <_>::default();
-        Self { host, queue, outstanding: None, waiting, last_request: 0, wake: None, is_new: true, owed, skew, offline, roster }
+        Self { number, host, queue, outstanding: None, waiting, last_request: 0, wake: None, is_new: true, owed, skew, offline, roster }
     }
 
     pub(crate) fn ask(&mut self, command: Command) {

@@ -25,8 +25,10 @@ impl World {
             let verdict = prompts::check(&self.benches[room].room, &self.marks, &job.participant, &job.name, job.through, &job.prompt);
             object("prompts", verdict)?;
         }
+        let host = self.servers[room].number;
         if let Some(known) = self.jobs.iter_mut().find(|known| known.key() == job.key && !known.orphan) {
             known.through = known.through.max(job.through);
+            known.host = host;
             return Ok(());
         }
         let runtime = self.servers[room].host.committed().participant(&job.participant).map_or(Runtime::Script, |p| p.facts.runtime);
@@ -38,8 +40,8 @@ impl World {
         self.last_job += 1;
         let circle = self.servers[room].host.committed().policy().name == PolicyName::TalkingPiece;
         let timeline = agents::timeline(&mut self.rng, self.time, circle);
-        let (id, orphan, unsure, reported) = (self.last_job, false, Vec::new(), false);
-        self.jobs.push(Job { id, room, turn, attempt, participant, runtime, through, orphan, timeline, unsure, reported });
+        let (id, host, orphan, unsure, reported) = (self.last_job, self.servers[room].number, false, Vec::new(), false);
+        self.jobs.push(Job { id, host, room, turn, attempt, participant, runtime, through, orphan, timeline, unsure, reported });
     }
 
     /// Remote clients see by themselves that they have a turn, and that it is over.
@@ -81,9 +83,11 @@ impl World {
         self.jobs.retain(|job| !job.orphan || !job.timeline.is_empty());
     }
 
-    /// A crash takes jobs with it.
+    /// A crash takes jobs with it. A terminal keeps what was typed into it, which is nothing before the turn runs.
     pub(crate) fn forget_jobs(&mut self) {
-        self.jobs.retain(Job::survives);
+        let benches = &self.benches;
+        let is_typed = |job: &Job| benches[job.room].room.turns.get(&job.turn).is_none_or(|open| open.running.is_some());
+        self.jobs.retain(|job| job.survives() && (job.runtime == Runtime::Remote || is_typed(job)));
     }
 
     /// Those that live elsewhere say again what may not have been heard.
@@ -101,7 +105,8 @@ impl World {
     pub(crate) fn next_happening(&self) -> Option<i64> {
         let reports = self.jobs.iter().filter_map(|job| job.timeline.front()).map(|(at, _)| *at);
         let alarms = self.servers.iter().filter_map(|server| server.wake);
-        reports.chain(alarms.map(|at| DAWN + at.0 as i64)).min()
+        let starts = self.beginnings.iter().map(|beginning| beginning.due);
+        reports.chain(alarms.map(|at| DAWN + at.0 as i64)).chain(starts).min()
     }
 
     /// Everything that is due is put before the hosts.
@@ -111,6 +116,7 @@ impl World {
             let Some(at) = due else { break };
             self.hear(at);
         }
+        self.tell_of_starts();
         self.jobs.retain(|job| !job.orphan || !job.timeline.is_empty());
     }
 
@@ -185,7 +191,7 @@ impl World {
         let mut open = Vec::new();
         for recorded in self.disk.read(room, Seq(0)) {
             match recorded.event {
-                Event::PermissionRequested { permission, .. } => open.push(permission),
+                Event::PermissionRequested { permission, .. } | Event::StartRequested { permission, .. } => open.push(permission),
                 Event::PermissionAnswered { permission, .. }
                 | Event::PermissionExpired { permission }
                 | Event::PermissionWithdrawn { permission, .. } => open.retain(|id| *id != permission),

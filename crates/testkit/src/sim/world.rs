@@ -26,6 +26,7 @@ use super::marks::Marks;
 use super::people;
 use super::rng::Rng;
 use super::server::{Outstanding, Request, Server, Told};
+use super::starts::Beginning;
 use super::story::Story;
 
 /// When every run begins, in milliseconds.
@@ -64,12 +65,15 @@ pub(crate) struct World {
     pub(crate) filed: BTreeSet<(usize, usize)>,
     pub(crate) jobs: Vec<Job>,
     pub(crate) last_job: u64,
+    last_host: u64,
     /// What clients were told is done.
     pub(crate) acknowledged: Vec<(usize, Recorded)>,
     /// What clients were not told and will ask again.
     pub(crate) unanswered: Vec<(usize, Request)>,
     pub(crate) last_key: u64,
     pub(crate) last_permission: u64,
+    /// Programs that this process is starting.
+    pub(crate) beginnings: Vec<Beginning>,
     pub(crate) habits: Habits,
     pub(crate) stats: Stats,
     pub(crate) story: Story,
@@ -102,10 +106,12 @@ impl World {
             filed: BTreeSet::new(),
             jobs: Vec::new(),
             last_job: 0,
+            last_host: 0,
             acknowledged: Vec::new(),
             unanswered: Vec::new(),
             last_key: 0,
             last_permission: 0,
+            beginnings: Vec::new(),
             habits,
             stats: Stats::default(),
             story: Story::new(told),
@@ -143,7 +149,9 @@ impl World {
     fn begin(&mut self) -> Result<(), Objection> {
         for room in 0..self.benches.len() {
             let roster = people::roster(&mut self.rng);
-            self.servers.push(self.serve(room, Begin::New, Loaded { state: Conversation::new(stream(room)), newer: None }, roster));
+            let empty = Loaded::new(Conversation::new(stream(room)), None);
+            let server = self.serve(room, Begin::New, empty, roster);
+            self.servers.push(server);
             let policy = people::policy(&mut self.rng);
             let circle = policy.name == PolicyName::TalkingPiece;
             self.story.tell(|| format!("room {room}: {policy:?}"));
@@ -173,10 +181,11 @@ impl World {
         Ok(())
     }
 
-    fn serve(&self, room: usize, begin: Begin, loaded: Loaded, roster: Roster) -> Server {
+    fn serve(&mut self, room: usize, begin: Begin, loaded: Loaded, roster: Roster) -> Server {
         let around = Around { now: self.now(), draining: false, agents: &roster };
         let host = Host::new(stream(room), loaded, begin, &around);
-        Server::new(host, roster, self.skew)
+        self.last_host += 1;
+        Server::new(self.last_host, host, roster, self.skew)
     }
 
     /// Lets one host go through all its steps.
@@ -234,7 +243,8 @@ impl World {
 
     /// No runtime works on what is over without having been told.
     fn ask_for_jobs(&mut self) -> Result<(), Objection> {
-        let idle = |job: &&Job| !job.orphan && !job.reported && job.runtime != Runtime::Remote;
+        let host = |job: &Job| self.servers[job.room].number;
+        let idle = |job: &&Job| job.host == host(job) && !job.orphan && !job.reported && job.runtime != Runtime::Remote;
         let open = |job: &Job| self.benches[job.room].room.turns.get(&job.turn).is_some_and(|open| open.attempt == job.attempt);
         match self.jobs.iter().filter(idle).find(|job| !open(job)) {
             Some(job) => Err(Objection { checker: "runtimes", message: format!("nobody told that it is over: {job:?}") }),
@@ -278,6 +288,7 @@ impl World {
         self.story.tell(|| format!("✗ crash; down for {downtime} ms"));
         self.time += downtime as i64;
         self.forget_jobs();
+        self.beginnings.clear();
         self.owed_words.clear();
         self.purses = Purses::new(&self.budgets);
         (self.paid, self.spent) = (0, 0);

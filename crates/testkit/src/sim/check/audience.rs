@@ -9,7 +9,7 @@ use moothall_kernel::view::Viewer;
 use super::Verdict;
 
 /// Kinds that are for everyone.
-const PUBLIC: [&str; 17] = [
+const PUBLIC: [&str; 19] = [
     "created",
     "renamed",
     "archived",
@@ -22,6 +22,8 @@ const PUBLIC: [&str; 17] = [
     "permission_answered",
     "permission_expired",
     "permission_withdrawn",
+    "start_requested",
+    "start_settled",
     "stopped",
     "held",
     "budget_spent",

@@ -18,6 +18,8 @@ const SLACK: Millis = Millis::from_secs(2);
 #[derive(Default)]
 pub(super) struct Deadlines {
     turns: BTreeMap<TurnNo, Clock>,
+    /// Until when people may answer what somebody wants started.
+    starts: BTreeMap<PermissionId, Timestamp>,
     plan: Option<GatheringPlan>,
     /// When the next beat, or the end of the grace, comes.
     beat: Option<Timestamp>,
@@ -77,9 +79,17 @@ impl Checker for Deadlines {
                 }
                 Ok(())
             }
+            Event::StartRequested { permission, expires, .. } => {
+                self.starts.insert(permission.clone(), *expires);
+                Ok(())
+            }
+            Event::PermissionExpired { permission } if self.starts.get(permission).is_some_and(|until| ts < *until) => {
+                Err(format!("the time to answer {permission} was over too soon"))
+            }
             Event::PermissionAnswered { permission, .. }
             | Event::PermissionExpired { permission }
             | Event::PermissionWithdrawn { permission, .. } => {
+                self.starts.remove(permission);
                 self.closed(room, permission, ts);
                 Ok(())
             }
@@ -110,7 +120,7 @@ impl Deadlines {
     /// Right after the server was down, everything that waits has to be moved.
     fn resumed(&mut self, room: &Room, scene: &Scene<'_>, event: &Event) -> Verdict {
         let told = if let Event::Resumed { downtime } = event { Some(*downtime) } else { None };
-        let owed = scene.downtime.filter(|downtime| *downtime > Millis(0) && (!self.turns.is_empty() || room.gathering));
+        let owed = scene.downtime.filter(|downtime| *downtime > Millis(0) && room.waits());
         if told != owed {
             return Err(format!("the server was down for {owed:?}, and the log says {told:?}"));
         }
@@ -119,6 +129,7 @@ impl Deadlines {
             clock.deadline = clock.deadline + downtime;
             clock.frozen_since = clock.frozen_since.map(|since| since + downtime);
         }
+        self.starts.values_mut().for_each(|until| *until = *until + downtime);
         self.beat = self.beat.map(|at| at + downtime);
         Ok(())
     }

@@ -12,6 +12,7 @@ mod budget;
 mod silence;
 mod piece;
 mod deadlines;
+mod starts;
 mod owed;
 mod words;
 pub(crate) mod audience;
@@ -103,6 +104,7 @@ impl Bench {
             Box::new(silence::Silence),
             Box::new(piece::Piece::default()),
             Box::new(deadlines::Deadlines::default()),
+            Box::new(starts::Starts::default()),
             Box::new(owed::Owed::default()),
             Box::new(words::Words::default()),
         ];
@@ -128,6 +130,7 @@ impl Bench {
         for checker in &mut self.checkers {
             checker.step(&self.room, state).map_err(|message| Objection { checker: checker.name(), message })?;
         }
+        state.check_invariants().map_err(|broken| Objection { checker: "invariants", message: broken.to_string() })?;
         agree(&self.room, state).map_err(|message| Objection { checker: "guards", message })?;
         if *state == self.shadow {
             return Ok(());

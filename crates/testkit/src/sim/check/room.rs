@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::event::{Cause, Change, Event, Guard, Outcome, Posted, Recorded, TurnKind, Why};
 use moothall_kernel::gathering::GatheringEvent;
-use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
+use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Kind, Part, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Timestamp;
@@ -72,6 +72,8 @@ pub(crate) struct Room {
     /// Whose words were erased since.
     pub(crate) erased: BTreeSet<Seq>,
     pub(crate) bound: BTreeSet<String>,
+    /// Programs that agents want started and that nothing came of yet, and whether a person allowed it.
+    pub(crate) starts: BTreeMap<PermissionId, bool>,
 }
 
 impl Room {
@@ -103,6 +105,7 @@ impl Room {
             said: BTreeMap::new(),
             erased: BTreeSet::new(),
             bound: BTreeSet::new(),
+            starts: BTreeMap::new(),
         }
     }
 
@@ -116,6 +119,11 @@ impl Room {
 
     pub(crate) fn open_of<'a>(&'a self, id: &'a ParticipantId) -> impl Iterator<Item = &'a Open> {
         self.turns.values().filter(move |turn| turn.participant == *id)
+    }
+
+    /// Whether anything has a deadline.
+    pub(crate) fn waits(&self) -> bool {
+        !self.turns.is_empty() || self.gathering || self.starts.values().any(|allowed| !allowed)
     }
 
     /// Whether rounds and depths bound what agents say.
@@ -181,6 +189,15 @@ impl Room {
                 }
             }
             Event::Gathering(step) => self.note_gathering(step),
+            Event::StartRequested { permission, .. } => {
+                self.starts.insert(permission.clone(), false);
+            }
+            Event::PermissionAnswered { permission, option, .. } => {
+                self.starts.entry(permission.clone()).and_modify(|allowed| *allowed |= option == "allow");
+            }
+            Event::StartSettled { permission, .. } | Event::PermissionWithdrawn { permission, .. } => {
+                self.starts.remove(permission);
+            }
             Event::Renamed { .. }
             | Event::Foreign { .. }
             | Event::Noticed { .. }
@@ -189,11 +206,7 @@ impl Room {
             | Event::Kept { .. }
             | Event::Unkept { .. }
             | Event::PermissionRequested { .. }
-            | Event::PermissionAnswered { .. }
             | Event::PermissionExpired { .. }
-            | Event::PermissionWithdrawn { .. }
-            | Event::StartRequested { .. }
-            | Event::StartSettled { .. }
             | Event::Resumed { .. }
             | Event::BudgetSpent { .. }
             | Event::Redacted { .. }

@@ -40,6 +40,9 @@ impl Checker for Turns {
     }
 
     fn step(&mut self, room: &Room, state: &Conversation) -> Verdict {
+        if let Some(turn) = state.open_turns().find(|turn| !room.is_agent(&turn.participant)) {
+            return Err(format!("turn {} of {}, who is no agent, goes on", turn.no, turn.participant));
+        }
         let mut busy = BTreeSet::new();
         for run in state.duties().run {
             if !busy.insert(run.participant.clone()) {

@@ -1,0 +1,43 @@
+//! A program is started when a person allowed it, once, and whoever asked hears what came of it.
+
+use std::collections::BTreeSet;
+
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::ids::{ParticipantId, PermissionId};
+use moothall_kernel::start::StartOutcome;
+
+use super::{Checker, Room, Scene, Verdict};
+
+#[derive(Default)]
+pub(super) struct Starts {
+    settled: BTreeSet<PermissionId>,
+}
+
+impl Checker for Starts {
+    fn name(&self) -> &'static str {
+        "starts"
+    }
+
+    fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+        match &recorded.event {
+            Event::StartRequested { participant, .. } if !room.is_agent(participant) => Err(format!("{participant} is no agent and asks")),
+            Event::StartSettled { permission, .. } if !self.settled.insert(permission.clone()) => {
+                Err(format!("{permission} was settled twice"))
+            }
+            Event::StartSettled { permission, outcome, .. } => {
+                let carried_out = matches!(outcome, StartOutcome::Started { .. } | StartOutcome::Failed { .. });
+                let allowed = room.starts.get(permission) == Some(&true);
+                if carried_out == allowed { Ok(()) } else { Err(format!("{permission} came to {outcome:?}; allowed: {allowed}")) }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn rest(&mut self, room: &Room, _offline: &BTreeSet<ParticipantId>) -> Verdict {
+        // Nothing is begun for a conversation that is archived; it is done should that be opened again.
+        match room.starts.iter().find(|(_, allowed)| **allowed && !room.archived) {
+            Some((permission, _)) => Err(format!("{permission} was allowed, and nothing came of it")),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Programs that agents ask to have started: who asks, and the part of the engine that starts them.
+
+use moothall_kernel::command::{Actor, Command};
+use moothall_kernel::duties::Start;
+use moothall_kernel::ids::PermissionId;
+use moothall_kernel::start::{StartOutcome, StartRequest};
+use moothall_kernel::time::Millis;
+
+use super::check::Objection;
+use super::server::{Request, Told};
+use super::world::{World, object};
+
+/// Pause before an outcome that was not kept is told again, in milliseconds.
+const RETRY: i64 = 1_000;
+
+/// A program that is being started by this process.
+#[derive(Clone, Debug)]
+pub(crate) struct Beginning {
+    room: usize,
+    permission: PermissionId,
+    outcome: StartOutcome,
+    /// When what came of it is told, for the first time or again.
+    pub(crate) due: i64,
+}
+
+impl World {
+    /// Somebody wants something started: an agent, or somebody who may not ask for that.
+    pub(crate) fn ask_for_start(&mut self, room: usize) {
+        self.last_permission += 1;
+        let permission = PermissionId::new(format!("p{}", self.last_permission));
+        let number = self.rng.below(3);
+        let start = StartRequest {
+            client: "codex".into(),
+            args: Vec::new(),
+            folder: format!("/srv/{number}"),
+            name: None,
+            message: (number > 0).then(|| "begin".to_owned()),
+            direct: number > 1,
+        };
+        let within = Millis(self.rng.between(1_000, 9_000_000));
+        let by = Actor::named(self.somebody(room));
+        self.client(room, Command::AskStart { permission, by, start: Box::new(start), within });
+    }
+
+    /// The host wants a program started, however often it says so.
+    pub(crate) fn begin_start(&mut self, room: usize, start: &Start) -> Result<(), Objection> {
+        let permission = &start.permission;
+        let allowed = self.benches[room].room.starts.get(permission) == Some(&true);
+        object("starts", if allowed { Ok(()) } else { Err(format!("{permission} of room {room} was begun, and nobody allowed it")) })?;
+        if !self.beginnings.iter().any(|known| known.room == room && known.permission == *permission) {
+            let outcome = match self.rng.below(3) {
+                0 => StartOutcome::Failed { why: "no such program".into() },
+                _ => StartOutcome::Started { session: permission.to_string(), name: "codex-1".into(), unsaid: None },
+            };
+            let due = self.time + self.rng.between(1, 20_000) as i64;
+            self.beginnings.push(Beginning { room, permission: permission.clone(), outcome, due });
+        }
+        Ok(())
+    }
+
+    /// What came of starts is told until it is kept.
+    pub(crate) fn tell_of_starts(&mut self) {
+        let (now, servers, benches) = (self.time, &mut self.servers, &self.benches);
+        self.beginnings.retain_mut(|known| {
+            let owed = benches[known.room].room.starts.contains_key(&known.permission);
+            if owed && known.due <= now {
+                let command = Command::StartDone { permission: known.permission.clone(), outcome: known.outcome.clone() };
+                servers[known.room].queue.push_back(Told::Asked(Request { command, key: Some(format!("start {}", known.permission)) }));
+                known.due = now + RETRY;
+            }
+            owed
+        });
+    }
+}
