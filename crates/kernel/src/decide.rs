@@ -175,7 +175,7 @@ impl Decider<'_> {
         self.emit(Event::Noticed { code: code.into(), text, about: about.cloned(), cause: cause.cloned() });
     }
 
-    fn create(&mut self, name: &str, policy: crate::policy::Policy, by: &Actor) -> Result<(), Rejection> {
+    fn create(&mut self, name: &str, policy: crate::settings::Policy, by: &Actor) -> Result<(), Rejection> {
         if self.state.head != Seq(0) {
             return Err(Rejection::new(Refusal::Conflict, "exists", "this conversation exists already"));
         }

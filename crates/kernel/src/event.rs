@@ -8,7 +8,7 @@ use crate::gathering::GatheringEvent;
 use crate::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::participant::{Address, AgentFacts, Kind, Part, Profile};
 use crate::permission::{PermissionOption, Withdrawn};
-use crate::policy::Policy;
+use crate::settings::Policy;
 use crate::start::{StartOutcome, StartRequest};
 use crate::time::{Millis, Timestamp};
 

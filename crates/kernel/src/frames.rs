@@ -1,9 +1,9 @@
 //! How the words of one member of a link reach another in its terminal: each with a line that says whose they are, and with
 //! nothing in them that could pass for such a line. (Ruling 26.)
 
-use crate::compose::doubt;
 use crate::event::Posted;
 use crate::ids::ParticipantId;
+use crate::participant::Kind;
 use crate::state::Conversation;
 use crate::text::for_terminal;
 
@@ -18,6 +18,15 @@ pub(crate) fn framed(state: &Conversation, posted: &Posted) -> String {
     let number = number.map_or(String::new(), |number| format!(" ({number})"));
     let doubt = doubt(state, posted).map_or(String::new(), |doubt| format!(" ({doubt})"));
     format!("{name}{number}{doubt}:\n\n{}\n\n", body(&posted.body))
+}
+
+/// What keeps a person's words from being surely theirs: nobody proved it, or they were typed where an agent can type too.
+pub(crate) fn doubt(state: &Conversation, posted: &Posted) -> Option<String> {
+    match (posted.kind, &posted.typed_at) {
+        (Kind::Human, Some(at)) => Some(format!("typed at {}'s terminal", state.name_of(at))),
+        (Kind::Human, None) => posted.unproven.then(|| "unproven".into()),
+        (Kind::Agent, _) => None,
+    }
 }
 
 /// The words as data: lines that look like a frame, or like something this server says, stand two spaces in.

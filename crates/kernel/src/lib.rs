@@ -10,6 +10,7 @@ pub mod text;
 pub mod names;
 pub mod pass;
 pub mod participant;
+mod settings;
 pub mod policy;
 pub mod event;
 pub mod budget;

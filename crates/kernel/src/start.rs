@@ -10,7 +10,6 @@ use crate::decide::Decider;
 use crate::event::{Cause, Event, TurnKind, Why, WhyNot};
 use crate::ids::{ParticipantId, PermissionId, Seq};
 use crate::permission::{OptionKind, PermissionOption, Question, Waiting};
-use crate::policy::PolicyName;
 use crate::state::Conversation;
 use crate::time::Millis;
 
@@ -209,7 +208,7 @@ impl Decider<'_> {
 
     /// Whoever asked hears of it at once, unless nobody may be woken here now: it stands in what its next turn is told then.
     fn tell_asker(&mut self, asker: &ParticipantId, cause: &Cause) {
-        if self.state.archived || self.state.policy.name == PolicyName::TalkingPiece {
+        if self.state.archived || !self.state.rules().tells_outcomes {
             return;
         }
         if self.state.guards.held.is_some() {

@@ -7,7 +7,6 @@ use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Participant, Runtime};
 use crate::permission::{Question, Settled, Settlement, Withdrawn, choose};
 use crate::planted::{self, Bug};
-use crate::policy::PolicyName;
 use crate::state::Turn;
 use crate::text;
 use crate::time::Millis;
@@ -53,11 +52,7 @@ impl Decider<'_> {
 
     /// Links and gatherings have limits of their own; elsewhere replies end at the depth limit. (Ruling 10.)
     fn too_deep(&self, cause: &Cause) -> bool {
-        let policy = &self.state.policy;
-        match policy.name {
-            PolicyName::Hybrid | PolicyName::MentionOnly | PolicyName::RoundRobin => cause.depth >= policy.max_depth,
-            PolicyName::Open | PolicyName::TalkingPiece => false,
-        }
+        self.state.rules().counts_depth && cause.depth >= self.state.policy.max_depth
     }
 
     pub(crate) fn skip(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause, detail: Option<&str>) {

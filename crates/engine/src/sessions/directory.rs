@@ -410,7 +410,7 @@ impl Sessions {
         self.check_room()?;
         let name = self.free_name(client, name).await?;
         let policy =
-            Policy { name: PolicyName::Open, max_exchanges_without_human: HOME_EXCHANGES_MAX, ..(*hall.standing().defaults()).clone() };
+            Policy { name: PolicyName::LINK, max_exchanges_without_human: HOME_EXCHANGES_MAX, ..(*hall.standing().defaults()).clone() };
         let title = match cwd.file_name() {
             Some(folder) if origin == Origin::Started => format!("{name} in {}", folder.to_string_lossy()),
             _ => name.to_string(),

@@ -8,10 +8,10 @@ use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::Runtime;
 use moothall_kernel::pass::is_pass;
 use moothall_kernel::permission::{PermissionOption, Question};
-use moothall_kernel::policy::PolicyName;
 use moothall_kernel::time::Millis;
 
 use super::agents::{self, Job, Report};
+use super::check::promises::promise;
 use super::check::{Objection, prompts};
 use super::marks;
 use super::server::{Request, Told};
@@ -36,7 +36,7 @@ impl World {
 
     fn employ(&mut self, room: usize, turn: TurnNo, attempt: u32, participant: ParticipantId, runtime: Runtime, through: Seq) {
         self.last_job += 1;
-        let circle = self.servers[room].host.committed().policy().name == PolicyName::TalkingPiece;
+        let circle = promise(self.servers[room].host.committed().policy().name).circle;
         let timeline = agents::timeline(&mut self.rng, self.time, circle);
         let (id, orphan, unsure, reported) = (self.last_job, false, Vec::new(), false);
         self.jobs.push(Job { id, room, turn, attempt, participant, runtime, through, orphan, timeline, unsure, reported });

@@ -11,7 +11,6 @@ use moothall_kernel::command::{Actor, Command, Control};
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::participant::Runtime;
-use moothall_kernel::policy::PolicyName;
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::view::Viewer;
 
@@ -19,6 +18,7 @@ use super::Stats;
 use super::actions::Habits;
 use super::agents::Job;
 use super::check::audience::Reader;
+use super::check::promises::promise;
 use super::check::{Bench, Objection, Verdict};
 use super::drive::waits_for_time;
 use super::log::{Disk, is_same, stream};
@@ -145,7 +145,7 @@ impl World {
             let roster = people::roster(&mut self.rng);
             self.servers.push(self.serve(room, Begin::New, Loaded { state: Conversation::new(stream(room)), newer: None }, roster));
             let policy = people::policy(&mut self.rng);
-            let circle = policy.name == PolicyName::TalkingPiece;
+            let circle = promise(policy.name).circle;
             self.story.tell(|| format!("room {room}: {policy:?}"));
             self.servers[room].ask(Command::Create { name: "Room".into(), policy, by: Actor::named("user") });
             let first = if circle { 3 } else { 1 };

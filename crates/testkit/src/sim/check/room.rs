@@ -6,8 +6,10 @@ use moothall_kernel::event::{Cause, Change, Event, Guard, Outcome, Posted, Recor
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Kind, Part, Runtime};
-use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
+
+use super::promises::{Promise, promise};
 
 /// One of the invited.
 #[derive(Clone, Debug)]
@@ -120,7 +122,12 @@ impl Room {
 
     /// Whether rounds and depths bound what agents say.
     pub(crate) fn counts_replies(&self) -> bool {
-        matches!(self.policy.name, PolicyName::Hybrid | PolicyName::RoundRobin)
+        self.promise().counts_replies
+    }
+
+    /// What the policy in force promises.
+    pub(crate) fn promise(&self) -> Promise {
+        promise(self.policy.name)
     }
 
     /// Whether a cause is the message of the open round, or a reply to it.
