@@ -161,7 +161,7 @@ fn said_at<'a>(events: &'a [Recorded], recorded: &'a Recorded) -> Option<&'a Rec
 /// What came of what an agent had asked for, as words of the server.
 fn outcome(state: &Conversation, recorded: &Recorded) -> Option<Posted> {
     let Event::StartSettled { participant, start, outcome, .. } = &recorded.event else { return None };
-    Some(Posted::of_server(start.account(state, participant, outcome)))
+    Some(Posted::of_server(state.account_of_start(start, participant, outcome)))
 }
 
 /// The messages of [`compose`]'s transcript, in the order in which they took effect: what a runtime may rebuild a history from.

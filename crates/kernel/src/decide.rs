@@ -1,6 +1,13 @@
 //! Decides about commands. Each kind of command has its place: contributions in `say`, controls in `control`, turns in `turns`;
 //! the floor moves on in `floor`.
 
+mod budgets;
+mod refusals;
+mod starts;
+mod summaries;
+
+pub use budgets::{RAISE_MAX, check_raise};
+
 use crate::budget::Charge;
 use crate::command::{Actor, Command, Facts, Refusal, Rejection};
 use crate::event::{Cause, Event, Guard, Outcome, Recorded, TurnKind};
