@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::join_all;
-use moothall_kernel::budget::{Budgets, Charge, DAY, Limit, Limits, Measure, Purse, Raise, Standing, check_raise, start_of};
+use moothall_kernel::budget::{Budgets, Charge, DAY, Limit, Limits, Measure, Purse, Raise, Standing, start_of};
+use moothall_kernel::decide::check_raise;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
 use serde::Deserialize;

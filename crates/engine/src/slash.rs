@@ -102,13 +102,13 @@ impl Hall {
     }
 
     fn policy_named(&self, name: &str) -> Result<Policy, HallError> {
-        let unknown = || bad_command("The policies are hybrid, mention_only, round_robin and open.");
+        let unknown = || bad_command(&format!("The policies are {}.", policies()));
         let name = PolicyName::parse(name).ok_or_else(unknown)?;
         Ok(Policy { name, ..self.defaults() })
     }
 
     fn create_group(&self, by: Actor, agents: &[String]) -> Result<Step, HallError> {
-        let mut controls = vec![Control::Policy(self.policy_named(PolicyName::Hybrid.as_str())?)];
+        let mut controls = vec![Control::Policy(Policy { name: PolicyName::GROUP, ..self.defaults() })];
         for agent in agents {
             controls.push(self.invitation(agent, &[]));
         }
@@ -118,7 +118,7 @@ impl Hall {
     async fn dissolve(&self, stream: &StreamId, by: Actor) -> Result<Step, HallError> {
         let agents = self.view(stream, |state| state.agents().map(|agent| agent.id.to_string()).collect::<Vec<_>>()).await?;
         let mut controls: Vec<_> = agents.into_iter().map(Control::Uninvite).collect();
-        controls.push(Control::Policy(self.policy_named(PolicyName::MentionOnly.as_str())?));
+        controls.push(Control::Policy(Policy { name: PolicyName::PLAIN, ..self.defaults() }));
         Ok(Step::Do(Box::new(Command::Control { by, controls }), "The group is dissolved.".into()))
     }
 
@@ -132,6 +132,13 @@ impl Hall {
         let id = option("id").unwrap_or_else(|| client.to_owned());
         Control::Invite(Invite::new(id, profile, self.registry().facts(client)))
     }
+}
+
+/// The policies that people choose, as words of a sentence.
+fn policies() -> String {
+    let names: Vec<_> = PolicyName::chosen().map(PolicyName::as_str).collect();
+    let (last, others) = names.split_last().unwrap_or((&"", &[]));
+    format!("{} and {last}", others.join(", "))
 }
 
 fn bad_command(line: &str) -> HallError {

@@ -8,24 +8,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::command::{Refusal, Rejection};
-use crate::decide::Decider;
-use crate::event::{Cause, Change, Event, Recorded, Usage, WhyNot};
-use crate::ids::{ParticipantId, Seq};
-use crate::state::Conversation;
+use crate::ids::ParticipantId;
 use crate::time::{Millis, Timestamp};
+use crate::usage::Usage;
 
 /// A window of turns.
 pub const HOUR: Millis = Millis::from_secs(3600);
 /// A window of money.
 pub const DAY: Millis = Millis::from_secs(24 * 3600);
-/// Longest time for which a budget is raised.
-pub const RAISE_MAX: Millis = Millis::from_secs(31 * 24 * 3600);
-/// Most turns, and most millionths of the currency, that one raise adds.
-const RAISE_AMOUNT_MAX: u64 = 1_000_000_000_000;
-/// So many of the latest contributions are remembered with who set them off.
-const ORIGINS_MAX: usize = 64;
-
 /// Whose budget it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -245,7 +235,7 @@ impl Standing {
     }
 
     /// The first measure of which nothing is left for one more turn.
-    fn used_up(&self, limit: &Limit, attended: bool, now: Timestamp) -> Option<(Measure, u64, Timestamp)> {
+    pub(crate) fn used_up(&self, limit: &Limit, attended: bool, now: Timestamp) -> Option<(Measure, u64, Timestamp)> {
         let mut counted = Measure::ALL.into_iter().filter(|measure| !(attended && *measure == Measure::Unattended));
         counted.find_map(|measure| {
             let (spent, until) = self.spent(measure, now);
@@ -273,7 +263,7 @@ impl Budgets {
     }
 
     /// What was spent from a purse, and what these charges spend from it.
-    fn standing_after(&self, purse: &Purse, charges: &[Charge]) -> Standing {
+    pub(crate) fn standing_after(&self, purse: &Purse, charges: &[Charge]) -> Standing {
         let mut standing = self.standing(purse);
         charges.iter().filter(|charge| charge.is_from(purse)).for_each(|charge| standing.charge(charge));
         standing
@@ -299,167 +289,10 @@ impl Budgets {
     }
 }
 
-/// Who set off a contribution that is not the beginning of anything. Whether a proven person stands there is another thing, and stands in
-/// the contribution and in its cause.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Origin {
-    seq: Seq,
-    by: ParticipantId,
-}
-
-/// What a conversation remembers of its budget.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Spending {
-    pub(crate) standing: Standing,
-    /// Budgets of which people were told that they are used up.
-    told: Vec<Spent>,
-    /// Who set off the latest contributions that answered a turn.
-    origins: std::collections::VecDeque<Origin>,
-}
-
 /// Where the window of such a length begins in which a time falls.
 pub fn start_of(ts: Timestamp, length: Millis) -> Timestamp {
     let length = i64::try_from(length.0.max(1)).unwrap_or(i64::MAX);
     Timestamp::from_millis(ts.millis() - ts.millis().rem_euclid(length))
-}
-
-impl Conversation {
-    /// What was spent from this conversation's own purse.
-    pub fn standing(&self) -> Standing {
-        self.spending.standing
-    }
-
-    /// What an event costs that is about to be applied, if it costs anything. A turn that a restart lost is called for a second time.
-    pub fn charge_of(&self, ts: Timestamp, event: &Event) -> Option<Charge> {
-        let (account, turns, usage) = match event {
-            Event::TurnGranted { participant, cause, .. } => (self.account_of(participant, cause), 1, Usage::default()),
-            Event::TurnLost { turn, .. } => {
-                let turn = self.turn(*turn)?;
-                // Another one that waits takes over what it was asked.
-                (turn.account.clone(), u64::from(self.waiting_turn(&turn.participant).is_none()), turn.summed)
-            }
-            Event::TurnEnded { turn, usage, .. } => (self.turn(*turn)?.account.clone(), 0, *usage),
-            _ => return None,
-        };
-        Some(Charge { hour: start_of(ts, HOUR), account, turns, usage })
-    }
-
-    /// Whom a turn of this participant about this cause is charged to.
-    pub(crate) fn account_of(&self, participant: &ParticipantId, cause: &Cause) -> Account {
-        let client = self.participant(participant).and_then(|p| p.profile.client.clone());
-        Account { agent: client.unwrap_or_else(|| participant.to_string()), by: self.origin_of(cause), attended: !cause.unproven }
-    }
-
-    /// Who set off what these words set off. An answer is owed to whoever caused its turn; what an agent says unasked is its own doing.
-    fn origin_of(&self, cause: &Cause) -> ParticipantId {
-        let known = self.spending.origins.iter().rev().find(|origin| origin.seq == cause.seq);
-        known.map_or(&cause.from, |origin| &origin.by).clone()
-    }
-
-    /// Remembers who set off a contribution.
-    pub(crate) fn note_origin(&mut self, recorded: &Recorded) {
-        let Event::Posted(posted) = &recorded.event else { return };
-        let Some(answered) = posted.turn.and_then(|turn| self.floor.turns.get(&turn)) else { return };
-        let origin = Origin { seq: recorded.seq, by: answered.account.by.clone() };
-        if self.spending.origins.len() >= ORIGINS_MAX {
-            self.spending.origins.pop_front();
-        }
-        self.spending.origins.push_back(origin);
-    }
-
-    pub(crate) fn apply_charge(&mut self, recorded: &Recorded) {
-        if let Some(charge) = self.charge_of(recorded.ts, &recorded.event) {
-            self.spending.standing.charge(&charge);
-        }
-    }
-
-    pub(crate) fn apply_spent(&mut self, spent: &Spent, ts: Timestamp) {
-        self.spending.told.retain(|told| told.until > ts);
-        self.spending.told.push(spent.clone());
-    }
-}
-
-impl Conversation {
-    /// The first budget that has nothing left for one more turn on this account, after what a decision spends already.
-    pub(crate) fn used_up(&self, budgets: &Budgets, decided: &[Charge], account: &Account, now: Timestamp) -> Option<Spent> {
-        if budgets.limits == Limits::default() {
-            return None;
-        }
-        let purses = [Purse::Conversation, Purse::Agent(account.agent.clone()), Purse::Principal(account.by.clone()), Purse::Hall];
-        purses.into_iter().find_map(|purse| {
-            let standing = if purse == Purse::Conversation { self.spending.standing } else { budgets.standing_after(&purse, decided) };
-            let (measure, limit, until) = standing.used_up(budgets.limits.of(&purse), account.attended, now)?;
-            Some(Spent { purse, measure, limit, until })
-        })
-    }
-}
-
-impl Decider<'_> {
-    fn used_up(&self, account: &Account) -> Option<Spent> {
-        self.state.used_up(&self.facts.budgets, &self.charges, account, self.now)
-    }
-
-    /// Whether one more turn may be called for; if not, people are told once and the reason is recorded.
-    pub(crate) fn can_afford(&mut self, participant: &ParticipantId, cause: &Cause) -> bool {
-        let account = self.state.account_of(participant, cause);
-        let Some(spent) = self.used_up(&account) else { return true };
-        self.tell_spent(&spent, participant, cause);
-        let detail = format!("{} until {}", spent.sentence(&self.facts.budgets.currency), spent.until);
-        self.skip(participant, WhyNot::OverBudget, cause, Some(&detail));
-        false
-    }
-
-    /// Whether a turn that was lost may be called for again; the sentence if not.
-    pub(crate) fn cannot_rerun(&mut self, account: &Account, participant: &ParticipantId, cause: &Cause) -> Option<String> {
-        let spent = self.used_up(account)?;
-        self.tell_spent(&spent, participant, cause);
-        Some(format!(
-            "a restart lost it, and it is not asked again: {} until {}",
-            spent.sentence(&self.facts.budgets.currency),
-            spent.until
-        ))
-    }
-
-    fn tell_spent(&mut self, spent: &Spent, participant: &ParticipantId, cause: &Cause) {
-        if !self.state.spending.told.contains(spent) {
-            let currency = self.facts.budgets.currency.clone();
-            self.emit(Event::BudgetSpent { spent: spent.clone(), currency, about: participant.clone(), cause: cause.clone() });
-        }
-    }
-
-    /// The change that raises this conversation's budget.
-    pub(crate) fn raise(&self, turns: u64, micros: u64, within: Millis) -> Result<Change, Rejection> {
-        check_raise(&self.facts.budgets.limits.conversation, turns, micros, within)?;
-        Ok(Change::BudgetRaised(Raise { turns, micros, until: self.now + within }))
-    }
-}
-
-/// Whether a limit can be raised by so much for so long.
-///
-/// # Errors
-/// `invalid_raise` when it makes no sense, `no_budget` when there is no limit of that kind.
-pub fn check_raise(limit: &Limit, turns: u64, micros: u64, within: Millis) -> Result<(), Rejection> {
-    let invalid = |message: &str| Err(Rejection::new(Refusal::Invalid, "invalid_raise", message));
-    if turns == 0 && micros == 0 {
-        return invalid("A raise says by how much: `turns`, `cost`, or both, above 0.");
-    }
-    if turns.max(micros) > RAISE_AMOUNT_MAX {
-        return invalid("That is more than any server can spend. Say by how much, not up to what.");
-    }
-    if within < Millis::from_secs(60) || within > RAISE_MAX {
-        return invalid("A budget is raised for one minute to 31 days.");
-    }
-    let no_budget = |what: &str| {
-        let message = format!("There is no limit of {what} here, so there is nothing to raise.");
-        Err(Rejection::new(Refusal::Conflict, "no_budget", message))
-    };
-    if turns > 0 && limit.turns.is_none() && limit.unattended.is_none() {
-        return no_budget("turns an hour");
-    }
-    if micros > 0 && limit.micros.is_none() {
-        return no_budget("money a day");
-    }
-    Ok(())
 }
 
 impl Spent {
@@ -513,26 +346,6 @@ mod tests {
         assert_eq!(standing.spent(Measure::Turns, at(26)), (1, hour(27)));
         standing.charge(&charge(25, 1, 1, true));
         assert_eq!(standing.spent(Measure::Turns, at(25)), (2, hour(27)), "a clock that goes back makes nothing cheaper");
-    }
-
-    #[test]
-    fn whether_a_person_set_a_turn_off_is_what_its_cause_says_however_long_ago_that_was() {
-        let state = Conversation::new("t".into());
-        let attended = |from: &str, depth, unproven| {
-            let cause = Cause {
-                seq: Seq(7),
-                id: crate::ids::EventId::of(&"t".into(), Seq(7), Timestamp::default()),
-                from: from.into(),
-                depth,
-                unproven,
-            };
-            state.account_of(&"ada".into(), &cause).attended
-        };
-        assert!(attended("user", 0, false) && attended("bob", 3, false), "an answer to an answer that a person asked for");
-        assert!(!attended("user", 0, true) && !attended("bob", 1, true));
-        assert!(attended("moothall", 0, false), "the server tells what came of something that a person allowed");
-        let beat = Event::Gathering(crate::gathering::GatheringEvent::LastWordAsked);
-        assert!(beat.lacks_person(), "what the server begins has nobody at its root");
     }
 
     #[test]

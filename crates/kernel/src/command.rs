@@ -11,7 +11,7 @@ use crate::gathering::GatheringPlan;
 use crate::ids::{EventId, ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Address, AgentFacts, Kind, Part, Profile};
 use crate::permission::{Question, Withdrawn};
-use crate::policy::Policy;
+use crate::settings::Policy;
 use crate::start::{StartOutcome, StartRequest};
 use crate::time::Millis;
 

@@ -6,12 +6,10 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, Posted, Recorded, TurnKind, Why};
-use crate::frames::framed;
-use crate::gathering::{Gathering, GatheringEvent};
+use crate::frames::{doubt, framed};
 use crate::ids::{ParticipantId, Seq};
-use crate::participant::{Kind, Part, Participant, Runtime};
+use crate::participant::{Hears, Participant};
 use crate::pass::PASS;
-use crate::policy::PolicyName;
 use crate::state::{Conversation, Turn};
 use crate::text::{cut, hang, unhang};
 use crate::view::{Viewer, visible};
@@ -105,10 +103,10 @@ fn remembered(state: &Conversation, participant: &ParticipantId, events: &[Recor
     Some(Remembered { through: summary.through, text: text.to_owned() })
 }
 
-/// Terminals that are linked hear each other's words and nothing else.
+/// Linked members that hear frames hear each other's words and nothing else.
 fn is_framed(state: &Conversation, turn: &Turn) -> bool {
-    let terminal = state.participant(&turn.participant).is_some_and(|participant| participant.facts.runtime == Runtime::Terminal);
-    terminal && state.policy().name == PolicyName::Open
+    let hears = state.participant(&turn.participant).map(|participant| participant.facts.abilities.hears);
+    hears == Some(Hears::Frames) && state.rules().frames
 }
 
 fn frames<'a>(state: &Conversation, since: impl DoubleEndedIterator<Item = &'a Words<'a>>) -> String {
@@ -163,7 +161,7 @@ fn said_at<'a>(events: &'a [Recorded], recorded: &'a Recorded) -> Option<&'a Rec
 /// What came of what an agent had asked for, as words of the server.
 fn outcome(state: &Conversation, recorded: &Recorded) -> Option<Posted> {
     let Event::StartSettled { participant, start, outcome, .. } = &recorded.event else { return None };
-    Some(Posted::of_server(start.account(state, participant, outcome)))
+    Some(Posted::of_server(state.account_of_start(start, participant, outcome)))
 }
 
 /// The messages of [`compose`]'s transcript, in the order in which they took effect: what a runtime may rebuild a history from.
@@ -182,15 +180,6 @@ fn told(state: &Conversation, words: &Words<'_>, reader: &ParticipantId) -> Told
 
 fn label<'a>(state: &'a Conversation, id: &'a ParticipantId) -> &'a str {
     if id.as_str() == ParticipantId::USER { "User" } else { state.name_of(id) }
-}
-
-/// What keeps a person's words from being surely theirs: nobody proved it, or they were typed where an agent can type too.
-pub(crate) fn doubt(state: &Conversation, posted: &Posted) -> Option<String> {
-    match (posted.kind, &posted.typed_at) {
-        (Kind::Human, Some(at)) => Some(format!("typed at {}'s terminal", state.name_of(at))),
-        (Kind::Human, None) => posted.unproven.then(|| "unproven".into()),
-        (Kind::Agent, _) => None,
-    }
 }
 
 /// The newest lines that fit; what was left out is said.
@@ -228,43 +217,16 @@ fn system(state: &Conversation, turn: &Turn) -> String {
     out.push_str(
         "\"unproven\" beside a person's name means that nothing shows it was this person: whoever reaches the server can say so.\n",
     );
-    if let Some(gathering) = state.gathering() {
-        gathering_rules(state, gathering, &turn.participant, &mut out);
-    }
+    out.extend((state.rules().introduction)(state, &turn.participant));
     out
 }
 
 fn introduction(participant: &Participant, you: &ParticipantId) -> String {
-    let kind = match participant.kind {
-        Kind::Human => "human",
-        Kind::Agent => "agent",
-    };
+    let kind = participant.kind.as_str();
     let roles = participant.profile.roles().join(", ");
     let roles = if roles.is_empty() { String::new() } else { format!(", {roles}") };
     let you = if participant.id == *you { ", you" } else { "" };
     format!("{} ({kind}{roles}{you})", participant.name())
-}
-
-fn gathering_rules(state: &Conversation, gathering: &Gathering, you: &ParticipantId, out: &mut String) {
-    let plan = &gathering.plan;
-    let [inhale, hold, exhale] = plan.breath;
-    let _ = writeln!(
-        out,
-        "This is a gathering ({}). Rounds: inhale {inhale}, hold {hold}, exhale {exhale}. Only the holder of the talking piece speaks, for \
-         {} beats. Opening question: {}",
-        plan.rhythm, plan.beats_per_turn, plan.opening_question
-    );
-    for participant in state.participants().iter().filter(|p| p.part.is_some()) {
-        let number = participant.number.unwrap_or_default();
-        let part = match participant.part {
-            Some(Part::Harvester) => "harvester, silent until the close",
-            Some(Part::Speaker) | None => "speaker",
-        };
-        let own = if participant.id == *you { " (you)" } else { "" };
-        let _ = writeln!(out, "{number}. {}{own}: {part}", participant.name());
-    }
-    let _ = writeln!(out, "Now: {}. {}", gathering.phase.as_str(), gathering.phase.rule());
-    out.push_str("To hand the piece on, end with a line of its own: \"I pass\" or \"I pass to NAME\".\n");
 }
 
 /// The closing part: why it is asked, and the cause once more.
@@ -277,7 +239,7 @@ fn your_turn(state: &Conversation, turn: &Turn, events: &[Recorded]) -> String {
         let _ = writeln!(out, "What came of it: {}", hang(&words.body));
     }
     if let Some(Recorded { event: event @ Event::Posted(posted), .. }) = cause {
-        let whose = if posted.kind == Kind::Human { "The user".to_owned() } else { label(state, &posted.from).to_owned() };
+        let whose = if posted.is_persons() { "The user".to_owned() } else { label(state, &posted.from).to_owned() };
         let doubt = doubt(state, posted).map_or(String::new(), |doubt| format!(" ({doubt})"));
         let _ = match event.is_erased() {
             true => writeln!(out, "{whose}'s latest message was erased."),
@@ -295,60 +257,18 @@ fn request(state: &Conversation, turn: &Turn, events: &[Recorded]) -> String {
     if turn.kind == TurnKind::Listen {
         return "Listen: take this in. You do not hold the talking piece, and what you write now is not shown.\n".into();
     }
+    if let Some(own) = (state.rules().request)(state, turn, events) {
+        return own;
+    }
     match turn.why {
-        Why::Piece | Why::Beat => piece_request(state, turn, events),
         Why::Forced | Why::Prod => "You were addressed: answer.\n".into(),
         Why::Outcome => format!("Something came of what you asked for. Go on with it, or answer with exactly {PASS} and nothing else.\n"),
-        Why::Link if state.policy().name == PolicyName::Open => "Answer if there is something to answer.\n".into(),
-        Why::Polled | Why::Reaction | Why::Round | Why::Link if turn.may_pass => format!(
+        Why::Polled | Why::Reaction | Why::Round | Why::Link | Why::Piece | Why::Beat if turn.may_pass => format!(
             "Speak if you have something worth adding; otherwise answer with exactly {PASS} and nothing else, and nobody will see it.\n"
         ),
-        Why::Polled | Why::Reaction | Why::Round | Why::Link => "Another participant addressed you: answer.\n".into(),
-    }
-}
-
-fn piece_request(state: &Conversation, turn: &Turn, events: &[Recorded]) -> String {
-    let Some(gathering) = state.gathering() else { return String::new() };
-    if gathering.harvesting {
-        return "The gathering is closing. You are the harvester: gather what was said into its harvest, and name what follows from it.\n"
-            .into();
-    }
-    let hold = gathering.hold.as_ref();
-    let note = hold.and_then(|hold| hold.note.clone()).map_or(String::new(), |note| format!(" ({note})"));
-    if turn.why == Why::Piece {
-        return format!("The piece is with you{note}: speak.\n");
-    }
-    if hold.is_some_and(|hold| hold.last_word) {
-        return "Your time with the piece is over. What would you like to say last?\n".into();
-    }
-    let beats = hold.map_or(0, |hold| hold.beats);
-    let pulse = events.iter().rev().filter(|recorded| is_said(&recorded.event)).take(3).count();
-    format!(
-        "[Beat {beats}/{}] {}, round {}; {pulse} recent contributions. Is your thread still alive? Go on, turn, or pass.\n",
-        gathering.plan.beats_per_turn,
-        gathering.phase.as_str(),
-        gathering.round
-    )
-}
-
-/// Whether somebody said it, heard or not.
-fn is_said(event: &Event) -> bool {
-    matches!(event, Event::Posted(_) | Event::Kept { .. })
-}
-
-/// The announcement of a gathering's step, for people and for terminals.
-pub fn announce(state: &Conversation, step: &GatheringEvent) -> Option<String> {
-    match step {
-        GatheringEvent::Opened { plan, .. } => Some(format!("A gathering begins ({}): {}", plan.rhythm, plan.opening_question)),
-        GatheringEvent::PieceGiven { holder, note } => {
-            let number = state.participant(holder).and_then(|p| p.number).map_or(String::new(), |n| format!(" ({n})"));
-            let note = note.as_ref().map_or(String::new(), |note| format!(" {note}"));
-            Some(format!("The piece is now with {}{number}.{note}", state.name_of(holder)))
+        Why::Polled | Why::Reaction | Why::Round | Why::Link | Why::Piece | Why::Beat => {
+            "Another participant addressed you: answer.\n".into()
         }
-        GatheringEvent::HarvestAsked { harvester } => Some(format!("{} gathers what was said.", state.name_of(harvester))),
-        GatheringEvent::Closed { .. } => Some("The gathering is closed.".into()),
-        GatheringEvent::RoundOpened { phase, round, .. } => Some(format!("{}, round {round}. {}", phase.as_str(), phase.rule())),
-        GatheringEvent::Beat { .. } | GatheringEvent::LastWordAsked | GatheringEvent::PieceReleased { .. } => None,
     }
 }
 

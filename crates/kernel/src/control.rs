@@ -7,7 +7,7 @@ use crate::floor::HELD_FOR_PROOF;
 use crate::ids::ParticipantId;
 use crate::names::{self, NameFault};
 use crate::participant::{Kind, Profile};
-use crate::policy::{Policy, PolicyFault, PolicyName};
+use crate::policy::{self, Policy, PolicyFault, PolicyName};
 use crate::text;
 
 /// Most participants of one conversation.
@@ -36,7 +36,7 @@ impl Decider<'_> {
             return Err(Rejection::new(Refusal::Invalid, "empty_control", "This control asks for nothing. Give at least one known key."));
         }
         let ends = |change: &Change| match change {
-            Change::PolicySet { policy, patch } => patch.is_none() || policy.name != PolicyName::TalkingPiece,
+            Change::PolicySet { policy, patch } => patch.is_none() || !policy::rules(policy.name).gathers,
             _ => false,
         };
         let gathering_ends = self.state.gathering.is_some() && changes.iter().any(ends);

@@ -1,6 +1,13 @@
 //! Decides about commands. Each kind of command has its place: contributions in `say`, controls in `control`, turns in `turns`;
 //! the floor moves on in `floor`.
 
+mod budgets;
+mod refusals;
+mod starts;
+mod summaries;
+
+pub use budgets::{RAISE_MAX, check_raise};
+
 use crate::budget::Charge;
 use crate::command::{Actor, Command, Facts, Refusal, Rejection};
 use crate::event::{Cause, Event, Guard, Outcome, Recorded, TurnKind};
@@ -65,10 +72,8 @@ impl Conversation {
     /// The time limit of a turn, counted from its start. (Ruling 12.)
     pub fn limit_of(&self, turn: &crate::state::Turn) -> Millis {
         let policy = &self.policy;
-        let facts = self.participant(&turn.participant).map(|p| p.facts.clone());
-        let by_agent = facts.as_ref().and_then(|facts| facts.timeout);
-        let by_runtime = facts.map_or(Millis::from_secs(60), |facts| facts.runtime.reply_timeout());
-        let limit = policy.agent_reply_timeout.or(by_agent).unwrap_or(by_runtime);
+        let by_agent = self.participant(&turn.participant).map_or(Millis::from_secs(60), |p| p.facts.limit());
+        let limit = policy.agent_reply_timeout.unwrap_or(by_agent);
         if !turn.may_pass || turn.kind == TurnKind::Listen {
             return limit;
         }
@@ -175,7 +180,7 @@ impl Decider<'_> {
         self.emit(Event::Noticed { code: code.into(), text, about: about.cloned(), cause: cause.cloned() });
     }
 
-    fn create(&mut self, name: &str, policy: crate::policy::Policy, by: &Actor) -> Result<(), Rejection> {
+    fn create(&mut self, name: &str, policy: crate::settings::Policy, by: &Actor) -> Result<(), Rejection> {
         if self.state.head != Seq(0) {
             return Err(Rejection::new(Refusal::Conflict, "exists", "this conversation exists already"));
         }

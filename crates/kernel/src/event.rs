@@ -8,9 +8,10 @@ use crate::gathering::GatheringEvent;
 use crate::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::participant::{Address, AgentFacts, Kind, Part, Profile};
 use crate::permission::{PermissionOption, Withdrawn};
-use crate::policy::Policy;
+use crate::settings::Policy;
 use crate::start::{StartOutcome, StartRequest};
 use crate::time::{Millis, Timestamp};
+pub use crate::usage::Usage;
 
 /// An event at its place in a stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -307,35 +308,6 @@ impl Fault {
     /// A fault from its two halves.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into(), told: false }
-    }
-}
-
-/// What a turn used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Milliseconds from start to end.
-    pub ms: u64,
-    /// Tokens read.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub input_tokens: u64,
-    /// Tokens written.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub output_tokens: u64,
-    /// Cost in millionths of the currency of the configured prices.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub cost_micros: u64,
-}
-
-impl Usage {
-    /// Both together.
-    #[must_use]
-    pub const fn with(self, more: &Usage) -> Usage {
-        Usage {
-            ms: self.ms.saturating_add(more.ms),
-            input_tokens: self.input_tokens.saturating_add(more.input_tokens),
-            output_tokens: self.output_tokens.saturating_add(more.output_tokens),
-            cost_micros: self.cost_micros.saturating_add(more.cost_micros),
-        }
     }
 }
 
@@ -761,6 +733,11 @@ impl Posted {
     /// Who need not be told of it: its speaker, or the one in whose terminal it was typed.
     pub fn author(&self) -> &ParticipantId {
         self.typed_at.as_ref().unwrap_or(&self.from)
+    }
+
+    /// Whether they are a person's words.
+    pub fn is_persons(&self) -> bool {
+        self.kind == Kind::Human
     }
 
     /// Whether no proven person stands at the root of what these words lead to: a person's words count with a proof, an agent's

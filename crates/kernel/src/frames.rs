@@ -1,7 +1,6 @@
 //! How the words of one member of a link reach another in its terminal: each with a line that says whose they are, and with
 //! nothing in them that could pass for such a line. (Ruling 26.)
 
-use crate::compose::doubt;
 use crate::event::Posted;
 use crate::ids::ParticipantId;
 use crate::state::Conversation;
@@ -18,6 +17,15 @@ pub(crate) fn framed(state: &Conversation, posted: &Posted) -> String {
     let number = number.map_or(String::new(), |number| format!(" ({number})"));
     let doubt = doubt(state, posted).map_or(String::new(), |doubt| format!(" ({doubt})"));
     format!("{name}{number}{doubt}:\n\n{}\n\n", body(&posted.body))
+}
+
+/// What keeps a person's words from being surely theirs: nobody proved it, or they were typed where an agent can type too.
+pub(crate) fn doubt(state: &Conversation, posted: &Posted) -> Option<String> {
+    let persons = posted.is_persons().then_some(posted)?;
+    match &persons.typed_at {
+        Some(at) => Some(format!("typed at {}'s terminal", state.name_of(at))),
+        None => persons.unproven.then(|| "unproven".into()),
+    }
 }
 
 /// The words as data: lines that look like a frame, or like something this server says, stand two spaces in.

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Event, Recorded};
 use crate::ids::ParticipantId;
 use crate::time::{Millis, Timestamp};
 
@@ -248,9 +247,4 @@ impl Gathering {
         }
         Some(gathering)
     }
-}
-
-/// Whether an event belongs to the story that a harvester gathers.
-pub fn is_harvested(recorded: &Recorded) -> bool {
-    matches!(recorded.event, Event::Posted(_) | Event::Gathering(GatheringEvent::RoundOpened { .. }))
 }

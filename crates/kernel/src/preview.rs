@@ -4,7 +4,6 @@ use crate::command::Facts;
 use crate::event::{Cause, To, Why, WhyNot};
 use crate::ids::{EventId, ParticipantId};
 use crate::mentions;
-use crate::policy::{self, PolicyName};
 use crate::state::{Conversation, Spoken};
 use crate::time::Timestamp;
 
@@ -25,12 +24,8 @@ impl Conversation {
         let (seq, id) = (self.head.next(), EventId::of(&self.stream, self.head.next(), now));
         let cause = Cause { seq, id, from: speaker.clone(), depth: 0, unproven: false };
         let spoken = Spoken { author: speaker.clone(), cause, to: to.clone(), mentions: named.participants, human };
-        let nomination = policy::nominate(self, &spoken);
-        let voluntary = match self.policy.name {
-            PolicyName::RoundRobin => Why::Round,
-            PolicyName::Open => Why::Link,
-            PolicyName::Hybrid | PolicyName::MentionOnly | PolicyName::TalkingPiece => Why::Polled,
-        };
+        let nomination = (self.rules().nominate)(self, &spoken);
+        let voluntary = self.rules().asks_as;
         let asked =
             nomination.forced.into_iter().map(|id| (id, Why::Forced)).chain(nomination.polled.into_iter().map(|id| (id, voluntary)));
         let mut forecast: Vec<_> = asked
@@ -57,8 +52,7 @@ impl Conversation {
             return Err(WhyNot::Offline);
         }
         let cools = self.participant(id).and_then(|p| p.spoke_at).is_some_and(|at| now < at + self.policy.cooldown);
-        let rounds = matches!(self.policy.name, PolicyName::Hybrid | PolicyName::RoundRobin);
-        if rounds && cools && why != Why::Forced && self.floor.round.is_none() {
+        if self.rules().cools && cools && why != Why::Forced && self.floor.round.is_none() {
             return Err(WhyNot::Cooled);
         }
         let asked = self.waiting_turn(id).is_some();

@@ -5,9 +5,9 @@ use crate::decide::Decider;
 use crate::event::{Cause, Event, Fault, KeptBecause, Outcome, Posted, Recorded, To, TurnKind, Usage};
 use crate::ids::{ParticipantId, Seq, TurnNo};
 use crate::mentions::{self, Named};
-use crate::participant::{Kind, Runtime};
+use crate::participant::{Kind, Participant};
 use crate::pass::is_pass;
-use crate::policy::{self, PolicyName};
+use crate::policy::{EmptyReply, Unsolicited};
 use crate::state::Spoken;
 use crate::text;
 
@@ -56,26 +56,17 @@ impl Decider<'_> {
             return self.say_in_gathering(post, Kind::Human);
         }
         let named = mentions::named(&post.body, &self.state.participants, &speaker);
-        let queued = self.must_queue();
+        let queued = (self.state.rules().queues)(self.state);
         let to = post.to.clone();
         let posted = self.words(post, Kind::Human, 0, &named);
         let author = posted.author().clone();
         let cause = self.emit(Event::Posted(Posted { queued, ..posted }));
         self.hint(&named, &cause);
         if !queued {
-            self.take(&Spoken { author, cause, to, mentions: named.participants, human: true });
+            let spoken = Spoken { author, cause, to, mentions: named.participants, human: true };
+            (self.state.rules().on_posted)(self, &spoken);
         }
         Ok(())
-    }
-
-    /// Whether a human message has to wait for its time. (Ruling 14.)
-    fn must_queue(&self) -> bool {
-        let floor = &self.state.floor;
-        match self.state.policy.name {
-            PolicyName::Hybrid | PolicyName::RoundRobin => self.state.paused || floor.round.is_some() || !floor.queue.is_empty(),
-            PolicyName::MentionOnly => self.state.paused || !floor.queue.is_empty(),
-            PolicyName::Open | PolicyName::TalkingPiece => false,
-        }
     }
 
     pub(crate) fn words(&self, post: Post, kind: Kind, depth: u32, named: &Named) -> Posted {
@@ -129,7 +120,7 @@ impl Decider<'_> {
     fn post_as_agent(&mut self, post: Post) -> Result<(), Rejection> {
         let id = post.by.id.clone();
         let speaker = self.state.participant(&id);
-        let answers = speaker.is_some_and(|p| p.facts.runtime.answers_by_posting());
+        let answers = speaker.is_some_and(Participant::answers_by_posting);
         self.check_may_speak(&post)?;
         if let Some(turn) = self.own_turn(&id).filter(|_| answers) {
             self.finished_by_post(turn, post);
@@ -174,10 +165,13 @@ impl Decider<'_> {
     /// An agent speaks without having been asked. (Section "Contributions" of ARCHITECTURE.md.)
     fn admit_unsolicited(&mut self, post: Post) -> Result<(), Rejection> {
         let round_cause = self.state.floor.round.as_ref().map(|round| &round.cause);
-        let counted = matches!(self.state.policy.name, PolicyName::Hybrid | PolicyName::RoundRobin);
-        let near = if counted { round_cause.or(self.state.latest.as_ref().map(|latest| &latest.cause)) } else { None };
+        let unsolicited = self.state.rules().unsolicited;
+        let near = match unsolicited {
+            Unsolicited::Charged => round_cause.or(self.state.latest.as_ref().map(|latest| &latest.cause)),
+            Unsolicited::Free => None,
+        };
         let depth = post.reply_to.as_ref().or(near).map_or(1, |cause| cause.depth + 1);
-        if counted {
+        if unsolicited == Unsolicited::Charged {
             self.check_budget(&post, depth)?;
         }
         let named = mentions::named(&post.body, &self.state.participants, &post.by.id);
@@ -257,9 +251,9 @@ impl Decider<'_> {
             return self.end(no, Outcome::Spoke, None, usage);
         }
         if text.trim().is_empty() {
-            return match self.state.policy.name {
-                PolicyName::Open | PolicyName::TalkingPiece => self.end(no, Outcome::Passed, None, usage),
-                _ => self.fail(no, Outcome::Failed, Fault::new("empty_output", "it answered with nothing"), usage),
+            return match self.state.rules().empty_reply {
+                EmptyReply::Passes => self.end(no, Outcome::Passed, None, usage),
+                EmptyReply::Fails => self.fail(no, Outcome::Failed, Fault::new("empty_output", "it answered with nothing"), usage),
             };
         }
         let whole = text.len() <= AGENT_BYTES_MAX;
@@ -270,7 +264,7 @@ impl Decider<'_> {
         let mut posted = self.words(post, Kind::Agent, turn.cause.depth + 1, &named);
         posted.turn = Some(no);
         posted.unasked = turn.cause.unproven;
-        let by_server = self.state.participant(&turn.participant).is_some_and(|p| p.facts.runtime != Runtime::Remote);
+        let by_server = self.state.participant(&turn.participant).is_some_and(|p| !p.answers_by_posting());
         if by_server {
             posted.via = true;
             posted.tags.push("coordinator".into());
@@ -290,15 +284,7 @@ impl Decider<'_> {
 
     /// What the policy does about words that are now visible.
     pub(crate) fn after_words(&mut self, spoken: &Spoken) {
-        match self.state.policy.name {
-            PolicyName::MentionOnly => {
-                let nomination = policy::nominate(self.state, spoken);
-                self.grant_all(spoken, nomination);
-            }
-            PolicyName::Open => self.guard_exchanges(),
-            PolicyName::TalkingPiece => self.let_others_hear(&spoken.cause),
-            PolicyName::Hybrid | PolicyName::RoundRobin => {}
-        }
+        (self.state.rules().on_reply)(self, spoken);
     }
 
     fn keep(&mut self, participant: &ParticipantId, turn: TurnNo, because: KeptBecause, body: String) {

@@ -272,6 +272,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_help_names_every_policy_that_people_choose() {
+        let sentence = COMMANDS.iter().find(|command| command.name == "/policy").unwrap().does;
+        let named = |name: &crate::settings::PolicyName| sentence.contains(name.as_str());
+        assert!(crate::settings::PolicyName::chosen().all(|name| named(&name)), "{sentence}");
+    }
+
+    #[test]
     fn every_example_is_understood() {
         for usage in COMMANDS {
             assert!(parse(usage.example).is_ok(), "{}", usage.example);

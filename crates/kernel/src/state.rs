@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::budget::{Account, Spending};
+use crate::budget::{Account, Spent, Standing};
 use crate::event::{Cause, Guard, Recorded, To, TurnKind, Usage, Why};
 use crate::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::participant::{Kind, Participant};
 use crate::permission::{Settled, Settlement, Waiting};
-use crate::policy::Policy;
 use crate::refused::Refusals;
+use crate::settings::Policy;
 use crate::start::OpenStart;
 use crate::summary::{Summaries, Summary};
 use crate::time::{Millis, Timestamp};
@@ -62,6 +62,24 @@ pub struct Conversation {
     pub(crate) latest: Option<Contribution>,
     /// The newest contribution by somebody else than the author of `latest`.
     pub(crate) latest_other: Option<Contribution>,
+}
+
+/// Who set off a contribution that is not the beginning of anything. Whether a proven person stands there is another thing, and stands in
+/// the contribution and in its cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Origin {
+    pub(crate) seq: Seq,
+    pub(crate) by: ParticipantId,
+}
+
+/// What a conversation remembers of its budget.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Spending {
+    pub(crate) standing: Standing,
+    /// Budgets of which people were told that they are used up.
+    pub(crate) told: Vec<Spent>,
+    /// Who set off the latest contributions that answered a turn.
+    pub(crate) origins: VecDeque<Origin>,
 }
 
 /// Something that was said, and who need not be told of it.
@@ -431,9 +449,9 @@ impl Conversation {
         self.bindings.iter().any(|target| target.starts_with(LINK_KEY))
     }
 
-    /// Invited agents, in invitation order.
+    /// The invited to whom turns are given, in invitation order.
     pub fn agents(&self) -> impl Iterator<Item = &Participant> {
-        self.participants.iter().filter(|p| p.is_agent())
+        self.participants.iter().filter(|p| p.takes_turns())
     }
 
     pub(crate) fn participant_mut(&mut self, id: &ParticipantId) -> Option<&mut Participant> {

@@ -6,10 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::decide::Decider;
-use crate::event::{Event, Usage};
-use crate::ids::{ParticipantId, Seq, TurnNo};
-use crate::text;
+use crate::ids::{ParticipantId, Seq};
 
 /// Summaries of one participant that have words. When the newest ones are erased with what they cover, older ones are left to
 /// go on from.
@@ -33,7 +30,7 @@ pub(crate) struct Summaries {
     /// Oldest first. Those of a participant that left stay: they have to be found when words are erased.
     of: BTreeMap<ParticipantId, Vec<Summary>>,
     /// The newest event that erased words.
-    redacted_at: Seq,
+    pub(crate) redacted_at: Seq,
 }
 
 impl Summaries {
@@ -51,7 +48,7 @@ impl Summaries {
     }
 
     /// The one that has to make room for another.
-    fn oldest_too_many(&self, id: &ParticipantId) -> Option<Seq> {
+    pub(crate) fn oldest_too_many(&self, id: &ParticipantId) -> Option<Seq> {
         let all = self.of.get(id).filter(|all| all.len() >= SUMMARIES_MAX)?;
         all.first().map(|summary| summary.seq)
     }
@@ -68,30 +65,5 @@ impl Summaries {
             all.retain(|summary| summary.seq != seq && !with.contains(&summary.seq));
             !all.is_empty()
         });
-    }
-}
-
-impl Decider<'_> {
-    /// Keeps a summary for the turns to come. One that nobody needs is no fault: the turn goes on without it.
-    ///
-    /// What was erased after the words were read may be in the summary, so then it is not kept, and the next turn makes another.
-    pub(crate) fn summarise(&mut self, no: TurnNo, attempt: u32, through: Seq, read_at: Seq, words: &str, usage: Usage) {
-        let current = self.state.turn(no).is_some_and(|turn| turn.attempt == attempt && self.state.is_front(turn));
-        if !current || self.state.summaries.redacted_at > read_at {
-            return;
-        }
-        self.ensure_started(no);
-        let Some(turn) = self.state.turn(no) else { return };
-        let covered = turn.running.map_or(Seq(0), |running| running.through_seq);
-        let cleaned = text::clean(words);
-        let body = text::cut(cleaned.trim(), SUMMARY_BYTES_MAX).to_owned();
-        let participant = turn.participant.clone();
-        let goes_on = self.state.summary_of(&participant).is_none_or(|last| last.through < through);
-        if body.is_empty() || through > covered || !goes_on {
-            return;
-        }
-        let replaces = self.state.summaries.oldest_too_many(&participant);
-        let usage = crate::turns::bounded(usage);
-        self.emit(Event::Summarised { participant, turn: no, through_seq: through, replaces, usage, body });
     }
 }

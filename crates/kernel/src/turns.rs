@@ -4,10 +4,9 @@ use crate::command::{Actor, Refusal, Rejection};
 use crate::decide::Decider;
 use crate::event::{Cause, Event, Fault, Outcome, Posted, To, TurnKind, Usage, Why, WhyNot};
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
-use crate::participant::{Participant, Runtime};
+use crate::participant::{Memory, Participant};
 use crate::permission::{Question, Settled, Settlement, Withdrawn, choose};
 use crate::planted::{self, Bug};
-use crate::policy::PolicyName;
 use crate::state::Turn;
 use crate::text;
 use crate::time::Millis;
@@ -53,11 +52,7 @@ impl Decider<'_> {
 
     /// Links and gatherings have limits of their own; elsewhere replies end at the depth limit. (Ruling 10.)
     fn too_deep(&self, cause: &Cause) -> bool {
-        let policy = &self.state.policy;
-        match policy.name {
-            PolicyName::Hybrid | PolicyName::MentionOnly | PolicyName::RoundRobin => cause.depth >= policy.max_depth,
-            PolicyName::Open | PolicyName::TalkingPiece => false,
-        }
+        self.state.rules().counts_depth && cause.depth >= self.state.policy.max_depth
     }
 
     pub(crate) fn skip(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause, detail: Option<&str>) {
@@ -112,14 +107,10 @@ impl Decider<'_> {
         }
     }
 
-    /// Whether a turn that began has told its participant, for good, what it covers. A program in a terminal remembers what was typed
-    /// into it, and it is typed as soon as the turn has begun; all others are told anew what they have not answered. Whoever only listens loses nothing
-    /// by hearing it twice.
+    /// Whether a turn that began has told its participant, for good, what it covers: whoever has a memory of its own heard it as soon as
+    /// the turn had begun; all others are told anew what they have not answered. Whoever only listens loses nothing by hearing it twice.
     fn was_told(&self, turn: &Turn) -> bool {
-        let remembers = |participant: &Participant| match participant.facts.runtime {
-            Runtime::Terminal => true,
-            Runtime::Script | Runtime::Command | Runtime::Llm | Runtime::Remote => false,
-        };
+        let remembers = |participant: &Participant| participant.facts.abilities.memory == Memory::Own;
         turn.kind == TurnKind::Reply && turn.running.is_some() && self.state.participant(&turn.participant).is_some_and(remembers)
     }
 

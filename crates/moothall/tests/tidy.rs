@@ -1,7 +1,12 @@
 //! The rules of the house that a program can check. Each failure names the rule and the way forward.
 
+#[path = "tidy/imports.rs"]
+mod imports;
+
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use imports::Imports;
 
 /// Longest source file, in lines. Nobody likes a function that scrolls, or a file that does.
 const LINES_MAX: usize = 600;
@@ -54,6 +59,13 @@ const IMPURE: [&str; 12] = [
     "std::thread",
 ];
 
+/// Where a policy may be named: its own file and the table, the model, the wire, and the simulator's own table of what each promises.
+const POLICIES_NAMED: [&str; 4] =
+    ["crates/kernel/src/policy/", "crates/kernel/src/settings.rs", "crates/surfaces/src/wire/", "crates/testkit/src/sim/check/promises.rs"];
+
+/// Where the kernel may ask whether somebody is a person: what is remembered, who has which right, whose words they are.
+const PEOPLE_ASKED: [&str; 7] = ["abilities.rs", "apply.rs", "control.rs", "event.rs", "participant.rs", "say.rs", "state.rs"];
+
 /// A text file of the project.
 struct Source {
     path: String,
@@ -70,7 +82,7 @@ impl Source {
     }
 
     fn is_under_tests(&self) -> bool {
-        self.path.contains("/tests/") || self.path.contains("/benches/")
+        self.path.contains("/tests/") || self.path.contains("/benches/") || self.path.ends_with("/tests.rs")
     }
 
     fn is_generated(&self) -> bool {
@@ -85,6 +97,12 @@ impl Source {
 
     fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.text.lines().enumerate().map(|(index, line)| (index + 1, line))
+    }
+
+    /// Numbered lines of code that not only tests run.
+    fn shipped_code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let from_tests = self.test_code().next().map_or(usize::MAX, |(number, _)| number);
+        self.code().take_while(move |(number, _)| *number < from_tests)
     }
 
     /// Numbered lines of code that only tests run.
@@ -208,6 +226,62 @@ fn the_kernel_is_pure() {
         "The kernel depends on serde and pure data crates only.",
         "put what needs more into engine; a pure data crate may be added to the list here.",
         used.filter(|name| !pure.contains(&name.as_str())).cloned().collect(),
+    );
+}
+
+#[test]
+fn the_kernels_files_import_in_one_direction() {
+    let sources = sources();
+    let kernel = sources.iter().filter_map(|source| {
+        let path = source.path.strip_prefix("crates/kernel/src/").filter(|path| path.ends_with(".rs"))?;
+        Some((path, source.shipped_code().map(|(_, line)| line.to_owned() + "\n").collect()))
+    });
+    hold(
+        "No files of the kernel import each other in a circle, but for a parent and its child.",
+        "put what two need into a file below both: data apart from what decides about it.",
+        Imports::of(kernel).circles(),
+    );
+}
+
+#[test]
+fn policies_are_named_by_their_table() {
+    let sources = sources();
+    let shipped = sources.iter().filter(|source| source.is_rust() && source.path.contains("/src/") && !source.is_under_tests());
+    let elsewhere = shipped.filter(|source| POLICIES_NAMED.iter().all(|path| !source.path.starts_with(path)));
+    // A variant begins like `PolicyName::Hy`; the names of purposes are constants.
+    let names = |line: &str| {
+        line.split("PolicyName::")
+            .skip(1)
+            .any(|name| name.chars().nth(1).is_some_and(char::is_lowercase) && name.starts_with(char::is_uppercase))
+    };
+    let findings = elsewhere.flat_map(|source| {
+        source.shipped_code().filter(|(_, line)| names(line)).map(|(number, line)| format!("{}:{number}: {}", source.path, line.trim()))
+    });
+    hold(
+        "What is different under one policy and another stands in the policies' table.",
+        "ask a column of `Rules` (kernel/src/policy/mod.rs), or add one; outside the kernel, use a constant of `PolicyName` that says what for.",
+        findings.collect(),
+    );
+}
+
+#[test]
+fn the_rules_ask_for_abilities() {
+    let sources = sources();
+    let kernel = |source: &&Source| source.is_rust() && source.path.starts_with("crates/kernel/src/");
+    let mut findings = Vec::new();
+    for source in sources.iter().filter(kernel) {
+        let file = source.path.trim_start_matches("crates/kernel/src/");
+        if file != "abilities.rs" {
+            findings.extend(holding(source, source.shipped_code(), &["Runtime::", ".runtime"]));
+        }
+        if !file.starts_with("policy/") && !PEOPLE_ASKED.contains(&file) {
+            findings.extend(holding(source, source.shipped_code(), &["Kind::Human"]));
+        }
+    }
+    hold(
+        "The rules ask what a participant can, not how it runs or whether it is a person.",
+        "ask an ability (kernel/src/abilities.rs), or add one; a right, or whose words they are, is decided where PEOPLE_ASKED says.",
+        findings,
     );
 }
 

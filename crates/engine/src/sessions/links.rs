@@ -27,7 +27,7 @@ impl Sessions {
     /// Finds the links of a hall that was just opened: the key that each holds is what makes it one.
     pub(super) async fn find_links(&self, hall: &Arc<Inner>) -> Result<(), HallError> {
         let open = hall.log.list(ListFilter { archived: Some(false), ..ListFilter::default() }).await?;
-        for listed in open.streams.into_iter().filter(|listed| listed.catalog.policy == PolicyName::Open.as_str()) {
+        for listed in open.streams.into_iter().filter(|listed| listed.catalog.policy == PolicyName::LINK.as_str()) {
             if hall.view(&listed.stream, Conversation::is_link).await? {
                 self.links_known().insert(listed.stream);
             }
@@ -51,7 +51,7 @@ impl Sessions {
         }
         let by = self.actor(&new.by)?;
         let title = new.title.clone().unwrap_or_else(|| title_of(&sessions));
-        let policy = Policy { name: PolicyName::Open, ..(*hall.standing().defaults()).clone() };
+        let policy = Policy { name: PolicyName::LINK, ..(*hall.standing().defaults()).clone() };
         let stream = hall.create(title, policy, by.clone(), None).await?.stream;
         let invites = new.members.iter().zip(&sessions).map(|(member, session)| Control::Invite(invite_as(session, member)));
         let mut controls: Vec<Control> = invites.collect();

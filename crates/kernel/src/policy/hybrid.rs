@@ -1,14 +1,33 @@
 //! `hybrid`: those addressed must answer, then the others may, then each may react once. (Rulings 8 to 10.)
 
-use crate::event::{To, WhyNot};
+use crate::event::{To, Why, WhyNot};
 use crate::ids::ParticipantId;
-use crate::policy::{Nomination, addressed, others};
-use crate::state::{Conversation, Reply, Spoken};
+use crate::policy::rounds::{is_news, must_wait};
+use crate::policy::{AGENT_MENTIONS_MAX, EmptyReply, Nomination, Reactions, Rules, Unsolicited, addressed, others};
+use crate::state::{Conversation, Spoken};
 
-/// So many mentions of an agent's message are acted on.
-pub(crate) const AGENT_MENTIONS_MAX: usize = 5;
+pub(crate) static RULES: Rules = Rules {
+    nominate,
+    react,
+    queues: must_wait,
+    on_posted: |decider, spoken| decider.open_round(spoken),
+    on_taken: |decider, spoken| decider.open_round(spoken),
+    on_reply: |_, _| {},
+    step: |decider| decider.step_round(),
+    asks_as: Why::Polled,
+    counts_depth: true,
+    unsolicited: Unsolicited::Charged,
+    empty_reply: EmptyReply::Fails,
+    cools: true,
+    spares_habitual: true,
+    frames: false,
+    tells_outcomes: true,
+    gathers: false,
+    introduction: |_, _| None,
+    request: |_, _, _| None,
+};
 
-pub(crate) fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
+fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
     let forced = addressed(state, spoken);
     let targeted = matches!(spoken.to, To::One(_));
     let mut rest = others(state, &spoken.cause.from);
@@ -23,7 +42,7 @@ pub(crate) fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
 }
 
 /// Each agent with another agent's visible reply since its own last turn; those whom replies name come first, and must.
-pub(crate) fn react(state: &Conversation) -> Option<(Vec<ParticipantId>, Vec<ParticipantId>)> {
+fn react(state: &Conversation) -> Option<Reactions> {
     let round = state.floor.round.as_ref()?;
     let may_react = !round.reacting && round.replies.iter().any(|reply| reply.cause.depth < state.policy.max_depth);
     if !may_react {
@@ -33,7 +52,7 @@ pub(crate) fn react(state: &Conversation) -> Option<(Vec<ParticipantId>, Vec<Par
     let mut forced: Vec<ParticipantId> = Vec::new();
     for reply in &round.replies {
         for id in reply.mentions.iter().take(AGENT_MENTIONS_MAX) {
-            let agent = state.participant(id).is_some_and(|p| p.is_agent());
+            let agent = state.participant(id).is_some_and(|p| p.takes_turns());
             if agent && !forced.contains(id) && is_news(state, reply, id) {
                 forced.push(id.clone());
             }
@@ -42,11 +61,5 @@ pub(crate) fn react(state: &Conversation) -> Option<(Vec<ParticipantId>, Vec<Par
     let room = state.floor.spent < state.floor.cap;
     let asks = |id: &ParticipantId| room && !round.targeted && !round.failed.contains(id) && !forced.contains(id) && has_news(id);
     let polled: Vec<_> = state.agents().map(|agent| agent.id.clone()).filter(asks).collect();
-    (!forced.is_empty() || !polled.is_empty()).then_some((forced, polled))
-}
-
-/// Whether a reply is another's, came after all that this participant was shown, and may be reacted to.
-pub(crate) fn is_news(state: &Conversation, reply: &Reply, id: &ParticipantId) -> bool {
-    let unseen = state.participant(id).is_some_and(|participant| reply.cause.seq > participant.shown);
-    unseen && reply.cause.from != *id && reply.cause.depth < state.policy.max_depth
+    (!forced.is_empty() || !polled.is_empty()).then_some(Reactions { forced, polled })
 }

@@ -1,11 +1,31 @@
 //! `mention_only`: only those addressed answer. (Ruling 16.)
 
-use crate::event::To;
-use crate::policy::hybrid::AGENT_MENTIONS_MAX;
-use crate::policy::{Nomination, addressed, others};
+use crate::event::{To, Why};
+use crate::policy::{AGENT_MENTIONS_MAX, EmptyReply, Nomination, Rules, Unsolicited, addressed, others};
 use crate::state::{Conversation, Spoken};
 
-pub(crate) fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
+pub(crate) static RULES: Rules = Rules {
+    nominate,
+    react: |_| None,
+    queues: |state| state.paused || !state.floor.queue.is_empty(),
+    on_posted: |decider, spoken| decider.grant_all(spoken),
+    on_taken: |decider, spoken| decider.grant_all(spoken),
+    on_reply: |decider, spoken| decider.grant_all(spoken),
+    step: |decider| decider.take_queued(),
+    asks_as: Why::Polled,
+    counts_depth: true,
+    unsolicited: Unsolicited::Free,
+    empty_reply: EmptyReply::Fails,
+    cools: false,
+    spares_habitual: false,
+    frames: false,
+    tells_outcomes: true,
+    gathers: false,
+    introduction: |_, _| None,
+    request: |_, _, _| None,
+};
+
+fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
     let mut forced = addressed(state, spoken);
     if !spoken.human {
         let direct = matches!(spoken.to, To::One(_));

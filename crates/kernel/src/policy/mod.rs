@@ -1,18 +1,83 @@
 //! Floor policies: one closed set, one small file each, stateless functions over the conversation's state.
 //! What a policy must remember is in the state, put there by events.
+//!
+//! Everything that is different under one policy and another is a column of [`Rules`], and each policy is a row of that table. The rest of
+//! the kernel asks the table and names no policy. (`docs/decisions/0027-policies-are-rows-runtimes-are-abilities.md`)
 
-mod config;
+mod rounds;
 mod hybrid;
 mod mention_only;
 mod round_robin;
+mod open;
 mod talking_piece;
 
-pub use config::{KEYS, Policy, PolicyFault, PolicyName};
-pub(crate) use hybrid::is_news;
+pub use crate::settings::{KEYS, Policy, PolicyFault, PolicyName};
 
-use crate::event::WhyNot;
+use crate::decide::Decider;
+use crate::event::{Recorded, To, Why, WhyNot};
 use crate::ids::ParticipantId;
-use crate::state::{Conversation, Spoken};
+use crate::state::{Conversation, Spoken, Turn};
+
+/// So many mentions of an agent's message are acted on.
+const AGENT_MENTIONS_MAX: usize = 5;
+
+/// What a policy decides: functions without a state of their own, and what is fixed.
+pub(crate) struct Rules {
+    /// Whom some words would ask. The same function decides, and previews.
+    pub(crate) nominate: fn(&Conversation, &Spoken) -> Nomination,
+    /// Who may react to the replies of the round, in an order that has those first who must; nothing where nobody does.
+    pub(crate) react: fn(&Conversation) -> Option<Reactions>,
+    /// Whether a person's message waits for its time.
+    pub(crate) queues: fn(&Conversation) -> bool,
+    /// A person said something that does not wait.
+    pub(crate) on_posted: fn(&mut Decider<'_>, &Spoken),
+    /// The time of a message has come that waited, maybe under other rules.
+    pub(crate) on_taken: fn(&mut Decider<'_>, &Spoken),
+    /// An agent said something.
+    pub(crate) on_reply: fn(&mut Decider<'_>, &Spoken),
+    /// Moves the floor; false when it has to wait for somebody.
+    pub(crate) step: fn(&mut Decider<'_>) -> bool,
+    /// Why those are asked who may answer and need not.
+    pub(crate) asks_as: Why,
+    /// Whether nobody is asked about words that are `max_depth` away from a person's. (Ruling 10.)
+    pub(crate) counts_depth: bool,
+    /// What becomes of an agent's words that answer no turn.
+    pub(crate) unsolicited: Unsolicited,
+    /// What a reply without any words is.
+    pub(crate) empty_reply: EmptyReply,
+    /// Whether somebody who has just spoken is not asked whether it has something to say.
+    pub(crate) cools: bool,
+    /// Whether habitual passers are spared some polls. (Ruling 12.)
+    pub(crate) spares_habitual: bool,
+    /// Whether members that hear frames are told each other's words and nothing else. (Ruling 26.)
+    pub(crate) frames: bool,
+    /// Whether an agent is woken to hear what came of something that it had asked for.
+    pub(crate) tells_outcomes: bool,
+    /// Whether gatherings are held under it.
+    pub(crate) gathers: bool,
+    /// What it adds to what a participant is told about the conversation, as whole lines.
+    pub(crate) introduction: fn(&Conversation, &ParticipantId) -> Option<String>,
+    /// What it asks with a turn in words of its own, as whole lines; the words for its reason where it has none.
+    pub(crate) request: fn(&Conversation, &Turn, &[Recorded]) -> Option<String>,
+}
+
+/// What becomes of an agent's words that answer no turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unsolicited {
+    /// They are said, at the depth of what they reply to plus one.
+    Free,
+    /// The same, within the limits of depth and of replies to the message that is being answered.
+    Charged,
+}
+
+/// What a reply without any words is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EmptyReply {
+    /// Nothing to say.
+    Passes,
+    /// A failure.
+    Fails,
+}
 
 /// Whom a policy would ask about some words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,22 +94,30 @@ pub struct Nomination {
     pub targeted: bool,
 }
 
-/// Whom the policy in force would ask. The same function decides, and previews.
-pub(crate) fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
-    match state.policy.name {
-        PolicyName::Hybrid => hybrid::nominate(state, spoken),
-        PolicyName::MentionOnly => mention_only::nominate(state, spoken),
-        PolicyName::RoundRobin => round_robin::nominate(state, spoken),
-        PolicyName::Open => Nomination { polled: others(state, &spoken.author), cap: u32::MAX, ..Nomination::default() },
-        PolicyName::TalkingPiece => Nomination::default(),
+/// Whom a policy asks to react.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reactions {
+    /// Who must, in order.
+    pub(crate) forced: Vec<ParticipantId>,
+    /// Who may, in order.
+    pub(crate) polled: Vec<ParticipantId>,
+}
+
+/// What the policy of that name decides.
+pub(crate) const fn rules(name: PolicyName) -> &'static Rules {
+    match name {
+        PolicyName::Hybrid => &hybrid::RULES,
+        PolicyName::MentionOnly => &mention_only::RULES,
+        PolicyName::RoundRobin => &round_robin::RULES,
+        PolicyName::Open => &open::RULES,
+        PolicyName::TalkingPiece => &talking_piece::RULES,
     }
 }
 
-/// Who may react to the replies of the round, if the policy has a reactive round and it has not been.
-pub(crate) fn react(state: &Conversation) -> Option<(Vec<ParticipantId>, Vec<ParticipantId>)> {
-    match state.policy.name {
-        PolicyName::Hybrid => hybrid::react(state),
-        PolicyName::MentionOnly | PolicyName::RoundRobin | PolicyName::Open | PolicyName::TalkingPiece => None,
+impl Conversation {
+    /// What the policy in force decides.
+    pub(crate) fn rules(&self) -> &'static Rules {
+        rules(self.policy.name)
     }
 }
 
@@ -56,12 +129,12 @@ fn others(state: &Conversation, speaker: &ParticipantId) -> Vec<ParticipantId> {
 /// The agents that some words address: the one in `to`, then those mentioned, in order.
 fn addressed(state: &Conversation, spoken: &Spoken) -> Vec<ParticipantId> {
     let to = match &spoken.to {
-        crate::event::To::All => None,
-        crate::event::To::One(id) => Some(id),
+        To::All => None,
+        To::One(id) => Some(id),
     };
     let mut found: Vec<ParticipantId> = Vec::new();
     for id in to.into_iter().chain(&spoken.mentions) {
-        let agent = state.participant(id).is_some_and(|p| p.is_agent());
+        let agent = state.participant(id).is_some_and(|p| p.takes_turns());
         if agent && *id != spoken.cause.from && !found.contains(id) {
             found.push(id.clone());
         }

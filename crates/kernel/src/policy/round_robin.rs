@@ -1,9 +1,32 @@
 //! `round_robin`: each is asked once, starting after the last speaker; mentions do not change the order. (Ruling 17.)
 
-use crate::policy::{Nomination, others};
+use crate::event::Why;
+use crate::policy::rounds::must_wait;
+use crate::policy::{EmptyReply, Nomination, Rules, Unsolicited, others};
 use crate::state::{Conversation, Spoken};
 
-pub(crate) fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
+pub(crate) static RULES: Rules = Rules {
+    nominate,
+    react: |_| None,
+    queues: must_wait,
+    on_posted: |decider, spoken| decider.open_round(spoken),
+    on_taken: |decider, spoken| decider.open_round(spoken),
+    on_reply: |_, _| {},
+    step: |decider| decider.step_round(),
+    asks_as: Why::Round,
+    counts_depth: true,
+    unsolicited: Unsolicited::Charged,
+    empty_reply: EmptyReply::Fails,
+    cools: true,
+    spares_habitual: false,
+    frames: false,
+    tells_outcomes: true,
+    gathers: false,
+    introduction: |_, _| None,
+    request: |_, _, _| None,
+};
+
+fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
     let mut polled = others(state, &spoken.cause.from);
     let last = state.floor.last_speaker.as_ref();
     if let Some(at) = polled.iter().position(|id| Some(id) == last) {

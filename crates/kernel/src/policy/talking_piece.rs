@@ -1,20 +1,44 @@
 //! `talking_piece`: one holds the piece and speaks, the others listen; rounds make phases, phases a breath. (Rulings 28 to 33.)
 
+use std::fmt::Write;
+
 use crate::command::{Actor, Post, Refusal, Rejection};
 use crate::decide::Decider;
-use crate::event::{Cause, Event, Guard, KeptBecause, Outcome, TurnKind, Why};
-use crate::gathering::{Gathering, GatheringEvent, GatheringPlan, LetGo, Phase};
+use crate::event::{Cause, Event, Guard, KeptBecause, Outcome, Recorded, TurnKind, Why};
+use crate::gathering::{Gathering, GatheringEvent, GatheringPlan, Hearing, Hold, LetGo, Phase};
 use crate::ids::ParticipantId;
 use crate::mentions;
 use crate::participant::{Kind, Part, Participant};
-use crate::policy::PolicyName;
-use crate::state::Conversation;
+use crate::policy::{EmptyReply, Nomination, Rules, Unsolicited};
+use crate::state::{Conversation, Turn};
 use crate::time::Timestamp;
 
 /// Fewer speakers than this are no gathering.
 const SPEAKERS_MIN: usize = 2;
 /// Most beats of a hold, and most rounds of a phase.
 const BEATS_MAX: u32 = 100;
+
+pub(crate) static RULES: Rules = Rules {
+    nominate: |_, _| Nomination::default(),
+    react: |_| None,
+    queues: |_| false,
+    // Words move nothing here: who holds the piece goes on, or hands it over.
+    on_posted: |_, _| {},
+    on_taken: |_, _| {},
+    on_reply: |decider, spoken| decider.let_others_hear(&spoken.cause),
+    step: |decider| decider.take_queued() || decider.step_piece(),
+    asks_as: Why::Polled,
+    counts_depth: false,
+    unsolicited: Unsolicited::Free,
+    empty_reply: EmptyReply::Passes,
+    cools: false,
+    spares_habitual: false,
+    frames: false,
+    tells_outcomes: false,
+    gathers: true,
+    introduction,
+    request,
+};
 
 impl Conversation {
     fn speakers(&self) -> impl Iterator<Item = &Participant> {
@@ -39,7 +63,7 @@ impl Decider<'_> {
         if self.state.gathering.is_some() {
             return Err(Rejection::new(Refusal::Conflict, "nested_gathering", "A gathering is going on here. Gatherings do not nest."));
         }
-        if self.state.policy.name != PolicyName::TalkingPiece {
+        if !self.state.rules().gathers {
             return Err(Rejection::new(Refusal::Conflict, "wrong_policy", "A gathering needs the policy talking_piece."));
         }
         self.check_circle()?;
@@ -88,7 +112,7 @@ impl Decider<'_> {
         self.state.gathering.is_some() && !self.holds_piece(id) && !self.is_harvesting(id)
     }
 
-    fn hold_of(&self, id: &ParticipantId) -> Option<&crate::gathering::Hold> {
+    fn hold_of(&self, id: &ParticipantId) -> Option<&Hold> {
         self.state.gathering.as_ref()?.hold.as_ref().filter(|hold| hold.holder == *id)
     }
 
@@ -117,8 +141,8 @@ impl Decider<'_> {
     }
 
     /// Everyone else in the circle hears a contribution at once, if the gathering is live. (Ruling 30.)
-    pub(crate) fn let_others_hear(&mut self, cause: &Cause) {
-        let live = self.state.gathering.as_ref().is_some_and(|g| g.plan.hearing == crate::gathering::Hearing::Live && !g.harvesting);
+    fn let_others_hear(&mut self, cause: &Cause) {
+        let live = self.state.gathering.as_ref().is_some_and(|g| g.plan.hearing == Hearing::Live && !g.harvesting);
         if !live {
             return;
         }
@@ -126,7 +150,7 @@ impl Decider<'_> {
             .state
             .participants
             .iter()
-            .filter(|p| p.is_agent() && p.part.is_some() && p.id != cause.from)
+            .filter(|p| p.takes_turns() && p.part.is_some() && p.id != cause.from)
             .map(|p| p.id.clone())
             .collect();
         for id in listeners {
@@ -183,7 +207,7 @@ impl Decider<'_> {
     }
 
     /// Moves the gathering until it has to wait for somebody.
-    pub(crate) fn step_piece(&mut self) -> bool {
+    fn step_piece(&mut self) -> bool {
         let Some(gathering) = self.state.gathering.clone() else { return false };
         if self.state.guards.held == Some(Guard::Stopped) {
             return false;
@@ -200,7 +224,7 @@ impl Decider<'_> {
             Some(hold)
                 if hold.last_word
                     && !self.has_open_reply(&hold.holder)
-                    && self.state.participant(&hold.holder).is_some_and(Participant::is_agent) =>
+                    && self.state.participant(&hold.holder).is_some_and(Participant::takes_turns) =>
             {
                 self.release_piece(LetGo::LastWord, None, None);
             }
@@ -221,7 +245,7 @@ impl Decider<'_> {
         };
         let Some(holder) = gathering.order.iter().find(present).cloned() else { return self.next_round(gathering) };
         let given = self.emit(Event::Gathering(GatheringEvent::PieceGiven { holder: holder.clone(), note: gathering.note.clone() }));
-        if self.state.participant(&holder).is_some_and(Participant::is_agent) {
+        if self.state.participant(&holder).is_some_and(Participant::takes_turns) {
             self.grant(&holder, Why::Piece, TurnKind::Reply, true, &given);
         }
         true
@@ -246,7 +270,7 @@ impl Decider<'_> {
 
     fn begin_harvest(&mut self) -> bool {
         let too_few = self.state.speakers().count() < SPEAKERS_MIN;
-        let Some((harvester, agent)) = self.state.harvester().map(|p| (p.id.clone(), p.is_agent())) else {
+        let Some((harvester, agent)) = self.state.harvester().map(|p| (p.id.clone(), p.takes_turns())) else {
             self.end_gathering(if too_few { "too_few" } else { "done" });
             return true;
         };
@@ -261,7 +285,7 @@ impl Decider<'_> {
 
     /// An agent's harvest ends the gathering, however it ends; a person's comes as a message.
     fn step_harvest(&mut self) -> bool {
-        let waits = self.state.harvester().is_some_and(|p| !p.is_agent() || self.has_open_reply(&p.id));
+        let waits = self.state.harvester().is_some_and(|p| !p.takes_turns() || self.has_open_reply(&p.id));
         if waits {
             return false;
         }
@@ -287,11 +311,70 @@ impl Decider<'_> {
             cause = self.emit(Event::Gathering(GatheringEvent::LastWordAsked));
         }
         let idle = !self.has_open_reply(&hold.holder);
-        let agent = self.state.participant(&hold.holder).is_some_and(Participant::is_agent);
+        let agent = self.state.participant(&hold.holder).is_some_and(Participant::takes_turns);
         if idle && agent && self.can_take_turns(&hold.holder, &cause) {
             self.grant(&hold.holder, Why::Beat, TurnKind::Reply, true, &cause);
         }
     }
+}
+
+/// What kind of gathering it is, and who is in it as what.
+fn introduction(state: &Conversation, you: &ParticipantId) -> Option<String> {
+    let gathering = state.gathering()?;
+    let mut out = String::new();
+    let plan = &gathering.plan;
+    let [inhale, hold, exhale] = plan.breath;
+    let _ = writeln!(
+        out,
+        "This is a gathering ({}). Rounds: inhale {inhale}, hold {hold}, exhale {exhale}. Only the holder of the talking piece speaks, for \
+         {} beats. Opening question: {}",
+        plan.rhythm, plan.beats_per_turn, plan.opening_question
+    );
+    for participant in state.participants().iter().filter(|p| p.part.is_some()) {
+        let number = participant.number.unwrap_or_default();
+        let part = match participant.part {
+            Some(Part::Harvester) => "harvester, silent until the close",
+            Some(Part::Speaker) | None => "speaker",
+        };
+        let own = if participant.id == *you { " (you)" } else { "" };
+        let _ = writeln!(out, "{number}. {}{own}: {part}", participant.name());
+    }
+    let _ = writeln!(out, "Now: {}. {}", gathering.phase.as_str(), gathering.phase.rule());
+    out.push_str("To hand the piece on, end with a line of its own: \"I pass\" or \"I pass to NAME\".\n");
+    Some(out)
+}
+
+/// What the holder of the piece is asked, and the harvester.
+fn request(state: &Conversation, turn: &Turn, events: &[Recorded]) -> Option<String> {
+    matches!(turn.why, Why::Piece | Why::Beat).then(|| state.gathering().map_or(String::new(), |gathering| asked(gathering, turn, events)))
+}
+
+fn asked(gathering: &Gathering, turn: &Turn, events: &[Recorded]) -> String {
+    if gathering.harvesting {
+        return "The gathering is closing. You are the harvester: gather what was said into its harvest, and name what follows from it.\n"
+            .into();
+    }
+    let hold = gathering.hold.as_ref();
+    let note = hold.and_then(|hold| hold.note.clone()).map_or(String::new(), |note| format!(" ({note})"));
+    if turn.why == Why::Piece {
+        return format!("The piece is with you{note}: speak.\n");
+    }
+    if hold.is_some_and(|hold| hold.last_word) {
+        return "Your time with the piece is over. What would you like to say last?\n".into();
+    }
+    let beats = hold.map_or(0, |hold| hold.beats);
+    let pulse = events.iter().rev().filter(|recorded| is_said(&recorded.event)).take(3).count();
+    format!(
+        "[Beat {beats}/{}] {}, round {}; {pulse} recent contributions. Is your thread still alive? Go on, turn, or pass.\n",
+        gathering.plan.beats_per_turn,
+        gathering.phase.as_str(),
+        gathering.round
+    )
+}
+
+/// Whether somebody said it, heard or not.
+fn is_said(event: &Event) -> bool {
+    matches!(event, Event::Posted(_) | Event::Kept { .. })
 }
 
 fn check_plan(plan: &GatheringPlan) -> Result<(), Rejection> {

@@ -95,7 +95,7 @@ pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<Thread
 /// A thread about whose policy nothing is said only answers those addressed, with the server's settings.
 fn policy(given: Option<&Value>, defaults: &Policy) -> ApiResult<Policy> {
     match given {
-        None | Some(Value::Null) => Ok(Policy { name: PolicyName::MentionOnly, ..defaults.clone() }),
+        None | Some(Value::Null) => Ok(Policy { name: PolicyName::PLAIN, ..defaults.clone() }),
         Some(value) => Policy::from_json(value, defaults).map_err(|fault| policy_refused(&fault)),
     }
 }

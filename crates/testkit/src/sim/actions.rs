@@ -7,6 +7,7 @@ use moothall_kernel::policy::PolicyName;
 use serde_json::{Value, json};
 
 use super::check::Objection;
+use super::check::promises::promise;
 use super::people::{self, AGENTS};
 use super::rng::Rng;
 use super::server::{Request, Told};
@@ -164,7 +165,7 @@ impl World {
     }
 
     fn wish(&mut self, room: usize) -> Control {
-        let circle = self.servers[room].host.committed().policy().name == PolicyName::TalkingPiece;
+        let circle = promise(self.servers[room].host.committed().policy().name).circle;
         let who = self.somebody(room).to_string();
         match self.rng.weighted(&[14, 10, 8, 8, 4, 6, 5, 4, 4, 8, 2, 8, 4, 2]) {
             0 => {
@@ -197,7 +198,7 @@ impl World {
             4 => ("max_voluntary_responders", if n == 0 { Value::Null } else { json!(n) }),
             5 => ("voluntary_timeout", json!(n + 1)),
             6 => ("max_exchanges_without_human", json!(n + 1)),
-            _ => ("reply_strategy", json!(PolicyName::ALL[self.rng.below(5) as usize].as_str())),
+            _ => ("reply_strategy", json!(PolicyName::ALL[self.rng.below(PolicyName::ALL.len() as u64) as usize].as_str())),
         };
         [(key.to_owned(), value)].into_iter().collect()
     }

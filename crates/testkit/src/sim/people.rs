@@ -9,6 +9,7 @@ use moothall_kernel::participant::{AgentFacts, OnLost, Part, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
 
+use super::check::promises::promise;
 use super::check::prompts::FORGED;
 use super::rng::Rng;
 
@@ -43,7 +44,7 @@ pub(crate) fn person(rng: &mut Rng) -> Actor {
 
 /// A policy with settings that matter.
 pub(crate) fn policy(rng: &mut Rng) -> Policy {
-    let name = PolicyName::ALL[rng.weighted(&[35, 25, 12, 14, 14])];
+    let name = PolicyName::ALL[rng.weighted(&PolicyName::ALL.map(|name| promise(name).weight))];
     let mut policy = Policy::named(name);
     policy.max_agent_turns_per_message = [0, 1, 2, 3, 3, 5][rng.below(6) as usize];
     policy.agent_reply_timeout = rng.chance(30).then(|| Millis::from_secs(rng.between(1, 120)));
@@ -57,9 +58,11 @@ pub(crate) fn policy(rng: &mut Rng) -> Policy {
 
 /// What the registry says about some client.
 pub(crate) fn facts(rng: &mut Rng) -> AgentFacts {
-    let runtime = [Runtime::Script, Runtime::Command, Runtime::Llm, Runtime::Terminal, Runtime::Remote][rng.weighted(&[4, 3, 3, 2, 3])];
+    let runtime =
+        [Runtime::SCRIPT, Runtime::COMMAND, Runtime::LLM, Runtime::TERMINAL, Runtime::REMOTE][rng.weighted(&[4, 3, 3, 2, 3])].clone();
     let on_lost = if rng.chance(20) { OnLost::Fail } else { OnLost::Rerun };
-    AgentFacts { runtime, known: rng.chance(90), timeout: rng.chance(20).then(|| Millis::from_secs(rng.between(1, 90))), on_lost }
+    let (known, timeout) = (rng.chance(90), rng.chance(20).then(|| Millis::from_secs(rng.between(1, 90))));
+    AgentFacts { known, timeout, on_lost, ..AgentFacts::of_runtime(runtime) }
 }
 
 /// Clients of the registry: some agents share one.

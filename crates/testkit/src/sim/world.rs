@@ -10,8 +10,6 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Command, Control};
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq};
-use moothall_kernel::participant::Runtime;
-use moothall_kernel::policy::PolicyName;
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::view::Viewer;
 
@@ -19,6 +17,7 @@ use super::Stats;
 use super::actions::Habits;
 use super::agents::Job;
 use super::check::audience::Reader;
+use super::check::promises::promise;
 use super::check::{Bench, Objection, Verdict};
 use super::drive::waits_for_time;
 use super::log::{Disk, is_same, stream};
@@ -153,7 +152,7 @@ impl World {
             let server = self.serve(room, Begin::New, empty, roster);
             self.servers.push(server);
             let policy = people::policy(&mut self.rng);
-            let circle = policy.name == PolicyName::TalkingPiece;
+            let circle = promise(policy.name).circle;
             self.story.tell(|| format!("room {room}: {policy:?}"));
             self.servers[room].ask(Command::Create { name: "Room".into(), policy, by: Actor::named("user") });
             let first = if circle { 3 } else { 1 };
@@ -244,7 +243,7 @@ impl World {
     /// No runtime works on what is over without having been told.
     fn ask_for_jobs(&mut self) -> Result<(), Objection> {
         let host = |job: &Job| self.servers[job.room].number;
-        let idle = |job: &&Job| job.host == host(job) && !job.orphan && !job.reported && job.runtime != Runtime::Remote;
+        let idle = |job: &&Job| job.host == host(job) && !job.orphan && !job.reported && !job.comes_by_itself();
         let open = |job: &Job| self.benches[job.room].room.turns.get(&job.turn).is_some_and(|open| open.attempt == job.attempt);
         match self.jobs.iter().filter(idle).find(|job| !open(job)) {
             Some(job) => Err(Objection { checker: "runtimes", message: format!("nobody told that it is over: {job:?}") }),

@@ -106,8 +106,8 @@ impl Book {
             words.extend(starting(&self.clients, begun));
         }
         if usage.name == "/policy" {
-            let known = [PolicyName::Hybrid, PolicyName::MentionOnly, PolicyName::RoundRobin, PolicyName::Open];
-            words.extend(starting(&known.map(|name| name.as_str().to_owned()), begun));
+            let known: Vec<_> = PolicyName::chosen().map(|name| name.as_str().to_owned()).collect();
+            words.extend(starting(&known, begun));
         }
         words.sort();
         words.dedup();

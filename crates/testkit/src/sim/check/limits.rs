@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use moothall_kernel::event::{Cause, Event, Posted, Recorded, To};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Kind;
-use moothall_kernel::policy::PolicyName;
 
 use super::{Checker, Room, Scene, Verdict};
 
@@ -56,7 +55,7 @@ impl Limits {
     fn opened(&mut self, room: &Room, cause: &Cause, cap: u32) -> Verdict {
         let named = room.said.get(&cause.seq).map_or(0, |posted| named_agents(room, posted));
         let config = room.policy.max_agent_turns_per_message;
-        let allowed = if room.policy.name == PolicyName::Hybrid { config.max(named) } else { config };
+        let allowed = if room.promise().raises_cap { config.max(named) } else { config };
         if cap > allowed {
             return Err(format!("the round for {} allows {cap} replies, not {allowed}", cause.seq));
         }
@@ -121,17 +120,16 @@ fn woken(room: &Room, scene: &Scene<'_>, participant: &ParticipantId, cause: &Ca
     if scene.carries_over(participant, room) {
         return Ok(());
     }
-    let deep = matches!(room.policy.name, PolicyName::Hybrid | PolicyName::MentionOnly | PolicyName::RoundRobin);
-    if deep && depth >= room.policy.max_depth {
+    let promise = room.promise();
+    if promise.counts_depth && depth >= room.policy.max_depth {
         return Err(format!("words of depth {depth} wake somebody; the limit is {}", room.policy.max_depth));
     }
     let by_agent = room.said.get(&cause.seq).is_some_and(|posted| posted.kind == Kind::Agent);
-    let guarded = matches!(room.policy.name, PolicyName::Open | PolicyName::MentionOnly);
-    if by_agent && guarded && room.exchanges >= room.policy.max_exchanges_without_human {
+    if by_agent && promise.guarded && room.exchanges >= room.policy.max_exchanges_without_human {
         return Err(format!("an agent's words wake somebody after {} exchanges", room.exchanges));
     }
     let unproven = room.said.get(&cause.seq).is_some_and(|posted| posted.unproven);
-    if (by_agent || unproven) && guarded && room.held.is_some() {
+    if (by_agent || unproven) && promise.guarded && room.held.is_some() {
         return Err(format!("words of an agent, or without proof, wake somebody although {:?} holds the floor", room.held));
     }
     Ok(())

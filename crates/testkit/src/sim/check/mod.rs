@@ -4,6 +4,7 @@
 //! conversation has come to rest.
 
 mod room;
+pub(crate) mod promises;
 mod order;
 mod turns;
 mod coverage;

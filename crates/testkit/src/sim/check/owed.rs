@@ -4,13 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::event::{Cause, Change, Event, Posted, Recorded, To};
 use moothall_kernel::ids::{ParticipantId, Seq};
-use moothall_kernel::participant::Kind;
-use moothall_kernel::policy::PolicyName;
 
+use super::promises::promise;
 use super::{Checker, Room, Scene, Verdict};
-
-/// So many mentions of an agent's message are acted on.
-const AGENT_MENTIONS: usize = 5;
 
 #[derive(Default)]
 pub(super) struct Owed {
@@ -28,7 +24,7 @@ impl Checker for Owed {
             Event::Posted(posted) if posted.published.is_none() && posted.error.is_none() && !room.gathering => {
                 let mut asked = asked(room, posted);
                 // In a link, who is offline is told with whatever happens next: nobody tells the conversation that somebody came back.
-                asked.retain(|id| room.policy.name != PolicyName::Open || !scene.offline.contains(id));
+                asked.retain(|id| !room.promise().linked || !scene.offline.contains(id));
                 if !asked.is_empty() {
                     self.asked.insert(recorded.seq, asked);
                 }
@@ -56,7 +52,7 @@ impl Checker for Owed {
         if room.paused || room.archived {
             return Ok(());
         }
-        let linked = room.policy.name == PolicyName::Open;
+        let linked = room.promise().linked;
         for (seq, agents) in &self.asked {
             let cannot = |id: &ParticipantId| linked && (room.held.is_some() || room.muted.contains(id) || offline.contains(id));
             if let Some(agent) = agents.iter().find(|id| room.is_agent(id) && !cannot(id)) {
@@ -70,7 +66,7 @@ impl Checker for Owed {
 impl Owed {
     /// A turn about later words covers the earlier ones too.
     fn heard(&mut self, room: &Room, participant: &ParticipantId, cause: &Cause) {
-        let linked = room.policy.name == PolicyName::Open;
+        let linked = room.promise().linked;
         for (seq, agents) in &mut self.asked {
             if *seq == cause.seq || (linked && *seq <= cause.seq) {
                 agents.remove(participant);
@@ -98,7 +94,7 @@ impl Owed {
             }
             // Other rules answer what waits in their own way; what was being answered stays as it is.
             Change::PolicySet { policy, .. } if policy.name != room.policy.name => {
-                self.asked.retain(|seq, _| room.queued.contains(seq) && policy.name == PolicyName::Open);
+                self.asked.retain(|seq, _| room.queued.contains(seq) && promise(policy.name).linked);
             }
             _ => {}
         }
@@ -110,20 +106,8 @@ fn asked(room: &Room, posted: &Posted) -> BTreeSet<ParticipantId> {
     if posted.from.as_str() == ParticipantId::MOOTHALL {
         return BTreeSet::new();
     }
-    let human = posted.kind == Kind::Human;
     let mut named: Vec<_> = if let To::One(id) = &posted.to { vec![id.clone()] } else { Vec::new() };
     named.extend(posted.mentions.iter().filter(|id| posted.to != To::One((*id).clone())).cloned());
     named.retain(|id| *id != posted.from && room.is_agent(id));
-    let everyone = || room.agents().filter(|id| **id != posted.from).cloned().collect::<BTreeSet<_>>();
-    match room.policy.name {
-        PolicyName::Hybrid | PolicyName::RoundRobin | PolicyName::Open if human => everyone(),
-        PolicyName::MentionOnly if human && named.is_empty() && room.invited_auto && posted.to == To::All && !posted.queued => everyone(),
-        PolicyName::MentionOnly if human => named.into_iter().collect(),
-        PolicyName::MentionOnly => {
-            let direct = matches!(posted.to, To::One(_));
-            named.truncate(if room.discussion { AGENT_MENTIONS } else { usize::from(direct) });
-            named.into_iter().collect()
-        }
-        PolicyName::Hybrid | PolicyName::RoundRobin | PolicyName::Open | PolicyName::TalkingPiece => BTreeSet::new(),
-    }
+    (room.promise().asks)(room, posted, named)
 }

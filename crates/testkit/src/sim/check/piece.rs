@@ -6,7 +6,6 @@ use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::{Kind, Part};
-use moothall_kernel::policy::PolicyName;
 
 use super::{Checker, Room, Scene, Verdict};
 
@@ -29,7 +28,7 @@ impl Checker for Piece {
     }
 
     fn step(&mut self, room: &Room, _state: &moothall_kernel::Conversation) -> Verdict {
-        if room.gathering && room.policy.name != PolicyName::TalkingPiece {
+        if room.gathering && !room.promise().circle {
             return Err(format!("a gathering goes on under {}", room.policy.name.as_str()));
         }
         Ok(())

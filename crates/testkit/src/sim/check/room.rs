@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use moothall_kernel::event::{Cause, Change, Event, Guard, Outcome, Posted, Recorded, TurnKind, Why};
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
-use moothall_kernel::participant::{AgentFacts, Kind, Part, Runtime};
-use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::participant::{AgentFacts, Answers, Kind, Part};
+use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
+
+use super::promises::{Promise, promise};
 
 /// One of the invited.
 #[derive(Clone, Debug)]
@@ -128,7 +130,12 @@ impl Room {
 
     /// Whether rounds and depths bound what agents say.
     pub(crate) fn counts_replies(&self) -> bool {
-        matches!(self.policy.name, PolicyName::Hybrid | PolicyName::RoundRobin)
+        self.promise().counts_replies
+    }
+
+    /// What the policy in force promises.
+    pub(crate) fn promise(&self) -> Promise {
+        promise(self.policy.name)
     }
 
     /// Whether a cause is the message of the open round, or a reply to it.
@@ -144,7 +151,7 @@ impl Room {
 
     /// Those among these who can be offline: agents that come by themselves.
     pub(crate) fn offline_among(&self, ids: &BTreeSet<ParticipantId>) -> BTreeSet<ParticipantId> {
-        let comes = |member: &Member| member.kind == Kind::Agent && member.facts.runtime == Runtime::Remote;
+        let comes = |member: &Member| member.kind == Kind::Agent && member.facts.abilities.answers == Answers::ByPosting;
         ids.iter().filter(|id| self.members.get(*id).is_some_and(comes)).cloned().collect()
     }
 

@@ -1,12 +1,12 @@
-//! What a policy can be told. Keys and defaults are those of the group conversation design; lengths of time are seconds outside and milliseconds inside.
+//! Which policy a conversation has, and what a policy can be told. Keys and defaults are those of the group conversation design; lengths of time are seconds outside and milliseconds inside.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::participant::Runtime;
+use crate::abilities::SHORTEST_LIMIT;
 use crate::time::Millis;
 
-/// The five floor policies.
+/// The floor policies. What each of them decides stands in `policy/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyName {
@@ -26,6 +26,18 @@ impl PolicyName {
     /// All names, in the order in which help texts list them.
     pub const ALL: [PolicyName; 5] =
         [PolicyName::Hybrid, PolicyName::MentionOnly, PolicyName::RoundRobin, PolicyName::Open, PolicyName::TalkingPiece];
+
+    /// What a conversation has about whose policy nothing is said.
+    pub const PLAIN: PolicyName = PolicyName::MentionOnly;
+    /// What a group of agents has.
+    pub const GROUP: PolicyName = PolicyName::Hybrid;
+    /// What links have, and the homes of sessions.
+    pub const LINK: PolicyName = PolicyName::Open;
+
+    /// Those that people choose for a conversation that goes on; a gathering brings its own.
+    pub fn chosen() -> impl Iterator<Item = PolicyName> {
+        Self::ALL.into_iter().filter(|name| *name != PolicyName::TalkingPiece)
+    }
 
     /// The name as the wire and the configuration write it.
     pub const fn as_str(self) -> &'static str {
@@ -83,7 +95,7 @@ impl Policy {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self::named(PolicyName::MentionOnly)
+        Self::named(PolicyName::PLAIN)
     }
 }
 
@@ -118,7 +130,7 @@ impl Policy {
         let fault = |expected: &str| PolicyFault { key: key.into(), expected: expected.into() };
         match key {
             "name" | "reply_strategy" => {
-                let names = || fault("one of hybrid, mention_only, round_robin, open, talking_piece");
+                let names = || fault(&format!("one of {}", PolicyName::ALL.map(PolicyName::as_str).join(", ")));
                 self.name = value.as_str().and_then(PolicyName::parse).ok_or_else(names)?;
             }
             "max_agent_turns_per_message" => self.max_agent_turns_per_message = whole(value, 0, 100).map_err(|e| fault(&e))?,
@@ -151,7 +163,7 @@ impl Policy {
     /// lengths of time to each agent, and what is set then is no raise up to the shortest default. The cooldown is none of them: it
     /// spreads replies, whose number the others bound.
     pub fn raised_by(&self, next: &Policy) -> Option<&'static str> {
-        let (own, default) = (self, Runtime::Script.reply_timeout());
+        let (own, default) = (self, SHORTEST_LIMIT);
         let times = |own: Option<Millis>, next: Option<Millis>, default: Millis| match (own, next) {
             (_, None) => own.is_some(),
             (own, Some(next)) => next > own.unwrap_or(default),

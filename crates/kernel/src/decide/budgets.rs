@@ -1,0 +1,80 @@
+//! Whether one more turn can be paid, and how a budget is raised.
+
+use crate::budget::{Account, Limit, Raise, Spent};
+use crate::command::{Refusal, Rejection};
+use crate::decide::Decider;
+use crate::event::{Cause, Change, Event, WhyNot};
+use crate::ids::ParticipantId;
+use crate::time::Millis;
+
+/// Longest time for which a budget is raised.
+pub const RAISE_MAX: Millis = Millis::from_secs(31 * 24 * 3600);
+/// Most turns, and most millionths of the currency, that one raise adds.
+const RAISE_AMOUNT_MAX: u64 = 1_000_000_000_000;
+impl Decider<'_> {
+    fn used_up(&self, account: &Account) -> Option<Spent> {
+        self.state.used_up(&self.facts.budgets, &self.charges, account, self.now)
+    }
+
+    /// Whether one more turn may be called for; if not, people are told once and the reason is recorded.
+    pub(crate) fn can_afford(&mut self, participant: &ParticipantId, cause: &Cause) -> bool {
+        let account = self.state.account_of(participant, cause);
+        let Some(spent) = self.used_up(&account) else { return true };
+        self.tell_spent(&spent, participant, cause);
+        let detail = format!("{} until {}", spent.sentence(&self.facts.budgets.currency), spent.until);
+        self.skip(participant, WhyNot::OverBudget, cause, Some(&detail));
+        false
+    }
+
+    /// Whether a turn that was lost may be called for again; the sentence if not.
+    pub(crate) fn cannot_rerun(&mut self, account: &Account, participant: &ParticipantId, cause: &Cause) -> Option<String> {
+        let spent = self.used_up(account)?;
+        self.tell_spent(&spent, participant, cause);
+        Some(format!(
+            "a restart lost it, and it is not asked again: {} until {}",
+            spent.sentence(&self.facts.budgets.currency),
+            spent.until
+        ))
+    }
+
+    fn tell_spent(&mut self, spent: &Spent, participant: &ParticipantId, cause: &Cause) {
+        if !self.state.spending.told.contains(spent) {
+            let currency = self.facts.budgets.currency.clone();
+            self.emit(Event::BudgetSpent { spent: spent.clone(), currency, about: participant.clone(), cause: cause.clone() });
+        }
+    }
+
+    /// The change that raises this conversation's budget.
+    pub(crate) fn raise(&self, turns: u64, micros: u64, within: Millis) -> Result<Change, Rejection> {
+        check_raise(&self.facts.budgets.limits.conversation, turns, micros, within)?;
+        Ok(Change::BudgetRaised(Raise { turns, micros, until: self.now + within }))
+    }
+}
+
+/// Whether a limit can be raised by so much for so long.
+///
+/// # Errors
+/// `invalid_raise` when it makes no sense, `no_budget` when there is no limit of that kind.
+pub fn check_raise(limit: &Limit, turns: u64, micros: u64, within: Millis) -> Result<(), Rejection> {
+    let invalid = |message: &str| Err(Rejection::new(Refusal::Invalid, "invalid_raise", message));
+    if turns == 0 && micros == 0 {
+        return invalid("A raise says by how much: `turns`, `cost`, or both, above 0.");
+    }
+    if turns.max(micros) > RAISE_AMOUNT_MAX {
+        return invalid("That is more than any server can spend. Say by how much, not up to what.");
+    }
+    if within < Millis::from_secs(60) || within > RAISE_MAX {
+        return invalid("A budget is raised for one minute to 31 days.");
+    }
+    let no_budget = |what: &str| {
+        let message = format!("There is no limit of {what} here, so there is nothing to raise.");
+        Err(Rejection::new(Refusal::Conflict, "no_budget", message))
+    };
+    if turns > 0 && limit.turns.is_none() && limit.unattended.is_none() {
+        return no_budget("turns an hour");
+    }
+    if micros > 0 && limit.micros.is_none() {
+        return no_budget("money a day");
+    }
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! Words that are refused: kept in the trace as long as there is room for them, and counted beyond.
+
+use crate::command::{Post, Refusal, Rejection};
+use crate::decide::{Decider, Unkept};
+use crate::event::{Event, KeptBecause};
+use crate::ids::ParticipantId;
+use crate::refused::{KEPT_BYTES_MAX, KEPT_MAX, Refused};
+
+/// Participants of whom it is remembered. Words of any more are refused and not kept.
+const PARTICIPANTS_MAX: usize = 400;
+
+impl Decider<'_> {
+    /// Refuses words for a reason, and keeps them as long as there is room for them.
+    pub(crate) fn refuse(&mut self, post: &Post, because: KeptBecause, code: &'static str, reason: &str) -> Rejection {
+        let after = if self.keep_refused(&post.by.id, &post.body, because) {
+            "The message was kept in the trace."
+        } else {
+            "So many were refused within an hour that this one is counted and not kept."
+        };
+        Rejection::new(Refusal::Conflict, code, format!("{reason} {after}")).about(&post.by.id)
+    }
+
+    fn keep_refused(&mut self, by: &ParticipantId, body: &str, because: KeptBecause) -> bool {
+        self.tell_of_the_unkept();
+        let (now, bytes) = (self.now, body.len() as u64);
+        let known = self.state.refused.0.get(by).filter(|refused| refused.until() > now);
+        let room = match known {
+            Some(refused) => refused.kept < KEPT_MAX && refused.bytes + bytes <= KEPT_BYTES_MAX && !refused.over,
+            None => self.state.refused.0.len() < PARTICIPANTS_MAX || self.state.refused.0.contains_key(by),
+        };
+        let begins = known.filter(|refused| !refused.over).map(Refused::until);
+        if room {
+            self.emit(Event::Kept { participant: by.clone(), turn: None, because, counted: bytes, body: body.to_owned() });
+        } else if begins.is_some() {
+            self.emit(Event::Unkept { participant: by.clone(), count: 1, bytes, until: begins });
+        } else {
+            self.unkept = Some(Unkept { participant: by.clone(), bytes });
+        }
+        room
+    }
+
+    /// Tells how much was not kept of those whose time is over.
+    pub(crate) fn tell_of_the_unkept(&mut self) {
+        for participant in self.state.refused.due(self.now) {
+            let (count, bytes) = self.facts.unkept.get(&participant).copied().unwrap_or_default();
+            self.emit(Event::Unkept { participant, count, bytes, until: None });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::collections::BTreeMap;
+
+    use crate::command::{Actor, Command, Control, Facts, Invite};
+    use crate::event::Recorded;
+    use crate::participant::{AgentFacts, Profile};
+    use crate::policy::Policy;
+    use crate::state::Conversation;
+    use crate::time::Timestamp;
+
+    struct Room {
+        state: Conversation,
+        log: Vec<Recorded>,
+        now: Timestamp,
+        /// The last refused words were only counted.
+        counted: bool,
+    }
+
+    impl Room {
+        /// With agents who are muted.
+        fn with_muted(agents: &[&str]) -> Self {
+            let mut room =
+                Self { state: Conversation::new("r".into()), log: Vec::new(), now: Timestamp::from_millis(1_000), counted: false };
+            let user = || Actor::human("user");
+            room.give(Command::Create { name: "r".into(), policy: Policy::default(), by: user() }).unwrap();
+            for agent in agents {
+                let profile = Profile { client: Some((*agent).into()), model: Some("m".into()), ..Profile::default() };
+                let invite = Control::Invite(Invite::new(*agent, profile, AgentFacts::external()));
+                room.give(Command::Control { by: user(), controls: vec![invite] }).unwrap();
+            }
+            let mute = Control::Mute(agents.iter().map(|agent| (*agent).to_owned()).collect());
+            room.give(Command::Control { by: user(), controls: vec![mute] }).unwrap();
+            room
+        }
+
+        fn give(&mut self, command: Command) -> Result<(), Rejection> {
+            self.give_with(command, &Facts::default())
+        }
+
+        fn give_with(&mut self, command: Command, facts: &Facts) -> Result<(), Rejection> {
+            let decision = self.state.decide(self.now, command, facts);
+            self.log.extend(decision.events);
+            self.counted = decision.unkept.is_some();
+            decision.outcome
+        }
+
+        fn says(&mut self, agent: &str, bytes: usize) -> Rejection {
+            self.give(Command::Post(Post::new(Actor::named(agent), "x".repeat(bytes)))).unwrap_err()
+        }
+
+        fn kept(&self, agent: &str) -> (usize, usize) {
+            let bodies = self.log.iter().filter_map(|recorded| match &recorded.event {
+                Event::Kept { participant, body, .. } if participant.as_str() == agent => Some(body.len()),
+                _ => None,
+            });
+            bodies.fold((0, 0), |(count, bytes), body| (count + 1, bytes + body))
+        }
+
+        fn unkept(&self) -> Vec<(u64, u64, Option<Timestamp>)> {
+            let told = self.log.iter().filter_map(|recorded| match recorded.event {
+                Event::Unkept { count, bytes, until, .. } => Some((count, bytes, until)),
+                _ => None,
+            });
+            told.collect()
+        }
+    }
+
+    #[test]
+    fn refused_words_are_kept_up_to_a_bound_and_then_counted_for_each_participant() {
+        let mut room = Room::with_muted(&["a", "b"]);
+        for n in 0..50 {
+            let refused = room.says("a", 10);
+            assert_eq!((refused.code, room.counted), ("participant_muted", n > 20), "{n}");
+            assert_eq!(refused.message.contains("kept in the trace"), n < 20, "{}", refused.message);
+        }
+        let events = room.log.len();
+        room.says("b", 10);
+        assert_eq!((room.kept("a"), room.kept("b")), ((20, 200), (1, 10)));
+        let [(1, 10, Some(until))] = room.unkept()[..] else { panic!("{:?}", room.unkept()) };
+        assert_eq!(room.log.len(), events + 1, "what is counted writes nothing");
+        assert_eq!(room.state.duties().wake_at, Some(until));
+
+        room.now = until;
+        let unkept = BTreeMap::from([(ParticipantId::new("a"), (29, 290))]);
+        room.give_with(Command::Tick, &Facts { unkept, ..Facts::default() }).unwrap();
+        assert_eq!(room.unkept()[1..], [(29, 290, None)]);
+        assert_eq!(room.state.duties().wake_at, None);
+        room.says("a", 10);
+        assert_eq!(room.kept("a"), (21, 210), "another hour");
+        let mut folded = Conversation::new("r".into());
+        room.log.iter().for_each(|recorded| folded.apply(recorded));
+        assert_eq!(folded, room.state);
+    }
+
+    #[test]
+    fn a_megabyte_of_refused_words_is_enough_however_few_they_are() {
+        let mut room = Room::with_muted(&["a"]);
+        for _ in 0..20 {
+            room.says("a", 250_000);
+        }
+        assert_eq!(room.kept("a"), (4, 1_000_000));
+        assert_eq!(room.unkept().len(), 1);
+        assert!(room.log.iter().all(|recorded| recorded.event.body().is_none_or(|body| !body.is_empty())));
+    }
+}

@@ -1,0 +1,67 @@
+//! `open`: whatever a member says goes to all the others, and each may answer. (Ruling 18.)
+
+use crate::decide::Decider;
+use crate::event::{TurnKind, Why};
+use crate::ids::ParticipantId;
+use crate::policy::{EmptyReply, Nomination, Rules, Unsolicited, others};
+use crate::state::{Conversation, Spoken};
+
+pub(crate) static RULES: Rules = Rules {
+    nominate,
+    react: |_| None,
+    queues: |_| false,
+    // The step finds by itself who has not heard the newest words.
+    on_posted: |_, _| {},
+    on_taken: |decider, spoken| decider.link_all(spoken),
+    on_reply: |decider, _| decider.guard_exchanges(),
+    step: |decider| decider.take_queued() || decider.step_open(),
+    asks_as: Why::Link,
+    counts_depth: false,
+    unsolicited: Unsolicited::Free,
+    empty_reply: EmptyReply::Passes,
+    cools: false,
+    spares_habitual: false,
+    frames: true,
+    tells_outcomes: true,
+    gathers: false,
+    introduction: |_, _| None,
+    request: |_, turn, _| (turn.why == Why::Link).then(|| "Answer if there is something to answer.\n".into()),
+};
+
+fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
+    Nomination { polled: others(state, &spoken.author), cap: u32::MAX, ..Nomination::default() }
+}
+
+impl Decider<'_> {
+    /// Words that waited under other rules go to every member of a link: it counts only what is said from now on.
+    fn link_all(&mut self, spoken: &Spoken) {
+        for id in nominate(self.state, spoken).polled {
+            if self.can_take_turns(&id, &spoken.cause) && self.may_wake(spoken, &id) {
+                self.grant(&id, Why::Link, TurnKind::Reply, true, &spoken.cause);
+            }
+        }
+    }
+
+    /// Every linked agent that has not heard the newest words of another gets a turn.
+    fn step_open(&mut self) -> bool {
+        if self.state.guards.held.is_some() {
+            return false;
+        }
+        let owed = |id: &ParticipantId, shown| {
+            let cause = self.state.newest_not_by(id).filter(|cause| cause.seq > shown)?;
+            let asked = self.state.open_turns().any(|turn| turn.participant == *id && turn.cause.seq >= cause.seq);
+            (!asked && self.unable(id).is_none()).then(|| cause.clone())
+        };
+        let next = self.state.agents().find_map(|agent| owed(&agent.id, agent.shown).map(|cause| (agent.id.clone(), cause)));
+        let Some((id, cause)) = next else { return false };
+        if cause.unproven || !self.state.is_human(&cause.from) {
+            // The limits may have become lower since the words were said.
+            self.guard_exchanges();
+            if self.state.guards.held.is_some() {
+                return true;
+            }
+        }
+        self.grant(&id, Why::Link, TurnKind::Reply, true, &cause);
+        true
+    }
+}

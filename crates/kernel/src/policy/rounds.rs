@@ -1,0 +1,156 @@
+//! Rounds: a person's message is answered by one agent after the other, and the next message waits until all were asked.
+//! `hybrid` and `round_robin` go by them, and differ in whom they ask.
+
+use crate::decide::Decider;
+use crate::event::{Cause, Event, TurnKind, Why, WhyNot};
+use crate::ids::ParticipantId;
+use crate::policy::{Nomination, Reactions};
+use crate::state::{Conversation, Reply, Spoken};
+use crate::time::Timestamp;
+
+/// Passes in a row from which an agent is polled every second message, and every fourth. (Ruling 12.)
+const HABITUAL: [(u32, u32); 2] = [(10, 3), (5, 1)];
+
+/// Whether a message has to wait for those before it. (Ruling 14.)
+pub(crate) fn must_wait(state: &Conversation) -> bool {
+    state.paused || state.floor.round.is_some() || !state.floor.queue.is_empty()
+}
+
+/// Whether a reply is another's, came after all that this participant was shown, and may be reacted to.
+pub(crate) fn is_news(state: &Conversation, reply: &Reply, id: &ParticipantId) -> bool {
+    let unseen = state.participant(id).is_some_and(|participant| reply.cause.seq > participant.shown);
+    unseen && reply.cause.from != *id && reply.cause.depth < state.policy.max_depth
+}
+
+impl Conversation {
+    /// When the participant who is next may speak again, if cooldown is all that it waits for.
+    pub(crate) fn cooling_until(&self) -> Option<Timestamp> {
+        let round = self.floor.round.as_ref().filter(|round| round.current.is_none())?;
+        let next = self.participant(round.forced.front()?)?;
+        next.spoke_at.map(|at| at + self.policy.cooldown)
+    }
+
+    /// Whether a habitual passer is spared this poll.
+    fn is_spared(&self, id: &ParticipantId) -> bool {
+        let Some(participant) = self.participant(id) else { return false };
+        let habit = HABITUAL.iter().find(|(passes, _)| participant.passes_in_a_row >= *passes);
+        habit.is_some_and(|(_, spared)| participant.polls_skipped < *spared)
+    }
+}
+
+impl Decider<'_> {
+    /// The time of a person's message has come: those whom it asks are asked one after the other.
+    pub(crate) fn open_round(&mut self, spoken: &Spoken) {
+        let Nomination { forced, polled, others, cap, targeted } = (self.state.rules().nominate)(self.state, spoken);
+        if forced.is_empty() && polled.is_empty() && others.is_empty() {
+            return;
+        }
+        let cause = spoken.cause.clone();
+        self.emit(Event::RoundOpened { cause: cause.clone(), cap, forced, polled, targeted });
+        for (id, why_not, detail) in others {
+            self.skip(&id, why_not, &cause, Some(detail));
+        }
+    }
+
+    pub(crate) fn step_round(&mut self) -> bool {
+        let Some(round) = &self.state.floor.round else { return self.take_queued() };
+        if round.current.is_some() {
+            return false;
+        }
+        let cause = round.cause.clone();
+        if let Some(id) = round.forced.front().or(round.polled.front()).filter(|id| self.has_covered(id)).cloned() {
+            self.skip(&id, WhyNot::Skipped, &cause, Some("another turn of its own has covered this already"));
+            return true;
+        }
+        if let Some(id) = round.forced.front().cloned() {
+            return self.step_forced(&id, &cause);
+        }
+        if let Some(id) = round.polled.front().cloned() {
+            return self.step_polled(&id, &cause);
+        }
+        let next = match (self.state.rules().react)(self.state) {
+            Some(Reactions { forced, polled }) => Event::ReactionOpened { forced, polled },
+            None => Event::RoundClosed,
+        };
+        self.emit(next);
+        true
+    }
+
+    /// Whether a turn that it got in between, for somebody's prod, has covered what the round would ask it about.
+    fn has_covered(&self, id: &ParticipantId) -> bool {
+        let Some(round) = &self.state.floor.round else { return false };
+        if round.reacting {
+            return !round.replies.iter().any(|reply| is_news(self.state, reply, id));
+        }
+        self.state.participant(id).is_some_and(|participant| participant.cursor >= self.state.floor.effect_of(&round.cause))
+    }
+
+    fn step_forced(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
+        if !self.can_take_turns(id, cause) {
+            return true;
+        }
+        if self.state.floor.spent >= self.state.floor.cap {
+            self.skip(id, WhyNot::Capped, cause, None);
+            let name = self.state.name_of(id).to_owned();
+            let text = format!("{name} was addressed, but the replies to this message are used up.");
+            self.notice("capped", text, Some(id), Some(cause));
+            return true;
+        }
+        if self.is_cooling(id) {
+            return false;
+        }
+        let (why, cause) = self.step_cause(id, cause, Why::Forced);
+        self.grant(id, why, TurnKind::Reply, false, &cause);
+        true
+    }
+
+    fn step_polled(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
+        if !self.can_take_turns(id, cause) {
+            return true;
+        }
+        if let Some((why_not, detail)) = self.spared(id) {
+            self.skip(id, why_not, cause, detail);
+            return true;
+        }
+        let (why, cause) = self.step_cause(id, cause, self.state.rules().asks_as);
+        self.grant(id, why, TurnKind::Reply, true, &cause);
+        true
+    }
+
+    /// Why a participant who may speak is not asked now.
+    fn spared(&self, id: &ParticipantId) -> Option<(WhyNot, Option<&'static str>)> {
+        let floor = &self.state.floor;
+        let round = floor.round.as_ref()?;
+        let policy = &self.state.policy;
+        let agents = u32::try_from(self.state.agents().count()).unwrap_or(u32::MAX);
+        if floor.spent >= floor.cap {
+            return Some((WhyNot::Capped, None));
+        }
+        if policy.max_voluntary_responders.is_some_and(|max| round.volunteers >= max) {
+            return Some((WhyNot::Capped, Some("enough agents have volunteered")));
+        }
+        if round.polls >= agents.saturating_mul(2) {
+            return Some((WhyNot::Capped, Some("enough agents were asked")));
+        }
+        if self.is_cooling(id) {
+            return Some((WhyNot::Cooled, None));
+        }
+        if self.state.rules().spares_habitual && !round.reacting && self.state.is_spared(id) {
+            return Some((WhyNot::Skipped, Some("it has passed many times in a row")));
+        }
+        None
+    }
+
+    fn is_cooling(&self, id: &ParticipantId) -> bool {
+        let spoke_at = self.state.participant(id).and_then(|p| p.spoke_at);
+        spoke_at.is_some_and(|at| self.now < at + self.state.policy.cooldown)
+    }
+
+    /// In the reactive round the cause is the newest reply of another, the one that names the participant first.
+    fn step_cause(&self, id: &ParticipantId, cause: &Cause, why: Why) -> (Why, Cause) {
+        let Some(round) = self.state.floor.round.as_ref().filter(|round| round.reacting) else { return (why, cause.clone()) };
+        let others = || round.replies.iter().rev().filter(|reply| is_news(self.state, reply, id));
+        let naming = others().find(|reply| reply.mentions.contains(id)).or_else(|| others().next());
+        (Why::Reaction, naming.map_or_else(|| cause.clone(), |reply| reply.cause.clone()))
+    }
+}
