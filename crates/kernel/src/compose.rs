@@ -75,17 +75,21 @@ pub const HISTORY_SEQS_MAX: u64 = 1000;
 
 /// Composes the prompt of a turn that covers `(from, through]`.
 ///
-/// `events` are in order and hold at least that range, what [`Event::Taken`] in it refers to, and the participant's newest
-/// summary, if it has one; events before the range make the transcript of [`Prompt::standalone`].
+/// `events` are in order and hold at least the newest [`HISTORY_SEQS_MAX`] of that range, what [`Event::Taken`] in it refers to, and the
+/// participant's newest summary, if it has one; events before the range make the transcript of [`Prompt::standalone`]. Where they do not
+/// reach back to the beginning of the range, the prompt says so.
 pub fn compose(state: &Conversation, turn: &Turn, from: Seq, through: Seq, events: &[Recorded]) -> Prompt {
     let viewer = Viewer::Participant(turn.participant.clone());
     let story: Vec<_> = story(state, events, through).filter(|words| visible(&words.recorded.event, &viewer)).collect();
     let mut history: Vec<_> = story.iter().map(|words| told(state, words, &turn.participant)).collect();
     let since = story.iter().zip(&history).filter(|(words, told)| words.at > from && !told.own);
     let request = your_turn(state, turn, events);
-    let account = tail_within(since.map(|(_, told)| &*told.line), SINCE_BYTES_MAX);
+    let older = left_unread(from, through, events);
+    let account = older.clone() + &tail_within(since.map(|(_, told)| &*told.line), SINCE_BYTES_MAX);
     let text = match is_framed(state, turn) {
-        true => frames(state, story.iter().zip(&history).filter(|(words, told)| words.at > from && !told.own).map(|(words, _)| words)),
+        true => {
+            older + &frames(state, story.iter().zip(&history).filter(|(words, told)| words.at > from && !told.own).map(|(words, _)| words))
+        }
         false => format!("## Group Conversation Context\nWhat was said in this conversation since your last turn:\n\n{account}\n{request}"),
     };
     let transcript = tail_within(history.iter().map(|told| &*told.line), TRANSCRIPT_BYTES_MAX);
@@ -122,6 +126,14 @@ fn frames<'a>(state: &Conversation, since: impl DoubleEndedIterator<Item = &'a W
 
 fn left_out(messages: usize) -> String {
     format!("({messages} earlier messages are left out)\n")
+}
+
+/// What is said of a range whose beginning was not read. Nobody counted the messages there.
+fn left_unread(from: Seq, through: Seq, events: &[Recorded]) -> String {
+    if from >= through || find(events, from.next()).is_some() {
+        return String::new();
+    }
+    format!("(earlier messages are left out: more than {HISTORY_SEQS_MAX} events ago)\n")
 }
 
 /// Words, at the place where they took effect.

@@ -9,7 +9,7 @@ use crate::sim::marks::{self, Marks};
 /// Prompts beyond this size may leave something out.
 const WHOLE_BYTES: usize = 40 * 1024;
 /// What a prompt says when it left something out.
-const LEFT_OUT: &str = " earlier messages are left out)";
+const LEFT_OUT: &str = "earlier messages are left out";
 /// What bodies contain that pretend to be somebody's line.
 pub(crate) const FORGED: &str = "forged-line";
 
