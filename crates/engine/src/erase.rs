@@ -1,6 +1,6 @@
 //! Erasing words: from the log, from its index, and from what is kept in memory.
 
-use moothall_kernel::command::{Actor, Command, Refusal, Rejection};
+use moothall_kernel::command::{Actor, ClientCommand, Refusal, Rejection};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{EventId, Seq, StreamId};
 
@@ -33,10 +33,10 @@ impl Hall {
         if let Event::Posted(posted) = &found.event
             && let Some(kept) = posted.published
         {
-            self.submit(stream, Command::Redact { seq: kept, by: by.clone() }, None).await?;
+            self.submit(stream, ClientCommand::Redact { seq: kept, by: by.clone() }, None).await?;
             self.forget(stream, kept).await;
         }
-        let answer = self.submit(stream, Command::Redact { seq: found.seq, by }, idempotency).await?;
+        let answer = self.submit(stream, ClientCommand::Redact { seq: found.seq, by }, idempotency).await?;
         self.forget(stream, found.seq).await;
         Ok(answer)
     }

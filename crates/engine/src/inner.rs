@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command, Facts};
+use moothall_kernel::command::{Actor, ClientCommand, Command, Facts};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
@@ -122,7 +122,7 @@ impl Inner {
         }
         let stream = fresh_id(self.now());
         let (reply, answer) = oneshot::channel();
-        let submitted = Submitted { wanted: Wanted::Decision(Command::Create { name, policy, by }), idempotency, reply };
+        let submitted = Submitted { wanted: Wanted::Decision(ClientCommand::Create { name, policy, by }.into()), idempotency, reply };
         self.seat(&stream, Request::Submit(Box::new(submitted)), Begin::New)?;
         answer.await.unwrap_or_else(|_| Err(stopped(&stream)))
     }
@@ -130,10 +130,10 @@ impl Inner {
     pub(crate) async fn submit(
         self: &Arc<Self>,
         stream: &StreamId,
-        command: Command,
+        command: impl Into<Command>,
         idempotency: Option<Idempotency>,
     ) -> Result<Answer, HallError> {
-        self.submit_wanted(stream, Wanted::Decision(command), idempotency).await
+        self.submit_wanted(stream, Wanted::Decision(command.into()), idempotency).await
     }
 
     /// Keeps the answer to a request for its key, as a claim of a stream.

@@ -9,7 +9,7 @@
 //! use moothall_engine::MemoryLog;
 //! use moothall_engine::hall::{Hall, HallParts};
 //! use moothall_engine::ports::SystemClock;
-//! use moothall_kernel::command::{Actor, Command, Post};
+//! use moothall_kernel::command::{Actor, ClientCommand, Post};
 //! use moothall_kernel::ids::Seq;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -18,7 +18,7 @@
 //! let parts = HallParts { log, clock, registry: Default::default(), defaults: Default::default(), budgets: Default::default(), owner: "example".into() };
 //! let hall = Hall::open(parts).await?;
 //! let stream = hall.create("Lunch".into(), hall.defaults(), Actor::human("user"), None).await?.stream;
-//! let hello = Command::Post(Post::new(Actor::human("user"), "Soup or salad?"));
+//! let hello = ClientCommand::Post(Post::new(Actor::human("user"), "Soup or salad?"));
 //! let answer = hall.submit(&stream, hello, None).await?;
 //! assert_eq!(answer.head, Seq(2));
 //! assert_eq!(hall.read(&stream, Seq(1), None).await?.events, answer.event.into_iter().collect::<Vec<_>>());

@@ -1,7 +1,7 @@
 //! Carries out slash commands. What they mean is the kernel's grammar; who may do what is decided by its rules.
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command, Control, Invite, Post, Refusal, Rejection};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post, Refusal, Rejection};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Profile;
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -34,7 +34,7 @@ pub enum Step {
     /// To be shown who was asked about the latest message.
     Why,
     /// To have this done, and then to be told that it was.
-    Do(Box<Command>, String),
+    Do(Box<ClientCommand>, String),
 }
 
 impl Hall {
@@ -69,7 +69,8 @@ impl Hall {
     }
 
     async fn step(&self, stream: &StreamId, by: Actor, slash: Slash) -> Result<Step, HallError> {
-        let one = |control: Control, text: String| Step::Do(Box::new(Command::Control { by: by.clone(), controls: vec![control] }), text);
+        let one =
+            |control: Control, text: String| Step::Do(Box::new(ClientCommand::Control { by: by.clone(), controls: vec![control] }), text);
         Ok(match slash {
             Slash::Help => Step::Tell(slash::help()),
             Slash::Why => Step::Why,
@@ -90,14 +91,14 @@ impl Hall {
             Slash::Policy(name) => one(Control::Policy(self.policy_named(&name)?), format!("The policy is now {name}.")),
             Slash::Ask { agents, text: Some(words) } => {
                 let mentions: Vec<_> = agents.iter().map(|agent| format!("@{agent}")).collect();
-                Step::Do(Box::new(Command::Post(Post::new(by, format!("{} {words}", mentions.join(" "))))), "Asked.".into())
+                Step::Do(Box::new(ClientCommand::Post(Post::new(by, format!("{} {words}", mentions.join(" "))))), "Asked.".into())
             }
             Slash::Ask { agents, text: None } => one(Control::Prod(agents.clone()), format!("Asked: {}.", agents.join(", "))),
-            Slash::Stop => Step::Do(Box::new(Command::Stop { by }), "Everything was stopped.".into()),
-            Slash::Pass(to) => Step::Do(Box::new(Command::Pass { by, to }), "Passed.".into()),
-            Slash::Rename(name) => Step::Do(Box::new(Command::Rename { name, by }), "Renamed.".into()),
-            Slash::Archive => Step::Do(Box::new(Command::Archive { on: true, by }), "Archived.".into()),
-            Slash::Unarchive => Step::Do(Box::new(Command::Archive { on: false, by }), "Open again.".into()),
+            Slash::Stop => Step::Do(Box::new(ClientCommand::Stop { by }), "Everything was stopped.".into()),
+            Slash::Pass(to) => Step::Do(Box::new(ClientCommand::Pass { by, to }), "Passed.".into()),
+            Slash::Rename(name) => Step::Do(Box::new(ClientCommand::Rename { name, by }), "Renamed.".into()),
+            Slash::Archive => Step::Do(Box::new(ClientCommand::Archive { on: true, by }), "Archived.".into()),
+            Slash::Unarchive => Step::Do(Box::new(ClientCommand::Archive { on: false, by }), "Open again.".into()),
         })
     }
 
@@ -112,14 +113,14 @@ impl Hall {
         for agent in agents {
             controls.push(self.invitation(agent, &[]));
         }
-        Ok(Step::Do(Box::new(Command::Control { by, controls }), format!("This is a group of {} now.", agents.join(", "))))
+        Ok(Step::Do(Box::new(ClientCommand::Control { by, controls }), format!("This is a group of {} now.", agents.join(", "))))
     }
 
     async fn dissolve(&self, stream: &StreamId, by: Actor) -> Result<Step, HallError> {
         let agents = self.view(stream, |state| state.agents().map(|agent| agent.id.to_string()).collect::<Vec<_>>()).await?;
         let mut controls: Vec<_> = agents.into_iter().map(Control::Uninvite).collect();
         controls.push(Control::Policy(self.policy_named(PolicyName::MentionOnly.as_str())?));
-        Ok(Step::Do(Box::new(Command::Control { by, controls }), "The group is dissolved.".into()))
+        Ok(Step::Do(Box::new(ClientCommand::Control { by, controls }), "The group is dissolved.".into()))
     }
 
     /// An invitation of a registry client, under its own name unless another id is given.

@@ -2,7 +2,7 @@
 
 use moothall_engine::budgets::Money;
 use moothall_engine::hall::Hall;
-use moothall_kernel::command::{Actor, Command, Control, Invite};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::{AgentFacts, Profile};
 use moothall_kernel::policy::{Policy, PolicyFault};
@@ -26,7 +26,7 @@ fn refused(message: impl Into<String>) -> ApiError {
 }
 
 /// Reads a control.
-pub async fn command(hall: &Hall, stream: &StreamId, by: Actor, content: &Value) -> ApiResult<Command> {
+pub async fn command(hall: &Hall, stream: &StreamId, by: Actor, content: &Value) -> ApiResult<ClientCommand> {
     let entries = entries(content)?;
     if let Some(key) = entries.keys().find(|key| !KEYS.contains(&key.as_str()) && !ALONE.contains(&key.as_str())) {
         let shown: String = key.chars().take(40).collect();
@@ -45,7 +45,7 @@ pub async fn command(hall: &Hall, stream: &StreamId, by: Actor, content: &Value)
     if controls.is_empty() {
         return Err(refused(format!("A control needs at least one of {}, {}.", KEYS.join(", "), ALONE.join(", "))));
     }
-    Ok(Command::Control { by, controls })
+    Ok(ClientCommand::Control { by, controls })
 }
 
 /// An object, or a string that holds one.
@@ -61,12 +61,12 @@ fn entries(content: &Value) -> ApiResult<Map<String, Value>> {
     }
 }
 
-fn archive(entries: &Map<String, Value>, key: &str, by: Actor) -> ApiResult<Command> {
+fn archive(entries: &Map<String, Value>, key: &str, by: Actor) -> ApiResult<ClientCommand> {
     if entries.len() != 1 {
         return Err(refused(format!("'{key}' stands alone in its control.")));
     }
     let wanted = switch(key, &entries[key])?;
-    Ok(Command::Archive { on: (key == "archive") == wanted, by })
+    Ok(ClientCommand::Archive { on: (key == "archive") == wanted, by })
 }
 
 async fn control(hall: &Hall, stream: &StreamId, key: &str, value: &Value) -> ApiResult<Control> {

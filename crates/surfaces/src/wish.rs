@@ -1,7 +1,7 @@
 //! What the body of an event post asks for.
 
 use moothall_engine::hall::Hall;
-use moothall_kernel::command::{Actor, Command, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Keep, KindFault, OwnKind, Post, WORD_CHARS_MAX, is_word};
 use moothall_kernel::event::{Cause, Event, To};
 use moothall_kernel::ids::{EventId, Seq, StreamId};
 use serde_json::{Map, Value};
@@ -10,20 +10,15 @@ use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, participant, refuse_server_field, text_of};
 use crate::{ask, caller, control};
 
-/// Types that only the server writes.
-const SERVER_TYPES: [&str; 9] =
-    ["notice", "permission", "gathering", "link", "delivery", "attachment", "thread.created", "thread.archived", "thread.unarchived"];
 /// Most labels of one event.
 const TAGS_MAX: usize = 32;
-/// Longest label or type, in characters.
-const WORD_CHARS_MAX: usize = 64;
 
 /// A command, and what its sender should know.
 pub struct Wish {
     /// Who asks.
     pub by: Actor,
     /// What.
-    pub command: Command,
+    pub command: ClientCommand,
     /// What was in the body and could not be kept.
     pub warnings: Vec<String>,
 }
@@ -40,16 +35,15 @@ pub async fn read(hall: &Hall, stream: &StreamId, body: &Body) -> ApiResult<Wish
         "message" => {
             let words = message_words(content)?;
             let reply_to = meta.cause(hall, stream).await?;
-            Command::Post(Post { by: by.clone(), to, body: words, reply_to, tags: meta.tags, typed_at: None })
+            ClientCommand::Post(Post { by: by.clone(), to, body: words, reply_to, tags: meta.tags, typed_at: None })
         }
         "control" => control::command(hall, stream, by.clone(), content).await?,
-        "thread.renamed" => Command::Rename { name: new_name(content)?, by: by.clone() },
-        "turn" => Command::Pass { by: by.clone(), to: pass(content)? },
-        kind if SERVER_TYPES.contains(&kind) => return Err(server_type(kind)),
+        "thread.renamed" => ClientCommand::Rename { name: new_name(content)?, by: by.clone() },
+        "turn" => ClientCommand::Pass { by: by.clone(), to: pass(content)? },
         kind => {
+            let kind = own_kind(kind)?;
             let reply_to = meta.cause(hall, stream).await?;
-            let kind = own_word(kind)?;
-            Command::Keep { by: by.clone(), to, kind, content: content.clone(), tags: meta.tags, reply_to }
+            ClientCommand::Keep(Keep { by: by.clone(), to, kind, content: content.clone(), tags: meta.tags, reply_to })
         }
     };
     let command = hall.permit(body.caller(), stream, command).await.map_err(|error| ApiError::from(error).in_thread(stream))?;
@@ -122,10 +116,6 @@ fn tags(given: Option<&Value>) -> ApiResult<Vec<String>> {
     items.iter().map(|item| word(item).ok_or_else(refused)).collect()
 }
 
-fn is_word(text: &str) -> bool {
-    (1..=WORD_CHARS_MAX).contains(&text.chars().count()) && !text.chars().any(char::is_control)
-}
-
 impl ClientMeta {
     async fn cause(&self, hall: &Hall, stream: &StreamId) -> ApiResult<Option<Cause>> {
         let Some(text) = &self.reply_to else { return Ok(None) };
@@ -189,9 +179,9 @@ fn server_type(kind: &str) -> ApiError {
     ApiError::new(Code::ServerType, format!("Events of type '{kind}' are the server's.{way}"))
 }
 
-fn own_word(kind: &str) -> ApiResult<String> {
-    if is_word(kind) {
-        return Ok(kind.into());
-    }
-    Err(ApiError::new(Code::InvalidField, "'type' must be a word of 1 to 64 characters."))
+fn own_kind(word: &str) -> ApiResult<OwnKind> {
+    OwnKind::parse(word).map_err(|fault| match fault {
+        KindFault::OfServer => server_type(word),
+        KindFault::NoWord => ApiError::new(Code::InvalidField, "'type' must be a word of 1 to 64 characters."),
+    })
 }

@@ -1,7 +1,7 @@
 //! What a command needs, beyond what its route needs.
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Command, Control};
+use moothall_kernel::command::{ClientCommand, Control};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::{Kind, Runtime};
 
@@ -15,29 +15,22 @@ enum Need {
     Proof(Scope),
 }
 
-/// What each command of somebody outside needs. Those that only the engine gives need nothing: no surface can send them.
-fn needs(command: &Command) -> Vec<Need> {
+/// What each command needs.
+fn needs(command: &ClientCommand) -> Vec<Need> {
     match command {
-        Command::Create { .. } | Command::Rename { .. } | Command::Post(_) | Command::Keep { .. } | Command::Pass { .. } => {
+        ClientCommand::Create { .. }
+        | ClientCommand::Rename { .. }
+        | ClientCommand::Post(_)
+        | ClientCommand::Keep { .. }
+        | ClientCommand::Pass { .. } => {
             vec![Need::Scope(Scope::ThreadsWrite)]
         }
-        Command::Archive { .. } => vec![Need::Scope(Scope::ThreadsAdmin)],
-        Command::Redact { .. } => vec![Need::Proof(Scope::ThreadsAdmin)],
-        Command::Stop { .. } | Command::Cancel { .. } | Command::Publish { .. } => vec![Need::Scope(Scope::TurnsControl)],
-        Command::Gather { .. } | Command::CloseGathering { .. } => vec![Need::Scope(Scope::TurnsControl)],
-        Command::AnswerPermission { .. } => vec![Need::Proof(Scope::PermissionsAnswer)],
-        Command::Control { controls, .. } => controls.iter().map(of_control).collect(),
-        Command::Started { .. }
-        | Command::Finished { .. }
-        | Command::Lost { .. }
-        | Command::Summarise { .. }
-        | Command::AskPermission { .. }
-        | Command::AskStart { .. }
-        | Command::StartDone { .. }
-        | Command::WithdrawPermission { .. }
-        | Command::Tick
-        | Command::Resume { .. }
-        | Command::Facts { .. } => Vec::new(),
+        ClientCommand::Archive { .. } => vec![Need::Scope(Scope::ThreadsAdmin)],
+        ClientCommand::Redact { .. } => vec![Need::Proof(Scope::ThreadsAdmin)],
+        ClientCommand::Stop { .. } | ClientCommand::Cancel { .. } | ClientCommand::Publish { .. } => vec![Need::Scope(Scope::TurnsControl)],
+        ClientCommand::Gather { .. } | ClientCommand::CloseGathering { .. } => vec![Need::Scope(Scope::TurnsControl)],
+        ClientCommand::AnswerPermission { .. } => vec![Need::Proof(Scope::PermissionsAnswer)],
+        ClientCommand::Control { controls, .. } => controls.iter().map(of_control).collect(),
     }
 }
 
@@ -79,33 +72,22 @@ fn invites_a_terminal(control: &Control) -> bool {
 }
 
 /// Whether it may make agents take turns now.
-fn wakes(command: &Command) -> bool {
+fn wakes(command: &ClientCommand) -> bool {
     match command {
-        Command::Post(_) | Command::Gather { .. } | Command::Publish { .. } => true,
-        Command::Control { controls, .. } => controls
+        ClientCommand::Post(_) | ClientCommand::Gather { .. } | ClientCommand::Publish { .. } => true,
+        ClientCommand::Control { controls, .. } => controls
             .iter()
             .any(|control| matches!(control, Control::Prod(_) | Control::Resume | Control::Pause(false) | Control::Unmute(_))),
-        Command::Create { .. }
-        | Command::Rename { .. }
-        | Command::Keep { .. }
-        | Command::Pass { .. }
-        | Command::Archive { .. }
-        | Command::Redact { .. }
-        | Command::Stop { .. }
-        | Command::Cancel { .. }
-        | Command::CloseGathering { .. }
-        | Command::AnswerPermission { .. }
-        | Command::Started { .. }
-        | Command::Finished { .. }
-        | Command::Lost { .. }
-        | Command::Summarise { .. }
-        | Command::AskPermission { .. }
-        | Command::AskStart { .. }
-        | Command::StartDone { .. }
-        | Command::WithdrawPermission { .. }
-        | Command::Tick
-        | Command::Resume { .. }
-        | Command::Facts { .. } => false,
+        ClientCommand::Create { .. }
+        | ClientCommand::Rename { .. }
+        | ClientCommand::Keep { .. }
+        | ClientCommand::Pass { .. }
+        | ClientCommand::Archive { .. }
+        | ClientCommand::Redact { .. }
+        | ClientCommand::Stop { .. }
+        | ClientCommand::Cancel { .. }
+        | ClientCommand::CloseGathering { .. }
+        | ClientCommand::AnswerPermission { .. } => false,
     }
 }
 
@@ -127,8 +109,8 @@ impl Hall {
 
     /// An agent brings into a conversation only sessions that it may talk to. A client that gets a session with its first turn is a person's
     /// to invite: it would be started with nobody asked.
-    async fn permit_agent(&self, caller: &Caller, command: &Command) -> Result<(), AccessError> {
-        let Command::Control { controls, .. } = command else { return Ok(()) };
+    async fn permit_agent(&self, caller: &Caller, command: &ClientCommand) -> Result<(), AccessError> {
+        let ClientCommand::Control { controls, .. } = command else { return Ok(()) };
         for control in controls {
             let Control::Invite(invite) = control else { continue };
             match &invite.address {
@@ -146,11 +128,11 @@ impl Hall {
     /// that gets one, and everything at the home of a session or in a link.
     ///
     /// Where the system does not say whose process asks (the scope `agents:run` is missing then), nothing runs a program either.
-    async fn permit_unproven(&self, caller: &Caller, stream: &StreamId, command: &Command) -> Result<(), AccessError> {
-        if matches!(command, Command::Control { controls, .. } if controls.iter().any(invites_a_terminal)) {
+    async fn permit_unproven(&self, caller: &Caller, stream: &StreamId, command: &ClientCommand) -> Result<(), AccessError> {
+        if matches!(command, ClientCommand::Control { controls, .. } if controls.iter().any(invites_a_terminal)) {
             return Err(Denied::Proof(Scope::SessionsDrive).into());
         }
-        if !matches!(command, Command::Rename { .. }) {
+        if !matches!(command, ClientCommand::Rename { .. }) {
             self.permit_typing(caller, stream).await?;
         }
         if wakes(command) && caller.must(Scope::AgentsRun).is_err() && self.view(stream, has_programs).await? {
@@ -166,7 +148,7 @@ impl Hall {
     ///
     /// # Errors
     /// [`AccessError::Denied`], or [`AccessError::Hall`] when the conversation does not exist, or it or principals cannot be read.
-    pub async fn permit(&self, caller: &Caller, stream: &StreamId, mut command: Command) -> Result<Command, AccessError> {
+    pub async fn permit(&self, caller: &Caller, stream: &StreamId, mut command: ClientCommand) -> Result<ClientCommand, AccessError> {
         for need in needs(&command) {
             match need {
                 Need::Scope(scope) => caller.must(scope)?,
@@ -179,7 +161,7 @@ impl Hall {
         if !caller.is_proven() {
             self.permit_unproven(caller, stream, &command).await?;
         }
-        if let Command::Control { controls, .. } = &mut command {
+        if let ClientCommand::Control { controls, .. } = &mut command {
             for control in controls {
                 if let Control::Invite(invite) = control {
                     invite.principal = self.known_as(&ParticipantId::new(invite.participant.trim())).await?;

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use moothall_kernel::command::Command;
+use moothall_kernel::command::ClientCommand;
 
 use super::App;
 use crate::ask::required;
@@ -24,7 +24,7 @@ pub async fn answer(State(app): State<App>, PermissionRef(permission): Permissio
     let by = body.asker()?;
     let of_hall = |error| ApiError::of_hall(error, Some(&stream));
     let idempotency = body.idempotency(&by);
-    let command = Command::AnswerPermission { permission, option: option.into(), by };
+    let command = ClientCommand::AnswerPermission { permission, option: option.into(), by };
     let command = app.hall.permit(body.caller(), &stream, command).await?;
     let answer = app.hall.submit(&stream, command, idempotency).await.map_err(of_hall)?;
     Ok(Json(PermissionAnswered { answered: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))

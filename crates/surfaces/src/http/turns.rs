@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use moothall_engine::hall::Hall;
-use moothall_kernel::command::Command;
+use moothall_kernel::command::ClientCommand;
 use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
 use moothall_kernel::view::{Viewer, visible};
 
@@ -94,7 +94,7 @@ pub async fn stop(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
     body.only(&["from"])?;
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
-    let command = app.hall.permit(body.caller(), &stream, Command::Stop { by }).await?;
+    let command = app.hall.permit(body.caller(), &stream, ClientCommand::Stop { by }).await?;
     let answer = app.hall.submit(&stream, command, idempotency).await;
     let answer = answer.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
     Ok(Json(StopAccepted { stopped: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
@@ -111,7 +111,7 @@ pub async fn cancel(State(app): State<App>, TurnRef { stream, turn }: TurnRef, b
     body.only(&["from"])?;
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
-    let command = app.hall.permit(body.caller(), &stream, Command::Cancel { turn, by }).await?;
+    let command = app.hall.permit(body.caller(), &stream, ClientCommand::Cancel { turn, by }).await?;
     let answer = app.hall.submit(&stream, command, idempotency).await;
     let answer = answer.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
     Ok(Json(Cancelled { cancelled: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))

@@ -3,7 +3,7 @@
 use moothall_engine::access::Caller;
 use moothall_engine::hall::{Answer, Hall};
 use moothall_engine::ports::ListFilter;
-use moothall_kernel::command::{Actor, Command, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::view::{Viewer, visible};
@@ -63,7 +63,7 @@ async fn speaker(hall: &Hall, caller: &Caller, asked: &Arguments, stream: &Strea
     Ok(by)
 }
 
-async fn submit(hall: &Hall, caller: &Caller, stream: &StreamId, command: Command) -> ApiResult<Answer> {
+async fn submit(hall: &Hall, caller: &Caller, stream: &StreamId, command: ClientCommand) -> ApiResult<Answer> {
     let command = hall.permit(caller, stream, command).await?;
     hall.submit(stream, command, None).await.map_err(|error| ApiError::of_hall(error, Some(stream)))
 }
@@ -73,7 +73,7 @@ pub async fn say(hall: &Hall, caller: &Caller, asked: &Arguments, word: &str, te
     let stream = thread(hall, caller, word).await?;
     let by = speaker(hall, caller, asked, &stream).await?;
     let me = by.id.clone();
-    let answer = submit(hall, caller, &stream, Command::Post(Post::new(by, text))).await?;
+    let answer = submit(hall, caller, &stream, ClientCommand::Post(Post::new(by, text))).await?;
     let others = hall.view(&stream, move |state| {
         let others = state.participants().iter().filter(|one| one.id != me);
         others.map(|one| one.id.to_string()).collect()

@@ -182,7 +182,7 @@ mod tests {
     use moothall_engine::access::{Access, Mode};
     use moothall_engine::hall::{Hall, HallParts};
     use moothall_engine::ports::SystemClock;
-    use moothall_kernel::command::{Actor, Command, Post};
+    use moothall_kernel::command::{Actor, ClientCommand, Post};
     use moothall_kernel::policy::Policy;
     use std::time::Duration;
     use tokio::sync::watch;
@@ -236,7 +236,7 @@ mod tests {
         let hall = hall().await;
         let start = begin(&hall).await;
         let id = start.stream.clone();
-        let post = |n: usize| hall.submit(&id, Command::Post(Post::new(Actor::human("user"), format!("message {n}"))), None);
+        let post = |n: usize| hall.submit(&id, ClientCommand::Post(Post::new(Actor::human("user"), format!("message {n}"))), None);
         let mut stream = Box::pin(events(app(&hall), start));
         stream.next().await.unwrap();
         let (first, posted) = tokio::join!(stream.next(), post(0));

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use moothall_engine::agent::{Probe, Report, TurnKey};
 use moothall_engine::registry::Roster;
 use moothall_engine::stream::{Host, Input, Output, RequestId, Wanted};
-use moothall_kernel::command::Command;
+use moothall_kernel::command::ClientCommand;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Millis;
 
 /// What a client asks.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
-    pub(crate) command: Command,
+    pub(crate) command: ClientCommand,
     /// The client's key for a request that must take effect once.
     pub(crate) key: Option<String>,
 }
@@ -61,7 +61,7 @@ impl Server {
         Self { host, queue, outstanding: None, waiting, last_request: 0, wake: None, is_new: true, owed, skew, offline, roster }
     }
 
-    pub(crate) fn ask(&mut self, command: Command) {
+    pub(crate) fn ask(&mut self, command: ClientCommand) {
         self.queue.push_back(Told::Asked(Request { command, key: None }));
     }
 
@@ -74,7 +74,7 @@ impl Server {
             key: key.clone(),
             fingerprint: key.clone(),
         });
-        let wanted = Wanted::Decision(request.command.clone());
+        let wanted = Wanted::Decision(request.command.clone().into());
         self.waiting.insert(id, request);
         Input::Request { id, wanted, idempotency }
     }
