@@ -68,7 +68,7 @@ impl Desk {
     fn ask(&mut self, command: impl Into<Command>) -> RequestId {
         self.requests += 1;
         let id = RequestId(self.requests);
-        let outputs = self.tell(Input::Request { id, wanted: Wanted::Decision(command), idempotency: None });
+        let outputs = self.tell(Input::Request { id, wanted: Wanted::Decision(command.into()), idempotency: None });
         assert_eq!(outputs, [], "what was told is only taken down");
         id
     }
