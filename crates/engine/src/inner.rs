@@ -13,11 +13,13 @@ use tokio::runtime::Handle;
 use tokio::sync::{broadcast, oneshot, watch};
 use uuid::Uuid;
 
+use crate::access::Begun;
 use crate::agent::{Report, TurnKey};
 use crate::attendance::Attendance;
 use crate::budgets::Purses;
 use crate::crash;
 use crate::directory::{Directory, Seat, Sent};
+use crate::erase::Copiers;
 use crate::hall::{Answer, Bell, HallError, Idempotency, Signal};
 use crate::meters::Meters;
 use crate::once::Turnstiles;
@@ -48,6 +50,8 @@ pub(crate) struct Inner {
     pub(crate) meters: Arc<Meters>,
     pub(crate) sessions: Sessions,
     pub(crate) turnstiles: Turnstiles,
+    pub(crate) begun: Begun,
+    pub(crate) copiers: Copiers,
     fatal: watch::Sender<Option<String>>,
     draining: AtomicBool,
     runtime: Handle,
@@ -77,6 +81,8 @@ impl Inner {
             directory: Directory::default(),
             meters: Arc::default(),
             turnstiles: Turnstiles::default(),
+            begun: Begun::default(),
+            copiers: Copiers::default(),
             attendance: Attendance::default(),
             purses: Purses::new(&parts.budgets),
             bells: broadcast::channel(BELLS_LEN).0,

@@ -1,4 +1,4 @@
-//! Carries out slash commands. What they mean is the kernel's grammar; who may do what is decided by its rules.
+//! Reads slash commands. What they mean is the kernel's grammar; who may do what is decided by its rules.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post, Refusal, Rejection};
@@ -8,27 +8,11 @@ use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::slash::{self, Slash};
 use serde_json::Value;
 
-use crate::hall::{Answer, Hall, HallError, Idempotency};
-
-/// What came of a slash command.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ran {
-    /// Something changed; the words say what.
-    Changed {
-        /// The committed answer.
-        answer: Box<Answer>,
-        /// One line for the person.
-        text: String,
-    },
-    /// Nothing changed; this is what was asked for.
-    Told(String),
-    /// The surface shows who was asked about the latest message.
-    Why,
-}
+use crate::hall::{Hall, HallError};
 
 /// What a command asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub(crate) enum Step {
     /// To be told this.
     Tell(String),
     /// To be shown who was asked about the latest message.
@@ -38,34 +22,13 @@ pub enum Step {
 }
 
 impl Hall {
-    /// Carries out a slash command in somebody's name.
-    ///
-    /// # Errors
-    /// [`HallError::Rejected`] with code `bad_command` and one useful line when it cannot be understood; otherwise as for [`Hall::submit`].
-    pub async fn run_slash(&self, stream: &StreamId, by: Actor, text: &str, idempotency: Option<Idempotency>) -> Result<Ran, HallError> {
-        let step = self.read_slash(stream, by, text).await?;
-        self.run_step(stream, step, idempotency).await
-    }
-
     /// Reads a slash command and does nothing yet, so that it can be asked first whether it may be done.
     ///
     /// # Errors
-    /// As for [`Hall::run_slash`].
-    pub async fn read_slash(&self, stream: &StreamId, by: Actor, text: &str) -> Result<Step, HallError> {
+    /// [`HallError::Rejected`] with code `bad_command` and one useful line when it cannot be understood.
+    pub(crate) async fn read_slash(&self, stream: &StreamId, by: Actor, text: &str) -> Result<Step, HallError> {
         let slash = slash::parse(text).map_err(|line| bad_command(&line))?;
         self.step(stream, by, slash).await
-    }
-
-    /// Carries out what was read.
-    ///
-    /// # Errors
-    /// As for [`Hall::submit`].
-    pub async fn run_step(&self, stream: &StreamId, step: Step, idempotency: Option<Idempotency>) -> Result<Ran, HallError> {
-        match step {
-            Step::Tell(text) => Ok(Ran::Told(text)),
-            Step::Why => Ok(Ran::Why),
-            Step::Do(command, text) => Ok(Ran::Changed { answer: Box::new(self.submit(stream, *command, idempotency).await?), text }),
-        }
     }
 
     async fn step(&self, stream: &StreamId, by: Actor, slash: Slash) -> Result<Step, HallError> {

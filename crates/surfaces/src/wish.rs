@@ -1,14 +1,14 @@
 //! What the body of an event post asks for.
 
-use moothall_engine::hall::Hall;
+use moothall_engine::door::Door;
 use moothall_kernel::command::{Actor, ClientCommand, Keep, KindFault, OwnKind, Post, WORD_CHARS_MAX, is_word};
-use moothall_kernel::event::{Cause, Event, To};
-use moothall_kernel::ids::{EventId, Seq, StreamId};
+use moothall_kernel::event::{Cause, To};
+use moothall_kernel::ids::{EventId, StreamId};
 use serde_json::{Map, Value};
 
+use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, participant, refuse_server_field, text_of};
-use crate::{ask, caller, control};
 
 /// Most labels of one event.
 const TAGS_MAX: usize = 32;
@@ -24,9 +24,9 @@ pub struct Wish {
 }
 
 /// Reads what a body asks for.
-pub async fn read(hall: &Hall, stream: &StreamId, body: &Body) -> ApiResult<Wish> {
+pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Wish> {
     let mut warnings = check_fields(stream, &body.fields)?;
-    let by = speaker(hall, stream, body).await?;
+    let by = speaker(door, stream, body).await?;
     let kind = body.text("type")?.unwrap_or("message");
     let meta = meta_of(&body.fields, &mut warnings)?;
     let to = addressee(body.text("to")?)?;
@@ -34,30 +34,25 @@ pub async fn read(hall: &Hall, stream: &StreamId, body: &Body) -> ApiResult<Wish
     let command = match kind {
         "message" => {
             let words = message_words(content)?;
-            let reply_to = meta.cause(hall, stream).await?;
+            let reply_to = meta.cause(door, stream).await?;
             ClientCommand::Post(Post { by: by.clone(), to, body: words, reply_to, tags: meta.tags, typed_at: None })
         }
-        "control" => control::command(hall, stream, by.clone(), content).await?,
+        "control" => control::command(door, stream, by.clone(), content).await?,
         "thread.renamed" => ClientCommand::Rename { name: new_name(content)?, by: by.clone() },
         "turn" => ClientCommand::Pass { by: by.clone(), to: pass(content)? },
         kind => {
             let kind = own_kind(kind)?;
-            let reply_to = meta.cause(hall, stream).await?;
+            let reply_to = meta.cause(door, stream).await?;
             ClientCommand::Keep(Keep { by: by.clone(), to, kind, content: content.clone(), tags: meta.tags, reply_to })
         }
     };
-    let command = hall.permit(body.caller(), stream, command).await.map_err(|error| ApiError::from(error).in_thread(stream))?;
-    body.rates().command(body.caller(), stream, &command)?;
     Ok(Wish { by, command, warnings })
 }
 
 /// Who speaks; a session as the participant that it was invited as.
-async fn speaker(hall: &Hall, stream: &StreamId, body: &Body) -> ApiResult<Actor> {
+async fn speaker(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Actor> {
     let by = body.speaker()?;
-    match caller::session(hall, body.caller())? {
-        Some(status) => Ok(Actor::named(ask::speaker_in(hall, stream, &status).await?)),
-        None => Ok(by),
-    }
+    door.speaker_in(stream, by).await.map_err(|error| ApiError::at_door(error, stream))
 }
 
 fn check_fields(stream: &StreamId, fields: &Map<String, Value>) -> ApiResult<Vec<String>> {
@@ -117,24 +112,12 @@ fn tags(given: Option<&Value>) -> ApiResult<Vec<String>> {
 }
 
 impl ClientMeta {
-    async fn cause(&self, hall: &Hall, stream: &StreamId) -> ApiResult<Option<Cause>> {
+    async fn cause(&self, door: &Door, stream: &StreamId) -> ApiResult<Option<Cause>> {
         let Some(text) = &self.reply_to else { return Ok(None) };
         let unknown = || ApiError::new(Code::UnknownReplyTo, "'meta.reply_to' must be the id of an earlier message of this thread.");
         let id: EventId = text.parse().map_err(|()| unknown())?;
-        find_cause(hall, stream, id).await?.map(Some).ok_or_else(unknown)
+        door.cause(stream, id).await?.map(Some).ok_or_else(unknown)
     }
-}
-
-/// The event of this id, as something that can be replied to: what somebody brought about.
-async fn find_cause(hall: &Hall, stream: &StreamId, id: EventId) -> ApiResult<Option<Cause>> {
-    let Some(before) = id.seq().0.checked_sub(1) else { return Ok(None) };
-    let page = hall.read(stream, Seq(before), Some(1)).await?;
-    let found = page.events.first().filter(|recorded| recorded.id(stream) == id);
-    Ok(found.and_then(|recorded| {
-        let depth = if let Event::Posted(posted) = &recorded.event { posted.depth } else { 0 };
-        let from = recorded.event.from()?.clone();
-        Some(Cause { seq: recorded.seq, id, from, depth, unproven: recorded.event.lacks_person() })
-    }))
 }
 
 fn addressee(to: Option<&str>) -> ApiResult<To> {

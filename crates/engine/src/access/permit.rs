@@ -1,4 +1,4 @@
-//! What a command needs, beyond what its route needs.
+//! What a command needs in its conversation, beyond what its action needs (`door/action.rs`).
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{ClientCommand, Control};
@@ -8,48 +8,6 @@ use moothall_kernel::participant::{Kind, Runtime};
 use super::{AccessError, Caller, Denied, Over, Scope};
 use crate::hall::{Hall, HallError};
 use crate::sessions::ADDRESS as SESSION;
-
-/// What somebody has to show.
-enum Need {
-    Scope(Scope),
-    Proof(Scope),
-}
-
-/// What each command needs.
-fn needs(command: &ClientCommand) -> Vec<Need> {
-    match command {
-        ClientCommand::Create { .. }
-        | ClientCommand::Rename { .. }
-        | ClientCommand::Post(_)
-        | ClientCommand::Keep { .. }
-        | ClientCommand::Pass { .. } => {
-            vec![Need::Scope(Scope::ThreadsWrite)]
-        }
-        ClientCommand::Archive { .. } => vec![Need::Scope(Scope::ThreadsAdmin)],
-        ClientCommand::Redact { .. } => vec![Need::Proof(Scope::ThreadsAdmin)],
-        ClientCommand::Stop { .. } | ClientCommand::Cancel { .. } | ClientCommand::Publish { .. } => vec![Need::Scope(Scope::TurnsControl)],
-        ClientCommand::Gather { .. } | ClientCommand::CloseGathering { .. } => vec![Need::Scope(Scope::TurnsControl)],
-        ClientCommand::AnswerPermission { .. } => vec![Need::Proof(Scope::PermissionsAnswer)],
-        ClientCommand::Control { controls, .. } => controls.iter().map(of_control).collect(),
-    }
-}
-
-const fn of_control(control: &Control) -> Need {
-    match control {
-        Control::Invite(_) | Control::Uninvite(_) => Need::Scope(Scope::ParticipantsInvite),
-        Control::Prod(_) => Need::Scope(Scope::AgentsRun),
-        Control::Mute(_)
-        | Control::Unmute(_)
-        | Control::Pause(_)
-        | Control::Resume
-        | Control::Discussion { .. }
-        | Control::InvitedAuto(_)
-        | Control::Policy(_)
-        | Control::Config(_) => Need::Scope(Scope::TurnsControl),
-        Control::Bind(_) | Control::Unbind(_) => Need::Scope(Scope::ThreadsAdmin),
-        Control::RaiseBudget { .. } => Need::Proof(Scope::TurnsControl),
-    }
-}
 
 /// Whether an invitation brings a terminal along: a session that there is, or one that is started with the first turn.
 fn invites_a_terminal(control: &Control) -> bool {
@@ -97,12 +55,17 @@ fn has_programs(state: &Conversation) -> bool {
 }
 
 impl Hall {
+    /// Whether somebody may begin one more conversation: people always, agents so many within an hour.
+    pub(crate) fn may_begin(&self, caller: &Caller) -> Result<(), Denied> {
+        match caller.principal().filter(|_| caller.is_agent()) {
+            Some(agent) if !self.inner.begun.admit(&agent.id, self.now()) => Err(Denied::Begun),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Whether somebody may speak, stop or steer where everything that is said is typed into terminals: at the home of a session, and in a
     /// link. In other conversations the words of anybody who may write there reach the sessions that a person invited.
-    ///
-    /// # Errors
-    /// As for [`Hall::permit`].
-    pub async fn permit_typing(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
+    async fn permit_typing(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
         let typed = !caller.is_proven() && (self.inner.sessions.is_home(stream) || self.view(stream, Conversation::is_link).await?);
         if typed { Err(Denied::Proof(Scope::SessionsDrive).into()) } else { Ok(()) }
     }
@@ -126,8 +89,6 @@ impl Hall {
 
     /// What somebody without a credential may not do by way of a conversation, because it reaches a terminal: invite a session or a client
     /// that gets one, and everything at the home of a session or in a link.
-    ///
-    /// Where the system does not say whose process asks (the scope `agents:run` is missing then), nothing runs a program either.
     async fn permit_unproven(&self, caller: &Caller, stream: &StreamId, command: &ClientCommand) -> Result<(), AccessError> {
         if matches!(command, ClientCommand::Control { controls, .. } if controls.iter().any(invites_a_terminal)) {
             return Err(Denied::Proof(Scope::SessionsDrive).into());
@@ -135,26 +96,31 @@ impl Hall {
         if !matches!(command, ClientCommand::Rename { .. }) {
             self.permit_typing(caller, stream).await?;
         }
-        if wakes(command) && caller.must(Scope::AgentsRun).is_err() && self.view(stream, has_programs).await? {
-            return Err(Denied::Proof(Scope::AgentsRun).into());
-        }
-        Ok(())
+        if wakes(command) { self.permit_programs(caller, stream).await } else { Ok(()) }
     }
 
-    /// Gives the command back if this caller may give it.
-    ///
-    /// What depends on the conversation, such as who lifts a guard or raises a limit, is the kernel's to decide: it knows who is proven. It
-    /// is told here what the server knows somebody as who is invited.
-    ///
-    /// # Errors
-    /// [`AccessError::Denied`], or [`AccessError::Hall`] when the conversation does not exist, or it or principals cannot be read.
-    pub async fn permit(&self, caller: &Caller, stream: &StreamId, mut command: ClientCommand) -> Result<ClientCommand, AccessError> {
-        for need in needs(&command) {
-            match need {
-                Need::Scope(scope) => caller.must(scope)?,
-                Need::Proof(scope) => caller.must_prove(scope)?,
-            }
+    /// Whether somebody may make agents take turns here with words of others.
+    pub(crate) async fn permit_waking(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
+        if caller.is_proven() {
+            return Ok(());
         }
+        self.permit_typing(caller, stream).await?;
+        self.permit_programs(caller, stream).await
+    }
+
+    /// Where the system does not say whose process asks (the scope `agents:run` is missing then), nothing runs a program.
+    async fn permit_programs(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
+        let programs = caller.must(Scope::AgentsRun).is_err() && self.view(stream, has_programs).await?;
+        if programs { Err(Denied::Proof(Scope::AgentsRun).into()) } else { Ok(()) }
+    }
+
+    /// Gives the command back if this caller may give it here, and says in it what the server knows somebody as who is invited.
+    pub(crate) async fn permit(
+        &self,
+        caller: &Caller,
+        stream: &StreamId,
+        mut command: ClientCommand,
+    ) -> Result<ClientCommand, AccessError> {
         if caller.is_agent() {
             self.permit_agent(caller, &command).await?;
         }

@@ -238,7 +238,7 @@ fn once(id: &str, stream: &StreamId) -> Idempotency {
 }
 
 /// Whether a participant is this session.
-pub(super) fn is_session(participant: &moothall_kernel::participant::Participant, session: &SessionId) -> bool {
+pub(crate) fn is_session(participant: &moothall_kernel::participant::Participant, session: &SessionId) -> bool {
     session_of(participant).as_ref() == Some(session)
 }
 

@@ -14,7 +14,7 @@ use moothall_engine::ports::{
 };
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
-use moothall_kernel::command::{Actor, ClientCommand, Command, Control, Invite, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};
 use moothall_kernel::event::{Event, Fault, Posted, Recorded, Usage};
 use moothall_kernel::ids::{PermissionId, Seq, StreamId};
 use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moothall_engine::access::{Access, Caller, Mode, Over};
+use moothall_engine::access::{Access, AccessError, Caller, Mode, Over};
 use moothall_engine::hall::Idempotency;
 use moothall_engine::sessions::{ClientRights, FirstWords, SessionsConfig};
 use moothall_kernel::command::{ClientCommand, Control};
@@ -55,6 +55,9 @@ async fn what_a_session_reaches_and_has_started_survives_a_restart_of_the_server
         assert_eq!((reached, hidden), ([true; 4], [false; 3]), "{round}");
         assert!(room.hall.permit_over(&asks, Over::Steering, child.as_str()).await.is_ok(), "{round}");
         assert!(room.hall.permit_over(&asks, Over::Seeing, other.as_str()).await.is_err(), "{round}");
+        let called = room.sessions().find(other.as_str()).unwrap().session.name.to_string();
+        let told = room.hall.as_(asks).invitation(&called).await.unwrap_err();
+        assert_eq!(told, AccessError::Session(SessionError::NotFound(called)), "{round}: its id is not for everybody");
         let asks = caller(&room, &child).await;
         assert!(room.hall.permit_over(&asks, Over::Telling, own.as_str()).await.is_ok(), "{round}: it knows who started it");
         assert!(room.hall.permit_over(&asks, Over::Steering, own.as_str()).await.is_err(), "{round}: and steers it not");
