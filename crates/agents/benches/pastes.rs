@@ -17,7 +17,7 @@ use moothall_engine::sessions::{
     Adopt, Asker, Dialog, Doing, HostFault, Key, Launch, Member, NewLink, NewSession, Pane, PaneNews, SessionHost, SessionId, SessionParts,
     View,
 };
-use moothall_kernel::command::{Actor, Command as Order, Post};
+use moothall_kernel::command::{Actor, ClientCommand as Order, Post};
 use moothall_kernel::policy::Policy;
 use moothall_testkit::fake_tui;
 use tokio::sync::broadcast;

@@ -16,7 +16,7 @@ use moothall_engine::ports::{Catalog, Clock, EventLog, StreamBatch, SystemClock}
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command, Control, Facts, Invite, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post};
 use moothall_kernel::event::{Event, Fault, Usage};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::{Profile, Runtime};
@@ -51,16 +51,16 @@ fn registry() -> Registry {
     registry
 }
 
-fn invites(registry: &Registry) -> Command {
+fn invites(registry: &Registry) -> ClientCommand {
     let profile = Profile { client: Some("demo".into()), model: Some("demo".into()), ..Profile::default() };
     let invite = |n| Control::Invite(Invite::new(format!("agent{n}"), profile.clone(), registry.facts("demo")));
-    Command::Control { by: Actor::human("user"), controls: (0..AGENTS).map(invite).collect() }
+    ClientCommand::Control { by: Actor::human("user"), controls: (0..AGENTS).map(invite).collect() }
 }
 
 /// Names every agent, so that each has a turn.
-fn call() -> Command {
+fn call() -> ClientCommand {
     let names: Vec<String> = (0..AGENTS).map(|n| format!("@agent{n}")).collect();
-    Command::Post(Post::new(Actor::human("user"), format!("{}: what do you think?", names.join(" "))))
+    ClientCommand::Post(Post::new(Actor::human("user"), format!("{}: what do you think?", names.join(" "))))
 }
 
 struct Room {
@@ -107,20 +107,20 @@ impl Room {
 fn floor() -> f64 {
     let mut state = Conversation::new("floor".into());
     let mut now = Timestamp::from_millis(1_763_700_000_000);
-    let mut decide = |state: &mut Conversation, command| {
+    let mut decide = |state: &mut Conversation, command: Command| {
         now = now + Millis(1);
         state.decide(now, command, &Facts::default());
     };
-    decide(&mut state, Command::Create { name: "floor".into(), policy: policy(), by: Actor::human("user") });
-    decide(&mut state, invites(&registry()));
+    decide(&mut state, ClientCommand::Create { name: "floor".into(), policy: policy(), by: Actor::human("user") }.into());
+    decide(&mut state, invites(&registry()).into());
     let (mut turns, start) = (0_u32, Instant::now());
     while turns < 2_000 {
-        decide(&mut state, call());
+        decide(&mut state, call().into());
         while let Some(run) = state.duties().run.first().cloned() {
             let through = state.head();
-            decide(&mut state, Command::Started { turn: run.turn, attempt: run.attempt, through });
+            decide(&mut state, EngineCommand::Started { turn: run.turn, attempt: run.attempt, through }.into());
             let (result, usage) = (Ok(ANSWER.to_owned()), Usage::default());
-            decide(&mut state, Command::Finished { turn: run.turn, attempt: run.attempt, result, usage });
+            decide(&mut state, EngineCommand::Finished { turn: run.turn, attempt: run.attempt, result, usage }.into());
             turns += 1;
         }
     }
@@ -147,10 +147,10 @@ fn resident_kib() -> usize {
 }
 
 /// Writes a conversation to the log without making it live.
-async fn write(log: &MemoryLog, stream: &StreamId, invites: Command) {
+async fn write(log: &MemoryLog, stream: &StreamId, invites: ClientCommand) {
     let mut state = Conversation::new(stream.clone());
     let mut events = Vec::new();
-    for command in [Command::Create { name: "bench".into(), policy: policy(), by: Actor::human("user") }, invites] {
+    for command in [ClientCommand::Create { name: "bench".into(), policy: policy(), by: Actor::human("user") }, invites] {
         events.extend(state.decide(SystemClock.now(), command, &Facts::default()).events);
     }
     let catalog = Catalog {

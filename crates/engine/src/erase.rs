@@ -1,13 +1,45 @@
 //! Erasing words: from the log, from its index, and from what is kept in memory.
 
-use moothall_kernel::command::{Actor, Command, Refusal, Rejection};
+use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
+
+use moothall_kernel::command::{Actor, ClientCommand, Refusal, Rejection};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{EventId, Seq, StreamId};
 
 use crate::hall::{Answer, Hall, HallError, Idempotency};
 use crate::stream::idempotency::{IDEM, claim_key, replay};
 
+/// Something that keeps copies of what was said, beside the log. It lets go of them when words are erased, whoever erases them.
+pub trait Copies: Send + Sync {
+    /// Lets go of all that may hold erased words.
+    fn forget(&self);
+}
+
+/// Those who keep copies.
+#[derive(Default)]
+pub(crate) struct Copiers(Mutex<Vec<Weak<dyn Copies>>>);
+
+impl Copiers {
+    fn lock(&self) -> MutexGuard<'_, Vec<Weak<dyn Copies>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Words were erased, if these events erase any.
+    pub(crate) fn hear(&self, events: &[Recorded]) {
+        if events.iter().any(|recorded| recorded.event.erases().next().is_some()) {
+            self.lock().iter().filter_map(Weak::upgrade).for_each(|copies| copies.forget());
+        }
+    }
+}
+
 impl Hall {
+    /// Tells somebody who keeps copies, as long as they are there, when words were erased.
+    pub fn keeps_copies(&self, copies: Weak<dyn Copies>) {
+        let mut all = self.inner.copiers.lock();
+        all.retain(|known| known.strong_count() > 0);
+        all.push(copies);
+    }
+
     /// Erases the words of an event, in a person's name. What was kept and published by it is erased too. The answer has no event
     /// when the words were gone already.
     ///
@@ -33,10 +65,10 @@ impl Hall {
         if let Event::Posted(posted) = &found.event
             && let Some(kept) = posted.published
         {
-            self.submit(stream, Command::Redact { seq: kept, by: by.clone() }, None).await?;
+            self.submit(stream, ClientCommand::Redact { seq: kept, by: by.clone() }, None).await?;
             self.forget(stream, kept).await;
         }
-        let answer = self.submit(stream, Command::Redact { seq: found.seq, by }, idempotency).await?;
+        let answer = self.submit(stream, ClientCommand::Redact { seq: found.seq, by }, idempotency).await?;
         self.forget(stream, found.seq).await;
         Ok(answer)
     }

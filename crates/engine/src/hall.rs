@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command, Refusal, Rejection};
+use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Refusal, Rejection};
 use moothall_kernel::event::{Recorded, To};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::invariants::Broken;
@@ -289,10 +289,18 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing was decided.
-    pub async fn submit(&self, stream: &StreamId, command: Command, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
-        if let Command::AnswerPermission { permission, .. } = &command {
+    pub async fn submit(&self, stream: &StreamId, command: ClientCommand, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
+        if let ClientCommand::AnswerPermission { permission, .. } = &command {
             self.inner.sessions.see_question(stream, permission).await;
         }
+        self.inner.submit(stream, command, idempotency).await
+    }
+
+    /// Tells a conversation how something of its own went on. It never comes from outside: surfaces and channels [`Hall::submit`].
+    ///
+    /// # Errors
+    /// [`HallError`], as for [`Hall::submit`].
+    pub async fn tell(&self, stream: &StreamId, command: EngineCommand, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
         self.inner.submit(stream, command, idempotency).await
     }
 
@@ -329,7 +337,7 @@ impl Hall {
         let page = self.read(stream, Seq(seq.0.saturating_sub(1)), Some(1)).await?;
         let unknown = || Rejection::new(Refusal::NotFound, "unknown_event", "There is no such event here.");
         let kept = page.events.into_iter().find(|event| event.seq == seq).ok_or_else(|| HallError::Rejected(Box::new(unknown())))?;
-        self.submit(stream, Command::Publish { seq, kept: Box::new(kept), by }, idempotency).await
+        self.submit(stream, ClientCommand::Publish { seq, kept: Box::new(kept), by }, idempotency).await
     }
 
     /// One page of events after a position: at most `limit`, and no more bytes than [`crate::ports::PAGE_BYTES_MAX`]. Go on after

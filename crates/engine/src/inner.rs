@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command, Facts};
+use moothall_kernel::command::{Actor, ClientCommand, Command, Facts};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
@@ -13,11 +13,13 @@ use tokio::runtime::Handle;
 use tokio::sync::{broadcast, oneshot, watch};
 use uuid::Uuid;
 
+use crate::access::Begun;
 use crate::agent::{Report, TurnKey};
 use crate::attendance::Attendance;
 use crate::budgets::Purses;
 use crate::crash;
 use crate::directory::{Directory, Seat, Sent};
+use crate::erase::Copiers;
 use crate::hall::{Answer, Bell, HallError, Idempotency, Signal};
 use crate::meters::Meters;
 use crate::once::Turnstiles;
@@ -48,6 +50,8 @@ pub(crate) struct Inner {
     pub(crate) meters: Arc<Meters>,
     pub(crate) sessions: Sessions,
     pub(crate) turnstiles: Turnstiles,
+    pub(crate) begun: Begun,
+    pub(crate) copiers: Copiers,
     fatal: watch::Sender<Option<String>>,
     draining: AtomicBool,
     runtime: Handle,
@@ -77,6 +81,8 @@ impl Inner {
             directory: Directory::default(),
             meters: Arc::default(),
             turnstiles: Turnstiles::default(),
+            begun: Begun::default(),
+            copiers: Copiers::default(),
             attendance: Attendance::default(),
             purses: Purses::new(&parts.budgets),
             bells: broadcast::channel(BELLS_LEN).0,
@@ -122,7 +128,7 @@ impl Inner {
         }
         let stream = fresh_id(self.now());
         let (reply, answer) = oneshot::channel();
-        let submitted = Submitted { wanted: Wanted::Decision(Command::Create { name, policy, by }), idempotency, reply };
+        let submitted = Submitted { wanted: Wanted::Decision(ClientCommand::Create { name, policy, by }.into()), idempotency, reply };
         self.seat(&stream, Request::Submit(Box::new(submitted)), Begin::New)?;
         answer.await.unwrap_or_else(|_| Err(stopped(&stream)))
     }
@@ -130,10 +136,10 @@ impl Inner {
     pub(crate) async fn submit(
         self: &Arc<Self>,
         stream: &StreamId,
-        command: Command,
+        command: impl Into<Command>,
         idempotency: Option<Idempotency>,
     ) -> Result<Answer, HallError> {
-        self.submit_wanted(stream, Wanted::Decision(command), idempotency).await
+        self.submit_wanted(stream, Wanted::Decision(command.into()), idempotency).await
     }
 
     /// Keeps the answer to a request for its key, as a claim of a stream.

@@ -9,7 +9,7 @@
 //! use moothall_engine::MemoryLog;
 //! use moothall_engine::hall::{Hall, HallParts};
 //! use moothall_engine::ports::SystemClock;
-//! use moothall_kernel::command::{Actor, Command, Post};
+//! use moothall_kernel::command::{Actor, ClientCommand, Post};
 //! use moothall_kernel::ids::Seq;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -18,7 +18,7 @@
 //! let parts = HallParts { log, clock, registry: Default::default(), defaults: Default::default(), budgets: Default::default(), owner: "example".into() };
 //! let hall = Hall::open(parts).await?;
 //! let stream = hall.create("Lunch".into(), hall.defaults(), Actor::human("user"), None).await?.stream;
-//! let hello = Command::Post(Post::new(Actor::human("user"), "Soup or salad?"));
+//! let hello = ClientCommand::Post(Post::new(Actor::human("user"), "Soup or salad?"));
 //! let answer = hall.submit(&stream, hello, None).await?;
 //! assert_eq!(answer.head, Seq(2));
 //! assert_eq!(hall.read(&stream, Seq(1), None).await?.events, answer.event.into_iter().collect::<Vec<_>>());
@@ -34,10 +34,11 @@ pub mod presence;
 pub mod registry;
 pub mod hall;
 pub mod context;
-pub mod slash;
+mod slash;
 pub mod search;
 pub mod marks;
 pub mod access;
+pub mod door;
 pub mod meters;
 pub mod places;
 pub mod run_once;
@@ -49,7 +50,7 @@ mod inner;
 mod directory;
 mod updates;
 mod once;
-mod erase;
+pub mod erase;
 mod attendance;
 mod wakes;
 

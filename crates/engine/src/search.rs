@@ -5,7 +5,7 @@ use moothall_kernel::search::Query;
 use moothall_kernel::search::words::name_key;
 use moothall_kernel::view::{Viewer, visible};
 
-use crate::access::Reach;
+use crate::access::{Denied, Reach};
 use crate::hall::{Hall, HallError};
 use crate::ports::{Hits, ListFilter, Wanted};
 
@@ -21,6 +21,9 @@ pub enum SearchError {
     /// The names mean too many.
     #[error("`in:` means more than {STREAMS_MAX} conversations; give an id.")]
     TooManyConversations,
+    /// The caller may not search.
+    #[error(transparent)]
+    Denied(#[from] Denied),
     /// Anything else.
     #[error(transparent)]
     Hall(#[from] HallError),

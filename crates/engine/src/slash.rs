@@ -1,75 +1,39 @@
-//! Carries out slash commands. What they mean is the kernel's grammar; who may do what is decided by its rules.
+//! Reads slash commands. What they mean is the kernel's grammar; who may do what is decided by its rules.
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command, Control, Invite, Post, Refusal, Rejection};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post, Refusal, Rejection};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Profile;
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::slash::{self, Slash};
 use serde_json::Value;
 
-use crate::hall::{Answer, Hall, HallError, Idempotency};
-
-/// What came of a slash command.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ran {
-    /// Something changed; the words say what.
-    Changed {
-        /// The committed answer.
-        answer: Box<Answer>,
-        /// One line for the person.
-        text: String,
-    },
-    /// Nothing changed; this is what was asked for.
-    Told(String),
-    /// The surface shows who was asked about the latest message.
-    Why,
-}
+use crate::hall::{Hall, HallError};
 
 /// What a command asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub(crate) enum Step {
     /// To be told this.
     Tell(String),
     /// To be shown who was asked about the latest message.
     Why,
     /// To have this done, and then to be told that it was.
-    Do(Box<Command>, String),
+    Do(Box<ClientCommand>, String),
 }
 
 impl Hall {
-    /// Carries out a slash command in somebody's name.
-    ///
-    /// # Errors
-    /// [`HallError::Rejected`] with code `bad_command` and one useful line when it cannot be understood; otherwise as for [`Hall::submit`].
-    pub async fn run_slash(&self, stream: &StreamId, by: Actor, text: &str, idempotency: Option<Idempotency>) -> Result<Ran, HallError> {
-        let step = self.read_slash(stream, by, text).await?;
-        self.run_step(stream, step, idempotency).await
-    }
-
     /// Reads a slash command and does nothing yet, so that it can be asked first whether it may be done.
     ///
     /// # Errors
-    /// As for [`Hall::run_slash`].
-    pub async fn read_slash(&self, stream: &StreamId, by: Actor, text: &str) -> Result<Step, HallError> {
+    /// [`HallError::Rejected`] with code `bad_command` and one useful line when it cannot be understood.
+    pub(crate) async fn read_slash(&self, stream: &StreamId, by: Actor, text: &str) -> Result<Step, HallError> {
         let slash = slash::parse(text).map_err(|line| bad_command(&line))?;
         self.step(stream, by, slash).await
     }
 
-    /// Carries out what was read.
-    ///
-    /// # Errors
-    /// As for [`Hall::submit`].
-    pub async fn run_step(&self, stream: &StreamId, step: Step, idempotency: Option<Idempotency>) -> Result<Ran, HallError> {
-        match step {
-            Step::Tell(text) => Ok(Ran::Told(text)),
-            Step::Why => Ok(Ran::Why),
-            Step::Do(command, text) => Ok(Ran::Changed { answer: Box::new(self.submit(stream, *command, idempotency).await?), text }),
-        }
-    }
-
     async fn step(&self, stream: &StreamId, by: Actor, slash: Slash) -> Result<Step, HallError> {
-        let one = |control: Control, text: String| Step::Do(Box::new(Command::Control { by: by.clone(), controls: vec![control] }), text);
+        let one =
+            |control: Control, text: String| Step::Do(Box::new(ClientCommand::Control { by: by.clone(), controls: vec![control] }), text);
         Ok(match slash {
             Slash::Help => Step::Tell(slash::help()),
             Slash::Why => Step::Why,
@@ -90,14 +54,14 @@ impl Hall {
             Slash::Policy(name) => one(Control::Policy(self.policy_named(&name)?), format!("The policy is now {name}.")),
             Slash::Ask { agents, text: Some(words) } => {
                 let mentions: Vec<_> = agents.iter().map(|agent| format!("@{agent}")).collect();
-                Step::Do(Box::new(Command::Post(Post::new(by, format!("{} {words}", mentions.join(" "))))), "Asked.".into())
+                Step::Do(Box::new(ClientCommand::Post(Post::new(by, format!("{} {words}", mentions.join(" "))))), "Asked.".into())
             }
             Slash::Ask { agents, text: None } => one(Control::Prod(agents.clone()), format!("Asked: {}.", agents.join(", "))),
-            Slash::Stop => Step::Do(Box::new(Command::Stop { by }), "Everything was stopped.".into()),
-            Slash::Pass(to) => Step::Do(Box::new(Command::Pass { by, to }), "Passed.".into()),
-            Slash::Rename(name) => Step::Do(Box::new(Command::Rename { name, by }), "Renamed.".into()),
-            Slash::Archive => Step::Do(Box::new(Command::Archive { on: true, by }), "Archived.".into()),
-            Slash::Unarchive => Step::Do(Box::new(Command::Archive { on: false, by }), "Open again.".into()),
+            Slash::Stop => Step::Do(Box::new(ClientCommand::Stop { by }), "Everything was stopped.".into()),
+            Slash::Pass(to) => Step::Do(Box::new(ClientCommand::Pass { by, to }), "Passed.".into()),
+            Slash::Rename(name) => Step::Do(Box::new(ClientCommand::Rename { name, by }), "Renamed.".into()),
+            Slash::Archive => Step::Do(Box::new(ClientCommand::Archive { on: true, by }), "Archived.".into()),
+            Slash::Unarchive => Step::Do(Box::new(ClientCommand::Archive { on: false, by }), "Open again.".into()),
         })
     }
 
@@ -112,14 +76,14 @@ impl Hall {
         for agent in agents {
             controls.push(self.invitation(agent, &[]));
         }
-        Ok(Step::Do(Box::new(Command::Control { by, controls }), format!("This is a group of {} now.", agents.join(", "))))
+        Ok(Step::Do(Box::new(ClientCommand::Control { by, controls }), format!("This is a group of {} now.", agents.join(", "))))
     }
 
     async fn dissolve(&self, stream: &StreamId, by: Actor) -> Result<Step, HallError> {
         let agents = self.view(stream, |state| state.agents().map(|agent| agent.id.to_string()).collect::<Vec<_>>()).await?;
         let mut controls: Vec<_> = agents.into_iter().map(Control::Uninvite).collect();
         controls.push(Control::Policy(Policy { name: PolicyName::PLAIN, ..self.defaults() }));
-        Ok(Step::Do(Box::new(Command::Control { by, controls }), "The group is dissolved.".into()))
+        Ok(Step::Do(Box::new(ClientCommand::Control { by, controls }), "The group is dissolved.".into()))
     }
 
     /// An invitation of a registry client, under its own name unless another id is given.

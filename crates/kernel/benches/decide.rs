@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command, Control, Facts, Invite, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post};
 use moothall_kernel::event::{Recorded, Usage};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
@@ -30,17 +30,17 @@ impl Room {
         let state = Conversation::new(StreamId::new("bench"));
         let mut room = Self { state, now: Timestamp::from_millis(1_763_700_000_000), facts: Facts::default(), events: 0 };
         let policy = Policy { cooldown: Millis(0), ..Policy::named(policy) };
-        room.submit(Command::Create { name: "bench".into(), policy, by: Actor::named("user") });
+        room.submit(ClientCommand::Create { name: "bench".into(), policy, by: Actor::named("user") });
         for n in 0..AGENTS {
             let profile = Profile { client: Some("demo".into()), model: Some("demo".into()), ..Profile::default() };
             let facts = AgentFacts::of_runtime(Runtime::SCRIPT);
             let controls = vec![Control::Invite(Invite::new(format!("agent{n}"), profile, facts))];
-            room.submit(Command::Control { by: Actor::named("user"), controls });
+            room.submit(ClientCommand::Control { by: Actor::named("user"), controls });
         }
         room
     }
 
-    fn submit(&mut self, command: Command) -> Vec<Recorded> {
+    fn submit(&mut self, command: impl Into<Command>) -> Vec<Recorded> {
         self.now = self.now + Millis(1);
         let events = self.state.decide(self.now, command, &self.facts).events;
         self.events += events.len();
@@ -48,7 +48,7 @@ impl Room {
     }
 
     fn post(&mut self, body: &str) -> Vec<Recorded> {
-        self.submit(Command::Post(Post::new(Actor::named("user"), body)))
+        self.submit(ClientCommand::Post(Post::new(Actor::named("user"), body)))
     }
 
     /// Answers whatever runs until nothing does.
@@ -56,8 +56,8 @@ impl Room {
         let mut turns = 0;
         while let Some(run) = self.state.duties().run.first().cloned() {
             let through = self.state.head();
-            self.submit(Command::Started { turn: run.turn, attempt: run.attempt, through });
-            self.submit(Command::Finished { turn: run.turn, attempt: run.attempt, result: Ok(text.into()), usage: Usage::default() });
+            self.submit(EngineCommand::Started { turn: run.turn, attempt: run.attempt, through });
+            self.submit(EngineCommand::Finished { turn: run.turn, attempt: run.attempt, result: Ok(text.into()), usage: Usage::default() });
             turns += 1;
         }
         turns
@@ -86,7 +86,7 @@ fn one_message() {
         let mut last = Vec::new();
         let decide = micros(runs, || {
             let mut state = copies.borrow_mut().pop().unwrap();
-            last = state.decide(now, Command::Post(Post::new(Actor::named("user"), body)), &facts).events;
+            last = state.decide(now, ClientCommand::Post(Post::new(Actor::named("user"), body)), &facts).events;
             black_box(&state);
             std::mem::forget(state);
         });

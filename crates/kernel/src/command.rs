@@ -15,6 +15,9 @@ use crate::settings::Policy;
 use crate::start::{StartOutcome, StartRequest};
 use crate::time::Millis;
 
+/// Longest type or label of an event, in characters.
+pub const WORD_CHARS_MAX: usize = 64;
+
 /// Who asks: an id, whether the server knows it to be a person, and whether anything proves that it is who it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Actor {
@@ -54,9 +57,30 @@ pub struct Facts {
     pub unkept: BTreeMap<ParticipantId, (u64, u64)>,
 }
 
-/// A request to a conversation.
+/// A request to a conversation: somebody's, or the engine's own.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
+    /// Somebody asks for it.
+    Client(ClientCommand),
+    /// The world around the conversation moved.
+    Engine(EngineCommand),
+}
+
+impl From<ClientCommand> for Command {
+    fn from(command: ClientCommand) -> Self {
+        Command::Client(command)
+    }
+}
+
+impl From<EngineCommand> for Command {
+    fn from(command: EngineCommand) -> Self {
+        Command::Engine(command)
+    }
+}
+
+/// What somebody can ask of a conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClientCommand {
     /// Begin it; the first command of every stream.
     Create {
         /// Its title; empty becomes `Untitled`.
@@ -90,20 +114,7 @@ pub enum Command {
         controls: Vec<Control>,
     },
     /// Keep a client's own kind of event.
-    Keep {
-        /// Whose it is.
-        by: Actor,
-        /// Whom it addresses.
-        to: To,
-        /// Its type, as the client calls it.
-        kind: String,
-        /// Its content.
-        content: Value,
-        /// Its labels.
-        tags: Vec<String>,
-        /// What it refers to.
-        reply_to: Option<Cause>,
-    },
+    Keep(Keep),
     /// End an open turn of one's own without saying anything.
     Pass {
         /// Who passes.
@@ -151,6 +162,20 @@ pub enum Command {
         /// Who asks.
         by: Actor,
     },
+    /// A person answers a permission.
+    AnswerPermission {
+        /// The permission.
+        permission: PermissionId,
+        /// Words that mean one of its options, as [`crate::permission::choose`] reads them.
+        option: String,
+        /// Who answers.
+        by: Actor,
+    },
+}
+
+/// What the engine alone tells a conversation: how its turns, its permissions and its clock go on. Nobody outside can ask for any of it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EngineCommand {
     /// The runtime accepted a turn.
     Started {
         /// Which.
@@ -229,15 +254,6 @@ pub enum Command {
         /// Why.
         because: Withdrawn,
     },
-    /// A person answers a permission.
-    AnswerPermission {
-        /// The permission.
-        permission: PermissionId,
-        /// Words that mean one of its options, as [`crate::permission::choose`] reads them.
-        option: String,
-        /// Who answers.
-        by: Actor,
-    },
     /// Look at the clock.
     Tick,
     /// Time stood still for so long.
@@ -276,6 +292,77 @@ impl Post {
     pub fn new(by: Actor, body: impl Into<String>) -> Self {
         Self { by, to: To::All, body: body.into(), reply_to: None, tags: Vec::new(), typed_at: None }
     }
+}
+
+/// A client's own kind of event, which is kept and shown and decides nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keep {
+    /// Whose it is.
+    pub by: Actor,
+    /// Whom it addresses.
+    pub to: To,
+    /// Its type.
+    pub kind: OwnKind,
+    /// Its content.
+    pub content: Value,
+    /// Its labels.
+    pub tags: Vec<String>,
+    /// What it refers to.
+    pub reply_to: Option<Cause>,
+}
+
+/// The type of a client's own event: a word of 1 to 64 characters that is none of the server's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnKind(String);
+
+/// Why a word is no type for a client's own event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KindFault {
+    /// It is empty, too long, or holds a control character.
+    NoWord,
+    /// Events of this type are the server's.
+    OfServer,
+}
+
+impl From<OwnKind> for String {
+    fn from(kind: OwnKind) -> Self {
+        kind.0
+    }
+}
+
+impl OwnKind {
+    /// The types that the server gives its own events, and those by which it is asked for something.
+    pub const OF_SERVER: [&'static str; 13] = [
+        "message",
+        "control",
+        "turn",
+        "thread.renamed",
+        "notice",
+        "permission",
+        "gathering",
+        "link",
+        "delivery",
+        "attachment",
+        "thread.created",
+        "thread.archived",
+        "thread.unarchived",
+    ];
+
+    /// Reads a word.
+    ///
+    /// # Errors
+    /// [`KindFault`] when it is no word, or one of the server's.
+    pub fn parse(word: &str) -> Result<Self, KindFault> {
+        if Self::OF_SERVER.contains(&word) {
+            return Err(KindFault::OfServer);
+        }
+        if is_word(word) { Ok(Self(word.to_owned())) } else { Err(KindFault::NoWord) }
+    }
+}
+
+/// Whether a text is a word as types and labels are: 1 to [`WORD_CHARS_MAX`] characters, none of them a control character.
+pub fn is_word(text: &str) -> bool {
+    (1..=WORD_CHARS_MAX).contains(&text.chars().count()) && !text.chars().any(char::is_control)
 }
 
 /// One wish of a control event.
@@ -390,5 +477,23 @@ impl Rejection {
     pub fn about(mut self, participant: &ParticipantId) -> Self {
         self.participant = Some(participant.clone());
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clients_own_type_is_a_word_and_never_one_of_the_servers() {
+        for own in ["x.note", "Message", "thread.created ", &"é".repeat(WORD_CHARS_MAX)] {
+            assert_eq!(OwnKind::parse(own).map(|kind| kind.0), Ok(own.to_owned()));
+        }
+        for word in OwnKind::OF_SERVER {
+            assert_eq!(OwnKind::parse(word), Err(KindFault::OfServer));
+        }
+        for bad in ["", "a\nb", &"x".repeat(WORD_CHARS_MAX + 1)] {
+            assert_eq!(OwnKind::parse(bad), Err(KindFault::NoWord));
+        }
     }
 }

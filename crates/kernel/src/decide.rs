@@ -9,10 +9,11 @@ mod summaries;
 pub use budgets::{RAISE_MAX, check_raise};
 
 use crate::budget::Charge;
-use crate::command::{Actor, Command, Facts, Refusal, Rejection};
+use crate::command::{Actor, ClientCommand, Command, EngineCommand, Facts, Keep, Refusal, Rejection};
 use crate::event::{Cause, Event, Guard, Outcome, Recorded, TurnKind};
 use crate::ids::{ParticipantId, Seq};
 use crate::names;
+use crate::participant::AgentFacts;
 use crate::planted::{self, Bug};
 use crate::state::Conversation;
 use crate::text;
@@ -59,10 +60,10 @@ pub struct Unkept {
 
 impl Conversation {
     /// Decides about a command. The events are already applied to `self` when they are returned.
-    pub fn decide(&mut self, now: Timestamp, command: Command, facts: &Facts) -> Decision {
+    pub fn decide(&mut self, now: Timestamp, command: impl Into<Command>, facts: &Facts) -> Decision {
         let now = if planted::has(Bug::TimeGoesBackwards) { now } else { now.max(self.last_ts) };
         let mut decider = Decider { state: self, now, facts, out: Vec::new(), charges: Vec::new(), unkept: None };
-        let outcome = decider.decide(command).map(|()| decider.settle());
+        let outcome = decider.decide(command.into()).map(|()| decider.settle());
         let Decider { state, out: events, charges, unkept, .. } = decider;
         let kept = || events.iter().find(|recorded| matches!(recorded.event, Event::Kept { .. })).map(|kept| kept.id(&state.stream));
         let outcome = outcome.map_err(|rejection| Rejection { kept: kept(), ..rejection });
@@ -98,65 +99,62 @@ impl Conversation {
 impl Decider<'_> {
     fn decide(&mut self, command: Command) -> Result<(), Rejection> {
         match command {
-            Command::Create { name, policy, by } => self.create(&name, policy, &by),
-            Command::Rename { name, by } => self.rename(&name, &by),
-            Command::Archive { on, by } => self.archive(on, &by),
-            Command::Post(post) => self.post(post),
-            Command::Control { by, controls } => self.control(&by, controls),
-            Command::Keep { by, to, kind, content, tags, reply_to } => {
-                self.check_speaker(&by)?;
-                self.check_open()?;
-                self.emit(Event::Foreign { from: by.id, to, kind, content, tags, reply_to, unproven: !by.proven });
-                Ok(())
-            }
-            Command::Pass { by, to } => self.pass(&by, to.as_deref()),
-            Command::Stop { by } => self.stop(&by),
-            Command::Cancel { turn, by } => self.cancel(turn, &by),
-            Command::Publish { seq, kept, by } => self.publish(seq, &kept, &by),
-            Command::Redact { seq, by } => self.redact(seq, &by),
-            Command::Gather { by, plan } => self.gather(&by, plan),
-            Command::CloseGathering { by } => self.close_gathering(&by),
-            Command::Started { turn, attempt, through } => {
-                self.started(turn, attempt, through);
-                Ok(())
-            }
-            Command::Finished { turn, attempt, result, usage } => {
-                self.finished(turn, attempt, result, usage);
-                Ok(())
-            }
-            Command::Summarise { turn, attempt, through, read_at, text, usage } => {
+            Command::Client(command) => self.client(command),
+            Command::Engine(command) => self.engine(command),
+        }
+    }
+
+    fn client(&mut self, command: ClientCommand) -> Result<(), Rejection> {
+        match command {
+            ClientCommand::Create { name, policy, by } => self.create(&name, policy, &by),
+            ClientCommand::Rename { name, by } => self.rename(&name, &by),
+            ClientCommand::Archive { on, by } => self.archive(on, &by),
+            ClientCommand::Post(post) => self.post(post),
+            ClientCommand::Control { by, controls } => self.control(&by, controls),
+            ClientCommand::Keep(keep) => self.keep_foreign(keep),
+            ClientCommand::Pass { by, to } => self.pass(&by, to.as_deref()),
+            ClientCommand::Stop { by } => self.stop(&by),
+            ClientCommand::Cancel { turn, by } => self.cancel(turn, &by),
+            ClientCommand::Publish { seq, kept, by } => self.publish(seq, &kept, &by),
+            ClientCommand::Redact { seq, by } => self.redact(seq, &by),
+            ClientCommand::Gather { by, plan } => self.gather(&by, plan),
+            ClientCommand::CloseGathering { by } => self.close_gathering(&by),
+            ClientCommand::AnswerPermission { permission, option, by } => self.answer_permission(&permission, &option, &by),
+        }
+    }
+
+    fn engine(&mut self, command: EngineCommand) -> Result<(), Rejection> {
+        match command {
+            EngineCommand::Started { turn, attempt, through } => self.started(turn, attempt, through),
+            EngineCommand::Finished { turn, attempt, result, usage } => self.finished(turn, attempt, result, usage),
+            EngineCommand::Summarise { turn, attempt, through, read_at, text, usage } => {
                 self.summarise(turn, attempt, through, read_at, &text, usage);
-                Ok(())
             }
-            Command::Lost { turn, attempt } => {
-                self.lost(turn, attempt);
-                Ok(())
+            EngineCommand::Lost { turn, attempt } => self.lost(turn, attempt),
+            EngineCommand::AskPermission { permission, turn, question, within } => {
+                self.ask_permission(permission, turn, &question, within)?;
             }
-            Command::AskPermission { permission, turn, question, within } => self.ask_permission(permission, turn, &question, within),
-            Command::AnswerPermission { permission, option, by } => self.answer_permission(&permission, &option, &by),
-            Command::AskStart { permission, by, start, within } => self.ask_start(permission, &by, *start, within),
-            Command::StartDone { permission, outcome } => {
-                self.start_done(&permission, outcome);
-                Ok(())
-            }
-            Command::WithdrawPermission { permission, because } => {
-                self.withdraw_permission(&permission, because);
-                Ok(())
-            }
-            Command::Tick => {
-                self.tick();
-                Ok(())
-            }
-            Command::Resume { downtime } => {
-                self.resume_clock(downtime);
-                Ok(())
-            }
-            Command::Facts { participant, facts } => {
-                if self.state.participant(&participant).is_some_and(|p| p.facts != facts) {
-                    self.emit(Event::FactsChanged { participant, facts });
-                }
-                Ok(())
-            }
+            EngineCommand::AskStart { permission, by, start, within } => self.ask_start(permission, &by, *start, within)?,
+            EngineCommand::StartDone { permission, outcome } => self.start_done(&permission, outcome),
+            EngineCommand::WithdrawPermission { permission, because } => self.withdraw_permission(&permission, because),
+            EngineCommand::Tick => self.tick(),
+            EngineCommand::Resume { downtime } => self.resume_clock(downtime),
+            EngineCommand::Facts { participant, facts } => self.facts_changed(participant, facts),
+        }
+        Ok(())
+    }
+
+    fn keep_foreign(&mut self, keep: Keep) -> Result<(), Rejection> {
+        let Keep { by, to, kind, content, tags, reply_to } = keep;
+        self.check_speaker(&by)?;
+        self.check_open()?;
+        self.emit(Event::Foreign { from: by.id, to, kind: kind.into(), content, tags, reply_to, unproven: !by.proven });
+        Ok(())
+    }
+
+    fn facts_changed(&mut self, participant: ParticipantId, facts: AgentFacts) {
+        if self.state.participant(&participant).is_some_and(|known| known.facts != facts) {
+            self.emit(Event::FactsChanged { participant, facts });
         }
     }
 
@@ -385,11 +383,11 @@ mod tests {
         for (seq, event) in [(1, created), (2, controlled)] {
             state.apply(&Recorded { seq: Seq(seq), ts: now, event });
         }
-        let posted = state.decide(now, Command::Post(Post::new(Actor::named("admin"), "still here")), &facts);
+        let posted = state.decide(now, ClientCommand::Post(Post::new(Actor::named("admin"), "still here")), &facts);
         assert_eq!((posted.outcome, posted.events.len()), (Ok(()), 1));
         let renamed = Profile { nickname: Some("Ada".into()), ..Profile::default() };
         let again = Control::Invite(Invite::new("admin", renamed, AgentFacts::external()));
         let by = Actor::human("user");
-        assert_eq!(state.decide(now, Command::Control { by, controls: vec![again] }, &facts).outcome, Ok(()));
+        assert_eq!(state.decide(now, ClientCommand::Control { by, controls: vec![again] }, &facts).outcome, Ok(()));
     }
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command, Control, Facts, Invite, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Facts, Invite, Post};
 use moothall_kernel::compose::compose;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::Seq;
@@ -17,10 +17,10 @@ fn a_prompt_says_when_the_beginning_of_its_range_was_not_read() {
     let profile = Profile { client: Some("x".into()), model: Some("m".into()), ..Profile::default() };
     let invite = Control::Invite(Invite::new("ann", profile, AgentFacts::external()));
     let commands = [
-        Command::Create { name: "Lunch".into(), policy: Policy::default(), by: by.clone() },
-        Command::Control { by: by.clone(), controls: vec![invite] },
-        Command::Post(Post::new(by.clone(), "first")),
-        Command::Post(Post::new(by, "@ann second")),
+        ClientCommand::Create { name: "Lunch".into(), policy: Policy::default(), by: by.clone() },
+        ClientCommand::Control { by: by.clone(), controls: vec![invite] },
+        ClientCommand::Post(Post::new(by.clone(), "first")),
+        ClientCommand::Post(Post::new(by, "@ann second")),
     ];
     let now = Timestamp::from_millis(1);
     let decided = commands.into_iter().flat_map(|command| state.decide(now, command, &Facts::default()).events);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command, Control, Facts, Invite, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post};
 use moothall_kernel::compose::compose;
 use moothall_kernel::event::{Event, Fault, Outcome, Recorded, To, Usage};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
@@ -130,13 +130,13 @@ impl Table {
         let state = Conversation::new("s".into());
         let mut table = Self { state, log: Vec::new(), now: 1_000_000, facts: Facts::default(), permissions: 0 };
         let user = Actor::named("user");
-        table.command(Command::Create { name: "t".into(), policy, by: user.clone() });
+        table.command(ClientCommand::Create { name: "t".into(), policy, by: user.clone() });
         let controls = (0..4).map(|number| invite(number, number == 3)).collect();
-        table.command(Command::Control { by: user, controls });
+        table.command(ClientCommand::Control { by: user, controls });
         table
     }
 
-    fn command(&mut self, command: Command) {
+    fn command(&mut self, command: impl Into<Command>) {
         self.log.extend(self.state.decide(Timestamp::from_millis(self.now), command, &self.facts).events);
     }
 
@@ -158,31 +158,31 @@ impl Table {
             Move::Say { human, who, to, body } => {
                 let by = if human { user } else { agent(who) };
                 let to = to.map_or(To::All, |to| To::One(AGENTS[to].into()));
-                self.command(Command::Post(Post { to, ..Post::new(by, body) }));
+                self.command(ClientCommand::Post(Post { to, ..Post::new(by, body) }));
             }
             Move::Control(who, control) => {
                 let by = if who < 4 { user } else { agent(who) };
-                self.command(Command::Control { by, controls: vec![*control] });
+                self.command(ClientCommand::Control { by, controls: vec![*control] });
             }
             Move::Start(number, behind) => {
                 let Some((turn, attempt)) = self.due(number) else { return };
                 let through = Seq(self.state.head().0.saturating_sub(behind));
-                self.command(Command::Started { turn, attempt, through });
+                self.command(EngineCommand::Started { turn, attempt, through });
             }
             Move::Finish { turn, text, stale } => {
                 let Some((turn, attempt)) = self.due(turn) else { return };
                 let result = text.ok_or_else(|| Fault::new("x", "y"));
-                self.command(Command::Finished { turn, attempt: attempt - u32::from(stale), result, usage: Usage::default() });
+                self.command(EngineCommand::Finished { turn, attempt: attempt - u32::from(stale), result, usage: Usage::default() });
             }
             Move::Lose(number) => {
                 let Some((turn, attempt)) = self.turn(number) else { return };
-                self.command(Command::Lost { turn, attempt });
+                self.command(EngineCommand::Lost { turn, attempt });
             }
             Move::Ask(number, within) => {
                 let Some((turn, _)) = self.turn(number) else { return };
                 self.permissions += 1;
                 let permission = PermissionId::new(self.permissions.to_string());
-                self.command(Command::AskPermission {
+                self.command(EngineCommand::AskPermission {
                     permission,
                     turn,
                     question: Box::new(Question::new("a", PermissionOption::allow_or_deny())),
@@ -191,35 +191,35 @@ impl Table {
             }
             Move::Answer => {
                 let permission = PermissionId::new(self.permissions.to_string());
-                self.command(Command::AnswerPermission { permission, option: "allow".into(), by: user });
+                self.command(ClientCommand::AnswerPermission { permission, option: "allow".into(), by: user });
             }
             Move::Withdraw => {
                 let permission = PermissionId::new(self.permissions.to_string());
-                self.command(Command::WithdrawPermission { permission, because: Withdrawn::Replaced });
+                self.command(EngineCommand::WithdrawPermission { permission, because: Withdrawn::Replaced });
             }
-            Move::Pass(who) => self.command(Command::Pass { by: agent(who), to: None }),
+            Move::Pass(who) => self.command(ClientCommand::Pass { by: agent(who), to: None }),
             Move::Cancel(number) => {
                 let Some((turn, _)) = self.turn(number) else { return };
-                self.command(Command::Cancel { turn, by: user });
+                self.command(ClientCommand::Cancel { turn, by: user });
             }
-            Move::Stop => self.command(Command::Stop { by: user }),
-            Move::Archive(on) => self.command(Command::Archive { on, by: user }),
-            Move::Gather => self.command(Command::Gather { by: user, plan: plan() }),
-            Move::CloseGathering => self.command(Command::CloseGathering { by: user }),
+            Move::Stop => self.command(ClientCommand::Stop { by: user }),
+            Move::Archive(on) => self.command(ClientCommand::Archive { on, by: user }),
+            Move::Gather => self.command(ClientCommand::Gather { by: user, plan: plan() }),
+            Move::CloseGathering => self.command(ClientCommand::CloseGathering { by: user }),
             Move::Down(length) => {
                 self.now += length as i64;
-                self.command(Command::Resume { downtime: Millis(length) });
+                self.command(EngineCommand::Resume { downtime: Millis(length) });
             }
             Move::Wait(length) => {
                 self.now += length;
-                self.command(Command::Tick);
+                self.command(EngineCommand::Tick);
             }
             Move::Offline(who) => {
                 let id = ParticipantId::new(AGENTS[who]);
                 if !self.facts.offline.remove(&id) {
                     self.facts.offline.insert(id);
                 }
-                self.command(Command::Tick);
+                self.command(EngineCommand::Tick);
             }
         }
     }

@@ -14,7 +14,7 @@ use moothall_engine::hall::{Hall, HallParts, Update};
 use moothall_engine::ports::{EventLog, SystemClock};
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
-use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};
 use moothall_kernel::event::{Event, Fault, Usage};
 use moothall_kernel::participant::{Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -73,13 +73,13 @@ async fn play(log: Arc<dyn EventLog>, goal: usize) -> (f64, f64) {
     for n in 0..AGENTS {
         let profile = hall.registry().get("zero").unwrap().profile.clone();
         let invite = Control::Invite(Invite::new(format!("agent{n}"), profile, hall.registry().facts("zero")));
-        hall.submit(&stream, Command::Control { by: user(), controls: vec![invite] }, None).await.unwrap();
+        hall.submit(&stream, ClientCommand::Control { by: user(), controls: vec![invite] }, None).await.unwrap();
     }
     let mut updates = hall.subscribe(&stream).await.unwrap().updates;
     let (cpu, start) = (cpu_micros(), Instant::now());
     let mut turns = 0;
     while turns < goal {
-        hall.submit(&stream, Command::Post(Post::new(user(), "hello everyone")), None).await.unwrap();
+        hall.submit(&stream, ClientCommand::Post(Post::new(user(), "hello everyone")), None).await.unwrap();
         'round: loop {
             let Update::Events(events) = updates.recv().await.unwrap() else { continue };
             for recorded in events.iter() {

@@ -13,7 +13,7 @@ use moothall_engine::MemoryLog;
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::SystemClock;
 use moothall_engine::registry::Registry;
-use moothall_kernel::command::{Actor, Command, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::policy::Policy;
 use moothall_surfaces::{HttpOptions, serve};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -113,7 +113,7 @@ async fn moothall(readers: usize) -> f64 {
     let body = "m".repeat(256);
     let start = cpu_micros();
     for _ in 0..MESSAGES {
-        hall.submit(&thread, Command::Post(Post::new(user(), body.clone())), None).await.unwrap();
+        hall.submit(&thread, ClientCommand::Post(Post::new(user(), body.clone())), None).await.unwrap();
     }
     all(&mut finished, readers).await;
     let spent = (cpu_micros() - start) / (readers * MESSAGES) as f64;

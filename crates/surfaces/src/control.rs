@@ -1,8 +1,8 @@
 //! What the content of a `control` event asks for.
 
 use moothall_engine::budgets::Money;
-use moothall_engine::hall::Hall;
-use moothall_kernel::command::{Actor, Command, Control, Invite};
+use moothall_engine::door::{Action, Door};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::{AgentFacts, Profile};
 use moothall_kernel::policy::{Policy, PolicyFault};
@@ -10,7 +10,6 @@ use moothall_kernel::time::Millis;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::ask;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::json;
 use crate::wire::WireProfile;
@@ -26,7 +25,7 @@ fn refused(message: impl Into<String>) -> ApiError {
 }
 
 /// Reads a control.
-pub async fn command(hall: &Hall, stream: &StreamId, by: Actor, content: &Value) -> ApiResult<Command> {
+pub async fn command(door: &Door, stream: &StreamId, by: Actor, content: &Value) -> ApiResult<ClientCommand> {
     let entries = entries(content)?;
     if let Some(key) = entries.keys().find(|key| !KEYS.contains(&key.as_str()) && !ALONE.contains(&key.as_str())) {
         let shown: String = key.chars().take(40).collect();
@@ -38,14 +37,14 @@ pub async fn command(hall: &Hall, stream: &StreamId, by: Actor, content: &Value)
     let mut controls = Vec::new();
     for key in KEYS {
         if let Some(value) = entries.get(key) {
-            controls.push(control(hall, stream, key, value).await?);
+            controls.push(control(door, stream, key, value).await?);
             controls.extend(settings_beside_name(&by, key, value));
         }
     }
     if controls.is_empty() {
         return Err(refused(format!("A control needs at least one of {}, {}.", KEYS.join(", "), ALONE.join(", "))));
     }
-    Ok(Command::Control { by, controls })
+    Ok(ClientCommand::Control { by, controls })
 }
 
 /// An object, or a string that holds one.
@@ -61,17 +60,17 @@ fn entries(content: &Value) -> ApiResult<Map<String, Value>> {
     }
 }
 
-fn archive(entries: &Map<String, Value>, key: &str, by: Actor) -> ApiResult<Command> {
+fn archive(entries: &Map<String, Value>, key: &str, by: Actor) -> ApiResult<ClientCommand> {
     if entries.len() != 1 {
         return Err(refused(format!("'{key}' stands alone in its control.")));
     }
     let wanted = switch(key, &entries[key])?;
-    Ok(Command::Archive { on: (key == "archive") == wanted, by })
+    Ok(ClientCommand::Archive { on: (key == "archive") == wanted, by })
 }
 
-async fn control(hall: &Hall, stream: &StreamId, key: &str, value: &Value) -> ApiResult<Control> {
+async fn control(door: &Door, stream: &StreamId, key: &str, value: &Value) -> ApiResult<Control> {
     Ok(match key {
-        "invite" => invite(hall, stream, value).await?,
+        "invite" => invite(door, stream, value).await?,
         "uninvite" => Control::Uninvite(participant_id(key, object(key, value, &["participant_id"])?)?),
         "mute" => Control::Mute(muted(value)?),
         "unmute" => Control::Unmute(targets(key, value)?),
@@ -84,7 +83,7 @@ async fn control(hall: &Hall, stream: &StreamId, key: &str, value: &Value) -> Ap
             Control::RaiseBudget { turns, micros, within }
         }
         "prod" => Control::Prod(targets(key, value)?),
-        "policy" => Control::Policy(Policy::from_json(value, &hall.defaults()).map_err(|fault| policy_refused(&fault))?),
+        "policy" => Control::Policy(Policy::from_json(value, &door.defaults()).map_err(|fault| policy_refused(&fault))?),
         _ => Control::Config(value.as_object().cloned().ok_or_else(|| refused("'config' takes an object of policy keys."))?),
     })
 }
@@ -202,16 +201,15 @@ fn targets(key: &str, value: &Value) -> ApiResult<Vec<String>> {
     items.iter().map(|item| item.as_str().map(Into::into).ok_or_else(shape)).collect()
 }
 
-async fn invite(hall: &Hall, stream: &StreamId, value: &Value) -> ApiResult<Control> {
+async fn invite(door: &Door, stream: &StreamId, value: &Value) -> ApiResult<Control> {
     let entries = object("invite", value, &["participant_id", "profile"])?;
     let shown = entries.get("participant_id").and_then(Value::as_str).unwrap_or_default();
     let profile = profile(shown, entries.get("profile"))?;
     if let Some(word) = &profile.session {
-        let session = ask::session(hall, word)?.session.id;
-        return invite_session(entries, hall.sessions()?.invite(&session)?, profile);
+        return invite_session(entries, door.invitation(word).await?, profile);
     }
     let id = participant_id("invite", entries)?;
-    let facts = facts(hall, stream, &id, profile.client.as_deref()).await?;
+    let facts = facts(door, stream, &id, profile.client.as_deref()).await?;
     Ok(Control::Invite(Invite::new(id, Profile::from(profile), facts)))
 }
 
@@ -236,11 +234,12 @@ fn profile(id: &str, given: Option<&Value>) -> ApiResult<WireProfile> {
 }
 
 /// What the registry says about the client: the one given, or at a later invite the one stored.
-async fn facts(hall: &Hall, stream: &StreamId, id: &str, given: Option<&str>) -> ApiResult<AgentFacts> {
+async fn facts(door: &Door, stream: &StreamId, id: &str, given: Option<&str>) -> ApiResult<AgentFacts> {
     if let Some(client) = given {
-        return Ok(hall.registry().facts(client));
+        return Ok(door.registry().facts(client));
     }
     let id = ParticipantId::new(id);
-    let stored = hall.view(stream, move |state| state.participant(&id).and_then(|known| known.profile.client.clone())).await?;
-    Ok(stored.map_or_else(AgentFacts::external, |client| hall.registry().facts(&client)))
+    let stored =
+        door.view(Action::Post, stream, move |state| state.participant(&id).and_then(|known| known.profile.client.clone())).await?;
+    Ok(stored.map_or_else(AgentFacts::external, |client| door.registry().facts(&client)))
 }

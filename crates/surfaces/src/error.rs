@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use moothall_engine::access::{AccessError, Denied};
+use moothall_engine::access::{AccessError, Denied, Unfit};
 use moothall_engine::hall::HallError;
 use moothall_engine::sessions::SessionError;
 use moothall_kernel::command::{Refusal, Rejection};
@@ -193,6 +193,14 @@ impl ApiError {
         error
     }
 
+    /// What the door said about a request to this stream.
+    pub fn at_door(error: AccessError, stream: &StreamId) -> Self {
+        match error {
+            AccessError::Hall(error) => Self::of_hall(error, Some(stream)),
+            other => other.into(),
+        }
+    }
+
     /// What the engine said about a request to this stream.
     pub fn of_hall(error: HallError, stream: Option<&StreamId>) -> Self {
         let text = error.to_string();
@@ -237,7 +245,7 @@ impl ApiError {
 
 impl From<Denied> for ApiError {
     fn from(denied: Denied) -> Self {
-        Self::forbidden(denied.to_string(), denied.briefly())
+        if denied == Denied::Stranger { Self::unauthenticated() } else { Self::forbidden(denied.to_string(), denied.briefly()) }
     }
 }
 
@@ -248,10 +256,24 @@ impl From<AccessError> for ApiError {
             AccessError::Hall(error) => error.into(),
             AccessError::Invalid(message) => Self::new(Code::InvalidToken, message),
             AccessError::Session(error) => error.into(),
+            AccessError::Unfit(unfit) => unfit.into(),
             AccessError::NameOfOther(..) => Self::new(Code::InvalidParticipant, error.to_string()),
             AccessError::OtherKind(_) | AccessError::OfSession(_) => Self::new(Code::PrincipalTaken, error.to_string()),
             AccessError::Unknown => Self::plain(Code::UnknownToken),
         }
+    }
+}
+
+impl From<Unfit> for ApiError {
+    fn from(unfit: Unfit) -> Self {
+        let code = match unfit {
+            Unfit::OnlySessions => Code::SessionRequired,
+            Unfit::BothWays | Unfit::Arguments => Code::InvalidField,
+            Unfit::TooLong(_) | Unfit::TooLongToShow => Code::TooLarge,
+            Unfit::NoWords => Code::MissingContent,
+            Unfit::NoThread => return Self::plain(Code::NotFound),
+        };
+        Self::new(code, unfit.to_string())
     }
 }
 

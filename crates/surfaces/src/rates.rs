@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use moothall_engine::access::{Caller, Mode, Scope};
-use moothall_kernel::command::{Command, Control};
+use moothall_engine::door::Permitted;
+use moothall_kernel::command::{ClientCommand, Control};
 use moothall_kernel::ids::StreamId;
 use tokio::time::Instant;
 
@@ -141,10 +142,10 @@ impl Rates {
     ///
     /// # Errors
     /// `rate_limited`.
-    pub fn command(&self, caller: &Caller, stream: &StreamId, command: &Command) -> ApiResult<()> {
-        let Command::Control { controls, .. } = command else { return Ok(()) };
+    pub fn command(&self, caller: &Caller, permitted: &Permitted) -> ApiResult<()> {
+        let ClientCommand::Control { controls, .. } = permitted.command() else { return Ok(()) };
         let invites = controls.iter().filter(|control| matches!(control, Control::Invite(_) | Control::Uninvite(_)));
-        self.invite(caller, stream, invites.count())
+        self.invite(caller, permitted.stream(), invites.count())
     }
 
     /// Charges so many invitations.

@@ -9,7 +9,8 @@ use axum::http::{HeaderMap, Uri, header};
 use futures_util::StreamExt;
 use moothall_engine::access::{Caller, Mode};
 use moothall_engine::crash;
-use moothall_engine::hall::Idempotency;
+use moothall_engine::door::Door;
+use moothall_engine::hall::{Hall, Idempotency};
 use moothall_kernel::command::Actor;
 use moothall_kernel::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::names;
@@ -180,12 +181,17 @@ impl Body {
     }
 
     fn named(&self) -> ApiResult<Option<Actor>> {
-        actor(&self.caller, self.text("from")?)
+        Ok(self.caller.acting_as(named(self.text("from")?)?)?)
     }
 
     /// Who sent it.
     pub fn caller(&self) -> &Caller {
         &self.caller
+    }
+
+    /// The hall as its sender has it.
+    pub fn door(&self, hall: &Hall) -> Door {
+        hall.as_(self.caller.clone())
     }
 
     /// What its sender may still ask for.
@@ -211,10 +217,9 @@ pub fn refuse_server_field(key: &str) -> ApiResult<()> {
     Ok(())
 }
 
-/// In whose name something happens, where a credential or the request's own word says so.
-pub fn actor(caller: &Caller, from: Option<&str>) -> ApiResult<Option<Actor>> {
-    let named = from.filter(|from| !from.is_empty()).map(sender).transpose()?;
-    Ok(caller.acting_as(named)?)
+/// Who is named as the one who asks, where anybody is.
+pub fn named(from: Option<&str>) -> ApiResult<Option<ParticipantId>> {
+    from.filter(|from| !from.is_empty()).map(sender).transpose()
 }
 
 /// Somebody by the client's word.
@@ -450,6 +455,11 @@ impl Params {
     /// Who asks.
     pub fn caller(&self) -> &Caller {
         &self.caller
+    }
+
+    /// The hall as whoever asks has it.
+    pub fn door(&self, hall: &Hall) -> Door {
+        hall.as_(self.caller.clone())
     }
 
     /// Where a stream goes on: `Last-Event-ID`, which a reconnecting browser sends, wins over `after`.

@@ -330,13 +330,13 @@ mod tests {
 
     /// Somebody who asks for this and takes nothing of the answer. How long that was allowed.
     async fn never_reads(ask: impl FnOnce(&str) -> String) -> Duration {
-        use moothall_kernel::command::{Actor, Command, Post};
+        use moothall_kernel::command::{Actor, ClientCommand, Post};
         let hall = hall().await;
         let user = || Actor::human("user");
         let thread = hall.create("t".into(), Policy::default(), user(), None).await.unwrap().stream;
         for n in 0..8 {
             let words = format!("{n} ").repeat(10_000);
-            hall.submit(&thread, Command::Post(Post::new(user(), words)), None).await.unwrap();
+            hall.submit(&thread, ClientCommand::Post(Post::new(user(), words)), None).await.unwrap();
         }
         let router = crate::router(hall, &HttpOptions::new("127.0.0.1:5111".parse().unwrap()));
         let (mut client, server) = tokio::io::duplex(1024);

@@ -1,37 +1,32 @@
 //! What the body of an event post asks for.
 
-use moothall_engine::hall::Hall;
-use moothall_kernel::command::{Actor, Command, Post};
-use moothall_kernel::event::{Cause, Event, To};
-use moothall_kernel::ids::{EventId, Seq, StreamId};
+use moothall_engine::door::Door;
+use moothall_kernel::command::{Actor, ClientCommand, Keep, KindFault, OwnKind, Post, WORD_CHARS_MAX, is_word};
+use moothall_kernel::event::{Cause, To};
+use moothall_kernel::ids::{EventId, StreamId};
 use serde_json::{Map, Value};
 
+use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, participant, refuse_server_field, text_of};
-use crate::{ask, caller, control};
 
-/// Types that only the server writes.
-const SERVER_TYPES: [&str; 9] =
-    ["notice", "permission", "gathering", "link", "delivery", "attachment", "thread.created", "thread.archived", "thread.unarchived"];
 /// Most labels of one event.
 const TAGS_MAX: usize = 32;
-/// Longest label or type, in characters.
-const WORD_CHARS_MAX: usize = 64;
 
 /// A command, and what its sender should know.
 pub struct Wish {
     /// Who asks.
     pub by: Actor,
     /// What.
-    pub command: Command,
+    pub command: ClientCommand,
     /// What was in the body and could not be kept.
     pub warnings: Vec<String>,
 }
 
 /// Reads what a body asks for.
-pub async fn read(hall: &Hall, stream: &StreamId, body: &Body) -> ApiResult<Wish> {
+pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Wish> {
     let mut warnings = check_fields(stream, &body.fields)?;
-    let by = speaker(hall, stream, body).await?;
+    let by = speaker(door, stream, body).await?;
     let kind = body.text("type")?.unwrap_or("message");
     let meta = meta_of(&body.fields, &mut warnings)?;
     let to = addressee(body.text("to")?)?;
@@ -39,31 +34,25 @@ pub async fn read(hall: &Hall, stream: &StreamId, body: &Body) -> ApiResult<Wish
     let command = match kind {
         "message" => {
             let words = message_words(content)?;
-            let reply_to = meta.cause(hall, stream).await?;
-            Command::Post(Post { by: by.clone(), to, body: words, reply_to, tags: meta.tags, typed_at: None })
+            let reply_to = meta.cause(door, stream).await?;
+            ClientCommand::Post(Post { by: by.clone(), to, body: words, reply_to, tags: meta.tags, typed_at: None })
         }
-        "control" => control::command(hall, stream, by.clone(), content).await?,
-        "thread.renamed" => Command::Rename { name: new_name(content)?, by: by.clone() },
-        "turn" => Command::Pass { by: by.clone(), to: pass(content)? },
-        kind if SERVER_TYPES.contains(&kind) => return Err(server_type(kind)),
+        "control" => control::command(door, stream, by.clone(), content).await?,
+        "thread.renamed" => ClientCommand::Rename { name: new_name(content)?, by: by.clone() },
+        "turn" => ClientCommand::Pass { by: by.clone(), to: pass(content)? },
         kind => {
-            let reply_to = meta.cause(hall, stream).await?;
-            let kind = own_word(kind)?;
-            Command::Keep { by: by.clone(), to, kind, content: content.clone(), tags: meta.tags, reply_to }
+            let kind = own_kind(kind)?;
+            let reply_to = meta.cause(door, stream).await?;
+            ClientCommand::Keep(Keep { by: by.clone(), to, kind, content: content.clone(), tags: meta.tags, reply_to })
         }
     };
-    let command = hall.permit(body.caller(), stream, command).await.map_err(|error| ApiError::from(error).in_thread(stream))?;
-    body.rates().command(body.caller(), stream, &command)?;
     Ok(Wish { by, command, warnings })
 }
 
 /// Who speaks; a session as the participant that it was invited as.
-async fn speaker(hall: &Hall, stream: &StreamId, body: &Body) -> ApiResult<Actor> {
+async fn speaker(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Actor> {
     let by = body.speaker()?;
-    match caller::session(hall, body.caller())? {
-        Some(status) => Ok(Actor::named(ask::speaker_in(hall, stream, &status).await?)),
-        None => Ok(by),
-    }
+    door.speaker_in(stream, by).await.map_err(|error| ApiError::at_door(error, stream))
 }
 
 fn check_fields(stream: &StreamId, fields: &Map<String, Value>) -> ApiResult<Vec<String>> {
@@ -122,29 +111,13 @@ fn tags(given: Option<&Value>) -> ApiResult<Vec<String>> {
     items.iter().map(|item| word(item).ok_or_else(refused)).collect()
 }
 
-fn is_word(text: &str) -> bool {
-    (1..=WORD_CHARS_MAX).contains(&text.chars().count()) && !text.chars().any(char::is_control)
-}
-
 impl ClientMeta {
-    async fn cause(&self, hall: &Hall, stream: &StreamId) -> ApiResult<Option<Cause>> {
+    async fn cause(&self, door: &Door, stream: &StreamId) -> ApiResult<Option<Cause>> {
         let Some(text) = &self.reply_to else { return Ok(None) };
         let unknown = || ApiError::new(Code::UnknownReplyTo, "'meta.reply_to' must be the id of an earlier message of this thread.");
         let id: EventId = text.parse().map_err(|()| unknown())?;
-        find_cause(hall, stream, id).await?.map(Some).ok_or_else(unknown)
+        door.cause(stream, id).await?.map(Some).ok_or_else(unknown)
     }
-}
-
-/// The event of this id, as something that can be replied to: what somebody brought about.
-async fn find_cause(hall: &Hall, stream: &StreamId, id: EventId) -> ApiResult<Option<Cause>> {
-    let Some(before) = id.seq().0.checked_sub(1) else { return Ok(None) };
-    let page = hall.read(stream, Seq(before), Some(1)).await?;
-    let found = page.events.first().filter(|recorded| recorded.id(stream) == id);
-    Ok(found.and_then(|recorded| {
-        let depth = if let Event::Posted(posted) = &recorded.event { posted.depth } else { 0 };
-        let from = recorded.event.from()?.clone();
-        Some(Cause { seq: recorded.seq, id, from, depth, unproven: recorded.event.lacks_person() })
-    }))
 }
 
 fn addressee(to: Option<&str>) -> ApiResult<To> {
@@ -189,9 +162,9 @@ fn server_type(kind: &str) -> ApiError {
     ApiError::new(Code::ServerType, format!("Events of type '{kind}' are the server's.{way}"))
 }
 
-fn own_word(kind: &str) -> ApiResult<String> {
-    if is_word(kind) {
-        return Ok(kind.into());
-    }
-    Err(ApiError::new(Code::InvalidField, "'type' must be a word of 1 to 64 characters."))
+fn own_kind(word: &str) -> ApiResult<OwnKind> {
+    OwnKind::parse(word).map_err(|fault| match fault {
+        KindFault::OfServer => server_type(word),
+        KindFault::NoWord => ApiError::new(Code::InvalidField, "'type' must be a word of 1 to 64 characters."),
+    })
 }

@@ -10,7 +10,7 @@ use moothall_engine::memory::MemoryLog;
 use moothall_engine::ports::SystemClock;
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::RunOnce;
-use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};
 use moothall_kernel::event::{Event, Outcome, Posted};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Profile;
@@ -37,13 +37,13 @@ impl Story {
         let user = Actor::human("user");
         let stream = hall.create("Story".into(), policy, user.clone(), None).await.unwrap().stream;
         let invites = agents.iter().map(|spec| Control::Invite(Invite::new(spec.client.clone(), spec.profile.clone(), spec.facts())));
-        hall.submit(&stream, Command::Control { by: user, controls: invites.collect() }, None).await.unwrap();
+        hall.submit(&stream, ClientCommand::Control { by: user, controls: invites.collect() }, None).await.unwrap();
         Self { hall, stream }
     }
 
     /// Says something; returns what came of it, in order, once everybody was asked.
     async fn say(&self, words: &str) -> Vec<String> {
-        let said = self.hall.submit(&self.stream, Command::Post(Post::new(Actor::human("user"), words)), None).await.unwrap();
+        let said = self.hall.submit(&self.stream, ClientCommand::Post(Post::new(Actor::human("user"), words)), None).await.unwrap();
         let from = said.event.unwrap().seq;
         for _ in 0..3_000 {
             let page = self.hall.read(&self.stream, from, None).await.unwrap();

@@ -12,11 +12,11 @@ const WINDOW: Millis = Millis::from_secs(3600);
 
 /// When each agent began conversations lately.
 #[derive(Default)]
-pub(super) struct Begun(Mutex<BTreeMap<ParticipantId, VecDeque<Timestamp>>>);
+pub(crate) struct Begun(Mutex<BTreeMap<ParticipantId, VecDeque<Timestamp>>>);
 
 impl Begun {
     /// Whether this agent may begin one more now, which counts then.
-    pub(super) fn admit(&self, who: &ParticipantId, now: Timestamp) -> bool {
+    pub(crate) fn admit(&self, who: &ParticipantId, now: Timestamp) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let lately = |at: &Timestamp| now.since(*at) < WINDOW;
         all.retain(|_, times| times.back().is_some_and(lately));

@@ -120,6 +120,9 @@ const LOCAL: Scopes = Scopes::of(&[
 /// What a caller is not allowed, in words for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
+    /// Nobody known asks, and nobody else is let in.
+    #[error("There is no credential, or one that is worth nothing. Send `Authorization: Bearer <token>`, or sign in.")]
+    Stranger,
     /// A scope is missing.
     #[error(
         "This needs the scope `{0}`, which your credential does not have. Ask for a token with it: `moothall token create --scope {0}`."
@@ -169,6 +172,7 @@ impl Denied {
     /// The same in a few words, for the record.
     pub fn briefly(&self) -> String {
         match self {
+            Denied::Stranger => "without a valid credential".into(),
             Denied::Scope(scope) => format!("without {scope}"),
             Denied::Proof(scope) => format!("without a credential for {scope}"),
             Denied::Name { claimed, .. } => format!("as {claimed}"),
@@ -207,6 +211,11 @@ impl Caller {
     /// Whether a credential stands behind the request.
     pub fn is_proven(&self) -> bool {
         self.proof.is_some()
+    }
+
+    /// Whether they showed nothing where everybody has to.
+    pub fn is_stranger(&self) -> bool {
+        !self.is_proven() && self.scopes == Scopes::NONE
     }
 
     /// The name of their credential.
@@ -344,7 +353,8 @@ mod tests {
     #[test]
     fn in_token_mode_nobody_may_do_anything_without_a_credential() {
         let anybody = Caller::anonymous(Mode::Token);
-        assert!(Scope::ALL.iter().all(|scope| anybody.must(*scope).is_err()));
+        assert!(Scope::ALL.iter().all(|scope| anybody.must(*scope).is_err()) && anybody.is_stranger());
+        assert!(!Caller::anonymous(Mode::Local).unseen().is_stranger());
         assert_eq!(anybody.viewer(None), Ok(Viewer::Guest));
     }
 

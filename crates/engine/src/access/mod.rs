@@ -35,9 +35,10 @@ use moothall_kernel::participant::Kind;
 use moothall_kernel::time::{Millis, Timestamp};
 use tokio::sync::broadcast;
 
+use crate::door::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX};
 use crate::hall::{Hall, HallError};
 use crate::sessions::{SessionError, Sessions};
-use begun::Begun;
+pub(crate) use begun::Begun;
 use refusals::Refusals;
 
 /// Revocations that a listener may lag behind; one that does takes its own credential for revoked and has to show it again.
@@ -86,6 +87,38 @@ pub enum AccessError {
     /// The session does not exist, or something is in its way.
     #[error(transparent)]
     Session(#[from] SessionError),
+    /// What is asked of a session cannot be.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+}
+
+/// What cannot be asked of a session, in words for people.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// A link of one's own is a session's.
+    #[error(
+        "Only a session can talk over a link of its own: send the token of its environment, leave 'direct' and 'close_link' out, or link \
+         two sessions with POST /links (`moothall link A B`) and close that link by its id."
+    )]
+    OnlySessions,
+    /// A link is opened and ended at once.
+    #[error("'direct' opens a link and 'close_link' ends it: give one of them.")]
+    BothWays,
+    /// A message has so many bytes.
+    #[error("The message has {0} bytes; at most {MESSAGE_BYTES_MAX} are taken. Put it into a file and say where.")]
+    TooLong(usize),
+    /// A person could not be shown all of it.
+    #[error("The message is too long to be shown to a person. Put it into a file and say where.")]
+    TooLongToShow,
+    /// A message says nothing.
+    #[error("Missing 'message': say something, or close a link with 'close_link'.")]
+    NoWords,
+    /// A program takes no such arguments.
+    #[error("'args' is a list of at most {ARGS_MAX} texts, each without NUL and up to {ARG_BYTES_MAX} bytes.")]
+    Arguments,
+    /// There is no such conversation to ask a person in.
+    #[error("There is no such conversation.")]
+    NoThread,
 }
 
 impl From<NoChance> for AccessError {
@@ -122,25 +155,13 @@ pub struct Access {
     startup: Option<Startup>,
     revoked: broadcast::Sender<TokenId>,
     refusals: Refusals,
-    begun: Begun,
 }
 
 impl Access {
     /// Access to a hall, in a mode, with the start-up credential of this run.
     pub fn new(hall: Hall, mode: Mode, startup: Option<&Secret>) -> Self {
         let startup = startup.and_then(|secret| Some(Startup { id: TokenId::fresh_startup().ok()?, hash: secret.hash() }));
-        Self { hall, mode, startup, revoked: broadcast::channel(REVOCATIONS_LEN).0, refusals: Refusals::default(), begun: Begun::default() }
-    }
-
-    /// Whether somebody may begin one more conversation: people always, agents so many within an hour.
-    ///
-    /// # Errors
-    /// [`Denied::Begun`].
-    pub fn may_begin(&self, caller: &Caller) -> Result<(), Denied> {
-        match caller.principal().filter(|_| caller.is_agent()) {
-            Some(agent) if !self.begun.admit(&agent.id, self.hall.now()) => Err(Denied::Begun),
-            Some(_) | None => Ok(()),
-        }
+        Self { hall, mode, startup, revoked: broadcast::channel(REVOCATIONS_LEN).0, refusals: Refusals::default() }
     }
 
     /// Who may do what without a credential.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use moothall_kernel::command::{Actor, Command, Control, Invite};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId};
 use moothall_kernel::participant::{Abilities, OnLost, Profile, Runtime};
@@ -105,7 +105,7 @@ async fn house(sessions: &Sessions, job: Job, reporter: Arc<dyn Reporter>) {
         let session = sessions.start(new).await?.session;
         let invite = Invite { participant: job.participant.to_string(), profile: Profile::default(), ..sessions.invite(&session.id)? };
         let controls = vec![Control::Invite(invite)];
-        sessions.hall()?.submit(&job.key.stream, Command::Control { by, controls }, None).await?;
+        sessions.hall()?.submit(&job.key.stream, ClientCommand::Control { by, controls }, None).await?;
         Ok::<SessionId, SessionError>(session.id)
     };
     let handed = match moved.await {

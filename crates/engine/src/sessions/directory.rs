@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use moothall_kernel::command::{Actor, Command, Control, Invite};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use moothall_kernel::participant::{Address, AgentFacts, OnLost, Participant, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -432,7 +432,7 @@ impl Sessions {
             run_as,
         };
         let invite = Control::Invite(invite_of(&session));
-        hall.submit(&session.id, Command::Control { by: by.clone(), controls: vec![invite] }, None).await?;
+        hall.submit(&session.id, ClientCommand::Control { by: by.clone(), controls: vec![invite] }, None).await?;
         self.keep(&session).await?;
         Ok(session)
     }
@@ -449,7 +449,7 @@ impl Sessions {
         session.ended = Some((hall.now(), fault.to_string()));
         self.keep(&session).await?;
         let by = Actor::human(ParticipantId::moothall());
-        let _ = hall.submit(&session.id, Command::Archive { on: true, by }, None).await;
+        let _ = hall.submit(&session.id, ClientCommand::Archive { on: true, by }, None).await;
         self.host()?.forget(&session.id).await;
         Err(host_error(fault))
     }
@@ -519,7 +519,7 @@ impl Sessions {
     pub async fn interrupt(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
         tracing::info!(session = %id, by = %by.id, "interrupted");
         let Some(key) = self.ask_runner(id, Mail::Interrupt).await?? else { return Ok(()) };
-        match self.hall()?.submit(&key.stream, Command::Cancel { turn: key.turn, by: by.clone() }, None).await {
+        match self.hall()?.submit(&key.stream, ClientCommand::Cancel { turn: key.turn, by: by.clone() }, None).await {
             // It may have ended by itself meanwhile.
             Err(HallError::Rejected(rejection)) if rejection.code == "turn_ended" => Ok(()),
             submitted => submitted.map(|_| ()).map_err(SessionError::Hall),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command, Control, Invite};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::state::LINK_KEY;
@@ -58,8 +58,8 @@ impl Sessions {
         controls.push(Control::Bind(key));
         // The server makes the link; on whose behalf is in the log with the conversation's creation.
         let maker = Actor::human(by.id.clone());
-        if let Err(error) = hall.submit(&stream, Command::Control { by: maker.clone(), controls }, None).await {
-            let _ = hall.submit(&stream, Command::Archive { on: true, by: maker }, None).await;
+        if let Err(error) = hall.submit(&stream, ClientCommand::Control { by: maker.clone(), controls }, None).await {
+            let _ = hall.submit(&stream, ClientCommand::Archive { on: true, by: maker }, None).await;
             return Err(error.into());
         }
         self.links_known().insert(stream.clone());
@@ -141,7 +141,7 @@ impl Sessions {
                 Actor::named(own.ok_or_else(|| SessionError::Conflict("Only a member may close a link.".into()))?)
             }
         };
-        self.hall()?.submit(id, Command::Archive { on: true, by }, None).await?;
+        self.hall()?.submit(id, ClientCommand::Archive { on: true, by }, None).await?;
         self.links_known().remove(id);
         self.ring();
         Ok(Link { active: false, ..link })
@@ -163,11 +163,11 @@ impl Sessions {
         for stream in self.links_with(&session.id).await? {
             if let Some(own) = self.member_id(&stream, &session.id).await? {
                 let controls = vec![Control::Uninvite(own.to_string())];
-                hall.submit(&stream, Command::Control { by: Actor::named(own), controls }, None).await?;
+                hall.submit(&stream, ClientCommand::Control { by: Actor::named(own), controls }, None).await?;
             }
         }
         let by = Actor::human(ParticipantId::moothall());
-        hall.submit(&session.id, Command::Archive { on: true, by }, None).await?;
+        hall.submit(&session.id, ClientCommand::Archive { on: true, by }, None).await?;
         self.forget_listeners(&session.id).await
     }
 }

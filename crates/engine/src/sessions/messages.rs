@@ -1,7 +1,7 @@
 //! What sessions and people send to a session, and what can be read of it.
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Recorded, To};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 
@@ -73,7 +73,7 @@ impl Sessions {
     async fn say_in(&self, link: &StreamId, member: &SessionId, text: &str, key: Option<Idempotency>) -> Result<Option<Seq>, SessionError> {
         let own = self.member_id(link, member).await?.ok_or(SessionError::NoLink)?;
         let post = Post::new(Actor::named(own), text);
-        let answer = self.hall()?.submit(link, Command::Post(post), key).await?;
+        let answer = self.hall()?.submit(link, ClientCommand::Post(post), key).await?;
         Ok(answer.event.map(|event| event.seq))
     }
 
@@ -109,7 +109,7 @@ impl Sessions {
             }
         }
         let post = Post { to: To::One(to.name.clone()), ..Post::new(by, message.text) };
-        let answer = self.hall()?.submit(&to.id, Command::Post(post), key).await?;
+        let answer = self.hall()?.submit(&to.id, ClientCommand::Post(post), key).await?;
         let seq = answer.event.map(|event| event.seq);
         Ok(Sent { stream: to.id.clone(), seq, link: None, state: LinkState::None, delivered_to: vec![to.id.clone()] })
     }
@@ -144,7 +144,7 @@ impl Sessions {
         let post = Post { to: To::One(to), ..Post::new(Actor::named(session.name.clone()), text) };
         let key = blake3::hash(format!("{id}/finished/{caller}").as_bytes()).to_hex().to_string();
         let once = Idempotency { principal: "moothall:hook".into(), key, fingerprint: String::new() };
-        self.hall()?.submit(caller, Command::Post(post), Some(once)).await?;
+        self.hall()?.submit(caller, ClientCommand::Post(post), Some(once)).await?;
         Ok(())
     }
 

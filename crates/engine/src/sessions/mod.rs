@@ -41,6 +41,7 @@ pub use host::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState,
 pub use rights::{ClientRights, Eyes};
 pub use rooms::Rooms;
 pub use starts::FirstWords;
+pub(crate) use words::is_session;
 
 /// Names a session: the id of its home.
 pub type SessionId = StreamId;

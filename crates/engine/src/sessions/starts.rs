@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
-use moothall_kernel::command::{Actor, Command};
+use moothall_kernel::command::{Actor, EngineCommand};
 use moothall_kernel::duties::Start;
 use moothall_kernel::ids::{PermissionId, StreamId};
 use moothall_kernel::start::{StartOutcome, StartRequest};
@@ -61,7 +61,7 @@ impl Sessions {
         };
         let permission = PermissionId::new(Uuid::new_v4().simple().to_string());
         let (asker, wanted) = (by.id.clone(), start.clone());
-        let ask = Command::AskStart { permission, by, start: Box::new(start), within: ASK_MAX };
+        let ask = EngineCommand::AskStart { permission, by, start: Box::new(start), within: ASK_MAX };
         hall.submit(&room, ask, None).await?;
         let asked = hall.view(&room, move |state| state.start_asked(&asker, &wanted).cloned()).await?;
         let asked = asked.ok_or_else(|| SessionError::Conflict("It was answered just now; look at what was said.".into()))?;
@@ -151,7 +151,7 @@ impl Sessions {
     async fn tell_outcome(&self, stream: &StreamId, permission: &PermissionId, outcome: StartOutcome) {
         loop {
             let Ok(hall) = self.hall() else { return };
-            let done = Command::StartDone { permission: permission.clone(), outcome: outcome.clone() };
+            let done = EngineCommand::StartDone { permission: permission.clone(), outcome: outcome.clone() };
             match hall.submit(stream, done, None).await {
                 Ok(_) | Err(HallError::ShuttingDown | HallError::Rejected(_) | HallError::NotFound(_)) => return,
                 Err(error) => tracing::warn!(%stream, %permission, %error, "what came of a start is not kept yet"),

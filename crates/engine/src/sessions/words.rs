@@ -1,7 +1,7 @@
 //! Whose words they are: what a program reports goes to the conversation that asked, to the links of the session, or to its home.
 //! (Rulings 24 and 25.)
 
-use moothall_kernel::command::{Actor, Command, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Command, EngineCommand, Post};
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 
@@ -131,7 +131,7 @@ impl Runner {
 
     /// What came of a turn.
     async fn answer(&self, id: &str, key: &TurnKey, result: Result<String, Fault>) -> Result<(), SessionError> {
-        let command = Command::Finished { turn: key.turn, attempt: key.attempt, result, usage: self.usage(key).await };
+        let command = EngineCommand::Finished { turn: key.turn, attempt: key.attempt, result, usage: self.usage(key).await };
         self.submit(&key.stream, command, id).await
     }
 
@@ -146,7 +146,8 @@ impl Runner {
     /// Words that answer nothing any more: those of a turn that was taken away are kept with it, others only at home.
     async fn said_late(&self, id: &str, text: &str) -> Result<(), SessionError> {
         let Some(key) = &self.late else { return self.post(&self.session.id, id, text, false).await };
-        let command = Command::Finished { turn: key.turn, attempt: key.attempt, result: Ok(text.to_owned()), usage: Usage::default() };
+        let command =
+            EngineCommand::Finished { turn: key.turn, attempt: key.attempt, result: Ok(text.to_owned()), usage: Usage::default() };
         self.submit(&key.stream, command, id).await
     }
 
@@ -166,7 +167,7 @@ impl Runner {
         } else {
             Post::new(Actor::named(own), text)
         };
-        self.submit(stream, Command::Post(post), id).await
+        self.submit(stream, ClientCommand::Post(post), id).await
     }
 
     /// What the session is called in a conversation, while it is in it.
@@ -175,7 +176,7 @@ impl Runner {
     }
 
     /// What the rules refuse is settled too: they keep the words in the trace.
-    async fn submit(&self, stream: &StreamId, command: Command, id: &str) -> Result<(), SessionError> {
+    async fn submit(&self, stream: &StreamId, command: impl Into<Command>, id: &str) -> Result<(), SessionError> {
         let hall = self.sessions.hall()?;
         match hall.submit(stream, command, Some(once(id, stream))).await {
             Ok(_) | Err(HallError::Rejected(_) | HallError::KeyReused | HallError::NotFound(_)) => Ok(()),
@@ -237,7 +238,7 @@ fn once(id: &str, stream: &StreamId) -> Idempotency {
 }
 
 /// Whether a participant is this session.
-pub(super) fn is_session(participant: &moothall_kernel::participant::Participant, session: &SessionId) -> bool {
+pub(crate) fn is_session(participant: &moothall_kernel::participant::Participant, session: &SessionId) -> bool {
     session_of(participant).as_ref() == Some(session)
 }
 

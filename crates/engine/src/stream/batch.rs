@@ -37,8 +37,8 @@ pub(super) struct Item {
 
 impl Item {
     /// A command of the engine itself.
-    pub(super) fn own(command: Command) -> Self {
-        Self { wanted: Wanted::Decision(command), asked: None, again: false }
+    pub(super) fn own(command: impl Into<Command>) -> Self {
+        Self { wanted: Wanted::Decision(command.into()), asked: None, again: false }
     }
 
     /// A request from outside.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use moothall_kernel::command::Command;
+use moothall_kernel::command::EngineCommand;
 use moothall_kernel::duties::{Run, Start};
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::planted::{self, Bug};
@@ -98,7 +98,7 @@ impl Host {
                 self.runs.note(run, None, Phase::Running, &self.committed);
                 if !run.started {
                     let through = self.committed.head();
-                    self.pending.push(Item::own(Command::Started { turn: run.turn, attempt: run.attempt, through }));
+                    self.pending.push(Item::own(EngineCommand::Started { turn: run.turn, attempt: run.attempt, through }));
                 }
                 None
             }
@@ -149,7 +149,7 @@ impl Host {
         tracing::error!(stream = %self.stream, turn = %run.turn, %error, "no prompt can be made");
         let result = Err(Fault::new("unreadable", "What the turn covers cannot be read from the log."));
         self.runs.end_here(run.turn);
-        self.pending.push(Item::own(Command::Finished { turn: run.turn, attempt: run.attempt, result, usage: Usage::default() }));
+        self.pending.push(Item::own(EngineCommand::Finished { turn: run.turn, attempt: run.attempt, result, usage: Usage::default() }));
     }
 
     /// Tells a runtime once that the start of its turn is kept.

@@ -17,7 +17,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::Command;
+use moothall_kernel::command::EngineCommand;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::planted::{self, Bug};
@@ -269,12 +269,12 @@ impl Host {
 
     fn tick(&self, now: Now) -> Option<Item> {
         let rings = self.unwritable.is_none() && self.wake.is_some_and(|at| at <= now.steady);
-        rings.then(|| Item::own(Command::Tick))
+        rings.then(|| Item::own(EngineCommand::Tick))
     }
 
     /// Nobody looked at the clock for so long.
     fn stood_still(&self, downtime: Millis) -> Option<Item> {
-        (downtime > GAP && self.has_timers()).then(|| Item::own(Command::Resume { downtime }))
+        (downtime > GAP && self.has_timers()).then(|| Item::own(EngineCommand::Resume { downtime }))
     }
 
     /// What the registry says otherwise than the conversation remembers.
@@ -282,7 +282,7 @@ impl Host {
         let here = self.committed.agents().filter(|_| !self.committed.is_archived());
         let changed = here.filter_map(|p| {
             let facts = agents.facts(p.profile.client.as_deref()?);
-            (p.address.is_none() && facts != p.facts).then(|| Command::Facts { participant: p.id.clone(), facts })
+            (p.address.is_none() && facts != p.facts).then(|| EngineCommand::Facts { participant: p.id.clone(), facts })
         });
         changed.map(Item::own).collect()
     }

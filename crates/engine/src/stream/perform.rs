@@ -111,6 +111,7 @@ impl Shell {
         let appended = self.hall.log.append(vec![batch]).await;
         self.hall.meters.appended(events.len(), begun.elapsed(), appended.as_ref().map(drop));
         appended?;
+        self.hall.copiers.hear(&events);
         crash::after_append(&events);
         crash::point("after_append");
         self.hall.sessions.after_commit(&self.stream, &events).await;

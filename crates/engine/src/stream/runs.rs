@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::Command;
+use moothall_kernel::command::EngineCommand;
 use moothall_kernel::duties::Run;
 use moothall_kernel::event::{Event, Fault, Outcome, Recorded, TurnKind, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
@@ -134,7 +134,7 @@ impl Runs {
     }
 
     /// What to do about a turn of which a runtime said what it knows.
-    pub(super) fn probed(&mut self, key: &TurnKey, probe: &Probe) -> Option<Command> {
+    pub(super) fn probed(&mut self, key: &TurnKey, probe: &Probe) -> Option<EngineCommand> {
         let going = self.current(key)?;
         let on_lost = going.hand?.on_lost;
         match (probe, on_lost) {
@@ -144,46 +144,46 @@ impl Runs {
             }
             (Probe::Unknown | Probe::Lost, OnLost::Rerun) => {
                 going.phase = Phase::Over;
-                Some(Command::Lost { turn: key.turn, attempt: key.attempt })
+                Some(EngineCommand::Lost { turn: key.turn, attempt: key.attempt })
             }
             (Probe::Unknown | Probe::Lost, OnLost::Fail) => {
                 going.phase = Phase::Over;
                 let fault = Fault::new("interrupted", "A restart interrupted it.");
-                Some(Command::Finished { turn: key.turn, attempt: key.attempt, result: Err(fault), usage: Usage::default() })
+                Some(EngineCommand::Finished { turn: key.turn, attempt: key.attempt, result: Err(fault), usage: Usage::default() })
             }
         }
     }
 
     /// The command that a report asks for. The kernel judges reports of other attempts.
-    pub(super) fn reported(&mut self, key: &TurnKey, report: Report) -> Option<Command> {
+    pub(super) fn reported(&mut self, key: &TurnKey, report: Report) -> Option<EngineCommand> {
         let any = self.going.get(&key.turn).filter(|_| planted::has(Bug::NoAttemptFencing)).map(|going| going.attempt);
         let (turn, attempt) = (key.turn, any.unwrap_or(key.attempt));
         let going = self.current(key);
         match report {
             Report::Delta(_) | Report::Progress(_) => None,
-            Report::Started { through } => going.map(|_| Command::Started { turn, attempt, through }),
+            Report::Started { through } => going.map(|_| EngineCommand::Started { turn, attempt, through }),
             Report::Summarised { through, text, usage } => {
                 let read_at = going?.read_at;
-                Some(Command::Summarise { turn, attempt, through, read_at, text, usage })
+                Some(EngineCommand::Summarise { turn, attempt, through, read_at, text, usage })
             }
             Report::Permission { permission, question, within } => {
                 let going = going?;
                 if !going.permissions.contains(&permission) {
                     going.permissions.push(permission.clone());
                 }
-                Some(Command::AskPermission { permission, turn, question, within })
+                Some(EngineCommand::AskPermission { permission, turn, question, within })
             }
             Report::Withdrawn { permission, because } => {
                 if let Some(going) = going {
                     going.permissions.retain(|asked| *asked != permission);
                 }
-                Some(Command::WithdrawPermission { permission, because })
+                Some(EngineCommand::WithdrawPermission { permission, because })
             }
             Report::Finished { result, usage } => {
                 if let Some(going) = going {
                     going.phase = Phase::Over;
                 }
-                Some(Command::Finished { turn, attempt, result, usage })
+                Some(EngineCommand::Finished { turn, attempt, result, usage })
             }
         }
     }

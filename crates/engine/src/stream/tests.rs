@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Command, Control, Invite, Post};
 use moothall_kernel::event::{Cause, Event, Recorded, TurnKind, Usage, Why as Reason};
 use moothall_kernel::ids::{Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
@@ -41,10 +41,10 @@ impl Desk {
         let by = Actor::human("user");
         let mut policy = Policy::named(PolicyName::Hybrid);
         policy.cooldown = Millis(0);
-        desk.ask(Command::Create { name: "Lunch".into(), policy, by: by.clone() });
+        desk.ask(ClientCommand::Create { name: "Lunch".into(), policy, by: by.clone() });
         let profile = Profile { client: Some("demo".into()), model: Some("m-1".into()), ..Profile::default() };
         let invite = Control::Invite(Invite::new("ann", profile, desk.roster.facts("demo")));
-        desk.ask(Command::Control { by, controls: vec![invite] });
+        desk.ask(ClientCommand::Control { by, controls: vec![invite] });
         let appended = desk.look();
         desk.append(appended, Ok(()));
         assert!(desk.host.committed().participant(&"ann".into()).is_some());
@@ -65,16 +65,16 @@ impl Desk {
         self.host.handle(&around, input)
     }
 
-    fn ask(&mut self, command: Command) -> RequestId {
+    fn ask(&mut self, command: impl Into<Command>) -> RequestId {
         self.requests += 1;
         let id = RequestId(self.requests);
-        let outputs = self.tell(Input::Request { id, wanted: Wanted::Decision(command), idempotency: None });
+        let outputs = self.tell(Input::Request { id, wanted: Wanted::Decision(command.into()), idempotency: None });
         assert_eq!(outputs, [], "what was told is only taken down");
         id
     }
 
     fn post(&mut self, words: &str) -> RequestId {
-        self.ask(Command::Post(Post::new(Actor::human("user"), words)))
+        self.ask(ClientCommand::Post(Post::new(Actor::human("user"), words)))
     }
 
     /// Looks, and answers everything up to the append, which comes back.

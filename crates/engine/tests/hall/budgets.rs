@@ -10,7 +10,7 @@ use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::ports::{AppendError, UsageBy, UsageWanted};
 use moothall_engine::registry::Registry;
 use moothall_kernel::budget::Purse;
-use moothall_kernel::command::{Actor, Command, Control, Invite};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::event::{Event, WhyNot};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Profile;
@@ -54,7 +54,7 @@ impl House {
         let profile = Profile { client: Some("parrot".into()), model: Some("m".into()), ..Profile::default() };
         let facts = self.hall.registry().facts("parrot");
         let controls = (0..clones).map(|n| Control::Invite(Invite::new(format!("p{n}"), profile.clone(), facts.clone()))).collect();
-        self.hall.submit(&stream, Command::Control { by: Actor::named(by), controls }, None).await.unwrap();
+        self.hall.submit(&stream, ClientCommand::Control { by: Actor::named(by), controls }, None).await.unwrap();
         stream
     }
 
@@ -115,12 +115,12 @@ async fn an_agent_that_opens_conversations_stops_at_its_budget_and_at_that_of_th
     // Somebody who answers is called by `to`; that is one turn for each message, in each room.
     let all_at_once = async |rooms: &[StreamId], by: &'static str| {
         let post = |room: StreamId| {
-            let Command::Post(post) = post_by(by, "what do you say?") else { unreachable!() };
+            let ClientCommand::Post(post) = post_by(by, "what do you say?") else { unreachable!() };
             let to = moothall_kernel::event::To::One("p0".into());
             let hall = house.hall.clone();
-            tokio::spawn(
-                async move { hall.submit(&room, Command::Post(moothall_kernel::command::Post { to, ..post }), None).await.unwrap() },
-            )
+            tokio::spawn(async move {
+                hall.submit(&room, ClientCommand::Post(moothall_kernel::command::Post { to, ..post }), None).await.unwrap()
+            })
         };
         join_all(rooms.iter().cloned().map(post)).await;
     };

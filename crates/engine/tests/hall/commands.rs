@@ -2,7 +2,7 @@
 
 use moothall_engine::hall::{Answer, HallError};
 use moothall_engine::ports::{AppendError, Deliveries, EventLog, LogError};
-use moothall_kernel::command::{Actor, Command, Control};
+use moothall_kernel::command::{Actor, ClientCommand, Control};
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::policy::Policy;
@@ -148,13 +148,13 @@ async fn a_refusal_is_not_remembered_and_keeps_words_in_the_trace() {
     let world = World::with(&[("parrot", agent(Parrot("[PASS]")))]).await;
     let stream = world.create().await;
     world.invite(&stream, "p", "parrot").await;
-    let mute = Command::Control { by: Actor::human("user"), controls: vec![Control::Mute(vec!["p".into()])] };
+    let mute = ClientCommand::Control { by: Actor::human("user"), controls: vec![Control::Mute(vec!["p".into()])] };
     world.hall.submit(&stream, mute, None).await.unwrap();
     let refused = world.hall.submit(&stream, post_by("p", "let me speak"), key("k", "f")).await;
     let Err(HallError::Rejected(rejection)) = refused else { panic!("{refused:?}") };
     assert_eq!(rejection.code, "participant_muted");
     assert!(has(&world.events(&stream).await, |event| event.kind() == "kept"));
-    let unmute = Command::Control { by: Actor::human("user"), controls: vec![Control::Unmute(vec!["p".into()])] };
+    let unmute = ClientCommand::Control { by: Actor::human("user"), controls: vec![Control::Unmute(vec!["p".into()])] };
     world.hall.submit(&stream, unmute, None).await.unwrap();
     let answer = world.hall.submit(&stream, post_by("p", "let me speak"), key("k", "f")).await.unwrap();
     assert_eq!(answer.event.as_ref().and_then(words).unwrap().1, "let me speak");
@@ -292,7 +292,7 @@ async fn a_stream_that_another_writer_took_is_read_again_on_the_next_use() {
 async fn an_outside_target_belongs_to_one_conversation() {
     let world = World::new().await;
     let (one, two) = (world.create().await, world.create().await);
-    let bind = || Command::Control { by: Actor::human("user"), controls: vec![Control::Bind("chat:telegram:-100".into())] };
+    let bind = || ClientCommand::Control { by: Actor::human("user"), controls: vec![Control::Bind("chat:telegram:-100".into())] };
     world.hall.submit(&one, bind(), None).await.unwrap();
     let refused = world.hall.submit(&two, bind(), None).await;
     let Err(HallError::Rejected(rejection)) = refused else { panic!("{refused:?}") };
@@ -301,7 +301,7 @@ async fn an_outside_target_belongs_to_one_conversation() {
     world.post(&one, "hello").await.unwrap();
     let owed = world.log.inner.of_stream(&one).await.unwrap();
     assert_eq!(owed.iter().map(|delivery| delivery.through_seq).collect::<Vec<_>>(), [Seq(3)]);
-    world.hall.submit(&one, Command::Archive { on: true, by: Actor::human("user") }, None).await.unwrap();
+    world.hall.submit(&one, ClientCommand::Archive { on: true, by: Actor::human("user") }, None).await.unwrap();
     world.hall.submit(&two, bind(), None).await.unwrap();
 }
 
@@ -329,7 +329,7 @@ async fn what_is_refused_again_and_again_is_counted_and_told_within_the_hour() {
     let world = World::with(&[("parrot", agent(Parrot("[PASS]")))]).await;
     let stream = world.create().await;
     world.invite(&stream, "p", "parrot").await;
-    let mute = Command::Control { by: Actor::human("user"), controls: vec![Control::Mute(vec!["p".into()])] };
+    let mute = ClientCommand::Control { by: Actor::human("user"), controls: vec![Control::Mute(vec!["p".into()])] };
     world.hall.submit(&stream, mute, None).await.unwrap();
     for _ in 0..100 {
         world.hall.submit(&stream, post_by("p", "let me speak"), None).await.unwrap_err();

@@ -14,7 +14,7 @@ use moothall_engine::ports::{
 };
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
-use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};
 use moothall_kernel::event::{Event, Fault, Posted, Recorded, Usage};
 use moothall_kernel::ids::{PermissionId, Seq, StreamId};
 use moothall_kernel::participant::{Abilities, AgentFacts, OnLost, Profile, Runtime};
@@ -345,7 +345,7 @@ impl World {
         let facts: AgentFacts = self.hall.registry().facts(client);
         let profile = Profile { client: Some(client.into()), model: Some("m".into()), ..Profile::default() };
         let controls = vec![Control::Invite(Invite::new(id, profile, facts))];
-        self.hall.submit(stream, Command::Control { by: Actor::human("user"), controls }, None).await.unwrap();
+        self.hall.submit(stream, ClientCommand::Control { by: Actor::human("user"), controls }, None).await.unwrap();
     }
 
     pub async fn post(&self, stream: &StreamId, body: &str) -> Result<Answer, HallError> {
@@ -391,12 +391,12 @@ pub async fn open(log: &Arc<TestLog>, clock: &Arc<TestClock>, registry: &Registr
     Hall::open(parts).await.unwrap()
 }
 
-pub fn post(body: &str) -> Command {
-    Command::Post(Post::new(Actor::human("user"), body))
+pub fn post(body: &str) -> ClientCommand {
+    ClientCommand::Post(Post::new(Actor::human("user"), body))
 }
 
-pub fn post_by(id: &str, body: &str) -> Command {
-    Command::Post(Post::new(Actor::named(id), body))
+pub fn post_by(id: &str, body: &str) -> ClientCommand {
+    ClientCommand::Post(Post::new(Actor::named(id), body))
 }
 
 pub fn key(key: &str, fingerprint: &str) -> Option<Idempotency> {

@@ -5,6 +5,7 @@ mod common;
 
 mod budgets;
 mod commands;
+mod door;
 mod lifetime;
 mod sessions;
 mod turns;

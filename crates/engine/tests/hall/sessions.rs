@@ -270,7 +270,7 @@ async fn a_session_runs_one_turn_at_a_time_and_each_answer_goes_where_it_was_ask
         room.hall.create("other".into(), Policy::named(moothall_kernel::policy::PolicyName::MentionOnly), Actor::human("user"), None);
     let other = other.await.unwrap().stream;
     let invite = moothall_kernel::command::Control::Invite(room.sessions().invite(&a).unwrap());
-    let control = moothall_kernel::command::Command::Control { by: Actor::human("user"), controls: vec![invite] };
+    let control = moothall_kernel::command::ClientCommand::Control { by: Actor::human("user"), controls: vec![invite] };
     room.hall.submit(&other, control, None).await.unwrap();
     room.hall.submit(&a, post("first"), None).await.unwrap();
     room.takes(&a, 1).await;
@@ -430,7 +430,8 @@ async fn a_permission_is_answered_by_a_person_and_reaches_the_program() {
         })
     })
     .await;
-    let answer = |by: Actor| moothall_kernel::command::Command::AnswerPermission { permission: asked.clone(), option: "allow".into(), by };
+    let answer =
+        |by: Actor| moothall_kernel::command::ClientCommand::AnswerPermission { permission: asked.clone(), option: "allow".into(), by };
     let own = Actor::named(ParticipantId::new("claude"));
     assert!(room.hall.submit(&a, answer(own), None).await.is_err(), "an agent never answers");
     room.hall.submit(&a, answer(Actor::human("user")), None).await.unwrap();

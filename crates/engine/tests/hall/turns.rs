@@ -8,7 +8,7 @@ use moothall_engine::agent::Agent;
 use moothall_engine::hall::{Signal, Update};
 use moothall_engine::ports::Clock;
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command};
+use moothall_kernel::command::{Actor, ClientCommand};
 use moothall_kernel::event::{Event, KeptBecause, Outcome, Recorded, WhyNot};
 use moothall_kernel::participant::OnLost;
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -75,13 +75,13 @@ async fn a_turn_that_a_restart_lost_runs_again_and_its_late_result_is_not_shown(
     let events = world.until(&stream, |events| has(events, |event| ended(event).is_some())).await;
     assert_eq!(events.iter().filter_map(words).next_back().unwrap().1, "the second try");
 
-    let late = moothall_kernel::command::Command::Finished {
+    let late = moothall_kernel::command::EngineCommand::Finished {
         turn: moothall_kernel::ids::TurnNo(1),
         attempt: 1,
         result: Ok("the first try".into()),
         usage: Default::default(),
     };
-    world.hall.submit(&stream, late, None).await.unwrap();
+    world.hall.tell(&stream, late, None).await.unwrap();
     let events = world.events(&stream).await;
     assert_eq!(events.iter().filter_map(words).count(), 2);
     assert!(has(&events, |event| matches!(event, Event::Kept { because: KeptBecause::Late, .. })));
@@ -171,7 +171,7 @@ async fn a_stop_drops_the_work() {
     world.invite(&stream, "s", "slow").await;
     world.post(&stream, "@s hello").await.unwrap();
     world.until(&stream, |events| has(events, |event| event.kind() == "turn_started")).await;
-    world.hall.submit(&stream, Command::Stop { by: Actor::human("user") }, None).await.unwrap();
+    world.hall.submit(&stream, ClientCommand::Stop { by: Actor::human("user") }, None).await.unwrap();
     eventually(async || (slow.dropped.load(Ordering::SeqCst) == 1).then_some(())).await;
     assert!(has(&world.events(&stream).await, |event| ended(event) == Some(Outcome::Cancelled)));
 }
@@ -248,7 +248,7 @@ async fn a_remote_participant_that_is_present_counts_until_its_presence_lapses()
     world.hall.set_presence(&stream, "r".into(), "listening".into(), None).await.unwrap();
     world.post(&stream, "@r are you there?").await.unwrap();
     assert!(has(&world.events(&stream).await, |event| event.kind() == "turn_granted"));
-    world.hall.submit(&stream, Command::Stop { by: Actor::human("user") }, None).await.unwrap();
+    world.hall.submit(&stream, ClientCommand::Stop { by: Actor::human("user") }, None).await.unwrap();
     tokio::time::sleep(Duration::from_secs(120)).await;
     world.post(&stream, "@r and now?").await.unwrap();
     assert!(has(&world.events(&stream).await, |event| matches!(event, Event::Skipped { why_not: WhyNot::Offline, .. })));
@@ -265,7 +265,7 @@ async fn a_result_that_nobody_waits_for_any_more_is_kept() {
     let hall = world.hall.clone();
     let at = stream.clone();
     world.log.close_gate();
-    let stopped = tokio::spawn(async move { hall.submit(&at, Command::Stop { by: Actor::human("user") }, None).await });
+    let stopped = tokio::spawn(async move { hall.submit(&at, ClientCommand::Stop { by: Actor::human("user") }, None).await });
     world.log.waiting.notified().await;
     slow.say("too late");
     eventually(async || (slow.dropped.load(Ordering::SeqCst) == 1).then_some(())).await;
@@ -331,7 +331,7 @@ async fn a_permission_goes_to_a_person_and_the_choice_to_the_agent() {
     world.invite(&stream, "c", "careful").await;
     world.post(&stream, "@c go").await.unwrap();
     world.until(&stream, |events| has(events, |event| event.kind() == "permission_requested")).await;
-    let answer = Command::AnswerPermission { permission: "p1".into(), option: "no".into(), by: Actor::human("user") };
+    let answer = ClientCommand::AnswerPermission { permission: "p1".into(), option: "no".into(), by: Actor::human("user") };
     world.hall.submit(&stream, answer, None).await.unwrap();
     let events = world.until(&stream, |events| has(events, |event| ended(event).is_some())).await;
     assert_eq!(events.iter().filter_map(words).next_back().unwrap().1, "Some(\"no\")");

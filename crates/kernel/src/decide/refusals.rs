@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    use crate::command::{Actor, Command, Control, Facts, Invite};
+    use crate::command::{Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite};
     use crate::event::Recorded;
     use crate::participant::{AgentFacts, Profile};
     use crate::policy::Policy;
@@ -75,22 +75,22 @@ mod tests {
             let mut room =
                 Self { state: Conversation::new("r".into()), log: Vec::new(), now: Timestamp::from_millis(1_000), counted: false };
             let user = || Actor::human("user");
-            room.give(Command::Create { name: "r".into(), policy: Policy::default(), by: user() }).unwrap();
+            room.give(ClientCommand::Create { name: "r".into(), policy: Policy::default(), by: user() }).unwrap();
             for agent in agents {
                 let profile = Profile { client: Some((*agent).into()), model: Some("m".into()), ..Profile::default() };
                 let invite = Control::Invite(Invite::new(*agent, profile, AgentFacts::external()));
-                room.give(Command::Control { by: user(), controls: vec![invite] }).unwrap();
+                room.give(ClientCommand::Control { by: user(), controls: vec![invite] }).unwrap();
             }
             let mute = Control::Mute(agents.iter().map(|agent| (*agent).to_owned()).collect());
-            room.give(Command::Control { by: user(), controls: vec![mute] }).unwrap();
+            room.give(ClientCommand::Control { by: user(), controls: vec![mute] }).unwrap();
             room
         }
 
-        fn give(&mut self, command: Command) -> Result<(), Rejection> {
+        fn give(&mut self, command: impl Into<Command>) -> Result<(), Rejection> {
             self.give_with(command, &Facts::default())
         }
 
-        fn give_with(&mut self, command: Command, facts: &Facts) -> Result<(), Rejection> {
+        fn give_with(&mut self, command: impl Into<Command>, facts: &Facts) -> Result<(), Rejection> {
             let decision = self.state.decide(self.now, command, facts);
             self.log.extend(decision.events);
             self.counted = decision.unkept.is_some();
@@ -98,7 +98,7 @@ mod tests {
         }
 
         fn says(&mut self, agent: &str, bytes: usize) -> Rejection {
-            self.give(Command::Post(Post::new(Actor::named(agent), "x".repeat(bytes)))).unwrap_err()
+            self.give(ClientCommand::Post(Post::new(Actor::named(agent), "x".repeat(bytes)))).unwrap_err()
         }
 
         fn kept(&self, agent: &str) -> (usize, usize) {
@@ -135,7 +135,7 @@ mod tests {
 
         room.now = until;
         let unkept = BTreeMap::from([(ParticipantId::new("a"), (29, 290))]);
-        room.give_with(Command::Tick, &Facts { unkept, ..Facts::default() }).unwrap();
+        room.give_with(EngineCommand::Tick, &Facts { unkept, ..Facts::default() }).unwrap();
         assert_eq!(room.unkept()[1..], [(29, 290, None)]);
         assert_eq!(room.state.duties().wake_at, None);
         room.says("a", 10);

@@ -27,7 +27,7 @@
 use std::sync::Arc;
 
 use moothall_kernel::budget::Limit;
-use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand, Invite, Post};
 use moothall_kernel::compose::{Prompt, compose};
 use moothall_kernel::event::{Event, Fault, To, Usage};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
@@ -55,7 +55,7 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
     let verb = words.next().unwrap_or_default();
     let rest: Vec<&str> = words.collect();
     if let Some(control) = control(verb, &rest)? {
-        player.submit(Command::Control { by, controls: vec![control] }, out);
+        player.submit(ClientCommand::Control { by, controls: vec![control] }, out);
         return Ok(());
     }
     match verb {
@@ -71,7 +71,7 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
         "restart" => {
             let downtime = seconds(rest.first())?;
             player.now = player.now + downtime;
-            player.submit(Command::Resume { downtime }, out);
+            player.submit(EngineCommand::Resume { downtime }, out);
             Ok(())
         }
         "offline" => {
@@ -81,7 +81,7 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
         "budget" => budget(player, &rest),
         "online" => {
             player.facts.offline.clear();
-            player.submit(Command::Tick, out);
+            player.submit(EngineCommand::Tick, out);
             Ok(())
         }
         "prompt" => prompt(player, &rest, out),
@@ -112,7 +112,7 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
         ["post", speaker] => (*speaker, To::All, false),
         ["user", "at", terminal] => {
             let typed_at = Some(ParticipantId::new(terminal));
-            player.submit(Command::Post(Post { typed_at, ..Post::new(Actor::unproven("user"), body) }), out);
+            player.submit(ClientCommand::Post(Post { typed_at, ..Post::new(Actor::unproven("user"), body) }), out);
             return Ok(());
         }
         [speaker, "sums", place] => return sum_up(player, speaker, place, body, out),
@@ -121,9 +121,9 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
         _ => return Err(format!("cannot read {head:?}")),
     };
     let running = player.state.open_turns().find(|turn| turn.participant.as_str() == speaker && turn.running.is_some());
-    let command = match running.filter(|_| asked && to == To::All) {
-        Some(turn) => Command::Finished { turn: turn.no, attempt: turn.attempt, result: Ok(body), usage: Usage::default() },
-        None => Command::Post(Post { to, ..Post::new(speaking(speaker), body) }),
+    let command: Command = match running.filter(|_| asked && to == To::All) {
+        Some(turn) => EngineCommand::Finished { turn: turn.no, attempt: turn.attempt, result: Ok(body), usage: Usage::default() }.into(),
+        None => ClientCommand::Post(Post { to, ..Post::new(speaking(speaker), body) }).into(),
     };
     player.submit(command, out);
     Ok(())
@@ -138,7 +138,7 @@ fn spend(player: &mut Player, who: &str, micros: &str, text: String, out: Out<'_
     let turn = player.state.open_turns().find(|turn| turn.participant.as_str() == who);
     let (turn, attempt) = turn.map(|turn| (turn.no, turn.attempt)).ok_or(format!("{who} has no open turn"))?;
     let usage = Usage { cost_micros: micros.parse().map_err(|_| "bad cost")?, ..Usage::default() };
-    player.submit(Command::Finished { turn, attempt, result: Ok(text), usage }, out);
+    player.submit(EngineCommand::Finished { turn, attempt, result: Ok(text), usage }, out);
     Ok(())
 }
 
@@ -166,7 +166,7 @@ fn sum_up(player: &mut Player, who: &str, place: &str, text: String, out: Out<'_
         Some((through, read_at)) => (place_of(through)?, place_of(read_at)?),
         None => (place_of(place)?, player.state.head()),
     };
-    player.submit(Command::Summarise { turn, attempt, through, read_at, text, usage: Usage::default() }, out);
+    player.submit(EngineCommand::Summarise { turn, attempt, through, read_at, text, usage: Usage::default() }, out);
     Ok(())
 }
 
@@ -174,14 +174,14 @@ fn late(player: &mut Player, _speaker: &str, which: &str, body: String, out: Out
     let (turn, attempt) = which.split_once('/').ok_or("late needs TURN/ATTEMPT")?;
     let turn = TurnNo(turn.parse().map_err(|_| "bad turn")?);
     let attempt = attempt.parse().map_err(|_| "bad attempt")?;
-    player.submit(Command::Finished { turn, attempt, result: Ok(body), usage: Usage::default() }, out);
+    player.submit(EngineCommand::Finished { turn, attempt, result: Ok(body), usage: Usage::default() }, out);
     Ok(())
 }
 
 fn open(player: &mut Player, rest: &[&str], out: Out<'_>) -> Result<(), String> {
     let name = rest.first().and_then(|name| PolicyName::parse(name)).ok_or("open needs a policy")?;
     let policy = Policy::named(name).patched(&settings(&rest[1..])?).map_err(|fault| format!("{}: {}", fault.key, fault.expected))?;
-    player.submit(Command::Create { name: "script".into(), policy, by: Actor::named("user") }, out);
+    player.submit(ClientCommand::Create { name: "script".into(), policy, by: Actor::named("user") }, out);
     Ok(())
 }
 
@@ -261,33 +261,53 @@ fn invite(rest: &[&str]) -> Result<Invite, String> {
 }
 
 fn command(player: &Player, by: Actor, verb: &str, rest: &[&str]) -> Result<Command, String> {
-    let turn_of = |who: &str| {
-        let open = player.state.open_turns().find(|turn| turn.participant.as_str() == who);
-        open.map(|turn| (turn.no, turn.attempt)).ok_or(format!("{who} has no open turn"))
-    };
+    match engine_command(player, verb, rest)? {
+        Some(command) => Ok(command.into()),
+        None => client_command(player, by, verb, rest).map(Into::into),
+    }
+}
+
+fn turn_of(player: &Player, who: &str) -> Result<(TurnNo, u32), String> {
+    let open = player.state.open_turns().find(|turn| turn.participant.as_str() == who);
+    open.map(|turn| (turn.no, turn.attempt)).ok_or(format!("{who} has no open turn"))
+}
+
+fn client_command(player: &Player, by: Actor, verb: &str, rest: &[&str]) -> Result<ClientCommand, String> {
     let first = rest.first().copied().unwrap_or_default();
     Ok(match (verb, first) {
-        ("archive", _) => Command::Archive { on: true, by },
-        ("unarchive", _) => Command::Archive { on: false, by },
-        ("rename", name) => Command::Rename { name: name.into(), by },
-        ("erase", place) => Command::Redact { seq: Seq(place.parse().map_err(|_| "erase needs a place")?), by },
-        ("stop", _) => Command::Stop { by },
-        ("bind", target) => Command::Control { by, controls: vec![Control::Bind(target.into())] },
-        ("cancel", who) => Command::Cancel { turn: turn_of(who)?.0, by },
-        ("pass", who) => Command::Pass { by: Actor::named(who), to: rest.get(1).map(|to| (*to).to_owned()) },
+        ("archive", _) => ClientCommand::Archive { on: true, by },
+        ("unarchive", _) => ClientCommand::Archive { on: false, by },
+        ("rename", name) => ClientCommand::Rename { name: name.into(), by },
+        ("erase", place) => ClientCommand::Redact { seq: Seq(place.parse().map_err(|_| "erase needs a place")?), by },
+        ("stop", _) => ClientCommand::Stop { by },
+        ("bind", target) => ClientCommand::Control { by, controls: vec![Control::Bind(target.into())] },
+        ("cancel", who) => ClientCommand::Cancel { turn: turn_of(player, who)?.0, by },
+        ("pass", who) => ClientCommand::Pass { by: Actor::named(who), to: rest.get(1).map(|to| (*to).to_owned()) },
         ("publish", _) => {
             let kept = player.log.iter().rev().find(|recorded| matches!(recorded.event, Event::Kept { .. })).ok_or("nothing was kept")?;
-            Command::Publish { seq: kept.seq, kept: Box::new(kept.clone()), by }
+            ClientCommand::Publish { seq: kept.seq, kept: Box::new(kept.clone()), by }
         }
-        ("gather", _) => Command::Gather { by, plan: plan(rest)? },
-        ("close-gathering", _) => Command::CloseGathering { by },
-        ("ask", who) => Command::AskPermission {
+        ("gather", _) => ClientCommand::Gather { by, plan: plan(rest)? },
+        ("close-gathering", _) => ClientCommand::CloseGathering { by },
+        ("allow", who) => ClientCommand::AnswerPermission {
             permission: PermissionId::new("p1"),
-            turn: turn_of(who)?.0,
+            option: if rest.len() > 1 { rest[1..].join(" ") } else { "yes".into() },
+            by: Actor::named(who),
+        },
+        _ => return Err(format!("no such line: {verb} {}", rest.join(" "))),
+    })
+}
+
+fn engine_command(player: &Player, verb: &str, rest: &[&str]) -> Result<Option<EngineCommand>, String> {
+    let first = rest.first().copied().unwrap_or_default();
+    Ok(Some(match (verb, first) {
+        ("ask", who) => EngineCommand::AskPermission {
+            permission: PermissionId::new("p1"),
+            turn: turn_of(player, who)?.0,
             question: Box::new(Question::new(rest[1..].join(" "), options())),
             within: Millis::from_secs(600),
         },
-        ("ask-start", who) => Command::AskStart {
+        ("ask-start", who) => EngineCommand::AskStart {
             permission: PermissionId::new("p1"),
             by: Actor::named(who),
             start: Box::new(StartRequest {
@@ -300,30 +320,25 @@ fn command(player: &Player, by: Actor, verb: &str, rest: &[&str]) -> Result<Comm
             }),
             within: Millis::from_secs(600),
         },
-        ("start-done", name) => Command::StartDone {
+        ("start-done", name) => EngineCommand::StartDone {
             permission: PermissionId::new("p1"),
             outcome: StartOutcome::Started { session: "s1".into(), name: name.into(), unsaid: None },
         },
         ("start-fails", _) => {
-            Command::StartDone { permission: PermissionId::new("p1"), outcome: StartOutcome::Failed { why: rest.join(" ") } }
+            EngineCommand::StartDone { permission: PermissionId::new("p1"), outcome: StartOutcome::Failed { why: rest.join(" ") } }
         }
-        ("allow", who) => Command::AnswerPermission {
-            permission: PermissionId::new("p1"),
-            option: if rest.len() > 1 { rest[1..].join(" ") } else { "yes".into() },
-            by: Actor::named(who),
-        },
-        ("withdraw", _) => Command::WithdrawPermission { permission: PermissionId::new("p1"), because: Withdrawn::Gone },
+        ("withdraw", _) => EngineCommand::WithdrawPermission { permission: PermissionId::new("p1"), because: Withdrawn::Gone },
         (who, "fails") => {
-            let (turn, attempt) = turn_of(who)?;
+            let (turn, attempt) = turn_of(player, who)?;
             let fault = Fault::new(rest.get(1).copied().unwrap_or("exit_status"), "it broke");
-            Command::Finished { turn, attempt, result: Err(fault), usage: Usage::default() }
+            EngineCommand::Finished { turn, attempt, result: Err(fault), usage: Usage::default() }
         }
         (who, "lost") => {
-            let (turn, attempt) = turn_of(who)?;
-            Command::Lost { turn, attempt }
+            let (turn, attempt) = turn_of(player, who)?;
+            EngineCommand::Lost { turn, attempt }
         }
-        _ => return Err(format!("no such line: {verb} {}", rest.join(" "))),
-    })
+        _ => return Ok(None),
+    }))
 }
 
 /// What a program offers, in its own words.

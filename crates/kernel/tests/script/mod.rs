@@ -6,7 +6,7 @@ mod output;
 use std::sync::Arc;
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Command, Facts};
+use moothall_kernel::command::{Command, EngineCommand, Facts};
 use moothall_kernel::decide::Decision;
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::StreamId;
@@ -27,13 +27,13 @@ impl Player {
     }
 
     /// Lets the kernel decide, then accepts every turn that may run, as a host with idle agents would.
-    pub fn submit(&mut self, command: Command, out: &mut Vec<String>) {
+    pub fn submit(&mut self, command: impl Into<Command>, out: &mut Vec<String>) {
         let Decision { events, outcome, .. } = self.decide(command);
         out.extend(outcome.err().map(|rejection| format!("refused {}", rejection.code)));
         self.tell(events, out);
         while let Some(run) = self.state.duties().run.into_iter().find(|run| !run.started) {
             let through = self.state.head();
-            let started = Command::Started { turn: run.turn, attempt: run.attempt, through };
+            let started = EngineCommand::Started { turn: run.turn, attempt: run.attempt, through };
             let Decision { events, outcome, .. } = self.decide(started);
             outcome.expect("a start is never refused");
             assert!(!events.is_empty(), "turn {} did not start", run.turn);
@@ -43,7 +43,7 @@ impl Player {
     }
 
     /// A decision, and what it costs taken from the budgets.
-    fn decide(&mut self, command: Command) -> Decision {
+    fn decide(&mut self, command: impl Into<Command>) -> Decision {
         let decision = self.state.decide(self.now, command, &self.facts);
         let budgets = Arc::make_mut(&mut self.facts.budgets);
         decision.charges.iter().for_each(|charge| budgets.charge(charge));
@@ -83,7 +83,7 @@ impl Player {
         while let Some(at) = self.state.duties().wake_at.filter(|at| *at <= until) {
             self.now = self.now.max(at);
             let before = self.log.len();
-            self.submit(Command::Tick, out);
+            self.submit(EngineCommand::Tick, out);
             if self.log.len() == before {
                 self.now = self.now + Millis(1);
             }

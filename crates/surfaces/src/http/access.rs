@@ -1,7 +1,8 @@
-//! What stands between a request and its handler: whose credential it carries, and whether that is enough for this route.
+//! What stands between a request and its handler: whose credential it carries, and whether the door lets its holder do what the route does.
 //!
-//! [`ROUTES`] has a row for each route and method. A route without a row is refused, so whoever adds one adds a row here: what it needs,
-//! and where it reaches. Handlers get the [`Caller`] as an extension of the request, and through [`crate::request`].
+//! [`ROUTES`] has a row for each route and method, which names an [`Action`]. A route without a row is refused. What an action needs, and
+//! where it reaches, the engine knows (`door/action.rs`): it is asked here, before the body of a request is read, and again by what the
+//! handler calls. Handlers get the [`Caller`] as an extension of the request, and through [`crate::request`].
 
 use std::sync::Arc;
 
@@ -12,9 +13,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
-use moothall_engine::access::{Access, AccessError, Caller, Mode, Over, Revocations, Scope};
-use moothall_engine::hall::Hall;
-use moothall_engine::sessions::SessionError;
+use moothall_engine::access::{Access, Caller, Reach, Revocations, Scope};
+use moothall_engine::door::{Action, Door, Need, Place};
 use moothall_kernel::ids::StreamId;
 
 use super::App;
@@ -26,136 +26,87 @@ use crate::request::stream_id;
 use crate::seats::Seat;
 use crate::sse;
 
-/// What a request has to show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
-    /// Nothing, and nothing is looked at.
-    Nothing,
-    /// A credential in token mode, whatever it allows; in local mode nothing.
-    Entry,
-    /// This scope. In local mode everybody has the scopes of conversations.
-    Scope(Scope),
-    /// A credential with this scope, in local mode too.
-    Proof(Scope),
-}
-
-/// Where a route reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// No conversation is touched.
-    Nowhere,
-    /// The conversation that `{id}` names: what is out of the caller's reach is not found.
-    Thread,
-    /// The conversation of the turn that `{id}` names.
-    Turn,
-    /// Many conversations; the handler shows only what the caller reaches.
-    Reachable,
-    /// Sessions and links that the caller sees, or something new that becomes theirs: not for credentials that are bound to conversations.
-    Own,
-    /// The session that `{id}` names, and what is wanted of it.
-    Session(Over),
-    /// The link that `{id}` names: what is out of the caller's reach is not found.
-    Link,
-    /// The whole server: not for credentials that are bound to conversations.
-    Everywhere,
-}
-
-/// A route and method, what it needs, and where it reaches.
+/// A route and method, and what it does: the row of that action says what it needs and where it reaches.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     /// Its template.
     pub path: &'static str,
     /// Its method; `HEAD` goes with `GET`.
     pub method: &'static str,
-    /// What a request has to show.
-    pub need: Need,
-    /// Where it reaches.
-    pub place: Place,
+    /// What it does.
+    pub action: Action,
 }
 
-const fn get(path: &'static str, need: Need, place: Place) -> Route {
-    Route { path, method: "GET", need, place }
+const fn get(path: &'static str, action: Action) -> Route {
+    Route { path, method: "GET", action }
 }
 
-const fn post(path: &'static str, need: Need, place: Place) -> Route {
-    Route { path, method: "POST", need, place }
+const fn post(path: &'static str, action: Action) -> Route {
+    Route { path, method: "POST", action }
 }
 
-const fn put(path: &'static str, need: Need, place: Place) -> Route {
-    Route { path, method: "PUT", need, place }
+const fn put(path: &'static str, action: Action) -> Route {
+    Route { path, method: "PUT", action }
 }
-
-const READ: Need = Need::Scope(Scope::ThreadsRead);
-const WRITE: Need = Need::Scope(Scope::ThreadsWrite);
-const CONTROL: Need = Need::Scope(Scope::TurnsControl);
-const ERASE: Need = Need::Proof(Scope::ThreadsAdmin);
-const ADMIN: Need = Need::Proof(Scope::ServerAdmin);
-/// Nothing that starts, types into, reads or ends a terminal is a conversation call.
-const DRIVE: Need = Need::Proof(Scope::SessionsDrive);
-const ANSWER: Need = Need::Proof(Scope::PermissionsAnswer);
 
 /// Every route but the page's own files.
 pub const ROUTES: &[Route] = &[
-    get("/ping", Need::Nothing, Place::Nowhere),
-    get("/healthz", Need::Nothing, Place::Nowhere),
-    get("/metrics", Need::Entry, Place::Everywhere),
-    get("/openapi.json", Need::Entry, Place::Nowhere),
-    get("/docs", Need::Entry, Place::Nowhere),
-    get("/docs/", Need::Entry, Place::Nowhere),
-    get("/docs/{*rest}", Need::Entry, Place::Nowhere),
-    post("/session", Need::Nothing, Place::Nowhere),
-    get("/session", Need::Entry, Place::Nowhere),
-    post("/session/end", Need::Entry, Place::Nowhere),
-    post("/invitations/accept", Need::Nothing, Place::Nowhere),
-    post("/threads/{id}/invitations", Need::Proof(Scope::ParticipantsInvite), Place::Thread),
-    get("/tokens", ADMIN, Place::Everywhere),
-    post("/tokens", ADMIN, Place::Everywhere),
-    post("/tokens/{id}/revoke", ADMIN, Place::Everywhere),
-    get("/audit", ADMIN, Place::Everywhere),
-    get("/usage", READ, Place::Reachable),
-    post("/budgets/raise", ADMIN, Place::Everywhere),
-    get("/agents", READ, Place::Nowhere),
-    get("/commands", READ, Place::Nowhere),
-    get("/threads", READ, Place::Reachable),
-    post("/threads", WRITE, Place::Own),
-    get("/events/stream", READ, Place::Reachable),
-    get("/search", READ, Place::Reachable),
-    get("/threads/{id}/events", READ, Place::Thread),
-    // The content of an event says what else is needed: see `moothall_engine::access`.
-    post("/threads/{id}/events", WRITE, Place::Thread),
-    get("/threads/{id}/events/stream", READ, Place::Thread),
-    get("/threads/{id}/state", READ, Place::Thread),
-    get("/threads/{id}/presence", READ, Place::Thread),
-    post("/threads/{id}/presence", WRITE, Place::Thread),
-    get("/threads/{id}/turns", READ, Place::Thread),
-    post("/threads/{id}/preview", READ, Place::Thread),
-    put("/threads/{id}/read", READ, Place::Thread),
-    post("/threads/{id}/commands", WRITE, Place::Thread),
-    post("/threads/{id}/stop", CONTROL, Place::Thread),
-    // Only the one whose turn it is, and operators: the handler looks.
-    get("/turns/{id}/context", READ, Place::Turn),
-    post("/turns/{id}/cancel", CONTROL, Place::Turn),
-    post("/threads/{id}/kept/{seq}/publish", CONTROL, Place::Thread),
-    post("/threads/{id}/events/{event}/redact", ERASE, Place::Thread),
-    get("/sessions", READ, Place::Own),
-    post("/sessions", DRIVE, Place::Own),
-    get("/sessions/{id}", READ, Place::Session(Over::Seeing)),
-    // What a terminal shows, and what its program was told elsewhere, may be more than a reader of conversations is to see.
-    get("/sessions/{id}/screen", DRIVE, Place::Session(Over::Looking)),
-    get("/sessions/{id}/screen/stream", DRIVE, Place::Session(Over::Looking)),
-    get("/sessions/{id}/data", DRIVE, Place::Session(Over::Telling)),
-    get("/sessions/{id}/attach", DRIVE, Place::Session(Over::Sitting)),
-    post("/sessions/{id}/messages", DRIVE, Place::Session(Over::Telling)),
-    post("/sessions/{id}/interrupt", DRIVE, Place::Session(Over::Steering)),
-    post("/sessions/{id}/end", DRIVE, Place::Session(Over::Steering)),
-    get("/links", READ, Place::Own),
-    post("/links", DRIVE, Place::Own),
-    get("/links/{id}", READ, Place::Link),
-    post("/links/{id}/close", DRIVE, Place::Link),
+    get("/ping", Action::CheckHealth),
+    get("/healthz", Action::CheckHealth),
+    get("/metrics", Action::ReadMetrics),
+    get("/openapi.json", Action::ReadDescription),
+    get("/docs", Action::ReadDescription),
+    get("/docs/", Action::ReadDescription),
+    get("/docs/{*rest}", Action::ReadDescription),
+    post("/session", Action::SignIn),
+    get("/session", Action::AskWhoIAm),
+    post("/session/end", Action::SignOut),
+    post("/invitations/accept", Action::AcceptInvitation),
+    post("/threads/{id}/invitations", Action::HandOutInvitation),
+    get("/tokens", Action::ListTokens),
+    post("/tokens", Action::CreateToken),
+    post("/tokens/{id}/revoke", Action::RevokeToken),
+    get("/audit", Action::ReadAudit),
+    get("/usage", Action::ReadUsage),
+    post("/budgets/raise", Action::RaiseBudget),
+    get("/agents", Action::ListAgents),
+    get("/commands", Action::ListAgents),
+    get("/threads", Action::ListThreads),
+    post("/threads", Action::BeginThread),
+    get("/events/stream", Action::ListenToAll),
+    get("/search", Action::Search),
+    get("/threads/{id}/events", Action::ReadThread),
+    post("/threads/{id}/events", Action::Post),
+    get("/threads/{id}/events/stream", Action::ReadThread),
+    get("/threads/{id}/state", Action::ReadThread),
+    get("/threads/{id}/presence", Action::ReadPresence),
+    post("/threads/{id}/presence", Action::TellPresence),
+    get("/threads/{id}/turns", Action::ListTurns),
+    post("/threads/{id}/preview", Action::Preview),
+    put("/threads/{id}/read", Action::MarkRead),
+    post("/threads/{id}/commands", Action::RunCommand),
+    post("/threads/{id}/stop", Action::Stop),
+    get("/turns/{id}/context", Action::ReadContext),
+    post("/turns/{id}/cancel", Action::CancelTurn),
+    post("/threads/{id}/kept/{seq}/publish", Action::Publish),
+    post("/threads/{id}/events/{event}/redact", Action::Erase),
+    get("/sessions", Action::ListSessions),
+    post("/sessions", Action::StartSession),
+    get("/sessions/{id}", Action::ReadSession),
+    get("/sessions/{id}/screen", Action::ReadScreen),
+    get("/sessions/{id}/screen/stream", Action::ReadScreen),
+    get("/sessions/{id}/data", Action::ReadSessionData),
+    get("/sessions/{id}/attach", Action::Attach),
+    post("/sessions/{id}/messages", Action::SendMessage),
+    post("/sessions/{id}/interrupt", Action::Interrupt),
+    post("/sessions/{id}/end", Action::EndSession),
+    get("/links", Action::ListLinks),
+    post("/links", Action::MakeLink),
+    get("/links/{id}", Action::ReadLink),
+    post("/links/{id}/close", Action::CloseLink),
     // The conversation is in the body.
-    post("/permissions/{id}/answer", ANSWER, Place::Reachable),
-    // Each tool says what it needs: see `crate::mcp`.
-    post(mcp::PATH, Need::Entry, Place::Reachable),
+    post("/permissions/{id}/answer", Action::AnswerPermission),
+    post(mcp::PATH, Action::CallTools),
 ];
 
 /// How a credential came.
@@ -216,11 +167,11 @@ const STREAM: &str = "/stream";
 fn charge(app: &App, caller: &Caller, parts: &Parts, template: &str) -> ApiResult<Option<Streaming>> {
     let row = row(template, &parts.method)?;
     let spare = parts.extensions.get::<Arc<Seat>>().is_some_and(|seat| seat.is_spare());
-    if spare && row.need != Need::Nothing && caller.must_prove(Scope::ServerAdmin).is_err() {
+    if spare && row.action.need() != Need::Nothing && caller.must_prove(Scope::ServerAdmin).is_err() {
         return Err(ApiError::plain(Code::NoSeats));
     }
     // What a call of a tool is charged depends on the tool.
-    if row.method != "GET" && row.need != Need::Nothing && row.path != mcp::PATH {
+    if row.method != "GET" && row.action.need() != Need::Nothing && row.path != mcp::PATH {
         let key = parts.headers.get("idempotency-key").and_then(|key| key.to_str().ok());
         app.rates.write(caller, key)?;
     }
@@ -230,23 +181,6 @@ fn charge(app: &App, caller: &Caller, parts: &Parts, template: &str) -> ApiResul
 /// The rows of a route.
 fn rows(template: &str) -> impl Iterator<Item = &'static Route> {
     ROUTES.iter().filter(move |row| row.path == template)
-}
-
-/// The row of a route that there is, for surfaces that do the same under another name.
-pub(crate) fn row_of(method: &str, template: &str) -> Option<&'static Route> {
-    rows(template).find(|row| row.method == method)
-}
-
-impl Need {
-    /// Whether what the caller has is enough.
-    pub(crate) fn check(self, caller: &Caller) -> ApiResult<()> {
-        match self {
-            Need::Nothing | Need::Entry => {}
-            Need::Scope(scope) => caller.must(scope)?,
-            Need::Proof(scope) => caller.must_prove(scope)?,
-        }
-        Ok(())
-    }
 }
 
 /// The row of a request; no row, no answer.
@@ -268,15 +202,15 @@ async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (
         Ok(row) => row,
         Err(error) => return Err((anonymous, error)),
     };
-    let (caller, via) = match row.need {
+    let (caller, via) = match row.action.need() {
         Need::Nothing => (anonymous, Via::Nothing),
         Need::Entry | Need::Scope(_) | Need::Proof(_) => {
             let identified = identify(&app.access, parts, &app.cookie).await.map_err(|error| (anonymous.clone(), error))?;
             identified.unwrap_or((anonymous, Via::Nothing))
         }
     };
-    let checked = match check(app.access.mode(), row, &caller, via, parts) {
-        Ok(()) => within_reach(app, row.place, &caller, parts).await,
+    let checked = match check(row, via, parts) {
+        Ok(()) => enter(&app.hall.as_(caller.clone()), row.action, parts).await,
         refused => refused,
     };
     checked.map_err(|error| (caller.clone(), error))?;
@@ -316,15 +250,9 @@ fn session_cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     found.filter(|value| value.len() <= CREDENTIAL_BYTES_MAX)
 }
 
-/// Whether what the caller has is what the route needs.
-fn check(mode: Mode, row: &Route, caller: &Caller, via: Via, parts: &Parts) -> ApiResult<()> {
-    if mode == Mode::Token && !caller.is_proven() && row.need != Need::Nothing {
-        return Err(ApiError::unauthenticated());
-    }
-    if via == Via::Cookie && row.method != "GET" {
-        check_page(&parts.headers)?;
-    }
-    row.need.check(caller)
+/// Whether a request that changes something comes from a page of ours, where it comes from a page.
+fn check(row: &Route, via: Via, parts: &Parts) -> ApiResult<()> {
+    if via == Via::Cookie && row.method != "GET" { check_page(&parts.headers) } else { Ok(()) }
 }
 
 /// A cookie comes with whatever a browser sends, so a request that changes something must show that it is of a page of ours. That the
@@ -338,37 +266,31 @@ fn check_page(headers: &HeaderMap) -> ApiResult<()> {
     Err(ApiError::forbidden(message, "with a cookie alone"))
 }
 
-/// Whether the caller reaches where the route leads.
-async fn within_reach(app: &App, place: Place, caller: &Caller, parts: &mut Parts) -> ApiResult<()> {
-    match place {
-        Place::Nowhere | Place::Reachable => Ok(()),
-        Place::Everywhere => Ok(caller.must_reach_all()?),
-        Place::Own => Ok(caller.must_be_unbound()?),
-        Place::Session(over) => {
-            caller.must_be_unbound()?;
-            over_session(&app.hall, caller, over, &named(parts).await).await
-        }
+/// Whether the door lets the caller do this where the route leads.
+async fn enter(door: &Door, action: Action, parts: &mut Parts) -> ApiResult<()> {
+    door.may(action)?;
+    match action.place() {
+        Place::Nowhere | Place::Reachable | Place::Everywhere | Place::Own => Ok(()),
+        Place::Session(over) => Ok(door.may_over(over, &named(parts).await).await?),
         Place::Link => {
-            caller.must_be_unbound()?;
             let named = stream_id(&named(parts).await);
-            let reached = named.is_none_or(|id| caller.reach.includes(&id));
-            if reached { Ok(()) } else { Err(ApiError::from(SessionError::NoLink)) }
+            Ok(named.map_or(Ok(()), |id| door.reaches_link(&id))?)
         }
-        Place::Thread | Place::Turn => {
+        Place::Thread => enter_thread(door, &named(parts).await),
+        Place::Turn => {
             let named = named(parts).await;
-            let id = if place == Place::Turn { named.rsplit_once('.').map_or("", |(stream, _)| stream) } else { &named };
-            let reached = caller.reach.only().is_none() || stream_id(id).is_some_and(|id: StreamId| caller.reach.includes(&id));
-            if reached { Ok(()) } else { Err(ApiError::no_thread(id)) }
+            enter_thread(door, named.rsplit_once('.').map_or("", |(stream, _)| stream))
         }
     }
 }
 
-/// Whether the caller may do this with the session that a word means. That there is none, or no terminal at all, the handler says.
-pub(crate) async fn over_session(hall: &Hall, caller: &Caller, over: Over, word: &str) -> ApiResult<()> {
-    match hall.permit_over(caller, over, word).await {
-        Ok(_) | Err(AccessError::Session(SessionError::Invalid(_) | SessionError::Unavailable(_))) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
+/// Whoever reaches everything is told by the handler what is wrong with an id.
+fn enter_thread(door: &Door, id: &str) -> ApiResult<()> {
+    let reached = match stream_id(id) {
+        Some(stream) => door.reaches(&stream).is_ok(),
+        None => door.caller().reach == Reach::All,
+    };
+    if reached { Ok(()) } else { Err(ApiError::no_thread(id)) }
 }
 
 /// What the path says at `{id}`, decoded as the handler will see it.

@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use axum::Json;
 use axum::extract::State;
-use moothall_engine::slash::{Ran, Step};
+use moothall_engine::door::{Action, Door, Ordered};
 use moothall_kernel::event::{Event, To};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::slash::COMMANDS;
-use moothall_kernel::view::{Viewer, visible};
+use moothall_kernel::view::Viewer;
 
 use super::App;
 use super::events::PAGE;
@@ -33,7 +33,7 @@ pub async fn preview(State(app): State<App>, ThreadId(stream): ThreadId, body: B
         Some(id) => To::One(participant(id, "to")?),
     };
     let words = body.text("content")?.ok_or_else(no_draft)?.to_owned();
-    let forecast = app.hall.preview(&stream, by.id, to, words).await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+    let forecast = body.door(&app.hall).preview(&stream, by.id, to, words).await.map_err(|error| ApiError::at_door(error, &stream))?;
     let entry = |forecast: moothall_kernel::preview::Forecast| ForecastEntry {
         participant: forecast.participant.to_string(),
         why: forecast.verdict.ok().map(|why| why_word(why).to_owned()),
@@ -69,38 +69,33 @@ pub async fn run(State(app): State<App>, ThreadId(stream): ThreadId, body: Body)
     body.only(&["from", "text"])?;
     let by = body.asker()?;
     let text = body.text("text")?.unwrap_or_default();
-    app.hall.find(&stream).await?;
-    let idempotency = body.idempotency(&by);
-    let in_thread = |error| ApiError::of_hall(error, Some(&stream));
-    let mut step = app.hall.read_slash(&stream, by, text).await.map_err(in_thread)?;
-    if let Step::Do(command, _) = &mut step {
-        **command = app.hall.permit(body.caller(), &stream, (**command).clone()).await?;
-        app.rates.command(body.caller(), &stream, command)?;
-    }
-    let ran = app.hall.run_step(&stream, step, idempotency).await.map_err(in_thread)?;
-    Ok(Json(match ran {
-        Ran::Told(text) => CommandRan { text, event: None },
-        Ran::Why => CommandRan { text: why(&app, &stream, &body.caller().viewer(None)?).await?, event: None },
-        Ran::Changed { answer, text } => CommandRan { text, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) },
+    let (door, idempotency) = (body.door(&app.hall), body.idempotency(&by));
+    let ordered = door.order(&stream, by, text).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    Ok(Json(match ordered {
+        Ordered::Tell(text) => CommandRan { text, event: None },
+        Ordered::Why => CommandRan { text: why(&door, &stream, &body.caller().viewer(None)?).await?, event: None },
+        Ordered::Do(permitted, text) => {
+            body.rates().command(body.caller(), &permitted)?;
+            let answer = door.submit(*permitted, idempotency).await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+            CommandRan { text, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }
+        }
     }))
 }
 
 /// How far back `/why` looks for the latest message of a person.
 const WHY_SEQS: u64 = 2000;
 
-async fn why(app: &App, stream: &StreamId, viewer: &Viewer) -> ApiResult<String> {
-    let head = app.hall.find(stream).await?.head;
+async fn why(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiResult<String> {
+    let head = door.find(Action::RunCommand, stream).await?.head;
     let (mut explained, mut latest) = (Explained::new(stream.clone()), None);
     let mut after = Seq(head.0.saturating_sub(WHY_SEQS));
     while after < head {
-        let page = app.hall.page(stream, after, PAGE).await?;
+        let page = door.page(Action::RunCommand, stream, viewer, after, PAGE).await?;
         for recorded in &page.events {
             if matches!(&recorded.event, Event::Posted(posted) if posted.kind == Kind::Human) {
                 latest = Some(recorded.id(stream));
             }
-            if visible(&recorded.event, viewer) {
-                explained.observe(recorded);
-            }
+            explained.observe(recorded);
         }
         if page.through <= after {
             break;
@@ -140,11 +135,11 @@ fn line(entry: &TurnEntry) -> String {
     responses((status = 200, body = Published), (status = "4XX", body = ErrorBody)))]
 pub async fn publish(State(app): State<App>, KeptRef { stream, seq }: KeptRef, body: Body) -> ApiResult<Json<Published>> {
     body.only(&["from"])?;
-    app.hall.find(&stream).await?;
+    let door = body.door(&app.hall);
+    door.find(Action::Publish, &stream).await?;
     let by = body.asker()?;
-    app.hall.permit_typing(body.caller(), &stream).await?;
     let idempotency = body.idempotency(&by);
-    let answer = app.hall.publish(&stream, seq, by, idempotency).await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+    let answer = door.publish(&stream, seq, by, idempotency).await.map_err(|error| ApiError::at_door(error, &stream))?;
     let event = answer.event.ok_or_else(|| ApiError::plain(Code::Internal))?;
     Ok(Json(Published { event: Envelope::of(&stream, &event) }))
 }

@@ -21,8 +21,7 @@ pub async fn redact(State(app): State<App>, EventRef { stream, event }: EventRef
     body.only(&["from"])?;
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
-    let answer = app.hall.redact(&stream, event, by, idempotency).await;
-    let answer = answer.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
-    app.frames.forget();
+    let answer = body.door(&app.hall).erase(&stream, event, by, idempotency).await;
+    let answer = answer.map_err(|error| ApiError::at_door(error, &stream))?;
     Ok(Json(Redacted { redacted: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
 }

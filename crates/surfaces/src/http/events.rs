@@ -8,13 +8,13 @@ use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use moothall_engine::access::Mode;
-use moothall_engine::hall::{Hall, HallError};
+use moothall_engine::access::{AccessError, Mode};
+use moothall_engine::door::{Action, Door};
 use moothall_kernel::event::{Change, Event, Recorded};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::{Answers, Kind};
 use moothall_kernel::time::Timestamp;
-use moothall_kernel::view::{Viewer, visible};
+use moothall_kernel::view::Viewer;
 
 use super::App;
 use crate::error::{ApiError, ApiResult};
@@ -39,14 +39,15 @@ pub(crate) const PAGE: usize = 256;
 pub async fn read(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Response> {
     let (limit, viewer) = (params.limit()?.unwrap_or(usize::MAX), params.viewer()?);
     let (given_after, since) = (params.number("after")?.map(Seq), params.since()?);
-    let head = app.hall.find(&stream).await?.head;
-    let mut after = start(&app.hall, &stream, head, given_after, since).await?.unwrap_or(Seq(0));
+    let door = params.door(&app.hall);
+    let head = door.find(Action::ReadThread, &stream).await?.head;
+    let mut after = start(&door, &stream, head, given_after, since).await?.unwrap_or(Seq(0));
     let mut until = head;
     if let Some(before) = params.number("before")? {
         until = Seq(before.saturating_sub(1)).min(head);
-        after = newest(&app.hall, &stream, &viewer, after..until, limit).await?;
+        after = newest(&door, &stream, &viewer, after..until, limit).await?;
     }
-    let mut writer = PageWriter { hall: app.hall, stream, viewer, head, until, after, left: limit, count: 0, begun: false, done: false };
+    let mut writer = PageWriter { door, stream, viewer, head, until, after, left: limit, count: 0, begun: false, done: false };
     let first = writer.next().await.map_err(ApiError::from)?;
     let rest = stream::unfold(writer, |mut writer| async move {
         if writer.done {
@@ -64,39 +65,25 @@ pub async fn read(State(app): State<App>, ThreadId(stream): ThreadId, params: Pa
 
 /// The position that `after` and `since` name together: the later one.
 pub(crate) async fn start(
-    hall: &Hall,
+    door: &Door,
     stream: &StreamId,
     head: Seq,
     after: Option<Seq>,
     since: Option<Timestamp>,
 ) -> ApiResult<Option<Seq>> {
     let at = match since {
-        Some(since) => Some(position_at(hall, stream, head, since).await?),
+        Some(since) => Some(door.position_at(stream, head, since).await?),
         None => None,
     };
     Ok(after.max(at))
 }
 
-/// The newest position whose time is not later than `since`. Times rise with positions, so halving finds it.
-async fn position_at(hall: &Hall, stream: &StreamId, head: Seq, since: Timestamp) -> ApiResult<Seq> {
-    let (mut low, mut high) = (0, head.0);
-    while low < high {
-        let middle = low + (high - low).div_ceil(2);
-        let page = hall.read(stream, Seq(middle - 1), Some(1)).await?;
-        match page.events.first() {
-            Some(recorded) if recorded.ts <= since => low = middle,
-            _ => high = middle - 1,
-        }
-    }
-    Ok(Seq(low))
-}
-
 /// After which position the newest `limit` events begin that this viewer may see, of those after the range's start and up to its end.
-async fn newest(hall: &Hall, stream: &StreamId, viewer: &Viewer, range: Range<Seq>, limit: usize) -> Result<Seq, HallError> {
+async fn newest(door: &Door, stream: &StreamId, viewer: &Viewer, range: Range<Seq>, limit: usize) -> Result<Seq, AccessError> {
     let (mut end, mut left) = (range.end, limit);
     while end > range.start {
         let begin = Seq(end.0.saturating_sub(PAGE as u64)).max(range.start);
-        let seen = seen_in(hall, stream, viewer, begin..end).await?;
+        let seen = seen_in(door, stream, viewer, begin..end).await?;
         match seen.len().checked_sub(left) {
             Some(surplus) => return Ok(Seq(seen[surplus].0 - 1)),
             None => left -= seen.len(),
@@ -107,12 +94,12 @@ async fn newest(hall: &Hall, stream: &StreamId, viewer: &Viewer, range: Range<Se
 }
 
 /// The positions of what this viewer may see after the range's start and up to its end.
-async fn seen_in(hall: &Hall, stream: &StreamId, viewer: &Viewer, range: Range<Seq>) -> Result<Vec<Seq>, HallError> {
+async fn seen_in(door: &Door, stream: &StreamId, viewer: &Viewer, range: Range<Seq>) -> Result<Vec<Seq>, AccessError> {
     let (mut at, mut seen) = (range.start, Vec::new());
     while at < range.end {
         let span = usize::try_from(range.end.0 - at.0).unwrap_or(PAGE).min(PAGE);
-        let page = hall.page(stream, at, span).await?;
-        seen.extend(page.events.iter().filter(|recorded| visible(&recorded.event, viewer)).map(|recorded| recorded.seq));
+        let page = door.page(Action::ReadThread, stream, viewer, at, span).await?;
+        seen.extend(page.events.iter().map(|recorded| recorded.seq));
         if page.through <= at {
             break;
         }
@@ -123,7 +110,7 @@ async fn seen_in(hall: &Hall, stream: &StreamId, viewer: &Viewer, range: Range<S
 
 /// Writes a page of events piece by piece, so that a long log is never whole in memory.
 struct PageWriter {
-    hall: Hall,
+    door: Door,
     stream: StreamId,
     viewer: Viewer,
     head: Seq,
@@ -138,7 +125,7 @@ struct PageWriter {
 
 impl PageWriter {
     /// The next piece; the last one closes the object.
-    async fn next(&mut self) -> Result<Bytes, HallError> {
+    async fn next(&mut self) -> Result<Bytes, AccessError> {
         let mut text = Vec::new();
         if !std::mem::replace(&mut self.begun, true) {
             text.extend_from_slice(b"{\"events\":[");
@@ -154,11 +141,11 @@ impl PageWriter {
         Ok(text.into())
     }
 
-    async fn write_some(&mut self, text: &mut Vec<u8>) -> Result<(), HallError> {
+    async fn write_some(&mut self, text: &mut Vec<u8>) -> Result<(), AccessError> {
         let span = usize::try_from(self.until.0 - self.after.0).unwrap_or(PAGE).min(PAGE);
         let before = self.after;
-        let page = self.hall.page(&self.stream, before, span).await?;
-        for recorded in page.events.iter().filter(|recorded| visible(&recorded.event, &self.viewer)) {
+        let page = self.door.page(Action::ReadThread, &self.stream, &self.viewer, before, span).await?;
+        for recorded in &page.events {
             if self.left == 0 {
                 return Ok(());
             }
@@ -191,9 +178,11 @@ pub(crate) fn write_envelope(text: &mut Vec<u8>, stream: &StreamId, recorded: &R
     ),
     responses((status = 200, body = Accepted), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn post(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<Accepted>> {
-    let wish = wish::read(&app.hall, &stream, &body).await?;
-    let idempotency = body.idempotency(&wish.by);
-    let answer = app.hall.submit(&stream, wish.command, idempotency).await;
+    let door = body.door(&app.hall);
+    let wish = wish::read(&door, &stream, &body).await?;
+    let permitted = door.permit(&stream, wish.command).await.map_err(|error| ApiError::from(error).in_thread(&stream))?;
+    body.rates().command(body.caller(), &permitted)?;
+    let answer = door.submit(permitted, body.idempotency(&wish.by)).await;
     let answer = answer.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
     let event = answer.event.as_ref();
     let mut warnings = wish.warnings;

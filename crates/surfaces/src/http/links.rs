@@ -2,12 +2,12 @@
 
 use axum::Json;
 use axum::extract::State;
+use moothall_engine::sessions::LinkState;
 use moothall_kernel::ids::StreamId;
 
 use super::App;
 use super::once::once;
 use crate::ask;
-use crate::caller::asker;
 use crate::error::ApiResult;
 use crate::request::{Body, LinkId, Params};
 use crate::wire::{Actor, ErrorBody, LinkAnswer, LinkEntry, LinkList, NewLink};
@@ -17,7 +17,7 @@ use crate::wire::{Actor, ErrorBody, LinkAnswer, LinkEntry, LinkList, NewLink};
     params(("session" = Option<String>, Query, description = "Only those that this session is in.")),
     responses((status = 200, body = LinkList), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<LinkList>> {
-    Ok(Json(ask::links(&app.hall, params.caller(), params.get("session")).await?))
+    Ok(Json(ask::links(&params.door(&app.hall), params.get("session")).await?))
 }
 
 /// Links sessions: what one of them says at the end of a turn reaches the others. A link between just these members is used again.
@@ -27,16 +27,21 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Link
 pub async fn make(State(app): State<App>, body: Body) -> ApiResult<Json<LinkAnswer>> {
     body.only(&["members", "title", "from"])?;
     let by = body.asker()?;
-    let key = body.idempotency(&by);
-    let by = asker(body.caller(), by);
-    once(&app, key.as_ref(), async { Ok(at_link(ask::make_link(&app.hall, body.caller(), by, &body.fields).await?)) }).await
+    let (door, key) = (body.door(&app.hall), body.idempotency(&by));
+    let by = door.as_asker(by);
+    once(&app, key.as_ref(), async {
+        let (link, state) = door.make_link(ask::new_link(&door, by, &body.fields)?).await?;
+        Ok(at_link(LinkAnswer::of(ask::entry(&door, &link), state)))
+    })
+    .await
 }
 
 /// One link and its members.
 #[utoipa::path(get, path = "/links/{id}", operation_id = "read_link", tag = "links", params(("id" = String, Path, description = "The link.")),
     responses((status = 200, body = LinkEntry), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn read(State(app): State<App>, LinkId(id): LinkId) -> ApiResult<Json<LinkEntry>> {
-    Ok(Json(ask::link(&app.hall, &id).await?))
+pub async fn read(State(app): State<App>, LinkId(id): LinkId, params: Params) -> ApiResult<Json<LinkEntry>> {
+    let door = params.door(&app.hall);
+    Ok(Json(ask::entry(&door, &door.link(&id).await?)))
 }
 
 /// Ends a link for all its members.
@@ -49,9 +54,13 @@ pub async fn read(State(app): State<App>, LinkId(id): LinkId) -> ApiResult<Json<
 pub async fn close(State(app): State<App>, LinkId(id): LinkId, body: Body) -> ApiResult<Json<LinkAnswer>> {
     body.only(&["from"])?;
     let by = body.asker()?;
-    let key = body.idempotency(&by);
-    let by = asker(body.caller(), by);
-    once(&app, key.as_ref(), async { Ok(at_link(ask::close_link(&app.hall, body.caller(), &id, &by).await?)) }).await
+    let (door, key) = (body.door(&app.hall), body.idempotency(&by));
+    let by = door.as_asker(by);
+    once(&app, key.as_ref(), async {
+        let link = door.close_link(&id, &by).await?;
+        Ok(at_link(LinkAnswer::of(ask::entry(&door, &link), LinkState::Closed)))
+    })
+    .await
 }
 
 fn at_link(answer: LinkAnswer) -> (StreamId, LinkAnswer) {

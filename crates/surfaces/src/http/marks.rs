@@ -21,6 +21,6 @@ pub async fn mark(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
     let seq = seq.ok_or_else(|| ApiError::new(Code::InvalidField, "'seq' must be a position: a whole number from 0 on."))?;
     Body::only_in(&fields, &["from"])?;
     let reader = body.asker()?.id;
-    let unread = app.hall.mark_read(&stream, &reader, Seq(seq)).await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+    let unread = body.door(&app.hall).mark_read(&stream, &reader, Seq(seq)).await.map_err(|error| ApiError::at_door(error, &stream))?;
     Ok(Json(ReadMark { thread: stream.to_string(), reader: reader.to_string(), read: unread.read.0, unread: unread.messages as u64 }))
 }

@@ -26,8 +26,7 @@ mod description;
 mod query;
 mod guard;
 
-pub use access::{Need, Place, ROUTES, Route};
-pub(crate) use access::{over_session, row_of};
+pub use access::{ROUTES, Route};
 pub(crate) use events::{strangers, write_envelope};
 pub(crate) use guard::Trusted;
 pub(crate) use presence::update as presence_update;
@@ -147,9 +146,9 @@ pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Route
         access: gate.access().clone(),
         cookie: cookie.into(),
         tokens_made: Arc::default(),
+        frames: Frames::of_hall(&hall),
         hall,
         base: here(options.bound).into(),
-        frames: Arc::default(),
         presences: Arc::default(),
         meters: meters.clone(),
         rates: gate.rates().clone(),

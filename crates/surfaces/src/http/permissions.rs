@@ -2,11 +2,12 @@
 
 use axum::Json;
 use axum::extract::State;
-use moothall_kernel::command::Command;
+use moothall_kernel::command::ClientCommand;
 
 use super::App;
 use crate::ask::required;
 use crate::error::{ApiError, ApiResult};
+use crate::give::give;
 use crate::request::{Body, PermissionRef, stream_id};
 use crate::wire::{Envelope, ErrorBody, NewAnswer, PermissionAnswered};
 
@@ -20,12 +21,10 @@ use crate::wire::{Envelope, ErrorBody, NewAnswer, PermissionAnswered};
 pub async fn answer(State(app): State<App>, PermissionRef(permission): PermissionRef, body: Body) -> ApiResult<Json<PermissionAnswered>> {
     body.only(&["thread", "option", "from"])?;
     let (thread, option) = (required(&body.fields, "thread")?, required(&body.fields, "option")?);
-    let stream = stream_id(thread).filter(|id| body.caller().reach.includes(id)).ok_or_else(|| ApiError::no_thread(thread))?;
+    let stream = stream_id(thread).ok_or_else(|| ApiError::no_thread(thread))?;
     let by = body.asker()?;
-    let of_hall = |error| ApiError::of_hall(error, Some(&stream));
     let idempotency = body.idempotency(&by);
-    let command = Command::AnswerPermission { permission, option: option.into(), by };
-    let command = app.hall.permit(body.caller(), &stream, command).await?;
-    let answer = app.hall.submit(&stream, command, idempotency).await.map_err(of_hall)?;
+    let command = ClientCommand::AnswerPermission { permission, option: option.into(), by };
+    let answer = give(&body.door(&app.hall), body.rates(), &stream, command, idempotency).await?;
     Ok(Json(PermissionAnswered { answered: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::App;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::request::{Body, ThreadId};
+use crate::request::{Body, Params, ThreadId};
 use crate::wire::{ErrorBody, NewPresence, PresenceAccepted, PresenceEntry, PresenceList, PresenceUpdate};
 
 /// Longest word for a state, in characters.
@@ -24,9 +24,9 @@ const DETAILS_BYTES_MAX: usize = 16 * 1024;
 /// How everybody is.
 #[utoipa::path(get, path = "/threads/{id}/presence", operation_id = "read_presence", tag = "presence", params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = PresenceList), (status = "4XX", body = ErrorBody)))]
-pub async fn read(State(app): State<App>, ThreadId(stream): ThreadId) -> ApiResult<Json<PresenceList>> {
+pub async fn read(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Json<PresenceList>> {
     let now = app.hall.now();
-    let presences = app.hall.presence(&stream).await?;
+    let presences = params.door(&app.hall).presence(&stream).await?;
     let participants = presences.into_iter().map(|presence| entry(presence, now)).collect();
     Ok(Json(PresenceList { thread: stream.to_string(), ttl_seconds: PRESENCE_TTL.0 / 1000, participants }))
 }
@@ -57,7 +57,7 @@ pub async fn post(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
     if let Some(earlier) = idempotency.as_ref().and_then(|key| app.presences.earlier(key)) {
         return earlier.map(Json);
     }
-    let presence = app.hall.set_presence(&stream, by.id, state, details).await?;
+    let presence = body.door(&app.hall).set_presence(&stream, by.id, state, details).await?;
     let answer = PresenceAccepted { received: true, presence: update(&stream, &presence) };
     if let Some(key) = idempotency {
         app.presences.keep(key, answer.clone());

@@ -2,8 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use moothall_engine::access::Caller;
-use moothall_engine::hall::Hall;
+use moothall_engine::door::{Action, Door};
 use moothall_engine::search::SearchError;
 use moothall_kernel::search::Query;
 use moothall_kernel::view::Viewer;
@@ -34,26 +33,20 @@ pub async fn search(State(app): State<App>, params: Params) -> ApiResult<Json<Se
         return Err(ApiError::new(Code::InvalidParameter, format!("'limit' takes a whole number from 1 to {LIMIT_MAX} here.")));
     }
     let query = params.get("q").unwrap_or_default();
-    find_messages(&app.hall, params.caller(), query, &params.viewer()?, limit, params.number("cursor")?).await.map(Json)
+    find_messages(&params.door(&app.hall), query, &params.viewer()?, limit, params.number("cursor")?).await.map(Json)
 }
 
 /// A page of what a query finds within a caller's reach.
-pub(crate) async fn find_messages(
-    hall: &Hall,
-    caller: &Caller,
-    query: &str,
-    viewer: &Viewer,
-    limit: usize,
-    cursor: Option<u64>,
-) -> ApiResult<SearchAnswer> {
+pub(crate) async fn find_messages(door: &Door, query: &str, viewer: &Viewer, limit: usize, cursor: Option<u64>) -> ApiResult<SearchAnswer> {
     let query = Query::parse(query).map_err(|fault| invalid(fault.to_string()))?;
-    let page = hall.search_within(&caller.reach, query, viewer, limit, cursor).await.map_err(|error| match error {
+    let page = door.search(query, viewer, limit, cursor).await.map_err(|error| match error {
         SearchError::Hall(error) => ApiError::from(error),
+        SearchError::Denied(denied) => denied.into(),
         SearchError::NoConversation(_) | SearchError::TooManyConversations => invalid(error.to_string()),
     })?;
     let mut hits = Vec::with_capacity(page.hits.len());
     for hit in page.hits {
-        let title = hall.find(&hit.stream).await?.catalog.title;
+        let title = door.find(Action::Search, &hit.stream).await?.catalog.title;
         hits.push(SearchHit::of(hit, title));
     }
     Ok(SearchAnswer { hits, next: page.next, lag_events: page.lag })

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 
 use moothall_engine::access::Scope;
+use moothall_engine::door::Need;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{Components, OpenApi};
 
-use super::access::{Need, ROUTES, Route};
+use super::access::{ROUTES, Route};
 
 const BEARER: &str = "bearer";
 const COOKIE: &str = "cookie";
@@ -26,7 +27,7 @@ pub(super) fn described(mut api: OpenApi, cookie: &str) -> OpenApi {
     components.add_security_scheme(COOKIE, SecurityScheme::ApiKey(page));
     for route in ROUTES {
         if let Some(operation) = operation(&mut api.paths.paths, route) {
-            operation.security = Some(requirements(route.need));
+            operation.security = Some(requirements(route.action.need()));
         }
     }
     api

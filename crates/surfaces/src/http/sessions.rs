@@ -5,12 +5,12 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::response::Response;
+use moothall_engine::door::{Action, ProgramStart};
 use moothall_engine::sessions::{Excerpt, FirstWords, Message, SessionId, Status};
 
 use super::App;
 use super::once::once;
 use crate::ask;
-use crate::caller::asker;
 use crate::error::ApiResult;
 use crate::request::{Body, Params, SessionWord};
 use crate::sse;
@@ -19,16 +19,12 @@ use crate::wire::{
     SessionList, StartAnswer, StartAsked,
 };
 
-fn find(app: &App, SessionWord(word): &SessionWord) -> ApiResult<Status> {
-    ask::session(&app.hall, word)
-}
-
 /// Lists the sessions that live, and the programs that can be started.
 #[utoipa::path(get, path = "/sessions", operation_id = "list_sessions", tag = "sessions",
     params(("ended" = Option<bool>, Query, description = "Also those that are over.")),
     responses((status = 200, body = SessionList), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<SessionList>> {
-    Ok(Json(ask::list(&app.hall, params.caller(), params.flag("ended")?.unwrap_or_default())?))
+    Ok(Json(ask::list(&params.door(&app.hall), params.flag("ended")?.unwrap_or_default())?))
 }
 
 /// Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal already. What an agent may not start by
@@ -40,10 +36,12 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Sess
 pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Response> {
     body.only(&["client", "cwd", "args", "name", "adopt", "thread", "from"])?;
     let key = body.idempotency(&body.asker()?);
+    let door = body.door(&app.hall);
     let Json(answer) = once(&app, key.as_ref(), async {
-        Ok(match ask::start(&app.hall, body.caller(), &body.fields, FirstWords::default(), key.clone()).await? {
-            ask::Start::Runs(status, _) => (status.session.id.clone(), StartAnswer::Started(Box::new((&*status).into()))),
-            ask::Start::Asked(thread, permission) => {
+        let wanted = ask::program(&door, &body.fields, FirstWords::default()).await?;
+        Ok(match door.start(wanted, key.clone()).await? {
+            ProgramStart::Runs(status, _) => (status.session.id.clone(), StartAnswer::Started(Box::new((&*status).into()))),
+            ProgramStart::Asked(thread, permission) => {
                 let asked = StartAsked::new(&thread, &permission);
                 (thread, StartAnswer::Asked(asked))
             }
@@ -58,17 +56,16 @@ pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Response> {
 #[utoipa::path(get, path = "/sessions/{id}", operation_id = "read_session", tag = "sessions",
     params(("id" = String, Path, description = "The session: its id, at least six characters of its beginning, or its name.")),
     responses((status = 200, body = SessionEntry), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn read(State(app): State<App>, word: SessionWord) -> ApiResult<Json<SessionEntry>> {
-    Ok(Json((&find(&app, &word)?).into()))
+pub async fn read(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Json<SessionEntry>> {
+    Ok(Json((&params.door(&app.hall).session(Action::ReadSession, &word).await?).into()))
 }
 
 /// What its terminal shows now.
 #[utoipa::path(get, path = "/sessions/{id}/screen", operation_id = "read_screen", tag = "sessions",
     params(("id" = String, Path, description = "The session.")),
     responses((status = 200, body = ScreenAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn screen(State(app): State<App>, word: SessionWord) -> ApiResult<Json<ScreenAnswer>> {
-    let id = find(&app, &word)?.session.id;
-    let view = app.hall.sessions()?.screen(&id).await?;
+pub async fn screen(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Json<ScreenAnswer>> {
+    let (id, view) = params.door(&app.hall).screen(&word).await?;
     Ok(Json(ScreenAnswer::of(&id, view)))
 }
 
@@ -77,9 +74,8 @@ pub async fn screen(State(app): State<App>, word: SessionWord) -> ApiResult<Json
 #[utoipa::path(get, path = "/sessions/{id}/screen/stream", operation_id = "stream_screen", tag = "sessions",
     params(("id" = String, Path, description = "The session.")),
     responses((status = 200, body = String, content_type = "text/event-stream"), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn screens(State(app): State<App>, word: SessionWord) -> ApiResult<Response> {
-    let id = find(&app, &word)?.session.id;
-    let news = app.hall.sessions()?.watch(&id).await?;
+pub async fn screens(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Response> {
+    let (id, news) = params.door(&app.hall).watch(&word).await?;
     Ok(sse::answer(sse::screens(app, id, news)))
 }
 
@@ -95,7 +91,7 @@ pub async fn screens(State(app): State<App>, word: SessionWord) -> ApiResult<Res
 pub async fn data(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Json<SessionDataAnswer>> {
     let tail_chars = params.number("tail_chars")?.map(|number| usize::try_from(number).unwrap_or(usize::MAX));
     let excerpt = Excerpt { since: params.since()?, until: params.time("until")?, tail_chars };
-    Ok(Json(ask::data(&app.hall, params.caller(), &word, excerpt).await?))
+    Ok(Json(params.door(&app.hall).session_data(&word, excerpt).await?.into()))
 }
 
 /// Says something to it. With a session's token, `direct` talks over a link of the two and `close_link` ends it.
@@ -105,16 +101,16 @@ pub async fn data(State(app): State<App>, SessionWord(word): SessionWord, params
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
     ),
     responses((status = 200, body = MessageSent), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn send(State(app): State<App>, word: SessionWord, body: Body) -> ApiResult<Json<MessageSent>> {
+pub async fn send(State(app): State<App>, SessionWord(word): SessionWord, body: Body) -> ApiResult<Json<MessageSent>> {
     body.only(&["message", "direct", "close_link", "from"])?;
     let by = body.asker()?;
-    let key = body.idempotency(&by);
-    let from = asker(body.caller(), by);
+    let (door, key) = (body.door(&app.hall), body.idempotency(&by));
+    let from = door.as_asker(by);
     let (direct, close_link) = (ask::flag(&body.fields, "direct")?, ask::flag(&body.fields, "close_link")?);
     let text = body.text("message")?.unwrap_or_default().to_owned();
     once(&app, key.as_ref(), async {
-        let to = find(&app, &word)?.session.id;
-        let sent = ask::send(&app.hall, Message { from, to: to.clone(), text, direct, close_link }, key.clone()).await?;
+        let to = door.session(Action::SendMessage, &word).await?.session.id;
+        let sent = ask::send(&door, Message { from, to: to.clone(), text, direct, close_link }, key.clone()).await?;
         Ok((to, sent))
     })
     .await
@@ -127,15 +123,10 @@ pub async fn send(State(app): State<App>, word: SessionWord, body: Body) -> ApiR
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
     ),
     responses((status = 200, body = SessionActed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn interrupt(State(app): State<App>, word: SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
+pub async fn interrupt(State(app): State<App>, SessionWord(word): SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
     body.only(&["from"])?;
     let by = body.asker()?;
-    once(&app, body.idempotency(&by).as_ref(), async {
-        let id = find(&app, &word)?.session.id;
-        app.hall.sessions()?.interrupt(&id, &by).await?;
-        acted(&app, id)
-    })
-    .await
+    once(&app, body.idempotency(&by).as_ref(), async { Ok(acted(&body.door(&app.hall).interrupt(&word, &by).await?)) }).await
 }
 
 /// Ends its program.
@@ -145,29 +136,21 @@ pub async fn interrupt(State(app): State<App>, word: SessionWord, body: Body) ->
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
     ),
     responses((status = 200, body = SessionActed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn end(State(app): State<App>, word: SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
+pub async fn end(State(app): State<App>, SessionWord(word): SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
     body.only(&["from"])?;
     let by = body.asker()?;
-    once(&app, body.idempotency(&by).as_ref(), async {
-        let id = find(&app, &word)?.session.id;
-        app.hall.sessions()?.end(&id, &by).await?;
-        acted(&app, id)
-    })
-    .await
+    once(&app, body.idempotency(&by).as_ref(), async { Ok(acted(&body.door(&app.hall).end_session(&word, &by).await?)) }).await
 }
 
-/// The session afterwards. It is looked up by its id: the name of one that is over is free again.
-fn acted(app: &App, id: SessionId) -> ApiResult<(SessionId, SessionActed)> {
-    let session = (&ask::session(&app.hall, id.as_str())?).into();
-    Ok((id, SessionActed { done: true, session }))
+fn acted(status: &Status) -> (SessionId, SessionActed) {
+    (status.session.id.clone(), SessionActed { done: true, session: status.into() })
 }
 
 /// How a person on the server's computer looks at its terminal and types into it.
 #[utoipa::path(get, path = "/sessions/{id}/attach", operation_id = "attach_session", tag = "sessions",
     params(("id" = String, Path, description = "The session.")),
     responses((status = 200, body = AttachAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn attach(State(app): State<App>, word: SessionWord) -> ApiResult<Json<AttachAnswer>> {
-    let status = find(&app, &word)?;
-    let argv = app.hall.sessions()?.attach(&status.session.id).await?;
+pub async fn attach(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Json<AttachAnswer>> {
+    let (status, argv) = params.door(&app.hall).attach(&word).await?;
     Ok(Json(AttachAnswer { session: (&status).into(), argv }))
 }

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use moothall_engine::access::Caller;
+use moothall_engine::door::Action;
 
 use super::App;
 use super::events::start;
@@ -27,14 +28,15 @@ use crate::wire::ErrorBody;
     responses((status = 200, body = String, content_type = "text/event-stream"), (status = "4XX", body = ErrorBody)))]
 pub async fn thread(State(app): State<App>, ThreadId(stream): ThreadId, params: Params, headers: HeaderMap) -> ApiResult<Response> {
     let (viewer, viewing_as, since) = (params.viewer()?, params.viewing_as()?, params.since()?);
-    let head = app.hall.find(&stream).await?.head;
+    let door = params.door(&app.hall);
+    let head = door.find(Action::ReadThread, &stream).await?.head;
     let resumed = params.resume_after(&headers, head)?;
-    let after = start(&app.hall, &stream, head, resumed, since).await?.unwrap_or(head);
+    let after = start(&door, &stream, head, resumed, since).await?.unwrap_or(head);
     let _connected = match viewing_as {
-        Some(participant) => Some(app.hall.connect(&stream, participant).await?),
+        Some(participant) => Some(door.connect(&stream, participant).await?),
         None => None,
     };
-    Ok(sse::answer(sse::events(app, Start { stream, viewer, after, head, _connected })))
+    Ok(sse::answer(sse::events(app, Start { door, stream, viewer, after, head, _connected })))
 }
 
 /// Streams doorbells of all threads: unnamed events with a thread and its new head, and signals, which are named: `presence`, and

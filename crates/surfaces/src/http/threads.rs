@@ -2,9 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use moothall_engine::access::Reach;
-use moothall_engine::hall::Hall;
-use moothall_engine::ports::{ListFilter, ListPage, Listed};
+use moothall_engine::door::Action;
+use moothall_engine::ports::{ListFilter, Listed};
 use moothall_kernel::event::Event;
 use moothall_kernel::policy::{Policy, PolicyName};
 use serde_json::Value;
@@ -27,31 +26,17 @@ use crate::wire::{Envelope, ErrorBody, NewThread, ThreadCreated, ThreadEntry, Th
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<ThreadList>> {
     let filter = ListFilter { archived: params.flag("archived")?, after: params.number("after")?, limit: params.limit()? };
     let reader = params.viewing_as()?;
-    let page = list_within(&app.hall, &params.caller().reach, filter).await?;
+    let door = params.door(&app.hall);
+    let page = door.threads(filter).await?;
     let mut threads: Vec<ThreadEntry> = page.streams.iter().map(entry).collect();
     if let Some(reader) = reader {
         let streams: Vec<_> = page.streams.into_iter().map(|listed| listed.stream).collect();
-        for (thread, unread) in threads.iter_mut().zip(app.hall.unread(&reader, &streams).await?) {
+        for (thread, unread) in threads.iter_mut().zip(door.unread(&reader, &streams).await?) {
             thread.read = Some(unread.read.0);
             thread.unread = Some(unread.messages as u64);
         }
     }
     Ok(Json(ThreadList { threads, next: page.next }))
-}
-
-/// What is listed and within reach. A page is filled where there is enough to fill it.
-async fn list_within(hall: &Hall, reach: &Reach, mut filter: ListFilter) -> ApiResult<ListPage> {
-    let (mut found, limit) = (ListPage::default(), filter.limit);
-    loop {
-        let page = hall.list(filter.clone()).await?;
-        found.next = page.next;
-        found.streams.extend(page.streams.into_iter().filter(|listed| reach.includes(&listed.stream)));
-        filter.limit = limit.map(|limit| limit.saturating_sub(found.streams.len()));
-        filter.after = found.next;
-        if found.next.is_none() || filter.limit == Some(0) {
-            return Ok(found);
-        }
-    }
 }
 
 fn entry(listed: &Listed) -> ThreadEntry {
@@ -78,8 +63,7 @@ pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<Thread
     let policy = policy(body.fields.get("policy"), &app.hall.defaults())?;
     let name = body.text("name")?.unwrap_or_default().to_owned();
     let idempotency = body.idempotency(&by);
-    app.access.may_begin(body.caller())?;
-    let answer = app.hall.create(name, policy, by, idempotency).await?;
+    let answer = body.door(&app.hall).begin(name, policy, by, idempotency).await?;
     let created = answer.event.ok_or_else(|| ApiError::plain(Code::Internal))?;
     let Event::Created { name, policy, .. } = &created.event else { return Err(ApiError::plain(Code::KeyReused)) };
     Ok(Json(ThreadCreated {
@@ -103,6 +87,6 @@ fn policy(given: Option<&Value>, defaults: &Policy) -> ApiResult<Policy> {
 /// What a thread is like now.
 #[utoipa::path(get, path = "/threads/{id}/state", operation_id = "read_state", tag = "threads", params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = ThreadStateAnswer), (status = "4XX", body = ErrorBody)))]
-pub async fn state(State(app): State<App>, ThreadId(stream): ThreadId) -> ApiResult<Json<ThreadStateAnswer>> {
-    Ok(Json(app.hall.view(&stream, ThreadStateAnswer::of).await?))
+pub async fn state(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Json<ThreadStateAnswer>> {
+    Ok(Json(params.door(&app.hall).view(Action::ReadThread, &stream, ThreadStateAnswer::of).await?))
 }

@@ -2,15 +2,16 @@
 
 use axum::Json;
 use axum::extract::State;
+use moothall_engine::door::Action;
 use moothall_engine::hall::Hall;
-use moothall_kernel::command::Command;
+use moothall_kernel::command::ClientCommand;
 use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
-use moothall_kernel::view::{Viewer, visible};
 
 use super::App;
 use super::events::PAGE;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::Explained;
+use crate::give::give;
 use crate::request::{Body, Params, ThreadId, TurnRef};
 use crate::wire::{Actor, Cancelled, Envelope, ErrorBody, StopAccepted, TurnContext, TurnEntry, TurnList};
 
@@ -26,18 +27,19 @@ use crate::wire::{Actor, Cancelled, Envelope, ErrorBody, StopAccepted, TurnConte
 pub async fn list(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Json<TurnList>> {
     let (limit, viewer) = (params.limit()?, params.viewer()?);
     let message = params.get("message").map(|text| text.parse::<EventId>().map_err(|()| no_event())).transpose()?;
-    let head = app.hall.find(&stream).await?.head;
+    let door = params.door(&app.hall);
+    let head = door.find(Action::ListTurns, &stream).await?.head;
     let mut after = message.map_or(Seq(0), |id| Seq(id.seq().0.saturating_sub(1)));
     let mut explained = Explained::new(stream.clone());
     let mut wanted = message;
     while after < head {
-        let page = app.hall.page(&stream, after, PAGE).await?;
+        let page = door.page(Action::ListTurns, &stream, &viewer, after, PAGE).await?;
         if let Some(id) = wanted.take()
             && page.events.first().is_none_or(|first| first.id(&stream) != id)
         {
             return Err(no_event().in_thread(&stream));
         }
-        page.events.iter().filter(|recorded| visible(&recorded.event, &viewer)).for_each(|recorded| explained.observe(recorded));
+        page.events.iter().for_each(|recorded| explained.observe(recorded));
         if page.through <= after {
             break;
         }
@@ -74,11 +76,7 @@ fn no_event() -> ApiError {
     responses((status = 200, body = TurnContext), (status = "4XX", body = ErrorBody)))]
 pub async fn context(State(app): State<App>, TurnRef { stream, turn }: TurnRef, params: Params) -> ApiResult<Json<TurnContext>> {
     let viewer = params.viewer()?;
-    let context = app.hall.context(&stream, turn).await?.filter(|context| match &viewer {
-        Viewer::Operator => true,
-        Viewer::Participant(id) => *id == context.participant,
-        Viewer::Guest => false,
-    });
+    let context = params.door(&app.hall).context(&stream, turn, &viewer).await?;
     let context = context.ok_or_else(|| ApiError::new(Code::UnknownTurn, "No turn with this id is open for you.").in_thread(&stream))?;
     Ok(Json(TurnContext::of(&stream, &context)))
 }
@@ -94,9 +92,7 @@ pub async fn stop(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
     body.only(&["from"])?;
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
-    let command = app.hall.permit(body.caller(), &stream, Command::Stop { by }).await?;
-    let answer = app.hall.submit(&stream, command, idempotency).await;
-    let answer = answer.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+    let answer = give(&body.door(&app.hall), body.rates(), &stream, ClientCommand::Stop { by }, idempotency).await?;
     Ok(Json(StopAccepted { stopped: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
 }
 
@@ -111,8 +107,6 @@ pub async fn cancel(State(app): State<App>, TurnRef { stream, turn }: TurnRef, b
     body.only(&["from"])?;
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
-    let command = app.hall.permit(body.caller(), &stream, Command::Cancel { turn, by }).await?;
-    let answer = app.hall.submit(&stream, command, idempotency).await;
-    let answer = answer.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+    let answer = give(&body.door(&app.hall), body.rates(), &stream, ClientCommand::Cancel { turn, by }, idempotency).await?;
     Ok(Json(Cancelled { cancelled: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
 }

@@ -105,7 +105,7 @@ pub async fn raise(State(app): State<App>, body: Body) -> ApiResult<Json<BudgetR
     body.only(&["budget", "whose", "turns", "cost", "seconds"])?;
     let purse = purse(&body)?;
     let Raised { turns, micros, within } = raised(&body.fields)?;
-    let raise = app.hall.raise_budget(body.caller(), &purse, turns, micros, within).await?;
+    let raise = body.door(&app.hall).raise_budget(&purse, turns, micros, within).await?;
     let budgets = app.hall.budgets_of(&purse, None);
     Ok(Json(BudgetRaised { until: raise.until.to_string(), budgets: budgets.iter().map(BudgetEntry::from).collect() }))
 }

@@ -11,15 +11,10 @@ mod threads;
 
 pub use tools::page as tools_page;
 
-/// Each tool by its name, with the row of the route that does the same: that row holds for the tool too.
-pub fn routes_of_tools() -> Vec<(&'static str, &'static Route)> {
-    let of = |tool: Tool, session| {
-        let (method, template) = tool.route(session);
-        row_of(method, template).map(|row| (tool.name(), row))
-    };
-    let rows = Tool::ALL.into_iter().flat_map(|tool| [of(tool, false), of(tool, true)]).flatten();
-    let mut all: Vec<_> = rows.collect();
-    all.dedup_by_key(|(name, row)| (*name, row.path));
+/// Each tool by its name, with what it does.
+pub fn actions_of_tools() -> Vec<(&'static str, Action)> {
+    let mut all: Vec<_> = Tool::ALL.into_iter().flat_map(|tool| [false, true].map(|session| (tool.name(), tool.action(session)))).collect();
+    all.dedup();
     all
 }
 
@@ -30,6 +25,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::response::Response;
+use moothall_engine::door::{Action, Place};
 use moothall_engine::hall::Hall;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult, PaginatedRequestParams,
@@ -45,7 +41,6 @@ use serde_json::{Map, Value, json};
 use self::tools::Tool;
 use crate::error::{ApiError, ApiResult, Code, Refused};
 use crate::gate::Gate;
-use crate::http::{Place, Route, over_session, row_of};
 use crate::json;
 use crate::request::{BODY_BYTES_MAX, caller, rates, whole};
 use crate::wire::{ErrorBody, McpMessage};
@@ -146,37 +141,30 @@ impl ServerHandler for Desk {
 impl Desk {
     async fn call(&self, tool: Tool, parts: &Parts, arguments: Map<String, Value>) -> ApiResult<Value> {
         let caller = caller(parts);
-        let (method, template) = tool.route(arguments.contains_key("session_id"));
-        let row = row_of(method, template).ok_or_else(|| ApiError::plain(Code::Internal))?;
-        row.need.check(&caller)?;
-        match row.place {
-            Place::Everywhere => caller.must_reach_all()?,
-            Place::Own => caller.must_be_unbound()?,
-            Place::Session(over) => {
-                caller.must_be_unbound()?;
-                if let Some(word) = arguments.get("session_id").and_then(Value::as_str).filter(|word| !word.is_empty()) {
-                    over_session(&self.hall, &caller, over, word).await?;
-                }
-            }
-            // What a thread's name means, and whether it is within reach, the call finds out.
-            Place::Nowhere | Place::Reachable | Place::Thread | Place::Turn | Place::Link => {}
+        let door = self.hall.as_(caller.clone());
+        let action = tool.action(arguments.contains_key("session_id"));
+        door.may(action)?;
+        // What a thread's name means, and whether it is within reach, the call finds out.
+        if let Place::Session(over) = action.place()
+            && let Some(word) = arguments.get("session_id").and_then(Value::as_str).filter(|word| !word.is_empty())
+        {
+            door.may_over(over, word).await?;
         }
         let rates = rates(parts);
         if tool.writes() {
             rates.write(&caller, None)?;
         }
         let asked = arguments::Arguments::new(tool, arguments)?;
-        let hall = &self.hall;
         match tool {
-            Tool::SendMessage => sessions::send(hall, &caller, &asked).await.and_then(value),
-            Tool::GetSessionData => sessions::data(hall, &caller, &asked).await.and_then(value),
-            Tool::ListSessions => sessions::list(hall, &caller, &asked).and_then(value),
-            Tool::StartSession => sessions::start(hall, &caller, asked).await,
-            Tool::EndSession => sessions::end(hall, &caller, &asked).await.and_then(value),
-            Tool::Invite => threads::invite(hall, &caller, &rates, &asked).await,
-            Tool::ListThreads => threads::list(hall, &caller, &asked).await,
-            Tool::ReadThread => threads::read(hall, &caller, &asked).await,
-            Tool::Search => threads::search(hall, &caller, &asked).await.and_then(value),
+            Tool::SendMessage => sessions::send(&door, &rates, &asked).await.and_then(value),
+            Tool::GetSessionData => sessions::data(&door, &asked).await.and_then(value),
+            Tool::ListSessions => sessions::list(&door, &asked).and_then(value),
+            Tool::StartSession => sessions::start(&door, asked).await,
+            Tool::EndSession => sessions::end(&door, &asked).await.and_then(value),
+            Tool::Invite => threads::invite(&door, &rates, &asked).await,
+            Tool::ListThreads => threads::list(&door, &asked).await,
+            Tool::ReadThread => threads::read(&door, &asked).await,
+            Tool::Search => threads::search(&door, &asked).await.and_then(value),
         }
     }
 }

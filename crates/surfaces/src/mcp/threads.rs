@@ -1,22 +1,22 @@
 //! Calls about threads.
 
-use moothall_engine::access::Caller;
-use moothall_engine::hall::{Answer, Hall};
+use moothall_engine::door::{Action, Door};
 use moothall_engine::ports::ListFilter;
-use moothall_kernel::command::{Actor, Command, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{Seq, StreamId};
-use moothall_kernel::view::{Viewer, visible};
+use moothall_kernel::view::Viewer;
 use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
 use super::sessions::actor;
+use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
+use crate::give::give;
 use crate::http::{find_messages, strangers};
 use crate::rates::Rates;
 use crate::request::{not_a_person, stream_id};
 use crate::wire::{MessageSent, SearchAnswer};
-use crate::{ask, caller, control};
 
 /// Entries of a page where nothing is said, and at most.
 const LIMIT: usize = 50;
@@ -29,15 +29,14 @@ const CHARS_MAX: usize = 48_000;
 /// Events read from the log at once.
 const PAGE: u64 = 64;
 
-/// The thread that a word means: its id or its title.
-async fn thread(hall: &Hall, caller: &Caller, word: &str) -> ApiResult<StreamId> {
-    if let Some(id) = stream_id(word).filter(|id| caller.reach.includes(id))
-        && hall.find(&id).await.is_ok()
+/// The thread that a word means, for whoever does this there: its id or its title.
+async fn thread(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
+    if let Some(id) = stream_id(word)
+        && door.find(action, &id).await.is_ok()
     {
         return Ok(id);
     }
-    let all = hall.list(ListFilter::default()).await?.streams;
-    let named: Vec<_> = all.into_iter().filter(|listed| listed.catalog.title == word && caller.reach.includes(&listed.stream)).collect();
+    let named = door.titled(action, word).await?;
     match named.as_slice() {
         [one] => Ok(one.stream.clone()),
         [] => Err(ApiError::no_thread(word)),
@@ -50,35 +49,28 @@ async fn thread(hall: &Hall, caller: &Caller, word: &str) -> ApiResult<StreamId>
 }
 
 /// Who says something in a thread: a session as whom it was invited, anybody else under its own name, which is not a person's.
-async fn speaker(hall: &Hall, caller: &Caller, asked: &Arguments, stream: &StreamId) -> ApiResult<Actor> {
-    let by = actor(caller, asked)?;
-    if let Some(status) = caller::session(hall, caller)? {
-        return Ok(Actor::named(ask::speaker_in(hall, stream, &status).await?));
+async fn speaker(door: &Door, asked: &Arguments, stream: &StreamId) -> ApiResult<Actor> {
+    let own = actor(door, asked)?;
+    let by = door.speaker_in(stream, own).await.map_err(|error| ApiError::at_door(error, stream))?;
+    if door.caller().session().is_some() {
+        return Ok(by);
     }
     let id = by.id.clone();
-    let human = hall.view(stream, move |state| state.is_human(&id)).await.map_err(|error| ApiError::of_hall(error, Some(stream)))?;
-    if human {
-        return Err(not_a_person());
-    }
-    Ok(by)
-}
-
-async fn submit(hall: &Hall, caller: &Caller, stream: &StreamId, command: Command) -> ApiResult<Answer> {
-    let command = hall.permit(caller, stream, command).await?;
-    hall.submit(stream, command, None).await.map_err(|error| ApiError::of_hall(error, Some(stream)))
+    let human = door.view(Action::Post, stream, move |state| state.is_human(&id)).await;
+    if human.map_err(|error| ApiError::at_door(error, stream))? { Err(not_a_person()) } else { Ok(by) }
 }
 
 /// Says something in a thread.
-pub async fn say(hall: &Hall, caller: &Caller, asked: &Arguments, word: &str, text: &str) -> ApiResult<MessageSent> {
-    let stream = thread(hall, caller, word).await?;
-    let by = speaker(hall, caller, asked, &stream).await?;
+pub async fn say(door: &Door, rates: &Rates, asked: &Arguments, word: &str, text: &str) -> ApiResult<MessageSent> {
+    let stream = thread(door, Action::Post, word).await?;
+    let by = speaker(door, asked, &stream).await?;
     let me = by.id.clone();
-    let answer = submit(hall, caller, &stream, Command::Post(Post::new(by, text))).await?;
-    let others = hall.view(&stream, move |state| {
+    let answer = give(door, rates, &stream, ClientCommand::Post(Post::new(by, text)), None).await?;
+    let others = door.view(Action::Post, &stream, move |state| {
         let others = state.participants().iter().filter(|one| one.id != me);
         others.map(|one| one.id.to_string()).collect()
     });
-    let delivered_to = others.await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+    let delivered_to = others.await.map_err(|error| ApiError::at_door(error, &stream))?;
     Ok(MessageSent {
         link_id: None,
         link_state: "none".into(),
@@ -90,9 +82,9 @@ pub async fn say(hall: &Hall, caller: &Caller, asked: &Arguments, word: &str, te
 }
 
 /// Invites a session, or an agent of the registry.
-pub async fn invite(hall: &Hall, caller: &Caller, rates: &Rates, asked: &Arguments) -> ApiResult<Value> {
-    let stream = thread(hall, caller, asked.required("thread")?).await?;
-    let by = speaker(hall, caller, asked, &stream).await?;
+pub async fn invite(door: &Door, rates: &Rates, asked: &Arguments) -> ApiResult<Value> {
+    let stream = thread(door, Action::Post, asked.required("thread")?).await?;
+    let by = speaker(door, asked, &stream).await?;
     let profile: Map<String, Value> = ["session", "client", "model", "nickname", "roles"]
         .into_iter()
         .filter_map(|key| asked.0.get(key).map(|value| (key.to_owned(), value.clone())))
@@ -108,11 +100,10 @@ pub async fn invite(hall: &Hall, caller: &Caller, rates: &Rates, asked: &Argumen
         wish["participant_id"] = json!(id);
     }
     if profile_needs_a_model(&wish["profile"]) {
-        wish["profile"]["model"] = json!(model_of(hall, asked.text("client")?));
+        wish["profile"]["model"] = json!(model_of(door, asked.text("client")?));
     }
-    let command = control::command(hall, &stream, by, &json!({ "invite": wish })).await?;
-    rates.command(caller, &stream, &command)?;
-    let answer = submit(hall, caller, &stream, command).await?;
+    let command = control::command(door, &stream, by, &json!({ "invite": wish })).await?;
+    let answer = give(door, rates, &stream, command, None).await?;
     let warnings: Vec<String> = answer.event.iter().flat_map(strangers).collect();
     Ok(json!({ "thread": stream, "event": answer.event.as_ref().map(|recorded| recorded.id(&stream).to_string()), "warnings": warnings }))
 }
@@ -122,17 +113,16 @@ fn profile_needs_a_model(profile: &Value) -> bool {
 }
 
 /// The model that the registry knows for a client.
-fn model_of(hall: &Hall, client: Option<&str>) -> String {
-    let known = client.and_then(|client| hall.registry().get(client)?.profile.model.clone());
+fn model_of(door: &Door, client: Option<&str>) -> String {
+    let known = client.and_then(|client| door.registry().get(client)?.profile.model.clone());
     known.unwrap_or_else(|| "default".into())
 }
 
 /// Threads, the one used last first.
-pub async fn list(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<Value> {
+pub async fn list(door: &Door, asked: &Arguments) -> ApiResult<Value> {
     let limit = asked.limit(LIMIT, LIMIT_MAX)?;
     let filter = ListFilter { archived: Some(asked.flag("archived")?), ..ListFilter::default() };
-    let mut threads = hall.list(filter).await?.streams;
-    threads.retain(|listed| caller.reach.includes(&listed.stream));
+    let mut threads = door.threads(filter).await?.streams;
     let count = threads.len();
     threads.sort_by_key(|listed| std::cmp::Reverse(listed.last_ts));
     threads.truncate(limit);
@@ -181,33 +171,25 @@ impl Page {
     }
 }
 
-/// What a caller sees; somebody who is not known, what everybody may.
-fn viewer(caller: &Caller) -> ApiResult<Viewer> {
-    Ok(if caller.is_proven() { caller.viewer(None)? } else { Viewer::Guest })
-}
-
 /// Messages of a thread that the caller may see.
-pub async fn read(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<Value> {
-    let stream = thread(hall, caller, asked.required("thread")?).await?;
+pub async fn read(door: &Door, asked: &Arguments) -> ApiResult<Value> {
+    let stream = thread(door, Action::ReadThread, asked.required("thread")?).await?;
     let limit = asked.limit(LIMIT, LIMIT_MAX)?;
-    let viewer = match caller::session(hall, caller)? {
-        Some(status) => Viewer::Participant(ask::speaker_in(hall, &stream, &status).await?),
-        None => viewer(caller)?,
-    };
-    let listed = hall.find(&stream).await?;
+    let viewer = door.own_sight(&stream).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let listed = door.find(Action::ReadThread, &stream).await?;
     let page = match asked.number("after")? {
-        Some(after) => forward(hall, &stream, &viewer, Seq(after), limit).await?,
-        None => newest(hall, &stream, &viewer, listed.head, limit).await?,
+        Some(after) => forward(door, &stream, &viewer, Seq(after), limit).await?,
+        None => newest(door, &stream, &viewer, listed.head, limit).await?,
     };
     Ok(json!({ "thread": stream, "name": listed.catalog.title, "head": listed.head.0, "more": page.full, "messages": page.messages }))
 }
 
 /// The messages after a position, the oldest first.
-async fn forward(hall: &Hall, stream: &StreamId, viewer: &Viewer, after: Seq, limit: usize) -> ApiResult<Page> {
+async fn forward(door: &Door, stream: &StreamId, viewer: &Viewer, after: Seq, limit: usize) -> ApiResult<Page> {
     let (mut page, mut after) = (Page::default(), after);
     loop {
-        let read = hall.page(stream, after, usize::try_from(PAGE).unwrap_or(usize::MAX)).await?;
-        for recorded in read.events.iter().filter(|recorded| visible(&recorded.event, viewer)) {
+        let read = door.page(Action::ReadThread, stream, viewer, after, usize::try_from(PAGE).unwrap_or(usize::MAX)).await?;
+        for recorded in &read.events {
             page.take(stream, recorded, limit);
             if page.full {
                 return Ok(page);
@@ -221,13 +203,13 @@ async fn forward(hall: &Hall, stream: &StreamId, viewer: &Viewer, after: Seq, li
 }
 
 /// The newest messages, the oldest of them first.
-async fn newest(hall: &Hall, stream: &StreamId, viewer: &Viewer, head: Seq, limit: usize) -> ApiResult<Page> {
+async fn newest(door: &Door, stream: &StreamId, viewer: &Viewer, head: Seq, limit: usize) -> ApiResult<Page> {
     let (mut page, mut before) = (Page::default(), head.0);
     while before > 0 && !page.full {
         let after = before.saturating_sub(PAGE);
         let span = usize::try_from(before - after).ok();
-        let read = hall.read(stream, Seq(after), span).await?;
-        for recorded in read.events.iter().rev().filter(|recorded| recorded.seq.0 <= before && visible(&recorded.event, viewer)) {
+        let read = door.span(Action::ReadThread, stream, viewer, Seq(after), span).await?;
+        for recorded in read.iter().rev().filter(|recorded| recorded.seq.0 <= before) {
             page.take(stream, recorded, limit);
         }
         before = after;
@@ -237,6 +219,6 @@ async fn newest(hall: &Hall, stream: &StreamId, viewer: &Viewer, head: Seq, limi
 }
 
 /// Finds messages in all threads.
-pub async fn search(hall: &Hall, caller: &Caller, asked: &Arguments) -> ApiResult<SearchAnswer> {
-    find_messages(hall, caller, asked.required("query")?, &viewer(caller)?, asked.limit(HITS, HITS_MAX)?, None).await
+pub async fn search(door: &Door, asked: &Arguments) -> ApiResult<SearchAnswer> {
+    find_messages(door, asked.required("query")?, &door.sight()?, asked.limit(HITS, HITS_MAX)?, None).await
 }

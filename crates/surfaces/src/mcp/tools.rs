@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use moothall_engine::door::Action;
 use rmcp::model::{Tool as Described, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
@@ -135,18 +136,18 @@ impl Tool {
         }
     }
 
-    /// The route that does the same: what that needs, and where it reaches, holds for the tool. With `session`, a message is for a session.
-    pub const fn route(self, session: bool) -> (&'static str, &'static str) {
+    /// What it does. With `session`, a message is for a session.
+    pub const fn action(self, session: bool) -> Action {
         match self {
-            Tool::SendMessage if session => ("POST", "/sessions/{id}/messages"),
-            Tool::SendMessage | Tool::Invite => ("POST", "/threads/{id}/events"),
-            Tool::GetSessionData => ("GET", "/sessions/{id}/data"),
-            Tool::ListSessions => ("GET", "/sessions"),
-            Tool::StartSession => ("POST", "/sessions"),
-            Tool::EndSession => ("POST", "/sessions/{id}/end"),
-            Tool::ListThreads => ("GET", "/threads"),
-            Tool::ReadThread => ("GET", "/threads/{id}/events"),
-            Tool::Search => ("GET", "/search"),
+            Tool::SendMessage if session => Action::SendMessage,
+            Tool::SendMessage | Tool::Invite => Action::Post,
+            Tool::GetSessionData => Action::ReadSessionData,
+            Tool::ListSessions => Action::ListSessions,
+            Tool::StartSession => Action::StartSession,
+            Tool::EndSession => Action::EndSession,
+            Tool::ListThreads => Action::ListThreads,
+            Tool::ReadThread => Action::ReadThread,
+            Tool::Search => Action::Search,
         }
     }
 

@@ -1,10 +1,11 @@
 //! Events and signals as bytes, made once however many readers there are.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use axum::body::Bytes;
-use moothall_engine::hall::Signal;
+use moothall_engine::erase::Copies;
+use moothall_engine::hall::{Hall, Signal};
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::view::{Viewer, visible};
@@ -77,7 +78,21 @@ pub struct Frames {
     signals: Mutex<VecDeque<(Arc<Signal>, Bytes)>>,
 }
 
+impl Copies for Frames {
+    fn forget(&self) {
+        self.batches.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
 impl Frames {
+    /// Those of a hall, which tells when words are erased.
+    pub fn of_hall(hall: &Hall) -> Arc<Self> {
+        let frames = Arc::new(Self::default());
+        let copies: Weak<Self> = Arc::downgrade(&frames);
+        hall.keeps_copies(copies);
+        frames
+    }
+
     /// The bytes of a batch of this stream.
     pub fn of(&self, stream: &StreamId, batch: &Arc<Vec<Recorded>>) -> Arc<Encoded> {
         let mut kept = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,11 +102,6 @@ impl Frames {
         let encoded = Arc::new(Encoded::new(stream, batch.clone()));
         keep(&mut kept, encoded.clone(), |encoded| encoded.joined.len());
         encoded
-    }
-
-    /// Lets go of what was made, because words in it may have been erased.
-    pub fn forget(&self) {
-        self.batches.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// The bytes of a signal of this stream.
@@ -137,7 +147,9 @@ pub fn signal_bytes(stream: &StreamId, given: &Signal) -> Bytes {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use moothall_kernel::command::{Actor, ClientCommand, Post};
     use moothall_kernel::event::{Event, Guard, KeptBecause};
+    use moothall_kernel::policy::Policy;
     use moothall_kernel::time::Timestamp;
 
     fn batch() -> Arc<Vec<Recorded>> {
@@ -175,6 +187,20 @@ mod tests {
         }
         let kept: usize = frames.batches.lock().unwrap().iter().map(|encoded| encoded.joined.len()).sum();
         assert!((KEPT_BYTES_MAX / 2..=KEPT_BYTES_MAX).contains(&kept), "{kept}");
+    }
+
+    #[tokio::test]
+    async fn erased_words_are_kept_by_nobody_whichever_way_they_were_erased() {
+        let hall = crate::gate::tests::hall().await;
+        let user = || Actor::human("user");
+        let stream = hall.create("t".into(), Policy::default(), user(), None).await.unwrap().stream;
+        let said = hall.submit(&stream, ClientCommand::Post(Post::new(user(), "a secret")), None).await.unwrap();
+        let frames = Frames::of_hall(&hall);
+        frames.of(&stream, &Arc::new(vec![said.event.unwrap()]));
+        hall.submit(&stream, ClientCommand::Post(Post::new(user(), "hello")), None).await.unwrap();
+        assert_eq!(frames.batches.lock().unwrap().len(), 1);
+        hall.submit(&stream, ClientCommand::Redact { seq: said.head, by: user() }, None).await.unwrap();
+        assert!(frames.batches.lock().unwrap().is_empty());
     }
 
     #[test]

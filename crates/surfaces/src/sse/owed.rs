@@ -2,7 +2,8 @@
 //! to read before it answers. It goes to nobody else, and is composed when it is sent, so whoever reconnects gets it again.
 
 use axum::body::Bytes;
-use moothall_engine::hall::{Hall, HallError};
+use moothall_engine::access::AccessError;
+use moothall_engine::door::Door;
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, StreamId, TurnNo};
 use moothall_kernel::view::Viewer;
@@ -35,10 +36,15 @@ impl Owed {
         self.more |= events.iter().any(own);
     }
 
+    /// There may be some among events that were not looked through.
+    pub(super) fn look_again(&mut self) {
+        self.more = self.reader.is_some();
+    }
+
     /// What it has to be told now.
-    pub(super) async fn frames(&mut self, hall: &Hall, stream: &StreamId) -> Result<Vec<Bytes>, HallError> {
+    pub(super) async fn frames(&mut self, door: &Door, stream: &StreamId) -> Result<Vec<Bytes>, AccessError> {
         let Some(reader) = self.reader.as_ref().filter(|_| self.more) else { return Ok(Vec::new()) };
-        let contexts = hall.remote_contexts(stream, reader, self.told).await?;
+        let contexts = door.own_contexts(stream, reader, self.told).await?;
         self.more = false;
         self.told = contexts.last().map_or(self.told, |context| context.turn);
         Ok(contexts.iter().map(|context| signal("turn", &TurnContext::of(stream, context))).collect())

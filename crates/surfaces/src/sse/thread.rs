@@ -2,7 +2,9 @@
 
 use axum::body::Bytes;
 use futures_util::{Stream, stream};
-use moothall_engine::hall::{Connected, HallError, Subscription, Update};
+use moothall_engine::access::AccessError;
+use moothall_engine::door::{Action, Door};
+use moothall_engine::hall::{Connected, Subscription, Update};
 use moothall_engine::ports::PAGE_BYTES_MAX;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::view::Viewer;
@@ -21,6 +23,8 @@ const PAGE: usize = 256;
 
 /// Where a stream begins, and for whom.
 pub struct Start {
+    /// The hall as the reader has it.
+    pub door: Door,
     /// The thread.
     pub stream: StreamId,
     /// Who looks.
@@ -78,10 +82,10 @@ impl Reader {
     }
 
     /// One step: read on, begin to listen, or listen.
-    async fn advance(&mut self) -> Result<(), HallError> {
+    async fn advance(&mut self) -> Result<(), AccessError> {
         let until = match &self.live {
             Some(live) if self.start.after >= live.head => {
-                let frames = self.owed.frames(&self.app.hall, &self.start.stream).await?;
+                let frames = self.owed.frames(&self.start.door, &self.start.stream).await?;
                 if frames.is_empty() {
                     self.listen().await;
                 }
@@ -98,12 +102,12 @@ impl Reader {
     }
 
     /// Reads a page of the log, up to a position where one is given. Whether there was anything.
-    async fn read(&mut self, until: Option<Seq>) -> Result<bool, HallError> {
+    async fn read(&mut self, until: Option<Seq>) -> Result<bool, AccessError> {
         let after = self.start.after;
         let span = until.map_or(PAGE, |until| usize::try_from(until.0 - after.0).unwrap_or(PAGE).min(PAGE));
-        let page = self.app.hall.page(&self.start.stream, after, span).await?;
+        let page = self.start.door.page(Action::ReadThread, &self.start.stream, &self.start.viewer, after, span).await?;
         let moved = page.through > after;
-        self.owed.observe(&page.events);
+        self.owed.look_again();
         let encoded = Encoded::new(&self.start.stream, Arc::new(page.events));
         self.ready.extend(encoded.pieces(&self.start.viewer, after));
         // Where the log shows nothing up to the head, there is nothing that this version can show.
@@ -111,8 +115,8 @@ impl Reader {
         Ok(moved)
     }
 
-    async fn subscribe(&mut self) -> Result<(), HallError> {
-        let live = self.app.hall.subscribe(&self.start.stream).await?;
+    async fn subscribe(&mut self) -> Result<(), AccessError> {
+        let live = self.start.door.subscribe(&self.start.stream).await?;
         let partials = live.partials.iter().map(|partial| signal_bytes(&self.start.stream, partial));
         self.ready.extend(partials);
         self.live = Some(live);
@@ -179,10 +183,10 @@ mod tests {
     use crate::rates::{Limits, Rates};
     use futures_util::StreamExt;
     use moothall_engine::MemoryLog;
-    use moothall_engine::access::{Access, Mode};
+    use moothall_engine::access::{Access, Caller, Mode};
     use moothall_engine::hall::{Hall, HallParts};
     use moothall_engine::ports::SystemClock;
-    use moothall_kernel::command::{Actor, Command, Post};
+    use moothall_kernel::command::{Actor, ClientCommand, Post};
     use moothall_kernel::policy::Policy;
     use std::time::Duration;
     use tokio::sync::watch;
@@ -202,7 +206,14 @@ mod tests {
 
     async fn begin(hall: &Hall) -> Start {
         let answer = hall.create("t".into(), Policy::default(), Actor::human("user"), None).await.unwrap();
-        Start { stream: answer.stream, viewer: Viewer::Operator, after: answer.head, head: answer.head, _connected: None }
+        Start {
+            door: hall.as_(Caller::anonymous(Mode::Local)),
+            stream: answer.stream,
+            viewer: Viewer::Operator,
+            after: answer.head,
+            head: answer.head,
+            _connected: None,
+        }
     }
 
     fn app(hall: &Hall) -> App {
@@ -236,7 +247,7 @@ mod tests {
         let hall = hall().await;
         let start = begin(&hall).await;
         let id = start.stream.clone();
-        let post = |n: usize| hall.submit(&id, Command::Post(Post::new(Actor::human("user"), format!("message {n}"))), None);
+        let post = |n: usize| hall.submit(&id, ClientCommand::Post(Post::new(Actor::human("user"), format!("message {n}"))), None);
         let mut stream = Box::pin(events(app(&hall), start));
         stream.next().await.unwrap();
         let (first, posted) = tokio::join!(stream.next(), post(0));

@@ -46,7 +46,7 @@ impl WireProfile {
 }
 
 /// The session that an address names.
-pub(crate) fn session_at(address: Option<&Address>) -> Option<&str> {
+fn session_at(address: Option<&Address>) -> Option<&str> {
     address.filter(|address| address.kind == SESSION).map(|address| address.local_id.as_str())
 }
 

@@ -27,7 +27,6 @@ pub use answers::{
     PresenceList, PresenceUpdate, ProgressSignal, StopAccepted, ThreadCreated, ThreadEntry, ThreadList,
 };
 pub use assist::{CommandList, CommandRan, CommandUsage, Draft, ForecastEntry, NewCommand, Preview, Published};
-pub(crate) use control::session_at;
 pub use control::{WireProfile, changes_as_content};
 pub use envelope::{CauseRef, Envelope, Meta};
 pub use error::{ErrorBody, ErrorDetail};

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use moothall_engine::access::{Mode, Over, Scope, Scopes};
-use moothall_surfaces::{Need, Place, ROUTES, Route, openapi, routes_of_tools};
+use moothall_engine::door::{Action, Need, Place};
+use moothall_surfaces::{ROUTES, Route, actions_of_tools, openapi};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 
@@ -110,28 +111,28 @@ async fn roles(server: &Server, session: String) -> Vec<Role> {
 }
 
 /// The status and code with which a route answers, or nothing where the request gets to its handler.
-fn refusal(mode: Mode, role: &Role, route: &Route, target: Target) -> Option<(u16, &'static str)> {
+fn refusal(mode: Mode, role: &Role, (need, place): (Need, Place), target: Target) -> Option<(u16, &'static str)> {
     let forbidden = Some((403, "forbidden"));
-    if route.need == Need::Nothing {
+    if need == Need::Nothing {
         return None;
     }
     if !role.valid && (role.credential.is_some() || mode == Mode::Token) {
         return Some((401, "unauthenticated"));
     }
     let people = [Scope::PermissionsAnswer, Scope::ServerAdmin, Scope::SessionsDrive];
-    let free = !people.into_iter().any(|scope| route.need == Need::Scope(scope));
-    let enough = match route.need {
+    let free = !people.into_iter().any(|scope| need == Need::Scope(scope));
+    let enough = match need {
         Need::Nothing | Need::Entry => true,
         Need::Scope(scope) => role.scopes.has(scope) || (!role.valid && free),
         Need::Proof(scope) => role.valid && role.scopes.has(scope),
     };
     let out_of_reach = role.elsewhere || (role.who == Who::Session && target != Target::Own);
-    match route.place {
+    match place {
         _ if !enough => forbidden,
         Place::Everywhere if role.elsewhere || role.who == Who::Session => forbidden,
         Place::Own | Place::Session(_) | Place::Link if role.elsewhere => forbidden,
         // An agent from outside is in no link.
-        Place::Link if role.who == Who::Agent && route.need == Need::Proof(Scope::SessionsDrive) => forbidden,
+        Place::Link if role.who == Who::Agent && need == Need::Proof(Scope::SessionsDrive) => forbidden,
         Place::Thread | Place::Turn if out_of_reach => Some((404, "thread_not_found")),
         Place::Session(over) => over_session(role.who, over, target),
         Place::Nowhere | Place::Reachable | Place::Everywhere | Place::Own | Place::Link | Place::Thread | Place::Turn => None,
@@ -155,7 +156,7 @@ fn over_session(who: Who, over: Over, target: Target) -> Option<(u16, &'static s
 }
 
 fn path_of(route: &Route, thread: &str, target: Target) -> String {
-    let id = match route.place {
+    let id = match route.action.place() {
         Place::Turn => format!("{thread}.1"),
         Place::Session(_) => target.session().to_owned(),
         Place::Nowhere | Place::Thread | Place::Reachable | Place::Everywhere | Place::Own | Place::Link => thread.to_owned(),
@@ -213,6 +214,11 @@ impl Board {
     }
 }
 
+/// What the table of the engine says.
+fn row(action: Action) -> (Need, Place) {
+    (action.need(), action.place())
+}
+
 /// What was refused for who asked, and nothing else.
 fn refused(status: u16, code: String) -> Option<(u16, String)> {
     let lost = ["thread_not_found", "session_not_found"].contains(&code.as_str());
@@ -251,7 +257,7 @@ async fn play(board: &Board, mode: Mode, route: &Route, role: &Role, target: Tar
     let response = soon(request.send()).await.unwrap();
     let (status, streams) = (response.status().as_u16(), response.headers()["content-type"] == "text/event-stream");
     let got = if streams { None } else { refused(status, code(response).await) };
-    let expected = refusal(mode, role, route, target).map(|(status, code)| (status, code.to_owned()));
+    let expected = refusal(mode, role, row(route.action), target).map(|(status, code)| (status, code.to_owned()));
     // A stream that is let through has to begin, and everything else has to be answered.
     let open = expected.is_none() && route.path.ends_with("/stream");
     let fits = got == expected && (!open || streams);
@@ -273,22 +279,22 @@ fn arguments(tool: &str, place: Place, thread: &str, role: &Role, target: Target
     arguments
 }
 
-/// The same for every tool: what holds for its route holds for it.
+/// The same for every tool: what holds for its action holds for it.
 async fn play_tools(mode: Mode) {
     let board = Board::set(mode).await;
     let mut wrong = Vec::new();
-    for (tool, route) in routes_of_tools() {
+    for (tool, action) in actions_of_tools() {
         // Whom to invite, and where, is asked for when the call itself is looked at.
-        let row = if tool == "invite" { Route { place: Place::Reachable, ..*route } } else { *route };
+        let place = if tool == "invite" { Place::Reachable } else { action.place() };
         for role in &board.roles {
             for target in targets(role) {
-                let given = arguments(tool, row.place, board.thread(role, *target), role, *target);
+                let given = arguments(tool, place, board.thread(role, *target), role, *target);
                 let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": given}});
                 let request = as_role(&board.server, role, "POST", "/mcp").header("accept", "application/json, text/event-stream");
                 let got = code(soon(request.json(&call).send()).await.unwrap()).await;
                 let refusals = ["unauthenticated", "forbidden", "thread_not_found", "session_not_found"];
                 let got = refusals.contains(&got.as_str()).then_some(got);
-                let expected = refusal(mode, role, &row, *target).map(|(_, code)| code.to_owned());
+                let expected = refusal(mode, role, (action.need(), place), *target).map(|(_, code)| code.to_owned());
                 if got != expected {
                     wrong.push(format!("{tool} as {} of {target:?}: {got:?}, expected {expected:?}", role.name));
                 }
@@ -299,7 +305,7 @@ async fn play_tools(mode: Mode) {
 }
 
 #[tokio::test]
-async fn every_tool_asks_every_caller_for_what_the_row_of_its_route_says() {
+async fn every_tool_asks_every_caller_for_what_the_row_of_its_action_says() {
     play_tools(Mode::Token).await;
     play_tools(Mode::Local).await;
 }
@@ -328,4 +334,26 @@ fn every_route_has_a_row_and_every_row_a_route() {
     let rows: Vec<String> = ROUTES.iter().map(route_name).collect();
     assert_eq!(rows.iter().cloned().collect::<BTreeSet<_>>(), routes, "a route without a row is refused: add the row to ROUTES");
     assert_eq!(rows.len(), routes.len(), "a row stands twice");
+}
+
+#[test]
+fn every_action_is_a_routes_or_a_tools_or_a_commands() {
+    let commands = [
+        Action::Say,
+        Action::Keep,
+        Action::Pass,
+        Action::Rename,
+        Action::Archive,
+        Action::Invite,
+        Action::Steer,
+        Action::Prod,
+        Action::Bind,
+        Action::RaiseThreadBudget,
+        Action::Gather,
+    ];
+    let named = ROUTES.iter().map(|route| route.action).chain(actions_of_tools().into_iter().map(|(_, action)| action)).chain(commands);
+    let named: Vec<_> = named.collect();
+    for action in Action::ALL {
+        assert!(named.contains(action), "nobody can do {action:?}");
+    }
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use moothall_engine::door::Need;
 use moothall_surfaces::error::{Code, RULE_CODES};
-use moothall_surfaces::{Need, ROUTES, openapi, reference};
+use moothall_surfaces::{ROUTES, openapi, reference};
 use serde_json::{Value, json};
 
 use crate::server::Server;
@@ -102,7 +103,7 @@ fn every_operation_says_which_credential_it_needs() {
     let api = serde_json::to_value(openapi()).unwrap();
     for route in ROUTES {
         let Some(path) = api["paths"].get(route.path) else { continue };
-        let wanted = match route.need {
+        let wanted = match route.action.need() {
             Need::Nothing => "nothing".to_owned(),
             Need::Entry => "in token mode []".to_owned(),
             Need::Scope(scope) => format!("in token mode [\"{scope}\"]"),

@@ -1,6 +1,6 @@
 //! What people, clients and the world do to the conversations.
 
-use moothall_kernel::command::{Actor, Command, Control, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Command, Control, Keep, OwnKind, Post};
 use moothall_kernel::event::{Cause, Event, To};
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
 use moothall_kernel::policy::PolicyName;
@@ -97,9 +97,9 @@ impl World {
         Ok(())
     }
 
-    pub(crate) fn client(&mut self, room: usize, command: Command) {
+    pub(crate) fn client(&mut self, room: usize, command: impl Into<Command>) {
         let key = self.rng.chance(40).then(|| self.key());
-        self.servers[room].queue.push_back(Told::Asked(Request { command, key }));
+        self.servers[room].queue.push_back(Told::Asked(Request { command: command.into(), key }));
     }
 
     pub(crate) fn somebody(&mut self, room: usize) -> ParticipantId {
@@ -119,7 +119,7 @@ impl World {
             _ => To::All,
         };
         let reply_to = if self.rng.chance(10) { self.earlier(room) } else { None };
-        self.client(room, Command::Post(Post { by, to, body, reply_to, tags: Vec::new(), typed_at: None }));
+        self.client(room, ClientCommand::Post(Post { by, to, body, reply_to, tags: Vec::new(), typed_at: None }));
     }
 
     /// Something that was said.
@@ -139,10 +139,10 @@ impl World {
     fn speak_unasked(&mut self, room: usize) {
         let by = Actor::named(self.somebody(room));
         match self.rng.below(12) {
-            0 => self.client(room, Command::Pass { by, to: None }),
+            0 => self.client(room, ClientCommand::Pass { by, to: None }),
             1 => {
                 let to = Some(self.somebody(room).to_string());
-                self.client(room, Command::Pass { by, to });
+                self.client(room, ClientCommand::Pass { by, to });
             }
             2 => self.post(room, Actor::named("stranger"), None),
             _ => self.post(room, by, None),
@@ -161,7 +161,7 @@ impl World {
         let by = if self.rng.chance(90) { people::person(&mut self.rng) } else { Actor::named(self.somebody(room)) };
         let count = if self.rng.chance(15) { 2 } else { 1 };
         let controls = (0..count).map(|_| self.wish(room)).collect();
-        self.client(room, Command::Control { by, controls });
+        self.client(room, ClientCommand::Control { by, controls });
     }
 
     fn wish(&mut self, room: usize) -> Control {
@@ -208,11 +208,11 @@ impl World {
         let by = people::person(&mut self.rng);
         let last = self.servers[room].host.committed().last_turn().0;
         let command = if self.rng.chance(40) {
-            Command::Stop { by }
+            ClientCommand::Stop { by }
         } else {
             let open: Vec<_> = self.servers[room].host.committed().open_turns().map(|turn| turn.no).collect();
             let turn = self.rng.pick(&open).copied().unwrap_or(TurnNo(self.rng.below(last + 2)));
-            Command::Cancel { turn, by }
+            ClientCommand::Cancel { turn, by }
         };
         self.client(room, command);
     }
@@ -221,16 +221,17 @@ impl World {
         let by = people::person(&mut self.rng);
         let head = self.servers[room].host.committed().head().0;
         let command = match self.rng.below(7) {
-            0 => Command::Archive { on: true, by },
-            1 | 2 => Command::Archive { on: false, by },
-            3 => Command::Rename { name: "Another\u{7}  room".into(), by },
-            4 => Command::Redact { seq: Seq(self.rng.below(head + 2)), by },
+            0 => ClientCommand::Archive { on: true, by },
+            1 | 2 => ClientCommand::Archive { on: false, by },
+            3 => ClientCommand::Rename { name: "Another\u{7}  room".into(), by },
+            4 => ClientCommand::Redact { seq: Seq(self.rng.below(head + 2)), by },
             5 => {
                 let content = json!({"n": self.rng.below(9), "of": [null, 0.5]});
-                Command::Keep { by, to: To::All, kind: "x.note".into(), content, tags: Vec::new(), reply_to: None }
+                let Ok(kind) = OwnKind::parse("x.note") else { return };
+                ClientCommand::Keep(Keep { by, to: To::All, kind, content, tags: Vec::new(), reply_to: None })
             }
             _ => match self.kept(room) {
-                Some((seq, kept)) => Command::Publish { seq, kept: Box::new(kept), by },
+                Some((seq, kept)) => ClientCommand::Publish { seq, kept: Box::new(kept), by },
                 None => return,
             },
         };
@@ -245,8 +246,8 @@ impl World {
     fn gather(&mut self, room: usize) {
         let by = people::person(&mut self.rng);
         let command = match self.rng.below(10) {
-            0 => Command::CloseGathering { by },
-            _ => Command::Gather { by, plan: people::plan(&mut self.rng) },
+            0 => ClientCommand::CloseGathering { by },
+            _ => ClientCommand::Gather { by, plan: people::plan(&mut self.rng) },
         };
         self.client(room, command);
     }
@@ -256,7 +257,7 @@ impl World {
         if let Some(permission) = self.rng.pick(&open).cloned() {
             let by = people::person(&mut self.rng);
             let option = if self.rng.chance(70) { "allow" } else { "deny" };
-            self.client(room, Command::AnswerPermission { permission, option: option.into(), by });
+            self.client(room, ClientCommand::AnswerPermission { permission, option: option.into(), by });
         }
     }
 

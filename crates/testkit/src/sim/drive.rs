@@ -6,7 +6,7 @@ use moothall_engine::agent::Probe;
 use moothall_engine::hall::{Answer, HallError};
 use moothall_engine::ports::{AppendError, LogError, StreamBatch};
 use moothall_engine::stream::{Around, Found, Input, Now, Output, RequestId, Verdict, Why};
-use moothall_kernel::command::Command;
+use moothall_kernel::command::{ClientCommand, Command};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::Seq;
 use moothall_kernel::time::Millis;
@@ -319,7 +319,7 @@ pub(crate) fn waits_for_time(server: &Server) -> bool {
 
 /// The event that answers a request is about what was asked.
 fn fits(command: &Command, event: &Recorded) -> Result<(), String> {
-    let Command::Post(post) = command else { return Ok(()) };
+    let Command::Client(ClientCommand::Post(post)) = command else { return Ok(()) };
     // What a remote client posts may start and end its turn before anything is said, and what is not for everybody is kept.
     let said = event.event.body().filter(|body| !body.is_empty()).and_then(marks::first);
     let same = said.is_none() || said == marks::first(&post.body);

@@ -63,8 +63,8 @@ impl Server {
         Self { number, host, queue, outstanding: None, waiting, last_request: 0, wake: None, is_new: true, owed, skew, offline, roster }
     }
 
-    pub(crate) fn ask(&mut self, command: Command) {
-        self.queue.push_back(Told::Asked(Request { command, key: None }));
+    pub(crate) fn ask(&mut self, command: impl Into<Command>) {
+        self.queue.push_back(Told::Asked(Request { command: command.into(), key: None }));
     }
 
     /// A request on its way to the host.

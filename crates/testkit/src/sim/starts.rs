@@ -1,6 +1,6 @@
 //! Programs that agents ask to have started: who asks, and the part of the engine that starts them.
 
-use moothall_kernel::command::{Actor, Command};
+use moothall_kernel::command::{Actor, EngineCommand};
 use moothall_kernel::duties::Start;
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::start::{StartOutcome, StartRequest};
@@ -39,7 +39,7 @@ impl World {
         };
         let within = Millis(self.rng.between(1_000, 9_000_000));
         let by = Actor::named(self.somebody(room));
-        self.client(room, Command::AskStart { permission, by, start: Box::new(start), within });
+        self.client(room, EngineCommand::AskStart { permission, by, start: Box::new(start), within });
     }
 
     /// The host wants a program started, however often it says so.
@@ -64,8 +64,10 @@ impl World {
         self.beginnings.retain_mut(|known| {
             let owed = benches[known.room].room.starts.contains_key(&known.permission);
             if owed && known.due <= now {
-                let command = Command::StartDone { permission: known.permission.clone(), outcome: known.outcome.clone() };
-                servers[known.room].queue.push_back(Told::Asked(Request { command, key: Some(format!("start {}", known.permission)) }));
+                let command = EngineCommand::StartDone { permission: known.permission.clone(), outcome: known.outcome.clone() };
+                servers[known.room]
+                    .queue
+                    .push_back(Told::Asked(Request { command: command.into(), key: Some(format!("start {}", known.permission)) }));
                 known.due = now + RETRY;
             }
             owed

@@ -2,7 +2,7 @@
 
 use moothall_engine::agent::Report as Said;
 use moothall_engine::agent::{self, Probe, TurnKey};
-use moothall_kernel::command::{Actor, Command, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, To, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{Abilities, Participant};
@@ -157,8 +157,8 @@ impl World {
             Ok(text) if job.comes_by_itself() => {
                 let posted = !text.trim().is_empty() && (*report != Report::Pass || self.rng.chance(50));
                 let post = Post { by: by.clone(), to: To::All, body: text, reply_to: None, tags: Vec::new(), typed_at: None };
-                let command = if posted { Command::Post(post) } else { Command::Pass { by, to: None } };
-                Told::Asked(Request { command, key: Some(self.key()) })
+                let command = if posted { ClientCommand::Post(post) } else { ClientCommand::Pass { by, to: None } };
+                Told::Asked(Request { command: command.into(), key: Some(self.key()) })
             }
             result => Told::Report(job.id, job.key(), Said::Finished { result, usage: Usage { ms: 5, ..Usage::default() } }),
         }

@@ -7,7 +7,7 @@ use moothall_engine::registry::Roster;
 use moothall_engine::stream::host::GAP;
 use moothall_engine::stream::{Around, Begin, Host, Input, Loaded, Now, Output};
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, Command, Control};
+use moothall_kernel::command::{Actor, ClientCommand, Control};
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -154,7 +154,7 @@ impl World {
             let policy = people::policy(&mut self.rng);
             let circle = promise(policy.name).circle;
             self.story.tell(|| format!("room {room}: {policy:?}"));
-            self.servers[room].ask(Command::Create { name: "Room".into(), policy, by: Actor::named("user") });
+            self.servers[room].ask(ClientCommand::Create { name: "Room".into(), policy, by: Actor::named("user") });
             let first = if circle { 3 } else { 1 };
             let agents = self.rng.between(first, 8) as usize;
             let mut controls = Vec::new();
@@ -170,7 +170,7 @@ impl World {
             if self.rng.chance(40) {
                 controls.push(Control::InvitedAuto(true));
             }
-            self.servers[room].ask(Command::Control { by: Actor::named("user"), controls });
+            self.servers[room].ask(ClientCommand::Control { by: Actor::named("user"), controls });
             let member = ParticipantId::new(people::AGENTS[self.rng.below(agents as u64) as usize].0);
             let viewers = [Viewer::Operator, Viewer::Guest, Viewer::Participant(member), Viewer::Participant(ParticipantId::user())];
             self.readers[room] = viewers.into_iter().map(Reader::new).collect();
@@ -256,8 +256,8 @@ impl World {
         self.calm = true;
         for room in 0..self.servers.len() {
             let by = Actor::named("user");
-            self.servers[room].ask(Command::Archive { on: false, by: by.clone() });
-            self.servers[room].ask(Command::Control { by, controls: vec![Control::Resume] });
+            self.servers[room].ask(ClientCommand::Archive { on: false, by: by.clone() });
+            self.servers[room].ask(ClientCommand::Control { by, controls: vec![Control::Resume] });
             self.offline[room].clear();
         }
         Ok(())

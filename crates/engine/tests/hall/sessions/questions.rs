@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use moothall_kernel::command::Command;
+use moothall_kernel::command::ClientCommand;
 use moothall_kernel::event::Fault;
 use moothall_kernel::ids::{PermissionId, Seq};
 use moothall_kernel::permission::{OptionKind, PermissionOption, Withdrawn};
@@ -79,7 +79,7 @@ impl Room {
     /// The code of a refusal; nothing when the answer was taken.
     async fn answer(&self, session: &SessionId, permission: &PermissionId, option: &str) -> Option<&'static str> {
         let by = Actor::human("user");
-        let command = Command::AnswerPermission { permission: permission.clone(), option: option.into(), by };
+        let command = ClientCommand::AnswerPermission { permission: permission.clone(), option: option.into(), by };
         match self.hall.submit(session, command, None).await {
             Ok(_) => None,
             Err(HallError::Rejected(rejection)) => Some(rejection.code),
@@ -199,7 +199,7 @@ async fn the_end_of_a_turns_time_presses_no_key() {
     room.hall.submit(&a, post("again"), None).await.unwrap();
     room.takes(&a, 2).await;
     room.desk.show(a.as_str(), PaneState::Busy);
-    room.hall.submit(&a, Command::Stop { by: Actor::human("user") }, None).await.unwrap();
+    room.hall.submit(&a, ClientCommand::Stop { by: Actor::human("user") }, None).await.unwrap();
     eventually(async || (room.keys(&a).1 == 1).then_some(())).await;
 }
 

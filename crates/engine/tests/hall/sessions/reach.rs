@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moothall_engine::access::{Access, Caller, Mode, Over};
+use moothall_engine::access::{Access, AccessError, Caller, Mode, Over};
 use moothall_engine::hall::Idempotency;
 use moothall_engine::sessions::{ClientRights, FirstWords, SessionsConfig};
-use moothall_kernel::command::{Command, Control};
+use moothall_kernel::command::{ClientCommand, Control};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::start::StartOutcome;
@@ -23,7 +23,7 @@ async fn begin(room: &Room, by: Actor) -> StreamId {
 }
 
 async fn control(room: &Room, stream: &StreamId, control: Control) {
-    let command = Command::Control { by: Actor::human("user"), controls: vec![control] };
+    let command = ClientCommand::Control { by: Actor::human("user"), controls: vec![control] };
     room.hall.submit(stream, command, None).await.unwrap();
 }
 
@@ -55,6 +55,9 @@ async fn what_a_session_reaches_and_has_started_survives_a_restart_of_the_server
         assert_eq!((reached, hidden), ([true; 4], [false; 3]), "{round}");
         assert!(room.hall.permit_over(&asks, Over::Steering, child.as_str()).await.is_ok(), "{round}");
         assert!(room.hall.permit_over(&asks, Over::Seeing, other.as_str()).await.is_err(), "{round}");
+        let called = room.sessions().find(other.as_str()).unwrap().session.name.to_string();
+        let told = room.hall.as_(asks).invitation(&called).await.unwrap_err();
+        assert_eq!(told, AccessError::Session(SessionError::NotFound(called)), "{round}: its id is not for everybody");
         let asks = caller(&room, &child).await;
         assert!(room.hall.permit_over(&asks, Over::Telling, own.as_str()).await.is_ok(), "{round}: it knows who started it");
         assert!(room.hall.permit_over(&asks, Over::Steering, own.as_str()).await.is_err(), "{round}: and steers it not");
@@ -75,7 +78,7 @@ async fn ask(room: &Room, asker: &SessionId, option: &str) -> PermissionId {
     let first = FirstWords { text: Some("Read the plan.".into()), direct: true };
     let (home, permission) = room.sessions().ask_start(None, &new, first).await.unwrap();
     assert_eq!(home, *asker);
-    let answer = Command::AnswerPermission { permission: permission.clone(), option: option.into(), by: Actor::human("user") };
+    let answer = ClientCommand::AnswerPermission { permission: permission.clone(), option: option.into(), by: Actor::human("user") };
     room.hall.submit(asker, answer, None).await.unwrap();
     permission
 }
@@ -118,7 +121,7 @@ async fn a_program_that_began_before_the_server_died_is_told_of_though_its_folde
     let key = Idempotency { principal: "moothall:start".into(), key: format!("{permission}:start"), fingerprint: permission.to_string() };
     let began = room.sessions().start_once(new, Some(key)).await.unwrap().session;
     folder.close().unwrap();
-    let answer = Command::AnswerPermission { permission, option: "allow".into(), by: Actor::human("user") };
+    let answer = ClientCommand::AnswerPermission { permission, option: "allow".into(), by: Actor::human("user") };
     room.hall.submit(&asker, answer, None).await.unwrap();
     let came = eventually(async || Some(outcomes(&room, &asker).await).filter(|came| !came.is_empty())).await;
     assert_eq!(came, [StartOutcome::Started { session: began.id.to_string(), name: began.name, unsaid: None }]);

@@ -78,7 +78,7 @@ async fn a_turn_that_fails_after_it_was_typed_is_not_typed_again() {
     room.hall.submit(&a, post("the second thing"), None).await.unwrap();
     let second = room.takes(&a, 2).await;
     assert!(second.contains("the second thing") && !second.contains("the first thing"), "{second}");
-    let stop = moothall_kernel::command::Command::Stop { by: Actor::human("user") };
+    let stop = moothall_kernel::command::ClientCommand::Stop { by: Actor::human("user") };
     room.hall.submit(&a, stop, None).await.unwrap();
     room.desk.show(a.as_str(), PaneState::Idle);
     ended(2).await;

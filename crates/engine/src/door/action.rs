@@ -1,0 +1,181 @@
+//! Everything that somebody can do here, in one table: what each needs, and where it reaches.
+//!
+//! There is no second table. Routes and tools name an [`Action`]; a command is one too, or several where it asks for several things.
+
+use moothall_kernel::command::{ClientCommand, Control};
+
+use crate::access::{Over, Scope};
+
+/// What somebody has to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Nothing, and nothing is looked at.
+    Nothing,
+    /// A credential in token mode, whatever it allows; in local mode nothing.
+    Entry,
+    /// This scope. In local mode everybody has the scopes of conversations.
+    Scope(Scope),
+    /// A credential with this scope, in local mode too.
+    Proof(Scope),
+}
+
+/// Where an action reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// No conversation is touched.
+    Nowhere,
+    /// One conversation: what is out of the caller's reach is not found.
+    Thread,
+    /// The conversation of one turn.
+    Turn,
+    /// Many conversations, of which the caller is shown those within reach.
+    Reachable,
+    /// Sessions and links that the caller sees, or something new that becomes theirs: not for credentials that are bound to conversations.
+    Own,
+    /// One session, and what is wanted of it.
+    Session(Over),
+    /// One link: what is out of the caller's reach is not found.
+    Link,
+    /// The whole server: not for credentials that are bound to conversations.
+    Everywhere,
+}
+
+const READ: Need = Need::Scope(Scope::ThreadsRead);
+const WRITE: Need = Need::Scope(Scope::ThreadsWrite);
+const CONTROL: Need = Need::Scope(Scope::TurnsControl);
+const INVITE: Need = Need::Scope(Scope::ParticipantsInvite);
+const MANAGE: Need = Need::Scope(Scope::ThreadsAdmin);
+const ERASE: Need = Need::Proof(Scope::ThreadsAdmin);
+const ADMIN: Need = Need::Proof(Scope::ServerAdmin);
+/// Nothing that starts, types into, reads or ends a terminal is a conversation call.
+const DRIVE: Need = Need::Proof(Scope::SessionsDrive);
+const ANSWER: Need = Need::Proof(Scope::PermissionsAnswer);
+
+macro_rules! actions {
+    ($($name:ident = $need:expr, $place:expr, $meaning:literal;)*) => {
+        /// Something that somebody can do.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Action {
+            $(#[doc = $meaning] $name,)*
+        }
+
+        impl Action {
+            /// All of them.
+            pub const ALL: &'static [Action] = &[$(Action::$name,)*];
+
+            /// What it needs.
+            pub const fn need(self) -> Need {
+                match self { $(Action::$name => $need,)* }
+            }
+
+            /// Where it reaches.
+            pub const fn place(self) -> Place {
+                match self { $(Action::$name => $place,)* }
+            }
+        }
+    };
+}
+
+actions! {
+    CheckHealth = Need::Nothing, Place::Nowhere, "Ask whether the server is there.";
+    SignIn = Need::Nothing, Place::Nowhere, "Turn a credential into the cookie of a browser.";
+    AcceptInvitation = Need::Nothing, Place::Nowhere, "Turn an invitation into a token.";
+    ReadDescription = Need::Entry, Place::Nowhere, "Read what the interface is like.";
+    ReadMetrics = Need::Entry, Place::Everywhere, "Read what is counted.";
+    AskWhoIAm = Need::Entry, Place::Nowhere, "Ask whose credential this is.";
+    SignOut = Need::Entry, Place::Nowhere, "Sign a browser out.";
+    CallTools = Need::Entry, Place::Reachable, "Call tools, each of which is an action of its own.";
+    HandOutInvitation = Need::Proof(Scope::ParticipantsInvite), Place::Thread, "Make a code that lets somebody in.";
+    ListTokens = ADMIN, Place::Everywhere, "List tokens.";
+    CreateToken = ADMIN, Place::Everywhere, "Make a token.";
+    RevokeToken = ADMIN, Place::Everywhere, "Revoke a token.";
+    ReadAudit = ADMIN, Place::Everywhere, "Read the record of credentials and refusals.";
+    ReadUsage = READ, Place::Reachable, "Read what turns have cost.";
+    RaiseBudget = ADMIN, Place::Everywhere, "Raise the budget of the hall, of an agent, or of a principal.";
+    ListAgents = READ, Place::Nowhere, "List the agents of the registry, and slash commands.";
+
+    ListThreads = READ, Place::Reachable, "List conversations.";
+    BeginThread = WRITE, Place::Own, "Begin a conversation.";
+    ListenToAll = READ, Place::Reachable, "Hear the doorbells of conversations.";
+    Search = READ, Place::Reachable, "Search what was said.";
+    ReadThread = READ, Place::Thread, "Read a conversation, and listen to it.";
+    ListTurns = READ, Place::Thread, "Read who was asked, and why.";
+    Preview = READ, Place::Thread, "Ask who would answer a draft.";
+    MarkRead = READ, Place::Thread, "Note how far somebody has read.";
+    ReadPresence = READ, Place::Thread, "Read who is here.";
+    TellPresence = WRITE, Place::Thread, "Say how one is.";
+    ReadContext = READ, Place::Turn, "Read what an open turn is to answer: its participant's, and operators'.";
+
+    Post = WRITE, Place::Thread, "Send an event; what it says may need more, as the command that it is.";
+    RunCommand = WRITE, Place::Thread, "Run a slash command; what it does may need more, as the command that it is.";
+    Say = WRITE, Place::Thread, "Say something.";
+    Keep = WRITE, Place::Thread, "Keep an event of one's own kind.";
+    Pass = WRITE, Place::Thread, "End an own turn without words.";
+    Rename = WRITE, Place::Thread, "Give a conversation another title.";
+    Archive = MANAGE, Place::Thread, "Archive a conversation, or open it again.";
+    Erase = ERASE, Place::Thread, "Erase the words of an event.";
+    Invite = INVITE, Place::Thread, "Invite participants and take them out.";
+    Steer = CONTROL, Place::Thread, "Mute, pause, go on, change the rules of a conversation.";
+    Prod = Need::Scope(Scope::AgentsRun), Place::Thread, "Make an agent take a turn without a message.";
+    Bind = MANAGE, Place::Thread, "Send what is said to an outside target too.";
+    RaiseThreadBudget = Need::Proof(Scope::TurnsControl), Place::Thread, "Raise the budget of a conversation.";
+    Stop = CONTROL, Place::Thread, "Cancel every open turn.";
+    CancelTurn = CONTROL, Place::Turn, "Cancel one turn.";
+    Publish = CONTROL, Place::Thread, "Make words visible that were kept.";
+    Gather = CONTROL, Place::Thread, "Begin or end a gathering.";
+    AnswerPermission = ANSWER, Place::Reachable, "Answer what an agent asks permission for.";
+
+    ListSessions = READ, Place::Own, "List sessions, and programs that can be started.";
+    StartSession = DRIVE, Place::Own, "Start a program in a terminal, or take one over.";
+    ReadSession = READ, Place::Session(Over::Seeing), "Look how a session is.";
+    // What a terminal shows, and what its program was told elsewhere, may be more than a reader of conversations is to see.
+    ReadScreen = DRIVE, Place::Session(Over::Looking), "Look at the terminal of a session.";
+    ReadSessionData = DRIVE, Place::Session(Over::Telling), "Read what a session was asked and said.";
+    Attach = DRIVE, Place::Session(Over::Sitting), "Sit down at the terminal of a session.";
+    SendMessage = DRIVE, Place::Session(Over::Telling), "Say something to a session.";
+    Interrupt = DRIVE, Place::Session(Over::Steering), "Interrupt a session.";
+    EndSession = DRIVE, Place::Session(Over::Steering), "End a session.";
+    ListLinks = READ, Place::Own, "List links.";
+    MakeLink = DRIVE, Place::Own, "Link sessions.";
+    ReadLink = READ, Place::Link, "Look at a link.";
+    CloseLink = DRIVE, Place::Link, "End a link.";
+}
+
+impl Action {
+    /// What a command comes to. Controls that ask for several things are several actions.
+    pub fn of(command: &ClientCommand) -> Vec<Action> {
+        let one = match command {
+            ClientCommand::Control { controls, .. } => return controls.iter().map(Action::of_control).collect(),
+            ClientCommand::Create { .. } => Action::BeginThread,
+            ClientCommand::Rename { .. } => Action::Rename,
+            ClientCommand::Archive { .. } => Action::Archive,
+            ClientCommand::Post(_) => Action::Say,
+            ClientCommand::Keep(_) => Action::Keep,
+            ClientCommand::Pass { .. } => Action::Pass,
+            ClientCommand::Stop { .. } => Action::Stop,
+            ClientCommand::Cancel { .. } => Action::CancelTurn,
+            ClientCommand::Publish { .. } => Action::Publish,
+            ClientCommand::Redact { .. } => Action::Erase,
+            ClientCommand::Gather { .. } | ClientCommand::CloseGathering { .. } => Action::Gather,
+            ClientCommand::AnswerPermission { .. } => Action::AnswerPermission,
+        };
+        vec![one]
+    }
+
+    const fn of_control(control: &Control) -> Action {
+        match control {
+            Control::Invite(_) | Control::Uninvite(_) => Action::Invite,
+            Control::Prod(_) => Action::Prod,
+            Control::Mute(_)
+            | Control::Unmute(_)
+            | Control::Pause(_)
+            | Control::Resume
+            | Control::Discussion { .. }
+            | Control::InvitedAuto(_)
+            | Control::Policy(_)
+            | Control::Config(_) => Action::Steer,
+            Control::Bind(_) | Control::Unbind(_) => Action::Bind,
+            Control::RaiseBudget { .. } => Action::RaiseThreadBudget,
+        }
+    }
+}

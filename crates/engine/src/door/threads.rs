@@ -1,0 +1,307 @@
+//! Conversations through the door: beginning, reading, listening, searching, and what is said in them.
+
+use moothall_kernel::Conversation;
+use moothall_kernel::budget::{Purse, Raise};
+use moothall_kernel::command::Actor;
+use moothall_kernel::event::{Cause, Event, Recorded, To};
+use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
+use moothall_kernel::policy::Policy;
+use moothall_kernel::preview::Forecast;
+use moothall_kernel::search::Query;
+use moothall_kernel::time::{Millis, Timestamp};
+use moothall_kernel::view::{Viewer, visible};
+use serde_json::{Map, Value};
+
+use super::{Action, Door, Permitted};
+use crate::access::AccessError;
+use crate::context::Context;
+use crate::hall::{Answer, Connected, Idempotency, Subscription};
+use crate::ports::{Hits, ListFilter, ListPage, Listed, Page, Unread};
+use crate::presence::Presence;
+use crate::search::SearchError;
+use crate::slash::Step;
+
+/// What a slash command comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ordered {
+    /// It tells this.
+    Tell(String),
+    /// It tells who was asked about the latest message.
+    Why,
+    /// It does this, and says so.
+    Do(Box<Permitted>, String),
+}
+
+impl Door {
+    /// Lists what is within reach. A page is filled where there is enough to fill it.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn threads(&self, mut filter: ListFilter) -> Result<ListPage, AccessError> {
+        self.may(Action::ListThreads)?;
+        let (mut found, limit) = (ListPage::default(), filter.limit);
+        loop {
+            let page = self.hall.list(filter.clone()).await?;
+            found.next = page.next;
+            found.streams.extend(page.streams.into_iter().filter(|listed| self.caller.reach.includes(&listed.stream)));
+            filter.limit = limit.map(|limit| limit.saturating_sub(found.streams.len()));
+            filter.after = found.next;
+            if found.next.is_none() || filter.limit == Some(0) {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// The conversations of this title within reach, for whoever does this in one of them.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn titled(&self, action: Action, title: &str) -> Result<Vec<Listed>, AccessError> {
+        self.may(action)?;
+        let mut all = self.hall.list(ListFilter::default()).await?.streams;
+        all.retain(|listed| listed.catalog.title == title && self.caller.reach.includes(&listed.stream));
+        Ok(all)
+    }
+
+    /// What a reader has before them in each of these.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn unread(&self, reader: &ParticipantId, streams: &[StreamId]) -> Result<Vec<Unread>, AccessError> {
+        self.may(Action::ListThreads)?;
+        for stream in streams {
+            self.reaches(stream)?;
+        }
+        Ok(self.hall.unread(reader, streams).await?)
+    }
+
+    /// Begins a conversation. An agent begins so many within an hour.
+    ///
+    /// # Errors
+    /// [`AccessError`]; nothing was created then.
+    pub async fn begin(&self, name: String, policy: Policy, by: Actor, key: Option<Idempotency>) -> Result<Answer, AccessError> {
+        self.may(Action::BeginThread)?;
+        self.hall.may_begin(&self.caller)?;
+        Ok(self.hall.create(name, policy, by, key).await?)
+    }
+
+    /// A conversation's row, for whoever does this there.
+    ///
+    /// # Errors
+    /// [`AccessError`], when there is none for the caller.
+    pub async fn find(&self, action: Action, stream: &StreamId) -> Result<Listed, AccessError> {
+        self.enter(action, stream)?;
+        Ok(self.hall.find(stream).await?)
+    }
+
+    /// Asks the state of a conversation a question, for whoever does this there.
+    ///
+    /// # Errors
+    /// [`AccessError`], when there is none for the caller.
+    pub async fn view<T: Send + 'static>(
+        &self,
+        action: Action,
+        stream: &StreamId,
+        question: impl FnOnce(&Conversation) -> T + Send + 'static,
+    ) -> Result<T, AccessError> {
+        self.enter(action, stream)?;
+        Ok(self.hall.view(stream, question).await?)
+    }
+
+    /// One page of events after a position, for whoever does this there: of it, what the viewer may see. Where it ends is
+    /// [`Page::through`], whatever is seen.
+    ///
+    /// # Errors
+    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
+    pub async fn page(&self, action: Action, stream: &StreamId, viewer: &Viewer, after: Seq, limit: usize) -> Result<Page, AccessError> {
+        self.enter(action, stream)?;
+        let mut page = self.hall.page(stream, after, limit).await?;
+        page.events.retain(|recorded| visible(&recorded.event, viewer));
+        Ok(page)
+    }
+
+    /// A short span of events after a position, whole, of which the viewer gets what it may see.
+    ///
+    /// # Errors
+    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
+    pub async fn span(
+        &self,
+        action: Action,
+        stream: &StreamId,
+        viewer: &Viewer,
+        after: Seq,
+        limit: Option<usize>,
+    ) -> Result<Vec<Recorded>, AccessError> {
+        self.enter(action, stream)?;
+        let mut events = self.hall.read(stream, after, limit).await?.events;
+        events.retain(|recorded| visible(&recorded.event, viewer));
+        Ok(events)
+    }
+
+    /// The event of this id, as something that can be replied to: what somebody brought about.
+    ///
+    /// # Errors
+    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
+    pub async fn cause(&self, stream: &StreamId, id: EventId) -> Result<Option<Cause>, AccessError> {
+        self.enter(Action::Post, stream)?;
+        let Some(before) = id.seq().0.checked_sub(1) else { return Ok(None) };
+        let page = self.hall.read(stream, Seq(before), Some(1)).await?;
+        let found = page.events.first().filter(|recorded| recorded.id(stream) == id);
+        Ok(found.and_then(|recorded| {
+            let depth = if let Event::Posted(posted) = &recorded.event { posted.depth } else { 0 };
+            let from = recorded.event.from()?.clone();
+            Some(Cause { seq: recorded.seq, id, from, depth, unproven: recorded.event.lacks_person() })
+        }))
+    }
+
+    /// The newest position whose time is not later than `since`. Times rise with positions, so halving finds it.
+    ///
+    /// # Errors
+    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
+    pub async fn position_at(&self, stream: &StreamId, head: Seq, since: Timestamp) -> Result<Seq, AccessError> {
+        self.enter(Action::ReadThread, stream)?;
+        let (mut low, mut high) = (0, head.0);
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            let page = self.hall.read(stream, Seq(middle - 1), Some(1)).await?;
+            match page.events.first() {
+                Some(recorded) if recorded.ts <= since => low = middle,
+                Some(_) | None => high = middle - 1,
+            }
+        }
+        Ok(Seq(low))
+    }
+
+    /// Listens to a conversation.
+    ///
+    /// # Errors
+    /// [`AccessError`], when there is none for the caller, or it cannot be read.
+    pub async fn subscribe(&self, stream: &StreamId) -> Result<Subscription, AccessError> {
+        self.enter(Action::ReadThread, stream)?;
+        Ok(self.hall.subscribe(stream).await?)
+    }
+
+    /// While the guard lives, this participant counts as connected.
+    ///
+    /// # Errors
+    /// [`AccessError`], when there is no such conversation for the caller.
+    pub async fn connect(&self, stream: &StreamId, participant: ParticipantId) -> Result<Connected, AccessError> {
+        self.enter(Action::ReadThread, stream)?;
+        Ok(self.hall.connect(stream, participant).await?)
+    }
+
+    /// How everybody is.
+    ///
+    /// # Errors
+    /// [`AccessError`], when there is no such conversation for the caller.
+    pub async fn presence(&self, stream: &StreamId) -> Result<Vec<Presence>, AccessError> {
+        self.enter(Action::ReadPresence, stream)?;
+        Ok(self.hall.presence(stream).await?)
+    }
+
+    /// Says how somebody is.
+    ///
+    /// # Errors
+    /// [`AccessError`], when there is no such conversation for the caller, or it has too many presences.
+    pub async fn set_presence(
+        &self,
+        stream: &StreamId,
+        from: ParticipantId,
+        state: String,
+        details: Option<Map<String, Value>>,
+    ) -> Result<Presence, AccessError> {
+        self.enter(Action::TellPresence, stream)?;
+        Ok(self.hall.set_presence(stream, from, state, details).await?)
+    }
+
+    /// Notes how far somebody has read.
+    ///
+    /// # Errors
+    /// [`AccessError`], when there is no such conversation for the caller, or nothing can be noted.
+    pub async fn mark_read(&self, stream: &StreamId, reader: &ParticipantId, seq: Seq) -> Result<Unread, AccessError> {
+        self.enter(Action::MarkRead, stream)?;
+        Ok(self.hall.mark_read(stream, reader, seq).await?)
+    }
+
+    /// Who would be asked if somebody said this now.
+    ///
+    /// # Errors
+    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
+    pub async fn preview(&self, stream: &StreamId, speaker: ParticipantId, to: To, words: String) -> Result<Vec<Forecast>, AccessError> {
+        self.enter(Action::Preview, stream)?;
+        Ok(self.hall.preview(stream, speaker, to, words).await?)
+    }
+
+    /// What the participant of an open turn is to read: for that participant, and for operators.
+    ///
+    /// # Errors
+    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
+    pub async fn context(&self, stream: &StreamId, turn: TurnNo, viewer: &Viewer) -> Result<Option<Context>, AccessError> {
+        self.enter(Action::ReadContext, stream)?;
+        Ok(self.hall.context(stream, turn).await?.filter(|context| match viewer {
+            Viewer::Operator => true,
+            Viewer::Participant(id) => *id == context.participant,
+            Viewer::Guest => false,
+        }))
+    }
+
+    /// The same for every open turn after one of a participant that comes by itself.
+    ///
+    /// # Errors
+    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
+    pub async fn own_contexts(&self, stream: &StreamId, reader: &ParticipantId, after: TurnNo) -> Result<Vec<Context>, AccessError> {
+        self.enter(Action::ReadContext, stream)?;
+        Ok(self.hall.remote_contexts(stream, reader, after).await?)
+    }
+
+    /// Searches what is within reach.
+    ///
+    /// # Errors
+    /// [`SearchError`].
+    pub async fn search(&self, query: Query, viewer: &Viewer, limit: usize, cursor: Option<u64>) -> Result<Hits, SearchError> {
+        self.may(Action::Search)?;
+        self.hall.search_within(&self.caller.reach, query, viewer, limit, cursor).await
+    }
+
+    /// Reads a slash command, and asks whether the caller may do what it comes to.
+    ///
+    /// # Errors
+    /// [`AccessError`]; `bad_command` when it cannot be understood.
+    pub async fn order(&self, stream: &StreamId, by: Actor, text: &str) -> Result<Ordered, AccessError> {
+        self.enter(Action::RunCommand, stream)?;
+        self.hall.find(stream).await?;
+        Ok(match self.hall.read_slash(stream, by, text).await? {
+            Step::Tell(text) => Ordered::Tell(text),
+            Step::Why => Ordered::Why,
+            Step::Do(command, text) => Ordered::Do(Box::new(self.permit(stream, *command).await?), text),
+        })
+    }
+
+    /// Makes words visible that were kept.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn publish(&self, stream: &StreamId, seq: Seq, by: Actor, key: Option<Idempotency>) -> Result<Answer, AccessError> {
+        self.enter(Action::Publish, stream)?;
+        self.hall.permit_waking(&self.caller, stream).await?;
+        Ok(self.hall.publish(stream, seq, by, key).await?)
+    }
+
+    /// Erases the words of an event.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn erase(&self, stream: &StreamId, event: EventId, by: Actor, key: Option<Idempotency>) -> Result<Answer, AccessError> {
+        self.enter(Action::Erase, stream)?;
+        Ok(self.hall.redact(stream, event, by, key).await?)
+    }
+
+    /// Raises the budget of the hall, of an agent, or of whoever sets turns off.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn raise_budget(&self, purse: &Purse, turns: u64, micros: u64, within: Millis) -> Result<Raise, AccessError> {
+        self.may(Action::RaiseBudget)?;
+        Ok(self.hall.raise_budget(&self.caller, purse, turns, micros, within).await?)
+    }
+}

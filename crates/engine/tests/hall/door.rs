@@ -1,0 +1,88 @@
+//! The door: what a caller may do, asked in one order whatever is done.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use moothall_engine::access::{AccessError, Caller, Denied, Mode, Reach, Scope, Scopes};
+use moothall_engine::door::{Action, Door, Need};
+use moothall_engine::hall::HallError;
+use moothall_kernel::command::{Actor, ClientCommand, Post};
+use moothall_kernel::ids::{Seq, StreamId, TurnNo};
+use moothall_kernel::view::Viewer;
+
+use crate::common::{Shared, Slow, World, agent};
+
+/// Somebody without a credential who has just this and reaches just these.
+fn holding(scopes: &[Scope], streams: &[&StreamId]) -> Caller {
+    let reach = Reach::Only(streams.iter().map(|stream| (*stream).clone()).collect::<BTreeSet<_>>().into());
+    Caller { scopes: Scopes::of(scopes), reach, ..Caller::anonymous(Mode::Local) }
+}
+
+/// What the door says of whatever is done in one conversation.
+async fn answers(door: &Door, stream: &StreamId) -> Vec<(Action, Option<AccessError>)> {
+    let by = || Actor::unproven("ann");
+    let stop = ClientCommand::Stop { by: by() };
+    let say = ClientCommand::Post(Post::new(by(), "hello"));
+    let to = moothall_kernel::event::To::All;
+    vec![
+        (Action::ReadThread, door.view(Action::ReadThread, stream, |_| ()).await.err()),
+        (Action::ReadThread, door.page(Action::ReadThread, stream, &Viewer::Operator, Seq(0), 9).await.err()),
+        (Action::ReadThread, door.subscribe(stream).await.err()),
+        (Action::ReadThread, door.position_at(stream, Seq(1), door_now()).await.err()),
+        (Action::ReadPresence, door.presence(stream).await.err()),
+        (Action::TellPresence, door.set_presence(stream, "ann".into(), "idle".into(), None).await.err()),
+        (Action::MarkRead, door.mark_read(stream, &"ann".into(), Seq(1)).await.err()),
+        (Action::Preview, door.preview(stream, "ann".into(), to, "hello".into()).await.err()),
+        (Action::ReadContext, door.context(stream, TurnNo(1), &Viewer::Operator).await.err()),
+        (Action::Say, door.permit(stream, say).await.err()),
+        (Action::Stop, door.permit(stream, stop).await.err()),
+        (Action::RunCommand, door.order(stream, by(), "/help").await.err()),
+        (Action::Publish, door.publish(stream, Seq(1), by(), None).await.err()),
+    ]
+}
+
+fn door_now() -> moothall_kernel::time::Timestamp {
+    moothall_kernel::time::Timestamp::from_millis(0)
+}
+
+const CONVERSING: [Scope; 3] = [Scope::ThreadsRead, Scope::ThreadsWrite, Scope::TurnsControl];
+
+#[tokio::test(start_paused = true)]
+async fn what_is_out_of_reach_does_not_exist_whatever_is_done_with_it() {
+    let world = World::with(&[]).await;
+    let (own, other) = (world.create().await, world.create().await);
+    let door = world.hall.as_(holding(&CONVERSING, &[&own]));
+    for (action, error) in answers(&door, &other).await {
+        assert_eq!(error, Some(AccessError::Hall(HallError::NotFound(other.clone()))), "{action:?}");
+    }
+    for (action, error) in answers(&door, &own).await {
+        let here = !matches!(error, Some(AccessError::Hall(HallError::NotFound(_)) | AccessError::Denied(_)));
+        assert!(here, "{action:?}: {error:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_scope_that_is_missing_is_refused_before_anything_is_looked_for() {
+    let world = World::with(&[]).await;
+    let (own, nowhere) = (world.create().await, StreamId::new("nowhere"));
+    let door = world.hall.as_(holding(&[Scope::AgentsRun], &[&own]));
+    for stream in [&own, &nowhere] {
+        for (action, error) in answers(&door, stream).await {
+            let Need::Scope(scope) = action.need() else { unreachable!("{action:?}") };
+            assert_eq!(error, Some(AccessError::Denied(Denied::Proof(scope))), "{action:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_cannot_be_seen_publishes_nothing_that_may_run_a_program() {
+    let world = World::with(&[("slow", agent(Shared(Arc::new(Slow::default()))))]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    let unseen = world.hall.as_(Caller::anonymous(Mode::Local).unseen());
+    let refused = unseen.publish(&stream, Seq(1), Actor::unproven("ann"), None).await;
+    assert_eq!(refused, Err(AccessError::Denied(Denied::Proof(Scope::AgentsRun))));
+    let seen = world.hall.as_(Caller::anonymous(Mode::Local));
+    let answered = seen.publish(&stream, Seq(1), Actor::unproven("ann"), None).await;
+    assert!(matches!(answered, Err(AccessError::Hall(HallError::Rejected(_)))), "{answered:?}");
+}
