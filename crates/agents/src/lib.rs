@@ -11,6 +11,7 @@
 pub mod script;
 pub mod command;
 pub mod llm;
+mod runtimes;
 pub mod config;
 pub mod discover;
 pub mod logins;

@@ -34,7 +34,7 @@ impl Work for Instantly {
         (Ok(ANSWER.to_owned()), Usage::default())
     }
     fn runtime(&self) -> Runtime {
-        Runtime::Script
+        Runtime::SCRIPT
     }
 }
 

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use moothall_kernel::compose::Prompt;
 use moothall_kernel::event::{Fault, Recorded, TurnKind, Usage, Why};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
-use moothall_kernel::participant::{Address, OnLost, Profile, Runtime};
+use moothall_kernel::participant::{Abilities, Address, OnLost, Profile, Runtime};
 use moothall_kernel::permission::{Question, Withdrawn};
 use moothall_kernel::time::Millis;
 
@@ -124,8 +124,12 @@ pub trait Reporter: Send + Sync + 'static {
 /// `ensure` is asked again after every doubt: asking twice for the same key must do the work once.
 #[async_trait]
 pub trait Agent: Send + Sync + 'static {
-    /// How it runs.
+    /// How it runs, as a word for people.
     fn runtime(&self) -> Runtime;
+    /// What its participants can. Where nothing is said, they are asked, answer at once and remember nothing.
+    fn abilities(&self) -> Abilities {
+        Abilities::PLAIN
+    }
     /// What to do when a restart lost a running turn.
     fn on_lost(&self) -> OnLost {
         OnLost::Rerun

@@ -3,7 +3,7 @@
 use moothall_kernel::Conversation;
 use moothall_kernel::event::{Cause, TurnKind, Why};
 use moothall_kernel::ids::{ParticipantId, StreamId, TurnNo};
-use moothall_kernel::participant::Runtime;
+use moothall_kernel::participant::Participant;
 use moothall_kernel::state::Turn;
 use moothall_kernel::time::Timestamp;
 
@@ -51,7 +51,7 @@ impl Hall {
     pub async fn remote_contexts(&self, stream: &StreamId, of: &ParticipantId, after: TurnNo) -> Result<Vec<Context>, HallError> {
         let of = of.clone();
         let owed = move |state: &Conversation, turn: &Turn| {
-            let remote = || state.participant(&of).is_some_and(|participant| participant.facts.runtime == Runtime::Remote);
+            let remote = || state.participant(&of).is_some_and(Participant::answers_by_posting);
             turn.participant == of && turn.no > after && remote()
         };
         self.contexts_of(stream, owed).await

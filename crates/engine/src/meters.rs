@@ -8,7 +8,7 @@ use std::time::Duration;
 use moothall_kernel::Conversation;
 use moothall_kernel::budget::{Charge, Purse};
 use moothall_kernel::event::{Event, Outcome, Recorded, WhyNot};
-use moothall_kernel::ids::StreamId;
+use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Runtime;
 
 use crate::budgets::BudgetState;
@@ -90,8 +90,8 @@ pub(crate) struct Meters {
     events: AtomicU64,
     appends: Tally<&'static str>,
     append_time: Histogram,
-    turns: Tally<(&'static str, &'static str)>,
-    open: Mutex<BTreeMap<&'static str, u64>>,
+    turns: Tally<(Runtime, &'static str)>,
+    open: Mutex<BTreeMap<Runtime, u64>>,
     input_tokens: AtomicU64,
     output_tokens: AtomicU64,
     cost_micros: AtomicU64,
@@ -108,9 +108,9 @@ pub struct Counted {
     /// How long appends took, from asking to synced.
     pub append_time: Spread,
     /// Turns that ended, by runtime and outcome.
-    pub turns: BTreeMap<(&'static str, &'static str), u64>,
+    pub turns: BTreeMap<(Runtime, &'static str), u64>,
     /// Turns that are open in conversations held in memory, by runtime. All others are quiet.
-    pub open_turns: BTreeMap<&'static str, u64>,
+    pub open_turns: BTreeMap<Runtime, u64>,
     /// Conversations held in memory.
     pub live: usize,
     /// Requests that wait for their conversation.
@@ -166,7 +166,7 @@ impl Hall {
 }
 
 impl Meters {
-    fn open(&self) -> MutexGuard<'_, BTreeMap<&'static str, u64>> {
+    fn open(&self) -> MutexGuard<'_, BTreeMap<Runtime, u64>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -194,11 +194,11 @@ impl Meters {
         self.over_budget.fetch_add(events.iter().filter(over_budget).count() as u64, Ordering::Relaxed);
         for recorded in events {
             let Event::TurnEnded { turn, participant, attempt, outcome, fault, usage } = &recorded.event else { continue };
-            let runtime = state.participant(participant).map_or("gone", |participant| runtime_word(participant.facts.runtime));
+            let runtime = runtime_of(state, participant);
             let outcome = outcome_word(*outcome);
-            self.turns.count((runtime, outcome));
+            self.turns.count((runtime.clone(), outcome));
             let fault = fault.as_ref().map_or("", |fault| fault.code.as_str());
-            tracing::info!(target: "moothall::turn", thread = %stream, turn = turn.0, attempt, runtime, outcome, fault, ms = usage.ms, "turn ended");
+            tracing::info!(target: "moothall::turn", thread = %stream, turn = turn.0, attempt, %runtime, outcome, fault, ms = usage.ms, "turn ended");
         }
     }
 }
@@ -214,14 +214,9 @@ fn word_of(error: &AppendError) -> &'static str {
     }
 }
 
-const fn runtime_word(runtime: Runtime) -> &'static str {
-    match runtime {
-        Runtime::Script => "script",
-        Runtime::Command => "command",
-        Runtime::Llm => "llm",
-        Runtime::Terminal => "terminal",
-        Runtime::Remote => "remote",
-    }
+/// How whoever has a turn runs. The words are the registry's, so there are few of them.
+fn runtime_of(state: &Conversation, participant: &ParticipantId) -> Runtime {
+    state.participant(participant).map_or(Runtime::new("gone"), |participant| participant.facts.runtime.clone())
 }
 
 const fn outcome_word(outcome: Outcome) -> &'static str {
@@ -237,7 +232,7 @@ const fn outcome_word(outcome: Outcome) -> &'static str {
 /// One conversation's part in the open turns. It is taken back when the conversation is let go.
 pub(crate) struct OpenTurns {
     meters: Arc<Meters>,
-    counted: Vec<&'static str>,
+    counted: Vec<Runtime>,
 }
 
 impl OpenTurns {
@@ -247,23 +242,22 @@ impl OpenTurns {
 
     /// These are the open turns of the conversation now.
     pub(crate) fn set(&mut self, state: &Conversation) {
-        let runtime = |id| state.participant(id).map_or("gone", |participant| runtime_word(participant.facts.runtime));
-        let now: Vec<_> = state.open_turns().map(|turn| runtime(&turn.participant)).collect();
+        let now: Vec<_> = state.open_turns().map(|turn| runtime_of(state, &turn.participant)).collect();
         self.replace(now);
     }
 
-    fn replace(&mut self, now: Vec<&'static str>) {
+    fn replace(&mut self, now: Vec<Runtime>) {
         if now == self.counted {
             return;
         }
         let mut open = self.meters.open();
         for runtime in std::mem::replace(&mut self.counted, now) {
-            if let Some(count) = open.get_mut(runtime) {
+            if let Some(count) = open.get_mut(&runtime) {
                 *count = count.saturating_sub(1);
             }
         }
         for runtime in &self.counted {
-            *open.entry(runtime).or_default() += 1;
+            *open.entry(runtime.clone()).or_default() += 1;
         }
     }
 }
@@ -295,11 +289,11 @@ mod tests {
         let meters = Arc::new(Meters::default());
         let mut one = OpenTurns::new(meters.clone());
         let mut two = OpenTurns::new(meters.clone());
-        one.replace(vec!["script", "command"]);
-        two.replace(vec!["script"]);
-        assert_eq!(*meters.open(), BTreeMap::from([("script", 2), ("command", 1)]));
-        one.replace(vec!["command"]);
+        one.replace(vec![Runtime::SCRIPT, Runtime::COMMAND]);
+        two.replace(vec![Runtime::SCRIPT]);
+        assert_eq!(*meters.open(), BTreeMap::from([(Runtime::SCRIPT, 2), (Runtime::COMMAND, 1)]));
+        one.replace(vec![Runtime::COMMAND]);
         drop(two);
-        assert_eq!(*meters.open(), BTreeMap::from([("script", 0), ("command", 1)]));
+        assert_eq!(*meters.open(), BTreeMap::from([(Runtime::SCRIPT, 0), (Runtime::COMMAND, 1)]));
     }
 }

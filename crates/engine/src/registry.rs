@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use moothall_kernel::participant::{AgentFacts, OnLost, Participant, Profile, Runtime};
+use moothall_kernel::participant::{AgentFacts, Answers, OnLost, Participant, Profile};
 use moothall_kernel::policy::Policy;
 
 use crate::agent::Agent;
@@ -29,7 +29,13 @@ pub struct AgentSpec {
 impl AgentSpec {
     /// The facts that the kernel records about its participants.
     pub fn facts(&self) -> AgentFacts {
-        AgentFacts { runtime: self.agent.runtime(), known: true, timeout: self.agent.timeout(), on_lost: self.agent.on_lost() }
+        AgentFacts {
+            runtime: self.agent.runtime(),
+            known: true,
+            timeout: self.agent.timeout(),
+            on_lost: self.agent.on_lost(),
+            abilities: self.agent.abilities(),
+        }
     }
 }
 
@@ -71,14 +77,12 @@ impl Roster {
 
     /// What runs a participant here; nothing when it runs elsewhere and comes by itself. (Ruling 5.)
     pub fn hand(&self, participant: &Participant) -> Option<Hand> {
-        match participant.facts.runtime {
-            Runtime::Terminal => Some(Hand::TERMINAL),
-            Runtime::Remote => None,
-            Runtime::Script | Runtime::Command | Runtime::Llm => {
-                let (facts, waits) = self.0.get(participant.profile.client.as_deref()?)?;
-                Some(Hand { waits: *waits, on_lost: facts.on_lost })
-            }
+        if participant.facts.abilities.lives_in_session {
+            return Some(Hand::TERMINAL);
         }
+        let runs_here = participant.facts.abilities.answers == Answers::ByReply;
+        let (facts, waits) = self.0.get(participant.profile.client.as_deref()?).filter(|_| runs_here)?;
+        Some(Hand { waits: *waits, on_lost: facts.on_lost })
     }
 }
 

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use async_trait::async_trait;
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::PermissionId;
-use moothall_kernel::participant::{OnLost, Runtime};
+use moothall_kernel::participant::{Abilities, OnLost, Runtime};
 use moothall_kernel::time::Millis;
 use tokio::task::AbortHandle;
 
@@ -23,8 +23,12 @@ use crate::places::{Place, Places};
 pub trait Work: Send + Sync + 'static {
     /// Does the work. `Started` and `Finished` are reported around it; deltas, progress and permissions go to `out`.
     async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage);
-    /// How it runs.
+    /// How it runs, as a word for people.
     fn runtime(&self) -> Runtime;
+    /// What its participants can. Where nothing is said, they are asked, answer at once and remember nothing.
+    fn abilities(&self) -> Abilities {
+        Abilities::PLAIN
+    }
     /// What to do when a restart lost a running turn.
     fn on_lost(&self) -> OnLost {
         OnLost::Rerun
@@ -194,6 +198,10 @@ impl<W: Work> Agent for RunOnce<W> {
         self.work.runtime()
     }
 
+    fn abilities(&self) -> Abilities {
+        self.work.abilities()
+    }
+
     fn on_lost(&self) -> OnLost {
         self.work.on_lost()
     }
@@ -299,7 +307,7 @@ mod tests {
             }
         }
         fn runtime(&self) -> Runtime {
-            Runtime::Script
+            Runtime::SCRIPT
         }
         fn needs_a_place(&self) -> bool {
             self.program

@@ -12,7 +12,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Command, Control, Facts, Invite, Post};
 use moothall_kernel::event::{Recorded, Usage};
 use moothall_kernel::ids::StreamId;
-use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime};
+use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::{Millis, Timestamp};
 
@@ -33,7 +33,7 @@ impl Room {
         room.submit(Command::Create { name: "bench".into(), policy, by: Actor::named("user") });
         for n in 0..AGENTS {
             let profile = Profile { client: Some("demo".into()), model: Some("demo".into()), ..Profile::default() };
-            let facts = AgentFacts { runtime: Runtime::Script, known: true, timeout: None, on_lost: OnLost::Rerun };
+            let facts = AgentFacts::of_runtime(Runtime::SCRIPT);
             let controls = vec![Control::Invite(Invite::new(format!("agent{n}"), profile, facts))];
             room.submit(Command::Control { by: Actor::named("user"), controls });
         }

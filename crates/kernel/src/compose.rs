@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::event::{Event, Posted, Recorded, TurnKind, Why};
 use crate::frames::{doubt, framed};
 use crate::ids::{ParticipantId, Seq};
-use crate::participant::{Kind, Participant, Runtime};
+use crate::participant::{Hears, Participant};
 use crate::pass::PASS;
 use crate::state::{Conversation, Turn};
 use crate::text::{cut, hang, unhang};
@@ -103,10 +103,10 @@ fn remembered(state: &Conversation, participant: &ParticipantId, events: &[Recor
     Some(Remembered { through: summary.through, text: text.to_owned() })
 }
 
-/// Terminals that are linked hear each other's words and nothing else.
+/// Linked members that hear frames hear each other's words and nothing else.
 fn is_framed(state: &Conversation, turn: &Turn) -> bool {
-    let terminal = state.participant(&turn.participant).is_some_and(|participant| participant.facts.runtime == Runtime::Terminal);
-    terminal && state.rules().frames
+    let hears = state.participant(&turn.participant).map(|participant| participant.facts.abilities.hears);
+    hears == Some(Hears::Frames) && state.rules().frames
 }
 
 fn frames<'a>(state: &Conversation, since: impl DoubleEndedIterator<Item = &'a Words<'a>>) -> String {
@@ -222,10 +222,7 @@ fn system(state: &Conversation, turn: &Turn) -> String {
 }
 
 fn introduction(participant: &Participant, you: &ParticipantId) -> String {
-    let kind = match participant.kind {
-        Kind::Human => "human",
-        Kind::Agent => "agent",
-    };
+    let kind = participant.kind.as_str();
     let roles = participant.profile.roles().join(", ");
     let roles = if roles.is_empty() { String::new() } else { format!(", {roles}") };
     let you = if participant.id == *you { ", you" } else { "" };
@@ -242,7 +239,7 @@ fn your_turn(state: &Conversation, turn: &Turn, events: &[Recorded]) -> String {
         let _ = writeln!(out, "What came of it: {}", hang(&words.body));
     }
     if let Some(Recorded { event: event @ Event::Posted(posted), .. }) = cause {
-        let whose = if posted.kind == Kind::Human { "The user".to_owned() } else { label(state, &posted.from).to_owned() };
+        let whose = if posted.is_persons() { "The user".to_owned() } else { label(state, &posted.from).to_owned() };
         let doubt = doubt(state, posted).map_or(String::new(), |doubt| format!(" ({doubt})"));
         let _ = match event.is_erased() {
             true => writeln!(out, "{whose}'s latest message was erased."),

@@ -72,10 +72,8 @@ impl Conversation {
     /// The time limit of a turn, counted from its start. (Ruling 12.)
     pub fn limit_of(&self, turn: &crate::state::Turn) -> Millis {
         let policy = &self.policy;
-        let facts = self.participant(&turn.participant).map(|p| p.facts.clone());
-        let by_agent = facts.as_ref().and_then(|facts| facts.timeout);
-        let by_runtime = facts.map_or(Millis::from_secs(60), |facts| facts.runtime.reply_timeout());
-        let limit = policy.agent_reply_timeout.or(by_agent).unwrap_or(by_runtime);
+        let by_agent = self.participant(&turn.participant).map_or(Millis::from_secs(60), |p| p.facts.limit());
+        let limit = policy.agent_reply_timeout.unwrap_or(by_agent);
         if !turn.may_pass || turn.kind == TurnKind::Listen {
             return limit;
         }

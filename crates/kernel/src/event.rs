@@ -735,6 +735,11 @@ impl Posted {
         self.typed_at.as_ref().unwrap_or(&self.from)
     }
 
+    /// Whether they are a person's words.
+    pub fn is_persons(&self) -> bool {
+        self.kind == Kind::Human
+    }
+
     /// Whether no proven person stands at the root of what these words lead to: a person's words count with a proof, an agent's
     /// as what they answer does.
     pub fn lacks_person(&self) -> bool {

@@ -54,7 +54,7 @@ impl Decider<'_> {
     }
 
     pub(crate) fn unable(&self, id: &ParticipantId) -> Option<WhyNot> {
-        if !self.state.participant(id).is_some_and(|p| p.is_agent()) {
+        if !self.state.participant(id).is_some_and(|p| p.takes_turns()) {
             return Some(WhyNot::Skipped);
         }
         if self.state.muted.contains(id) {

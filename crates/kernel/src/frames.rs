@@ -3,7 +3,6 @@
 
 use crate::event::Posted;
 use crate::ids::ParticipantId;
-use crate::participant::Kind;
 use crate::state::Conversation;
 use crate::text::for_terminal;
 
@@ -22,10 +21,10 @@ pub(crate) fn framed(state: &Conversation, posted: &Posted) -> String {
 
 /// What keeps a person's words from being surely theirs: nobody proved it, or they were typed where an agent can type too.
 pub(crate) fn doubt(state: &Conversation, posted: &Posted) -> Option<String> {
-    match (posted.kind, &posted.typed_at) {
-        (Kind::Human, Some(at)) => Some(format!("typed at {}'s terminal", state.name_of(at))),
-        (Kind::Human, None) => posted.unproven.then(|| "unproven".into()),
-        (Kind::Agent, _) => None,
+    let persons = posted.is_persons().then_some(posted)?;
+    match &persons.typed_at {
+        Some(at) => Some(format!("typed at {}'s terminal", state.name_of(at))),
+        None => persons.unproven.then(|| "unproven".into()),
     }
 }
 

@@ -9,6 +9,7 @@ pub mod time;
 pub mod text;
 pub mod names;
 pub mod pass;
+mod abilities;
 pub mod participant;
 mod settings;
 pub mod policy;

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::abilities::{Abilities, AgentFacts, Answers, Hears, Memory, OnLost, Runtime};
 use crate::ids::{ParticipantId, Seq};
-use crate::time::{Millis, Timestamp};
+use crate::time::Timestamp;
 
 /// What a participant is. People hold controls; agents take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +14,24 @@ pub enum Kind {
     Human,
     /// Everyone else.
     Agent,
+}
+
+impl Kind {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Kind::Human => "human",
+            Kind::Agent => "agent",
+        }
+    }
+
+    /// The facts of a client as they hold for a participant of this kind: what a person can does not depend on any client.
+    pub(crate) fn facts(self, facts: &AgentFacts) -> AgentFacts {
+        match self {
+            Kind::Human => AgentFacts { abilities: Abilities::PERSON, ..facts.clone() },
+            Kind::Agent => facts.clone(),
+        }
+    }
 }
 
 /// What an invite said about a participant, and nothing more.
@@ -50,70 +69,6 @@ impl Profile {
     }
 }
 
-/// How an agent runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Runtime {
-    /// Deterministic and built in; no key, no cost.
-    Script,
-    /// A program run once for each turn.
-    Command,
-    /// A call to a model provider.
-    Llm,
-    /// A command-line agent living in a terminal.
-    Terminal,
-    /// A client that connects by itself and is told when its turn comes.
-    Remote,
-}
-
-impl Runtime {
-    /// How long a turn may take where neither the conversation nor the agent says (seconds: 30, 600, 60, 1800, 600).
-    pub const fn reply_timeout(self) -> Millis {
-        match self {
-            Runtime::Script => Millis::from_secs(30),
-            Runtime::Llm => Millis::from_secs(60),
-            Runtime::Command | Runtime::Remote => Millis::from_secs(600),
-            Runtime::Terminal => Millis::from_secs(1800),
-        }
-    }
-
-    /// Whether a client answers by posting messages itself, so that its next message closes its turn.
-    pub const fn answers_by_posting(self) -> bool {
-        matches!(self, Runtime::Remote)
-    }
-}
-
-/// What happens to a running turn whose runtime was lost in a restart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnLost {
-    /// Run it again as the next attempt of the same turn.
-    Rerun,
-    /// End it as failed, `interrupted`; a person may retry.
-    Fail,
-}
-
-/// What the operator's registry says about a participant's client: a fact, recorded when it is used.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AgentFacts {
-    /// How it runs; [`Runtime::Remote`] where the registry does not know the client.
-    pub runtime: Runtime,
-    /// Whether the registry has this client.
-    pub known: bool,
-    /// The agent's own time limit for a turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timeout: Option<Millis>,
-    /// What to do when a restart loses its turn.
-    pub on_lost: OnLost,
-}
-
-impl AgentFacts {
-    /// The facts of a client that no registry knows: it runs nowhere and has to come by itself.
-    pub const fn external() -> Self {
-        Self { runtime: Runtime::Remote, known: false, timeout: None, on_lost: OnLost::Rerun }
-    }
-}
-
 /// The part a participant plays in a gathering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -144,7 +99,7 @@ pub struct Participant {
     pub kind: Kind,
     /// What its invites said.
     pub profile: Profile,
-    /// How its client runs.
+    /// What its client is, and what it can.
     pub facts: AgentFacts,
     /// Where it can be reached, when it is not a client of the registry.
     pub address: Option<Address>,
@@ -176,8 +131,13 @@ impl Participant {
         self.profile.nickname.as_deref().unwrap_or_else(|| self.id.as_str())
     }
 
-    /// Whether it takes turns.
-    pub fn is_agent(&self) -> bool {
-        self.kind == Kind::Agent
+    /// Whether turns are given to it.
+    pub fn takes_turns(&self) -> bool {
+        self.facts.abilities.takes_turns
+    }
+
+    /// Whether what it says next answers its turn.
+    pub fn answers_by_posting(&self) -> bool {
+        self.facts.abilities.answers == Answers::ByPosting
     }
 }

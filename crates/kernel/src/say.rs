@@ -5,7 +5,7 @@ use crate::decide::Decider;
 use crate::event::{Cause, Event, Fault, KeptBecause, Outcome, Posted, Recorded, To, TurnKind, Usage};
 use crate::ids::{ParticipantId, Seq, TurnNo};
 use crate::mentions::{self, Named};
-use crate::participant::{Kind, Runtime};
+use crate::participant::{Kind, Participant};
 use crate::pass::is_pass;
 use crate::policy::{EmptyReply, Unsolicited};
 use crate::state::Spoken;
@@ -120,7 +120,7 @@ impl Decider<'_> {
     fn post_as_agent(&mut self, post: Post) -> Result<(), Rejection> {
         let id = post.by.id.clone();
         let speaker = self.state.participant(&id);
-        let answers = speaker.is_some_and(|p| p.facts.runtime.answers_by_posting());
+        let answers = speaker.is_some_and(Participant::answers_by_posting);
         self.check_may_speak(&post)?;
         if let Some(turn) = self.own_turn(&id).filter(|_| answers) {
             self.finished_by_post(turn, post);
@@ -264,7 +264,7 @@ impl Decider<'_> {
         let mut posted = self.words(post, Kind::Agent, turn.cause.depth + 1, &named);
         posted.turn = Some(no);
         posted.unasked = turn.cause.unproven;
-        let by_server = self.state.participant(&turn.participant).is_some_and(|p| p.facts.runtime != Runtime::Remote);
+        let by_server = self.state.participant(&turn.participant).is_some_and(|p| !p.answers_by_posting());
         if by_server {
             posted.via = true;
             posted.tags.push("coordinator".into());

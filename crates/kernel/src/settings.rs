@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::participant::Runtime;
+use crate::abilities::SHORTEST_LIMIT;
 use crate::time::Millis;
 
 /// The floor policies. What each of them decides stands in `policy/`.
@@ -163,7 +163,7 @@ impl Policy {
     /// lengths of time to each agent, and what is set then is no raise up to the shortest default. The cooldown is none of them: it
     /// spreads replies, whose number the others bound.
     pub fn raised_by(&self, next: &Policy) -> Option<&'static str> {
-        let (own, default) = (self, Runtime::Script.reply_timeout());
+        let (own, default) = (self, SHORTEST_LIMIT);
         let times = |own: Option<Millis>, next: Option<Millis>, default: Millis| match (own, next) {
             (_, None) => own.is_some(),
             (own, Some(next)) => next > own.unwrap_or(default),

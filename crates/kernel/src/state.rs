@@ -449,9 +449,9 @@ impl Conversation {
         self.bindings.iter().any(|target| target.starts_with(LINK_KEY))
     }
 
-    /// Invited agents, in invitation order.
+    /// The invited to whom turns are given, in invitation order.
     pub fn agents(&self) -> impl Iterator<Item = &Participant> {
-        self.participants.iter().filter(|p| p.is_agent())
+        self.participants.iter().filter(|p| p.takes_turns())
     }
 
     pub(crate) fn participant_mut(&mut self, id: &ParticipantId) -> Option<&mut Participant> {

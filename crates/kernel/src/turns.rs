@@ -4,7 +4,7 @@ use crate::command::{Actor, Refusal, Rejection};
 use crate::decide::Decider;
 use crate::event::{Cause, Event, Fault, Outcome, Posted, To, TurnKind, Usage, Why, WhyNot};
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
-use crate::participant::{Participant, Runtime};
+use crate::participant::{Memory, Participant};
 use crate::permission::{Question, Settled, Settlement, Withdrawn, choose};
 use crate::planted::{self, Bug};
 use crate::state::Turn;
@@ -107,14 +107,10 @@ impl Decider<'_> {
         }
     }
 
-    /// Whether a turn that began has told its participant, for good, what it covers. A program in a terminal remembers what was typed
-    /// into it, and it is typed as soon as the turn has begun; all others are told anew what they have not answered. Whoever only listens loses nothing
-    /// by hearing it twice.
+    /// Whether a turn that began has told its participant, for good, what it covers: whoever has a memory of its own heard it as soon as
+    /// the turn had begun; all others are told anew what they have not answered. Whoever only listens loses nothing by hearing it twice.
     fn was_told(&self, turn: &Turn) -> bool {
-        let remembers = |participant: &Participant| match participant.facts.runtime {
-            Runtime::Terminal => true,
-            Runtime::Script | Runtime::Command | Runtime::Llm | Runtime::Remote => false,
-        };
+        let remembers = |participant: &Participant| participant.facts.abilities.memory == Memory::Own;
         turn.kind == TurnKind::Reply && turn.running.is_some() && self.state.participant(&turn.participant).is_some_and(remembers)
     }
 

@@ -9,7 +9,7 @@ use moothall_kernel::compose::compose;
 use moothall_kernel::event::{Event, Fault, Outcome, Recorded, To, Usage};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
-use moothall_kernel::participant::{AgentFacts, OnLost, Part, Profile, Runtime};
+use moothall_kernel::participant::{AgentFacts, Part, Profile, Runtime};
 use moothall_kernel::pass::{PASS, is_pass, may_become_pass};
 use moothall_kernel::permission::{PermissionOption, Question, Withdrawn};
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -68,8 +68,8 @@ fn bodies() -> impl Strategy<Value = String> {
 
 fn invite(number: usize, remote: bool) -> Control {
     let profile = Profile { client: Some("demo".into()), model: Some("m".into()), roles: Some(vec!["critic".into()]), nickname: None };
-    let runtime = if remote { Runtime::Remote } else { Runtime::Script };
-    let facts = AgentFacts { runtime, known: true, timeout: None, on_lost: OnLost::Rerun };
+    let runtime = if remote { Runtime::REMOTE } else { Runtime::SCRIPT };
+    let facts = AgentFacts::of_runtime(runtime);
     let mut invite = Invite::new(AGENTS[number % 4], profile, facts);
     invite.number = Some(number as u32 % 4 + 1);
     invite.part = Some(if number.is_multiple_of(4) { Part::Harvester } else { Part::Speaker });

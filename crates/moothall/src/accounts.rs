@@ -2,7 +2,6 @@
 
 use moothall_agents::config::is_of_the_linker;
 use moothall_agents::run_as::Account;
-use moothall_kernel::participant::Runtime;
 
 use crate::config::Config;
 use crate::fault::{Exit, Fault};
@@ -22,7 +21,7 @@ pub fn named(config: &Config) -> Vec<Named<'_>> {
     let enabled = config.agents.iter().filter(|(_, agent)| agent.is_enabled());
     let agents = enabled.filter_map(|(client, agent)| {
         let user = agent.run_as.as_deref()?;
-        Some(Named { section: format!("[agents.{client}]"), user, in_terminals: agent.runtime == Some(Runtime::Terminal) })
+        Some(Named { section: format!("[agents.{client}]"), user, in_terminals: agent.lives_in_session() })
     });
     let sessions = config.sessions.run_as.as_deref();
     let sessions = sessions.map(|user| Named { section: "[sessions]".to_owned(), user, in_terminals: true });
@@ -78,7 +77,7 @@ fn check_variables(config: &Config) -> Result<(), Fault> {
     if config.sessions.run_as.is_none() {
         return Ok(());
     }
-    let terminals = config.agents.iter().filter(|(_, agent)| agent.runtime == Some(Runtime::Terminal));
+    let terminals = config.agents.iter().filter(|(_, agent)| agent.lives_in_session());
     for (client, agent) in terminals {
         if let Some(variable) = agent.env.keys().find(|variable| is_of_the_linker(variable)) {
             let what = format!("in [agents.{client}], `env`: {variable} would reach what changes the user, with the server's rights");

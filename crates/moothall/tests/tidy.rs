@@ -63,6 +63,9 @@ const IMPURE: [&str; 12] = [
 const POLICIES_NAMED: [&str; 4] =
     ["crates/kernel/src/policy/", "crates/kernel/src/settings.rs", "crates/surfaces/src/wire/", "crates/testkit/src/sim/check/promises.rs"];
 
+/// Where the kernel may ask whether somebody is a person: what is remembered, who has which right, whose words they are.
+const PEOPLE_ASKED: [&str; 6] = ["apply.rs", "control.rs", "event.rs", "participant.rs", "say.rs", "state.rs"];
+
 /// A text file of the project.
 struct Source {
     path: String,
@@ -258,6 +261,27 @@ fn policies_are_named_by_their_table() {
         "What is different under one policy and another stands in the policies' table.",
         "ask a column of `Rules` (kernel/src/policy/mod.rs), or add one; outside the kernel, use a constant of `PolicyName` that says what for.",
         findings.collect(),
+    );
+}
+
+#[test]
+fn the_rules_ask_for_abilities() {
+    let sources = sources();
+    let kernel = |source: &&Source| source.is_rust() && source.path.starts_with("crates/kernel/src/");
+    let mut findings = Vec::new();
+    for source in sources.iter().filter(kernel) {
+        let file = source.path.trim_start_matches("crates/kernel/src/");
+        if file != "abilities.rs" {
+            findings.extend(holding(source, source.shipped_code(), &["Runtime::", ".runtime"]));
+        }
+        if !file.starts_with("policy/") && !PEOPLE_ASKED.contains(&file) {
+            findings.extend(holding(source, source.shipped_code(), &["Kind::Human"]));
+        }
+    }
+    hold(
+        "The rules ask what a participant can, not how it runs or whether it is a person.",
+        "ask an ability (kernel/src/abilities.rs), or add one; a right, or whose words they are, is decided where PEOPLE_ASKED says.",
+        findings,
     );
 }
 

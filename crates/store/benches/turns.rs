@@ -34,7 +34,7 @@ impl Work for Ready {
     }
 
     fn runtime(&self) -> Runtime {
-        Runtime::Script
+        Runtime::SCRIPT
     }
 }
 

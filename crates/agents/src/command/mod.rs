@@ -6,7 +6,10 @@ mod document;
 mod environment;
 mod group;
 mod pipes;
+mod section;
 mod strays;
+
+pub(crate) use section::RUNTIME;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
@@ -20,7 +23,7 @@ use moothall_engine::agent::{Job, Reporter};
 use moothall_engine::crash;
 use moothall_engine::run_once::Work;
 use moothall_kernel::event::{Fault, Usage};
-use moothall_kernel::participant::{OnLost, Runtime};
+use moothall_kernel::participant::{Abilities, OnLost, Runtime};
 use moothall_kernel::text::{clean, strip_escapes};
 use moothall_kernel::time::Millis;
 use serde::Deserialize;
@@ -218,7 +221,11 @@ impl CommandSpec {
 #[async_trait]
 impl Work for CommandSpec {
     fn runtime(&self) -> Runtime {
-        Runtime::Command
+        RUNTIME.runtime.clone()
+    }
+
+    fn abilities(&self) -> Abilities {
+        RUNTIME.abilities
     }
 
     fn needs_a_place(&self) -> bool {

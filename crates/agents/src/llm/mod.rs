@@ -12,6 +12,9 @@ mod backoff;
 mod circuit;
 mod guard;
 mod turn;
+mod section;
+
+pub(crate) use section::RUNTIME;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -23,7 +26,7 @@ use genai::{Client, ServiceTarget};
 use moothall_engine::agent::{Job, Reporter};
 use moothall_engine::run_once::Work;
 use moothall_kernel::event::{Fault, Usage};
-use moothall_kernel::participant::Runtime;
+use moothall_kernel::participant::{Abilities, Runtime};
 use moothall_kernel::time::Millis;
 
 use circuit::Circuit;
@@ -160,7 +163,11 @@ fn connector(address: &str) -> Result<reqwest::Client, String> {
 #[async_trait]
 impl Work for Llm {
     fn runtime(&self) -> Runtime {
-        Runtime::Llm
+        RUNTIME.runtime.clone()
+    }
+
+    fn abilities(&self) -> Abilities {
+        RUNTIME.abilities
     }
 
     fn timeout(&self) -> Option<Millis> {

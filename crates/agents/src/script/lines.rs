@@ -6,9 +6,11 @@ use async_trait::async_trait;
 use moothall_engine::agent::{Job, Report, Reporter};
 use moothall_engine::run_once::Work;
 use moothall_kernel::event::{Fault, Usage};
-use moothall_kernel::participant::Runtime;
+use moothall_kernel::participant::{Abilities, Runtime};
 use moothall_kernel::time::Millis;
 use serde::Deserialize;
+
+use super::RUNTIME;
 
 /// One answer. `{message}` stands for the words that gave rise to the turn, `{name}` for the agent's own name; `[PASS]` is a pass.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -70,7 +72,11 @@ impl ScriptSpec {
 #[async_trait]
 impl Work for ScriptSpec {
     fn runtime(&self) -> Runtime {
-        Runtime::Script
+        RUNTIME.runtime.clone()
+    }
+
+    fn abilities(&self) -> Abilities {
+        RUNTIME.abilities
     }
 
     fn timeout(&self) -> Option<Millis> {

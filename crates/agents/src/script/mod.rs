@@ -5,14 +5,17 @@ mod analyst;
 mod critic;
 mod lines;
 mod room;
+mod section;
 mod words;
 mod writer;
+
+pub(crate) use section::RUNTIME;
 
 use async_trait::async_trait;
 use moothall_engine::agent::{Job, Reporter};
 use moothall_engine::run_once::Work;
 use moothall_kernel::event::{Fault, Usage};
-use moothall_kernel::participant::Runtime;
+use moothall_kernel::participant::{Abilities, Runtime};
 use moothall_kernel::pass::PASS;
 
 pub use lines::{Line, ScriptSpec};
@@ -66,7 +69,11 @@ impl Demo {
 #[async_trait]
 impl Work for Demo {
     fn runtime(&self) -> Runtime {
-        Runtime::Script
+        RUNTIME.runtime.clone()
+    }
+
+    fn abilities(&self) -> Abilities {
+        RUNTIME.abilities
     }
 
     async fn run(&self, job: &Job, _out: &dyn Reporter) -> (Result<String, Fault>, Usage) {

@@ -13,11 +13,14 @@ mod place;
 mod panes;
 mod control;
 mod program;
+mod section;
 pub mod screen;
 mod hygiene;
 mod starting;
 mod typing;
 pub mod hooks;
+
+pub(crate) use section::RUNTIME;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

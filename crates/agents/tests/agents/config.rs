@@ -39,7 +39,7 @@ fn a_command_is_known_by_its_argv() {
     assert_eq!((spec.client.as_str(), spec.origin), ("codex", "configured"));
     assert_eq!(spec.summary, "Runs codex for each turn.");
     let facts = spec.facts();
-    assert_eq!((facts.runtime, facts.timeout, facts.on_lost), (Runtime::Command, Some(Millis(90_000)), OnLost::Fail));
+    assert_eq!((facts.runtime, facts.timeout, facts.on_lost), (Runtime::COMMAND, Some(Millis(90_000)), OnLost::Fail));
     assert_eq!(spec.profile.client.as_deref(), Some("codex"));
     assert_eq!(spec.profile.model.as_deref(), Some("gpt"));
     assert_eq!(spec.profile.nickname.as_deref(), Some("Cody"));
@@ -49,14 +49,14 @@ fn a_command_is_known_by_its_argv() {
 #[test]
 fn a_script_is_known_by_its_replies() {
     let spec = spec(r#"replies = ["Hello {name}", { text = "[PASS]", delay_ms = 20 }]"#);
-    assert_eq!(spec.facts().runtime, Runtime::Script);
+    assert_eq!(spec.facts().runtime, Runtime::SCRIPT);
     assert_eq!(spec.profile.model.as_deref(), Some("script"), "an invite always has a model");
 }
 
 #[test]
 fn a_model_is_known_by_its_provider() {
     let spec = spec("provider = \"ollama\"\nmodel = \"llama3.2\"\ntimeout = 90");
-    assert_eq!((spec.facts().runtime, spec.facts().timeout), (Runtime::Llm, Some(Millis(90_000))));
+    assert_eq!((spec.facts().runtime, spec.facts().timeout), (Runtime::LLM, Some(Millis(90_000))));
     assert_eq!(spec.profile.model.as_deref(), Some("llama3.2"));
     assert_eq!(spec.summary, "Asks the model llama3.2 (ollama) for each turn.");
     let llm = read("provider = \"openai\"\nbase_url = \"http://127.0.0.1:1\"\nprofile = { model = \"m\" }").llm_spec().unwrap();

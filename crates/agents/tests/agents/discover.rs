@@ -24,7 +24,7 @@ fn a_key_offers_its_provider() {
         offered(&[("ANTHROPIC_API_KEY", "CANARY"), ("OPENAI_API_KEY", "CANARY"), ("GOOGLE_API_KEY", "CANARY"), ("OLLAMA_HOST", "box")]);
     assert_eq!(all.keys().collect::<Vec<_>>(), ["anthropic", "google", "ollama", "openai"]);
     for spec in all.values() {
-        assert_eq!((spec.origin, spec.facts().runtime), ("discovered", Runtime::Llm));
+        assert_eq!((spec.origin, spec.facts().runtime), ("discovered", Runtime::LLM));
         assert!(spec.profile.model.is_some());
         assert!(!format!("{}{:?}", spec.summary, spec.profile).contains("CANARY"));
     }
@@ -42,7 +42,7 @@ fn an_installed_program_is_offered_and_not_started() {
     }
     let all = offered(&[("PATH", &format!("/nowhere:{}", folder.path().display()))]);
     assert_eq!(all.keys().collect::<Vec<_>>(), ["claude", "gemini"]);
-    assert!(all.values().all(|spec| spec.origin == "discovered" && spec.facts().runtime == Runtime::Command));
+    assert!(all.values().all(|spec| spec.origin == "discovered" && spec.facts().runtime == Runtime::COMMAND));
     assert!(!ran.exists());
 }
 

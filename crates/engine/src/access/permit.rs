@@ -3,7 +3,7 @@
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Command, Control};
 use moothall_kernel::ids::{ParticipantId, StreamId};
-use moothall_kernel::participant::{Kind, Runtime};
+use moothall_kernel::participant::Kind;
 
 use super::{AccessError, Caller, Denied, Over, Scope};
 use crate::hall::{Hall, HallError};
@@ -61,7 +61,7 @@ const fn of_control(control: &Control) -> Need {
 /// Whether an invitation brings a terminal along: a session that there is, or one that is started with the first turn.
 fn invites_a_terminal(control: &Control) -> bool {
     match control {
-        Control::Invite(invite) => invite.address.is_some() || invite.facts.runtime == Runtime::Terminal,
+        Control::Invite(invite) => invite.address.is_some() || invite.facts.abilities.lives_in_session,
         Control::Uninvite(_)
         | Control::Prod(_)
         | Control::Mute(_)
@@ -111,7 +111,7 @@ fn wakes(command: &Command) -> bool {
 
 /// Whether somebody takes part whose turn is a run of a program.
 fn has_programs(state: &Conversation) -> bool {
-    state.participants().iter().any(|one| matches!(one.facts.runtime, Runtime::Command | Runtime::Terminal))
+    state.participants().iter().any(|one| one.facts.abilities.runs_programs)
 }
 
 impl Hall {
@@ -133,7 +133,7 @@ impl Hall {
             let Control::Invite(invite) = control else { continue };
             match &invite.address {
                 Some(address) if address.kind == SESSION => drop(self.permit_over(caller, Over::Telling, &address.local_id).await?),
-                None if invite.facts.runtime == Runtime::Terminal => {
+                None if invite.facts.abilities.lives_in_session => {
                     return Err(Denied::Person("invite an agent that lives in a terminal and has none yet").into());
                 }
                 Some(_) | None => {}

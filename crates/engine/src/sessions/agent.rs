@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use moothall_kernel::command::{Actor, Command, Control, Invite};
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId};
-use moothall_kernel::participant::{OnLost, Profile, Runtime};
+use moothall_kernel::participant::{Abilities, OnLost, Profile, Runtime};
 use moothall_kernel::time::Millis;
 use tokio::sync::oneshot;
 
@@ -32,7 +32,11 @@ impl Terminals {
 #[async_trait]
 impl Agent for Terminals {
     fn runtime(&self) -> Runtime {
-        Runtime::Terminal
+        Runtime::TERMINAL
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities::TERMINAL
     }
 
     fn on_lost(&self) -> OnLost {
@@ -132,7 +136,11 @@ pub struct Housed {
 #[async_trait]
 impl Agent for Housed {
     fn runtime(&self) -> Runtime {
-        Runtime::Terminal
+        Runtime::TERMINAL
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities::TERMINAL
     }
 
     fn on_lost(&self) -> OnLost {

@@ -575,7 +575,7 @@ impl Sessions {
 
 pub(super) fn invite_of(session: &Session) -> Invite {
     let profile = Profile { client: Some(session.client.clone()), model: Some(session.client.clone()), ..Profile::default() };
-    let facts = AgentFacts { runtime: Runtime::Terminal, known: true, timeout: None, on_lost: OnLost::Fail };
+    let facts = AgentFacts { on_lost: OnLost::Fail, ..AgentFacts::of_runtime(Runtime::TERMINAL) };
     let address = Address { computer: session.computer.clone(), kind: ADDRESS.into(), local_id: session.id.to_string() };
     Invite { address: Some(address), ..Invite::new(session.name.as_str(), profile, facts) }
 }

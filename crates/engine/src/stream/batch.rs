@@ -9,7 +9,6 @@ use moothall_kernel::command::{Command, Facts, Refusal, Rejection};
 use moothall_kernel::decide::{Decision, Unkept};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::ParticipantId;
-use moothall_kernel::participant::Runtime;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
 
@@ -386,7 +385,7 @@ fn answers(items: &[Item], mut verdicts: Vec<Verdict>) -> Vec<(RequestId, Verdic
 
 /// Remote participants that cannot be reached.
 pub(crate) fn offline(state: &Conversation, reachable: &BTreeSet<ParticipantId>) -> BTreeSet<ParticipantId> {
-    let remote = state.agents().filter(|p| p.facts.runtime == Runtime::Remote);
+    let remote = state.agents().filter(|p| p.answers_by_posting());
     remote.filter(|p| !reachable.contains(&p.id)).map(|p| p.id.clone()).collect()
 }
 

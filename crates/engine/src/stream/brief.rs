@@ -7,7 +7,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::compose::{HISTORY_SEQS_MAX, compose, said};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
-use moothall_kernel::participant::{Participant, Runtime};
+use moothall_kernel::participant::{Memory, Participant};
 use moothall_kernel::state::Turn;
 use moothall_kernel::view::Viewer;
 
@@ -225,10 +225,10 @@ impl Range {
             None => (of.participant.cursor, of.state.head()),
         };
         let window = through.0.saturating_sub(WINDOW_SEQS);
-        // A model's memory is rebuilt from these events, as far back as its own summary has not covered them.
-        let oldest = match of.participant.facts.runtime {
-            Runtime::Llm => window.min(of.state.summary_of(&of.participant.id).map_or(0, |summary| summary.through.0)),
-            Runtime::Script | Runtime::Command | Runtime::Terminal | Runtime::Remote => window.min(from.0),
+        // Such a memory is rebuilt from these events, as far back as its own summary has not covered them.
+        let oldest = match of.participant.facts.abilities.memory {
+            Memory::Rebuilt => window.min(of.state.summary_of(&of.participant.id).map_or(0, |summary| summary.through.0)),
+            Memory::None | Memory::Own => window.min(from.0),
         };
         Self { after: Seq(oldest.max(through.0.saturating_sub(RANGE_SEQS_MAX))), from, through }
     }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moothall_kernel::ids::ParticipantId;
-use moothall_kernel::participant::Runtime;
 use moothall_kernel::time::Millis;
 
 use super::batch::unwritable;
@@ -159,11 +158,9 @@ impl Shell {
             return Some(agent.clone());
         }
         let participant = self.host.committed().participant(participant)?;
-        let agent = match participant.facts.runtime {
-            Runtime::Terminal => self.hall.sessions.agent(),
-            Runtime::Script | Runtime::Command | Runtime::Llm | Runtime::Remote => {
-                self.agents.registry.get(participant.profile.client.as_deref()?)?.agent.clone()
-            }
+        let agent = match participant.facts.abilities.lives_in_session {
+            true => self.hall.sessions.agent(),
+            false => self.agents.registry.get(participant.profile.client.as_deref()?)?.agent.clone(),
         };
         self.hands.insert(key.clone(), agent.clone());
         Some(agent)

@@ -6,7 +6,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
 use moothall_kernel::event::{Recorded, Usage};
 use moothall_kernel::ids::{Seq, TurnNo};
-use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime};
+use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::{Millis, Timestamp};
 
@@ -28,7 +28,7 @@ struct Desk {
 impl Desk {
     fn new() -> Self {
         let mut roster = Roster::default();
-        let facts = AgentFacts { runtime: Runtime::Script, known: true, timeout: None, on_lost: OnLost::Rerun };
+        let facts = AgentFacts::of_runtime(Runtime::SCRIPT);
         roster.insert("demo".into(), facts, false);
         let loaded = Loaded { state: Conversation::new("s".into()), newer: None };
         let around = Around { now: now(0), draining: false, agents: &roster };

@@ -17,7 +17,7 @@ use moothall_engine::run_once::{RunOnce, Work};
 use moothall_kernel::command::{Actor, Command, Control, Invite, Post};
 use moothall_kernel::event::{Event, Fault, Posted, Recorded, Usage};
 use moothall_kernel::ids::{PermissionId, Seq, StreamId};
-use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime};
+use moothall_kernel::participant::{Abilities, AgentFacts, OnLost, Profile, Runtime};
 use moothall_kernel::permission::Question;
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -154,7 +154,7 @@ impl Work for Parrot {
         (Ok(self.0.to_owned()), Usage::default())
     }
     fn runtime(&self) -> Runtime {
-        Runtime::Script
+        Runtime::SCRIPT
     }
 }
 
@@ -167,7 +167,10 @@ impl Work for Rebuilt {
         (Ok(self.0.to_owned()), Usage::default())
     }
     fn runtime(&self) -> Runtime {
-        Runtime::Llm
+        Runtime::LLM
+    }
+    fn abilities(&self) -> Abilities {
+        Abilities::LLM
     }
 }
 
@@ -218,7 +221,10 @@ impl Work for Shared {
         }
     }
     fn runtime(&self) -> Runtime {
-        Runtime::Command
+        Runtime::COMMAND
+    }
+    fn abilities(&self) -> Abilities {
+        Abilities::COMMAND
     }
     fn on_lost(&self) -> OnLost {
         self.0.on_lost.unwrap_or(OnLost::Rerun)
@@ -243,7 +249,10 @@ impl Work for Careful {
         (Ok(format!("{chosen:?}")), Usage::default())
     }
     fn runtime(&self) -> Runtime {
-        Runtime::Command
+        Runtime::COMMAND
+    }
+    fn abilities(&self) -> Abilities {
+        Abilities::COMMAND
     }
     fn permit(&self, _key: &TurnKey, _permission: &PermissionId, option: Option<&str>) {
         *self.chosen.lock().unwrap() = option.map(str::to_owned);
@@ -264,7 +273,7 @@ impl Work for Dawdler {
         (Ok(if job.may_pass { "[PASS]".into() } else { format!("answer {}", job.key.turn) }), Usage::default())
     }
     fn runtime(&self) -> Runtime {
-        Runtime::Script
+        Runtime::SCRIPT
     }
 }
 
@@ -279,7 +288,7 @@ impl Work for Flood {
         (Ok("enough".into()), Usage::default())
     }
     fn runtime(&self) -> Runtime {
-        Runtime::Script
+        Runtime::SCRIPT
     }
 }
 

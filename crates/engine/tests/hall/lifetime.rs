@@ -166,6 +166,6 @@ async fn a_registry_that_changed_is_noted_when_the_stream_is_loaded() {
     let world = world.restart(&[("parrot", agent(Parrot("now I am here")))]).await;
     world.post(&stream, "@p hello").await.unwrap();
     let events = world.until(&stream, |events| events.iter().filter_map(crate::common::words).count() == 2).await;
-    let known = |event: &Event| matches!(event, Event::FactsChanged { facts, .. } if facts.known && facts.runtime == Runtime::Script);
+    let known = |event: &Event| matches!(event, Event::FactsChanged { facts, .. } if facts.known && facts.runtime == Runtime::SCRIPT);
     assert!(has(&events, known));
 }

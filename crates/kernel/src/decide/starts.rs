@@ -58,7 +58,7 @@ impl Conversation {
 impl Decider<'_> {
     /// An agent asks to have a program started. What it asks already is not asked twice.
     pub(crate) fn ask_start(&mut self, permission: PermissionId, by: &Actor, start: StartRequest, within: Millis) -> Result<(), Rejection> {
-        if !self.state.participant(&by.id).is_some_and(|asker| asker.is_agent()) {
+        if !self.state.participant(&by.id).is_some_and(|asker| asker.takes_turns()) {
             let message = format!("{} is no agent of this conversation. Name one in which it takes part.", by.id);
             return Err(Rejection::new(Refusal::Conflict, "not_a_participant", message).about(&by.id));
         }

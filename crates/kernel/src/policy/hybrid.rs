@@ -52,7 +52,7 @@ fn react(state: &Conversation) -> Option<Reactions> {
     let mut forced: Vec<ParticipantId> = Vec::new();
     for reply in &round.replies {
         for id in reply.mentions.iter().take(AGENT_MENTIONS_MAX) {
-            let agent = state.participant(id).is_some_and(|p| p.is_agent());
+            let agent = state.participant(id).is_some_and(|p| p.takes_turns());
             if agent && !forced.contains(id) && is_news(state, reply, id) {
                 forced.push(id.clone());
             }

@@ -134,7 +134,7 @@ fn addressed(state: &Conversation, spoken: &Spoken) -> Vec<ParticipantId> {
     };
     let mut found: Vec<ParticipantId> = Vec::new();
     for id in to.into_iter().chain(&spoken.mentions) {
-        let agent = state.participant(id).is_some_and(|p| p.is_agent());
+        let agent = state.participant(id).is_some_and(|p| p.takes_turns());
         if agent && *id != spoken.cause.from && !found.contains(id) {
             found.push(id.clone());
         }

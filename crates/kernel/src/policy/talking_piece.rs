@@ -150,7 +150,7 @@ impl Decider<'_> {
             .state
             .participants
             .iter()
-            .filter(|p| p.is_agent() && p.part.is_some() && p.id != cause.from)
+            .filter(|p| p.takes_turns() && p.part.is_some() && p.id != cause.from)
             .map(|p| p.id.clone())
             .collect();
         for id in listeners {
@@ -224,7 +224,7 @@ impl Decider<'_> {
             Some(hold)
                 if hold.last_word
                     && !self.has_open_reply(&hold.holder)
-                    && self.state.participant(&hold.holder).is_some_and(Participant::is_agent) =>
+                    && self.state.participant(&hold.holder).is_some_and(Participant::takes_turns) =>
             {
                 self.release_piece(LetGo::LastWord, None, None);
             }
@@ -245,7 +245,7 @@ impl Decider<'_> {
         };
         let Some(holder) = gathering.order.iter().find(present).cloned() else { return self.next_round(gathering) };
         let given = self.emit(Event::Gathering(GatheringEvent::PieceGiven { holder: holder.clone(), note: gathering.note.clone() }));
-        if self.state.participant(&holder).is_some_and(Participant::is_agent) {
+        if self.state.participant(&holder).is_some_and(Participant::takes_turns) {
             self.grant(&holder, Why::Piece, TurnKind::Reply, true, &given);
         }
         true
@@ -270,7 +270,7 @@ impl Decider<'_> {
 
     fn begin_harvest(&mut self) -> bool {
         let too_few = self.state.speakers().count() < SPEAKERS_MIN;
-        let Some((harvester, agent)) = self.state.harvester().map(|p| (p.id.clone(), p.is_agent())) else {
+        let Some((harvester, agent)) = self.state.harvester().map(|p| (p.id.clone(), p.takes_turns())) else {
             self.end_gathering(if too_few { "too_few" } else { "done" });
             return true;
         };
@@ -285,7 +285,7 @@ impl Decider<'_> {
 
     /// An agent's harvest ends the gathering, however it ends; a person's comes as a message.
     fn step_harvest(&mut self) -> bool {
-        let waits = self.state.harvester().is_some_and(|p| !p.is_agent() || self.has_open_reply(&p.id));
+        let waits = self.state.harvester().is_some_and(|p| !p.takes_turns() || self.has_open_reply(&p.id));
         if waits {
             return false;
         }
@@ -311,7 +311,7 @@ impl Decider<'_> {
             cause = self.emit(Event::Gathering(GatheringEvent::LastWordAsked));
         }
         let idle = !self.has_open_reply(&hold.holder);
-        let agent = self.state.participant(&hold.holder).is_some_and(Participant::is_agent);
+        let agent = self.state.participant(&hold.holder).is_some_and(Participant::takes_turns);
         if idle && agent && self.can_take_turns(&hold.holder, &cause) {
             self.grant(&hold.holder, Why::Beat, TurnKind::Reply, true, &cause);
         }

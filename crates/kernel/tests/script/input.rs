@@ -32,7 +32,7 @@ use moothall_kernel::compose::{Prompt, compose};
 use moothall_kernel::event::{Event, Fault, To, Usage};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
-use moothall_kernel::participant::{AgentFacts, Kind, OnLost, Part, Profile, Runtime};
+use moothall_kernel::participant::{AgentFacts, Kind, Part, Profile, Runtime};
 use moothall_kernel::permission::{OptionKind, PermissionOption, Question, Withdrawn};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::start::{StartOutcome, StartRequest};
@@ -235,15 +235,15 @@ fn invite(rest: &[&str]) -> Result<Invite, String> {
         nickname: text("nickname").map(|name| name.replace('_', " ")),
     };
     let runtime = match text("runtime").as_deref() {
-        None | Some("script") => Runtime::Script,
-        Some("remote") => Runtime::Remote,
-        Some("command") => Runtime::Command,
-        Some("terminal") => Runtime::Terminal,
-        Some("llm") => Runtime::Llm,
+        None | Some("script") => Runtime::SCRIPT,
+        Some("remote") => Runtime::REMOTE,
+        Some("command") => Runtime::COMMAND,
+        Some("terminal") => Runtime::TERMINAL,
+        Some("llm") => Runtime::LLM,
         Some(other) => return Err(format!("no runtime {other}")),
     };
     let timeout = given.get("timeout").and_then(Value::as_f64).and_then(Millis::from_secs_f64);
-    let facts = AgentFacts { runtime, known: runtime != Runtime::Remote, timeout, on_lost: OnLost::Rerun };
+    let facts = AgentFacts { known: runtime != Runtime::REMOTE, timeout, ..AgentFacts::of_runtime(runtime) };
     let number = given.get("number").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok());
     let part = match text("part").as_deref() {
         None => None,

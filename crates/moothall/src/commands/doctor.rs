@@ -10,7 +10,6 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::time::Duration;
 
-use moothall_kernel::participant::Runtime;
 use moothall_surfaces::here;
 use moothall_surfaces::wire::Ping;
 use nix::sys::resource::{Resource, getrlimit};
@@ -120,7 +119,7 @@ async fn examine(args: &Doctor) -> Vec<Finding> {
         Ok(settled) => {
             findings.splice(0..0, configuration(&settled.config));
             let mut agents = settled.config.agents.values();
-            let wanted = agents.any(|agent| agent.is_enabled() && agent.runtime == Some(Runtime::Terminal));
+            let wanted = agents.any(|agent| agent.is_enabled() && agent.lives_in_session());
             findings.push(tmux(tmux_version().as_deref(), wanted));
             findings.extend(data_folder(&settled.data));
             findings.push(address(settled.bind).await);

@@ -14,7 +14,6 @@ use moothall_engine::places::Places;
 use moothall_engine::ports::SystemClock;
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{ClientRights, SessionParts, SessionsConfig};
-use moothall_kernel::participant::Runtime;
 use moothall_kernel::time::Millis;
 use moothall_store::{OpenError, SqliteLog};
 use moothall_surfaces::{Gate, HttpOptions, Tls, here, serve_through};
@@ -254,7 +253,7 @@ fn registry(config: &Config, address: SocketAddr, places: Arc<Places>) -> Result
     for (client, agent) in config.agents.iter().filter(|(_, agent)| agent.is_enabled()) {
         let spec = agent.spec(client, &bridge);
         let mut spec = spec.map_err(|fault| Fault::new(Exit::Config, format!("[agents.{client}]: {fault}")))?;
-        if spec.agent.runtime() == Runtime::Terminal && spec.run_as.is_none() {
+        if spec.agent.abilities().lives_in_session && spec.run_as.is_none() {
             spec.run_as.clone_from(&config.sessions.run_as);
         }
         spec.run_as.take_if(|user| accounts::is_own(user));

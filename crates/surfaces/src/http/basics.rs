@@ -5,7 +5,7 @@ use axum::extract::State;
 use moothall_engine::registry::AgentSpec;
 
 use super::App;
-use crate::wire::{AgentEntry, AgentList, Health, Ping, runtime_word};
+use crate::wire::{AgentEntry, AgentList, Health, Ping};
 
 /// Whether the server is there, and what it is.
 #[utoipa::path(get, path = "/ping", tag = "server", responses((status = 200, body = Ping)))]
@@ -33,14 +33,13 @@ pub async fn agents(State(app): State<App>) -> Json<AgentList> {
 
 fn entry(spec: &AgentSpec) -> AgentEntry {
     let facts = spec.facts();
-    let timeout = facts.timeout.unwrap_or_else(|| facts.runtime.reply_timeout());
     AgentEntry {
         client: spec.client.clone(),
         summary: spec.summary.clone(),
-        runtime: runtime_word(facts.runtime).into(),
+        runtime: facts.runtime.to_string(),
         origin: spec.origin.into(),
         run_as: spec.run_as.clone(),
-        timeout_seconds: timeout.as_secs_f64(),
+        timeout_seconds: facts.limit().as_secs_f64(),
         profile: (&spec.profile).into(),
     }
 }

@@ -12,7 +12,7 @@ use moothall_engine::access::Mode;
 use moothall_engine::hall::{Hall, HallError};
 use moothall_kernel::event::{Change, Event, Recorded};
 use moothall_kernel::ids::{Seq, StreamId};
-use moothall_kernel::participant::{Kind, Runtime};
+use moothall_kernel::participant::{Answers, Kind};
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::view::{Viewer, visible};
 
@@ -226,7 +226,9 @@ pub(crate) fn strangers(recorded: &Recorded) -> Vec<String> {
 fn join(app: &App, stream: &StreamId, recorded: &Recorded) -> Option<JoinPrompt> {
     let Event::Controlled { changes, .. } = &recorded.event else { return None };
     let participant = changes.iter().find_map(|change| match change {
-        Change::Invited { participant, kind: Kind::Agent, facts, .. } if facts.runtime == Runtime::Remote => Some(participant.to_string()),
+        Change::Invited { participant, kind: Kind::Agent, facts, .. } if facts.abilities.answers == Answers::ByPosting => {
+            Some(participant.to_string())
+        }
         _ => None,
     })?;
     let events = format!("{}/threads/{stream}/events", app.base);

@@ -43,7 +43,7 @@ pub use turn::{TurnContext, TurnEntry, TurnEvent, TurnList, WireFault, WireUsage
 pub use upkeep::{NewReadMark, ReadMark, Redacted};
 pub use usage::{BudgetEntry, BudgetRaise, BudgetRaised, UsageAnswer, UsageRow};
 pub(crate) use words::measure_word;
-pub use words::{guard_sentence, kind_word, outcome_word, runtime_word, why_not_word, why_word};
+pub use words::{guard_sentence, kind_word, outcome_word, why_not_word, why_word};
 
 /// The ids of participants.
 pub(crate) const ID_PATTERN: &str = "^[A-Za-z0-9._:-]{1,64}$";

@@ -2,7 +2,7 @@
 
 use moothall_kernel::Conversation;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq};
-use moothall_kernel::participant::Participant;
+use moothall_kernel::participant::{Kind, Participant};
 use moothall_kernel::state::Turn;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::control::WireProfile;
 use super::envelope::CauseRef;
 use super::turn::turn_id;
-use super::words::{guard_word, kind_word, runtime_word, why_word};
+use super::words::{guard_word, kind_word, why_word};
 
 /// Answer of `GET /threads/{id}/state`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -198,14 +198,14 @@ fn invited(conversation: &Conversation) -> Vec<InvitedEntry> {
 
 impl InvitedEntry {
     fn of(participant: &Participant, order: usize) -> Self {
-        let agent = participant.is_agent();
+        let agent = participant.kind == Kind::Agent;
         Self {
             id: participant.id.to_string(),
             profile: WireProfile::of(&participant.profile, participant.address.as_ref()),
             invited_by: participant.invited_by.to_string(),
             invited_at: participant.invited_at.to_string(),
             kind: kind_word(participant.kind).into(),
-            runtime: agent.then(|| runtime_word(participant.facts.runtime).into()),
+            runtime: agent.then(|| participant.facts.runtime.to_string()),
             known: !agent || participant.facts.known,
             color: order,
         }

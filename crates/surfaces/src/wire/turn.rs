@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::envelope::CauseRef;
-use super::words::{kept_word, outcome_word, runtime_word, turn_kind_word, why_not_word, why_word};
+use super::words::{kept_word, outcome_word, turn_kind_word, why_not_word, why_word};
 
 /// The public id of a turn: `<thread>.<number>`.
 pub fn turn_id(stream: &StreamId, turn: TurnNo) -> String {
@@ -285,7 +285,7 @@ impl TurnEvent {
             Event::ReactionOpened { forced, polled } => TurnEvent::ReactionOpened { forced: texts(forced), polled: texts(polled) },
             Event::RoundClosed => TurnEvent::RoundClosed,
             Event::FactsChanged { participant, facts } => {
-                TurnEvent::Facts { participant: participant.to_string(), runtime: runtime_word(facts.runtime).into(), known: facts.known }
+                TurnEvent::Facts { participant: participant.to_string(), runtime: facts.runtime.to_string(), known: facts.known }
             }
             _ => return None,
         })

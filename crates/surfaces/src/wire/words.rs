@@ -4,7 +4,7 @@ use moothall_engine::sessions::{Doing, LinkState, Origin, PaneState};
 use moothall_kernel::budget::{Measure, Purse};
 use moothall_kernel::event::{Guard, KeptBecause, Outcome, TurnKind, Why, WhyNot};
 use moothall_kernel::gathering::{Hearing, LetGo};
-use moothall_kernel::participant::{Kind, Runtime};
+use moothall_kernel::participant::Kind;
 
 /// Why a turn was granted. (Ruling 19.)
 pub const fn why_word(why: Why) -> &'static str {
@@ -74,17 +74,6 @@ pub const fn kind_word(kind: Kind) -> &'static str {
     match kind {
         Kind::Human => "human",
         Kind::Agent => "agent",
-    }
-}
-
-/// How an agent runs.
-pub const fn runtime_word(runtime: Runtime) -> &'static str {
-    match runtime {
-        Runtime::Script => "script",
-        Runtime::Command => "command",
-        Runtime::Llm => "llm",
-        Runtime::Terminal => "terminal",
-        Runtime::Remote => "remote",
     }
 }
 

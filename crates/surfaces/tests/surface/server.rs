@@ -47,7 +47,7 @@ impl Work for Fixed {
     }
 
     fn runtime(&self) -> Runtime {
-        Runtime::Script
+        Runtime::SCRIPT
     }
 }
 
@@ -61,7 +61,7 @@ impl Work for Stuck {
     }
 
     fn runtime(&self) -> Runtime {
-        Runtime::Script
+        Runtime::SCRIPT
     }
 }
 
@@ -79,7 +79,7 @@ impl Work for Teller {
     }
 
     fn runtime(&self) -> Runtime {
-        Runtime::Script
+        Runtime::SCRIPT
     }
 }
 
@@ -93,7 +93,7 @@ impl Work for Broken {
     }
 
     fn runtime(&self) -> Runtime {
-        Runtime::Script
+        Runtime::SCRIPT
     }
 }
 
@@ -113,7 +113,7 @@ impl Work for Careful {
     }
 
     fn runtime(&self) -> Runtime {
-        Runtime::Script
+        Runtime::SCRIPT
     }
 
     fn permit(&self, _: &TurnKey, _: &PermissionId, option: Option<&str>) {

@@ -6,7 +6,7 @@ use moothall_engine::agent::TurnKey;
 use moothall_kernel::Conversation;
 use moothall_kernel::event::Fault;
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
-use moothall_kernel::participant::Runtime;
+use moothall_kernel::participant::{Abilities, Answers};
 
 use super::log::stream;
 use super::marks::Marks;
@@ -37,7 +37,7 @@ pub(crate) struct Job {
     pub(crate) turn: TurnNo,
     pub(crate) attempt: u32,
     pub(crate) participant: ParticipantId,
-    pub(crate) runtime: Runtime,
+    pub(crate) abilities: Abilities,
     /// The newest event that its prompt covers.
     pub(crate) through: Seq,
     /// Nobody waits for it any more; it may speak all the same.
@@ -55,9 +55,14 @@ impl Job {
         TurnKey { stream: stream(self.room), turn: self.turn, attempt: self.attempt }
     }
 
+    /// Whether whoever has it came by itself and says its answer by itself.
+    pub(crate) fn comes_by_itself(&self) -> bool {
+        self.abilities.answers == Answers::ByPosting
+    }
+
     /// Whether it lives through a restart of the server.
     pub(crate) fn survives(&self) -> bool {
-        matches!(self.runtime, Runtime::Terminal | Runtime::Remote)
+        self.abilities.lives_in_session || self.comes_by_itself()
     }
 }
 
@@ -96,7 +101,7 @@ pub(crate) fn timeline(rng: &mut Rng, now: i64, circle: bool) -> VecDeque<(i64, 
 
 /// What a report amounts to: the text, or the fault.
 pub(crate) fn result(rng: &mut Rng, job: &Job, report: &Report, state: &Conversation, marks: &mut Marks) -> Result<String, Fault> {
-    let remote = job.runtime == Runtime::Remote;
+    let remote = job.comes_by_itself();
     let mut mark = || marks.make(job.participant.clone(), (!remote).then_some((job.turn, job.attempt)));
     match report {
         Report::Pass => Ok(" [PASS]\n".into()),

@@ -58,9 +58,11 @@ pub(crate) fn policy(rng: &mut Rng) -> Policy {
 
 /// What the registry says about some client.
 pub(crate) fn facts(rng: &mut Rng) -> AgentFacts {
-    let runtime = [Runtime::Script, Runtime::Command, Runtime::Llm, Runtime::Terminal, Runtime::Remote][rng.weighted(&[4, 3, 3, 2, 3])];
+    let runtime =
+        [Runtime::SCRIPT, Runtime::COMMAND, Runtime::LLM, Runtime::TERMINAL, Runtime::REMOTE][rng.weighted(&[4, 3, 3, 2, 3])].clone();
     let on_lost = if rng.chance(20) { OnLost::Fail } else { OnLost::Rerun };
-    AgentFacts { runtime, known: rng.chance(90), timeout: rng.chance(20).then(|| Millis::from_secs(rng.between(1, 90))), on_lost }
+    let (known, timeout) = (rng.chance(90), rng.chance(20).then(|| Millis::from_secs(rng.between(1, 90))));
+    AgentFacts { known, timeout, on_lost, ..AgentFacts::of_runtime(runtime) }
 }
 
 /// Clients of the registry: some agents share one.

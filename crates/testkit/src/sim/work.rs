@@ -5,7 +5,7 @@ use moothall_engine::agent::{self, Probe, TurnKey};
 use moothall_kernel::command::{Actor, Command, Post};
 use moothall_kernel::event::{Event, To, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
-use moothall_kernel::participant::Runtime;
+use moothall_kernel::participant::{Abilities, Participant};
 use moothall_kernel::pass::is_pass;
 use moothall_kernel::permission::{PermissionOption, Question};
 use moothall_kernel::time::Millis;
@@ -29,29 +29,30 @@ impl World {
             known.through = known.through.max(job.through);
             return Ok(());
         }
-        let runtime = self.servers[room].host.committed().participant(&job.participant).map_or(Runtime::Script, |p| p.facts.runtime);
-        self.employ(room, job.key.turn, job.key.attempt, job.participant, runtime, job.through);
+        let known = self.servers[room].host.committed().participant(&job.participant);
+        let abilities = known.map_or(Abilities::PLAIN, |p| p.facts.abilities);
+        self.employ(room, job.key.turn, job.key.attempt, job.participant, abilities, job.through);
         Ok(())
     }
 
-    fn employ(&mut self, room: usize, turn: TurnNo, attempt: u32, participant: ParticipantId, runtime: Runtime, through: Seq) {
+    fn employ(&mut self, room: usize, turn: TurnNo, attempt: u32, participant: ParticipantId, abilities: Abilities, through: Seq) {
         self.last_job += 1;
         let circle = promise(self.servers[room].host.committed().policy().name).circle;
         let timeline = agents::timeline(&mut self.rng, self.time, circle);
         let (id, orphan, unsure, reported) = (self.last_job, false, Vec::new(), false);
-        self.jobs.push(Job { id, room, turn, attempt, participant, runtime, through, orphan, timeline, unsure, reported });
+        self.jobs.push(Job { id, room, turn, attempt, participant, abilities, through, orphan, timeline, unsure, reported });
     }
 
     /// Remote clients see by themselves that they have a turn, and that it is over.
     pub(crate) fn look_after_remotes(&mut self, room: usize) {
         let state = self.servers[room].host.committed();
         let head = state.head();
-        let remote = |id: &ParticipantId| state.participant(id).is_some_and(|p| p.facts.runtime == Runtime::Remote);
+        let remote = |id: &ParticipantId| state.participant(id).is_some_and(Participant::answers_by_posting);
         let wanted: Vec<_> = state.duties().run.into_iter().filter(|run| remote(&run.participant)).collect();
         let over: Vec<TurnKey> = self
             .jobs
             .iter()
-            .filter(|job| job.room == room && job.runtime == Runtime::Remote && !job.orphan)
+            .filter(|job| job.room == room && job.comes_by_itself() && !job.orphan)
             .filter(|job| !wanted.iter().any(|run| (run.turn, run.attempt) == (job.turn, job.attempt)))
             .map(Job::key)
             .collect();
@@ -59,7 +60,7 @@ impl World {
         for run in wanted {
             let known = self.jobs.iter().any(|job| job.room == room && !job.orphan && (job.turn, job.attempt) == (run.turn, run.attempt));
             if !known {
-                self.employ(room, run.turn, run.attempt, run.participant, Runtime::Remote, head);
+                self.employ(room, run.turn, run.attempt, run.participant, Abilities::REMOTE, head);
             }
         }
         // What was reported for good is forgotten when the host has dealt with it.
@@ -126,7 +127,7 @@ impl World {
     fn told_of(&mut self, job: &Job, report: &Report) -> Option<Told> {
         let said = |said| Some(Told::Report(job.id, job.key(), said));
         match report {
-            Report::Started if job.runtime == Runtime::Remote => None,
+            Report::Started if job.comes_by_itself() => None,
             Report::Started => said(Said::Started { through: job.through }),
             Report::Lost => Some(Told::Probed(job.key(), Probe::Lost)),
             Report::Ask(within) => {
@@ -147,7 +148,7 @@ impl World {
         let result = agents::result(&mut self.rng, job, report, state, &mut self.marks);
         let by = Actor::named(job.participant.clone());
         match result {
-            Ok(text) if job.runtime == Runtime::Remote => {
+            Ok(text) if job.comes_by_itself() => {
                 let posted = !text.trim().is_empty() && (*report != Report::Pass || self.rng.chance(50));
                 let post = Post { by: by.clone(), to: To::All, body: text, reply_to: None, tags: Vec::new(), typed_at: None };
                 let command = if posted { Command::Post(post) } else { Command::Pass { by, to: None } };

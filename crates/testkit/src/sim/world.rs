@@ -10,7 +10,6 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Command, Control};
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq};
-use moothall_kernel::participant::Runtime;
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::view::Viewer;
 
@@ -234,7 +233,7 @@ impl World {
 
     /// No runtime works on what is over without having been told.
     fn ask_for_jobs(&mut self) -> Result<(), Objection> {
-        let idle = |job: &&Job| !job.orphan && !job.reported && job.runtime != Runtime::Remote;
+        let idle = |job: &&Job| !job.orphan && !job.reported && !job.comes_by_itself();
         let open = |job: &Job| self.benches[job.room].room.turns.get(&job.turn).is_some_and(|open| open.attempt == job.attempt);
         match self.jobs.iter().filter(idle).find(|job| !open(job)) {
             Some(job) => Err(Objection { checker: "runtimes", message: format!("nobody told that it is over: {job:?}") }),

@@ -12,7 +12,6 @@ use moothall_agents::logins::Login;
 use moothall_agents::run_as::Account;
 use moothall_agents::terminal::Program;
 use moothall_agents::{AgentConfig, discover};
-use moothall_kernel::participant::Runtime;
 use nix::unistd::{User, geteuid};
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -58,7 +57,7 @@ fn programs(config: &Config) -> Vec<Runs> {
     let mut all: Vec<Runs> = enabled.filter_map(|(client, agent)| configured(config, client, agent)).collect();
     if config.discover {
         let found = discover(|name| std::env::var(name).ok(), "");
-        let programs = found.into_iter().filter(|spec| spec.agent.runtime() == Runtime::Command);
+        let programs = found.into_iter().filter(|spec| spec.agent.abilities().runs_programs);
         let new = programs.filter(|spec| !config.agents.contains_key(&spec.client) && !config.absent.contains(&spec.client));
         all.extend(new.map(|spec| found_here(spec.client)));
     }
@@ -71,7 +70,7 @@ fn found_here(client: String) -> Runs {
 }
 
 fn configured(config: &Config, client: &str, agent: &AgentConfig) -> Option<Runs> {
-    let in_terminal = agent.runtime == Some(Runtime::Terminal);
+    let in_terminal = agent.lives_in_session();
     let (argv, login) = match agent.terminal_program(client).ok().flatten() {
         Some(program) => (program.argv.clone(), Program::login(&program)),
         None => (agent.command.clone()?, agent.command.as_ref().and_then(|argv| Login::of(argv.first()?))),

@@ -167,7 +167,7 @@ fn within(deadline: Timestamp, ts: Timestamp, limit: Millis) -> Verdict {
 fn limit_of(room: &Room, no: TurnNo) -> Option<Millis> {
     let turn = room.turns.get(&no)?;
     let facts = &room.members.get(&turn.participant)?.facts;
-    let limit = room.policy.agent_reply_timeout.or(facts.timeout).unwrap_or(facts.runtime.reply_timeout());
+    let limit = room.policy.agent_reply_timeout.unwrap_or_else(|| facts.limit());
     if !turn.may_pass || turn.kind == TurnKind::Listen {
         return Some(limit);
     }

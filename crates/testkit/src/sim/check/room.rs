@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use moothall_kernel::event::{Cause, Change, Event, Guard, Outcome, Posted, Recorded, TurnKind, Why};
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
-use moothall_kernel::participant::{AgentFacts, Kind, Part, Runtime};
+use moothall_kernel::participant::{AgentFacts, Answers, Kind, Part};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
 
@@ -143,7 +143,7 @@ impl Room {
 
     /// Those among these who can be offline: agents that come by themselves.
     pub(crate) fn offline_among(&self, ids: &BTreeSet<ParticipantId>) -> BTreeSet<ParticipantId> {
-        let comes = |member: &Member| member.kind == Kind::Agent && member.facts.runtime == Runtime::Remote;
+        let comes = |member: &Member| member.kind == Kind::Agent && member.facts.abilities.answers == Answers::ByPosting;
         ids.iter().filter(|id| self.members.get(*id).is_some_and(comes)).cloned().collect()
     }
 

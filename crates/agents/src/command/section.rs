@@ -1,0 +1,45 @@
+//! Programs of `[agents.<client>]` that are run once for each turn.
+
+use std::sync::Arc;
+
+use moothall_engine::run_once::RunOnce;
+use moothall_kernel::participant::{Abilities, OnLost, Runtime};
+
+use crate::command::CommandSpec;
+use crate::config::{AgentConfig, ConfigFault, checked_argv};
+use crate::runtimes::RuntimeEntry;
+
+pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
+    runtime: Runtime::COMMAND,
+    abilities: Abilities::COMMAND,
+    implied_by: Some("command"),
+    keys: &["command", "cwd", "env", "run_as", "stdin"],
+    refuses_on_lost: |_| None,
+    build: |config, _, bridge_url| Ok(Arc::new(RunOnce::new(config.command_spec(bridge_url)?))),
+    describe: |config| format!("Runs {} for each turn.", config.program().unwrap_or_default()),
+};
+
+impl AgentConfig {
+    /// The program of a `command` agent, e.g. to check that it is installed.
+    ///
+    /// # Errors
+    /// [`ConfigFault`] when the section describes no program, or one that makes no sense.
+    pub fn command_spec(&self, bridge_url: &str) -> Result<CommandSpec, ConfigFault> {
+        let argv = checked_argv(self.command.as_deref().unwrap_or_default())?;
+        self.check_env()?;
+        Ok(CommandSpec {
+            argv,
+            cwd: self.cwd.clone(),
+            env: self.env.clone(),
+            run_as: self.run_as.clone(),
+            stdin: self.stdin.unwrap_or_default(),
+            bridge_url: bridge_url.to_owned(),
+            timeout: self.time_limit()?,
+            on_lost: self.on_lost.unwrap_or(OnLost::Rerun),
+        })
+    }
+
+    pub(crate) fn program(&self) -> Option<&str> {
+        self.command.as_deref()?.first().map(String::as_str)
+    }
+}

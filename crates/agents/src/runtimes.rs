@@ -1,0 +1,51 @@
+//! The ways for agents to run. Each says in its own file what it is; here they are registered.
+
+use std::sync::Arc;
+
+use moothall_engine::agent::Agent;
+use moothall_kernel::participant::{Abilities, OnLost, Runtime};
+use serde::{Deserialize, Deserializer};
+
+use crate::config::{AgentConfig, ConfigFault};
+
+/// All of them. Of a key that several have, the first is the owner.
+pub(crate) static ALL: [&RuntimeEntry; 4] =
+    [&crate::command::RUNTIME, &crate::terminal::RUNTIME, &crate::script::RUNTIME, &crate::llm::RUNTIME];
+
+/// The agent of a section, or what is wrong with the section.
+pub(crate) type Made = Result<Arc<dyn Agent>, ConfigFault>;
+
+/// One way for agents to run.
+pub(crate) struct RuntimeEntry {
+    /// What people call it.
+    pub(crate) runtime: Runtime,
+    /// What participants can that run so.
+    pub(crate) abilities: Abilities,
+    /// The key of a section that says so by itself.
+    pub(crate) implied_by: Option<&'static str>,
+    /// The keys of a section that other runtimes do not understand.
+    pub(crate) keys: &'static [&'static str],
+    /// Why a turn of it cannot be treated like this after a restart, where it cannot.
+    pub(crate) refuses_on_lost: fn(OnLost) -> Option<&'static str>,
+    /// Makes the agent of a section, of its client name and the server's own address, which programs are told.
+    pub(crate) build: fn(&AgentConfig, &str, &str) -> Made,
+    /// What the agent of a section does, in a sentence.
+    pub(crate) describe: fn(&AgentConfig) -> String,
+}
+
+/// The entry of a runtime; nothing for one that has no sections.
+pub(crate) fn found(runtime: &Runtime) -> Option<&'static RuntimeEntry> {
+    ALL.iter().copied().find(|entry| entry.runtime == *runtime)
+}
+
+/// Reads the name of a runtime that there is. `remote` is one, too, and its section is refused with the way forward.
+pub(crate) fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Runtime>, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    let words = || ALL.iter().map(|entry| entry.runtime.clone()).chain([Runtime::REMOTE]);
+    let known = words().find(|runtime| runtime.as_str() == word);
+    let unknown = || {
+        let expected: Vec<_> = words().map(|runtime| format!("`{runtime}`")).collect();
+        serde::de::Error::custom(format!("unknown variant `{word}`, expected one of {}", expected.join(", ")))
+    };
+    known.map(Some).ok_or_else(unknown)
+}

@@ -1,0 +1,31 @@
+//! Scripts of `[agents.<client>]`.
+
+use std::sync::Arc;
+
+use moothall_engine::run_once::RunOnce;
+use moothall_kernel::participant::{Abilities, OnLost, Runtime};
+
+use crate::config::{AgentConfig, ConfigFault};
+use crate::runtimes::RuntimeEntry;
+use crate::script::ScriptSpec;
+
+pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
+    runtime: Runtime::SCRIPT,
+    abilities: Abilities::PLAIN,
+    implied_by: Some("replies"),
+    keys: &["replies"],
+    refuses_on_lost: |on_lost| (on_lost == OnLost::Fail).then_some("A script agent always says the same again, so it is always rerun."),
+    build: |config, _, _| Ok(Arc::new(RunOnce::new(config.script_spec()?))),
+    describe: |_| "Says what its script says.".to_owned(),
+};
+
+impl AgentConfig {
+    fn script_spec(&self) -> Result<ScriptSpec, ConfigFault> {
+        match self.replies.as_deref() {
+            None | Some([]) => {
+                Err(ConfigFault::new("replies", "A script agent needs something to say: replies = [\"first\", \"[PASS]\"]."))
+            }
+            Some(replies) => Ok(ScriptSpec { replies: replies.to_vec(), timeout: self.time_limit()? }),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Programs of `[agents.<client>]` that live in terminals.
+
+use std::sync::Arc;
+
+use moothall_engine::sessions::Housed;
+use moothall_kernel::participant::{Abilities, Runtime};
+
+use crate::config::{AgentConfig, ConfigFault, NO_PROGRAM, checked_argv};
+use crate::runtimes::RuntimeEntry;
+use crate::terminal::Program;
+
+pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
+    runtime: Runtime::TERMINAL,
+    abilities: Abilities::TERMINAL,
+    implied_by: None,
+    // A program is described in the same way whether it runs for one turn or lives in a terminal.
+    keys: &["command", "cwd", "env", "run_as", "screen", "reach", "startable_by_agents"],
+    refuses_on_lost: |_| Some("A program in a terminal outlives the server, so its turns go on after a restart."),
+    build: |config, client, _| Ok(Arc::new(config.terminal_agent(client)?)),
+    describe: |config| match config.program() {
+        Some(program) => format!("Runs {program} in a terminal."),
+        None => "Lives in a terminal.".to_owned(),
+    },
+};
+
+impl AgentConfig {
+    /// The program of a `terminal` agent; nothing where the runtime is another one. Without a `command`, it is the known program of
+    /// that name.
+    ///
+    /// # Errors
+    /// [`ConfigFault`] when there is no program, a key belongs to another runtime, or a value makes no sense.
+    pub fn terminal_program(&self, client: &str) -> Result<Option<Program>, ConfigFault> {
+        if !self.lives_in_session() {
+            return Ok(None);
+        }
+        self.refuse_keys_of_others(&RUNTIME)?;
+        self.check_env()?;
+        let known = Program::known().remove(client);
+        let mut program = match (&self.command, known) {
+            (Some(argv), known) => {
+                Program { reads: known.map(|program| program.reads).unwrap_or_default(), ..Program::new(checked_argv(argv)?) }
+            }
+            (None, Some(known)) => known,
+            (None, None) => return Err(ConfigFault::new("command", NO_PROGRAM)),
+        };
+        program.summary = self.summary.clone().unwrap_or(program.summary);
+        program.reads = self.screen.unwrap_or(program.reads);
+        Ok(Some(Program {
+            cwd: self.cwd.clone(),
+            env: self.env.clone(),
+            run_as: self.run_as.clone(),
+            timeout: self.time_limit()?,
+            ..program
+        }))
+    }
+
+    /// A `terminal` agent: every participant that it is gets a session of its own.
+    fn terminal_agent(&self, client: &str) -> Result<Housed, ConfigFault> {
+        let program = self.terminal_program(client)?;
+        Ok(Housed { timeout: program.and_then(|program| program.timeout) })
+    }
+}
