@@ -12,6 +12,9 @@ use crate::config::{AgentConfig, ConfigFault};
 pub(crate) static ALL: [&RuntimeEntry; 4] =
     [&crate::command::RUNTIME, &crate::terminal::RUNTIME, &crate::script::RUNTIME, &crate::llm::RUNTIME];
 
+/// The agent of a section, or what is wrong with the section.
+pub(crate) type Made = Result<Arc<dyn Agent>, ConfigFault>;
+
 /// One way for agents to run.
 pub(crate) struct RuntimeEntry {
     /// What people call it.
@@ -24,8 +27,8 @@ pub(crate) struct RuntimeEntry {
     pub(crate) keys: &'static [&'static str],
     /// Why a turn of it cannot be treated like this after a restart, where it cannot.
     pub(crate) refuses_on_lost: fn(OnLost) -> Option<&'static str>,
-    /// Makes the agent of a section: its client name, and the server's own address, which programs are told.
-    pub(crate) build: fn(&AgentConfig, &str, &str) -> Result<Arc<dyn Agent>, ConfigFault>,
+    /// Makes the agent of a section, of its client name and the server's own address, which programs are told.
+    pub(crate) build: fn(&AgentConfig, &str, &str) -> Made,
     /// What the agent of a section does, in a sentence.
     pub(crate) describe: fn(&AgentConfig) -> String,
 }

@@ -6,7 +6,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::participant::Kind;
 use crate::time::Millis;
 
 /// How an agent runs: a word for people, in the log, on the wire and in the configuration. What it means is in [`Abilities`].
@@ -210,14 +209,6 @@ impl AgentFacts {
     /// The facts of a client that no registry knows: it runs nowhere and has to come by itself.
     pub const fn external() -> Self {
         Self { runtime: Runtime::REMOTE, known: false, timeout: None, on_lost: OnLost::Rerun, abilities: Abilities::REMOTE }
-    }
-
-    /// These facts as they hold for a participant: what a person can does not depend on any client.
-    pub(crate) fn of_kind(self, kind: Kind) -> Self {
-        match kind {
-            Kind::Human => Self { abilities: Abilities::PERSON, ..self },
-            Kind::Agent => self,
-        }
     }
 
     /// How long a turn may take where the conversation does not say.

@@ -112,7 +112,7 @@ impl Conversation {
             Event::Resumed { downtime } => self.shift(*downtime),
             Event::FactsChanged { participant, facts } => {
                 if let Some(participant) = self.participant_mut(participant) {
-                    participant.facts = facts.clone().of_kind(participant.kind);
+                    participant.facts = participant.kind.facts(facts);
                 }
             }
             Event::Gathering(step) => self.gathering = Gathering::applied(self.gathering.take(), step, ts),
@@ -187,7 +187,7 @@ impl Conversation {
         if let Some(known) = self.participant_mut(participant) {
             known.kind = *kind;
             known.profile = profile.clone();
-            known.facts = facts.clone().of_kind(*kind);
+            known.facts = kind.facts(facts);
             known.skeleton.clone_from(skeleton);
             known.address = address.clone().or_else(|| known.address.take());
             known.number = number.or(known.number);
@@ -198,7 +198,7 @@ impl Conversation {
             id: participant.clone(),
             kind: *kind,
             profile: profile.clone(),
-            facts: facts.clone().of_kind(*kind),
+            facts: kind.facts(facts),
             address: address.clone(),
             number: *number,
             part: *part,

@@ -24,6 +24,14 @@ impl Kind {
             Kind::Agent => "agent",
         }
     }
+
+    /// The facts of a client as they hold for a participant of this kind: what a person can does not depend on any client.
+    pub(crate) fn facts(self, facts: &AgentFacts) -> AgentFacts {
+        match self {
+            Kind::Human => AgentFacts { abilities: Abilities::PERSON, ..facts.clone() },
+            Kind::Agent => facts.clone(),
+        }
+    }
 }
 
 /// What an invite said about a participant, and nothing more.

@@ -64,7 +64,7 @@ const POLICIES_NAMED: [&str; 4] =
     ["crates/kernel/src/policy/", "crates/kernel/src/settings.rs", "crates/surfaces/src/wire/", "crates/testkit/src/sim/check/promises.rs"];
 
 /// Where the kernel may ask whether somebody is a person: what is remembered, who has which right, whose words they are.
-const PEOPLE_ASKED: [&str; 7] = ["abilities.rs", "apply.rs", "control.rs", "event.rs", "participant.rs", "say.rs", "state.rs"];
+const PEOPLE_ASKED: [&str; 6] = ["apply.rs", "control.rs", "event.rs", "participant.rs", "say.rs", "state.rs"];
 
 /// A text file of the project.
 struct Source {
