@@ -14,7 +14,7 @@ use crate::command::{Stdin, is_own_variable};
 use crate::llm::Provider;
 use crate::runtimes::{self, RuntimeEntry};
 use crate::script::Line;
-use crate::terminal::Reads;
+use crate::terminal::Vendor;
 
 /// One configured agent. Which keys make sense depends on its runtime; see [`AgentConfig::spec`].
 #[derive(Clone, Default, PartialEq, Deserialize)]
@@ -44,7 +44,7 @@ pub struct AgentConfig {
     /// `command`, `terminal`: the user that it runs as; the server's own where unset.
     pub run_as: Option<String>,
     /// `terminal`: as which program's its screen is read.
-    pub screen: Option<Reads>,
+    pub screen: Option<Vendor>,
     /// `terminal`: what its sessions reach: their own conversations, or all.
     pub reach: Option<ReachKey>,
     /// `terminal`: whether agents may start it without asking a person.
@@ -167,7 +167,7 @@ impl AgentConfig {
     ///
     /// # Errors
     /// [`ConfigFault`] when the runtime cannot be told or is not available, when a key is missing or belongs to another
-    /// runtime, or when a value makes no sense. Whether a program is installed is not looked at: see [`CommandSpec::check`].
+    /// runtime, or when a value makes no sense. Whether a program is installed is not looked at: see [`crate::command::CommandSpec::check`].
     pub fn spec(&self, client: &str, bridge_url: &str) -> Result<AgentSpec, ConfigFault> {
         let entry = self.entry()?;
         self.refuse_keys_of_others(entry)?;
@@ -207,7 +207,7 @@ impl AgentConfig {
     }
 
     /// Whether a key that belongs to some runtimes alone is given.
-    fn has(&self, key: &str) -> bool {
+    pub(crate) fn has(&self, key: &str) -> bool {
         match key {
             "command" => self.command.is_some(),
             "cwd" => self.cwd.is_some(),

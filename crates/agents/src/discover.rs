@@ -12,6 +12,7 @@ use moothall_kernel::participant::Profile;
 
 use crate::command::{CommandSpec, Stdin};
 use crate::llm::{Llm, LlmSpec, Provider};
+use crate::terminal::Vendor;
 
 /// A model that is offered when one of these variables is set.
 struct Model {
@@ -28,27 +29,13 @@ const MODELS: [Model; 4] = [
     Model { client: "ollama", provider: Provider::Ollama, model: "llama3.2", variables: &["OLLAMA_HOST"] },
 ];
 
-/// A program that is offered when it is installed: run for each turn, the prompt on its stdin, the answer on its stdout. None
-/// of these arguments lets it change anything without being asked.
-struct Program {
-    client: &'static str,
-    arguments: &'static [&'static str],
-}
-
-const PROGRAMS: [Program; 3] = [
-    Program { client: "claude", arguments: &["--print", "--output-format", "text"] },
-    Program { client: "codex", arguments: &["exec", "--skip-git-repo-check", "--sandbox", "read-only", "--color", "never", "-"] },
-    // Without a terminal it reads the prompt from stdin and answers once.
-    Program { client: "gemini", arguments: &["--skip-trust", "--output-format", "text"] },
-];
-
 /// All that this environment offers; an entry of the configuration with the same name is meant to replace it. `variable` looks
 /// a variable up, `bridge_url` is the server's own address, which programs are told.
 pub fn discover(variable: impl Fn(&str) -> Option<String>, bridge_url: &str) -> Vec<AgentSpec> {
     let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
     let path = set("PATH").unwrap_or_default();
     let models = MODELS.iter().filter_map(|model| model.offer(&set));
-    let programs = PROGRAMS.iter().filter_map(|program| program.offer(&path, bridge_url));
+    let programs = Vendor::ALL.into_iter().filter_map(|vendor| offer(vendor, &path, bridge_url));
     models.chain(programs).collect()
 }
 
@@ -98,23 +85,22 @@ fn host_url(host: &str) -> String {
     format!("http://{name}:{port}")
 }
 
-impl Program {
-    fn offer(&self, path: &str, bridge_url: &str) -> Option<AgentSpec> {
-        let file = std::env::split_paths(path)
-            .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join(self.client))
-            .find(|file| crate::command::is_program(file))?;
-        let spec = self.spec(&file, bridge_url);
-        let summary =
-            format!("Runs {} for each turn, in this folder and with its own login; offered because it is installed.", self.client);
-        Some(offered(self.client, self.client, summary, Arc::new(RunOnce::new(spec))))
-    }
+/// A program that is installed: run for each turn, the prompt on its stdin, the answer on its stdout.
+fn offer(vendor: Vendor, path: &str, bridge_url: &str) -> Option<AgentSpec> {
+    let launch = &vendor.table().launch;
+    let (client, arguments) = (launch.name?, launch.once?);
+    let file = std::env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(client))
+        .find(|file| crate::command::is_program(file))?;
+    let summary = format!("Runs {client} for each turn, in this folder and with its own login; offered because it is installed.");
+    Some(offered(client, client, summary, Arc::new(RunOnce::new(spec(&file, arguments, bridge_url)))))
+}
 
-    fn spec(&self, file: &Path, bridge_url: &str) -> CommandSpec {
-        let program = std::iter::once(file.to_string_lossy().into_owned());
-        let argv = program.chain(self.arguments.iter().map(|argument| (*argument).to_owned()));
-        CommandSpec { stdin: Stdin::Prompt, bridge_url: bridge_url.to_owned(), ..CommandSpec::new(argv) }
-    }
+fn spec(file: &Path, arguments: &[&str], bridge_url: &str) -> CommandSpec {
+    let program = std::iter::once(file.to_string_lossy().into_owned());
+    let argv = program.chain(arguments.iter().map(|argument| (*argument).to_owned()));
+    CommandSpec { stdin: Stdin::Prompt, bridge_url: bridge_url.to_owned(), ..CommandSpec::new(argv) }
 }
 
 fn offered(client: &str, model: &str, summary: String, agent: Arc<dyn Agent>) -> AgentSpec {

@@ -1,10 +1,13 @@
-//! How the programs that are known log in: which variables and files of theirs say so. One place for each vendor.
+//! How the programs that are known log in: which variables and files of theirs say so. What holds for one
+//! vendor stands in its own file (`terminal/programs`).
 //!
 //! A program sees a few variables of the server's environment and no more. For these programs that would take away the login that
 //! their user has, so what their vendors document is handed on to them, to each its own, and to nobody else.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+use crate::terminal::Vendor;
 
 /// What one known program is handed on beside what every program inherits.
 #[derive(Debug)]
@@ -14,13 +17,13 @@ pub struct Login {
     /// Variables that hold a key or a token; any of them is a login.
     pub keys: &'static [&'static str],
     /// Variables that say where and how it asks, and whether it has to log in elsewhere.
-    settings: &'static [&'static str],
+    pub(crate) settings: &'static [&'static str],
     /// Variables that go along only where another one is set: the login of a cloud, for a program that was told to use it.
-    clouds: &'static [(&'static str, &'static [&'static str])],
+    pub(crate) clouds: &'static [(&'static str, &'static [&'static str])],
     /// Where its own configuration lies: a variable, and the folder in the home folder where that is unset.
-    home: (&'static str, &'static str),
+    pub(crate) home: (&'static str, &'static str),
     /// Files in that folder of which any is a login.
-    files: &'static [&'static str],
+    pub(crate) files: &'static [&'static str],
     /// How a person logs in.
     pub by_hand: &'static str,
 }
@@ -42,7 +45,7 @@ const NETWORK: &[&str] = &[
     "REQUESTS_CA_BUNDLE",
 ];
 
-const AWS: &[&str] = &[
+pub(crate) const AWS: &[&str] = &[
     "AWS_ACCESS_KEY_ID",
     "AWS_SECRET_ACCESS_KEY",
     "AWS_SESSION_TOKEN",
@@ -54,65 +57,8 @@ const AWS: &[&str] = &[
     "AWS_SHARED_CREDENTIALS_FILE",
 ];
 
-const GOOGLE_CLOUD: &[&str] =
+pub(crate) const GOOGLE_CLOUD: &[&str] =
     &["GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "CLOUD_ML_REGION", "CLOUDSDK_CONFIG"];
-
-const LOGINS: [Login; 3] = [
-    Login {
-        client: "claude",
-        keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
-        settings: &[
-            "ANTHROPIC_BASE_URL",
-            "ANTHROPIC_CUSTOM_HEADERS",
-            "ANTHROPIC_MODEL",
-            "ANTHROPIC_SMALL_FAST_MODEL",
-            "ANTHROPIC_DEFAULT_HAIKU_MODEL",
-            "ANTHROPIC_DEFAULT_OPUS_MODEL",
-            "ANTHROPIC_DEFAULT_SONNET_MODEL",
-            "ANTHROPIC_BEDROCK_BASE_URL",
-            "ANTHROPIC_VERTEX_BASE_URL",
-            "ANTHROPIC_VERTEX_PROJECT_ID",
-            "CLAUDE_CONFIG_DIR",
-            "CLAUDE_CODE_USE_BEDROCK",
-            "CLAUDE_CODE_USE_VERTEX",
-            "CLAUDE_CODE_SKIP_BEDROCK_AUTH",
-            "CLAUDE_CODE_SKIP_VERTEX_AUTH",
-            "CLAUDE_CODE_CLIENT_CERT",
-            "CLAUDE_CODE_CLIENT_KEY",
-            "CLAUDE_CODE_CLIENT_KEY_PASSPHRASE",
-            "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
-            "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
-            "CLAUDE_CODE_SUBAGENT_MODEL",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-            "DISABLE_TELEMETRY",
-            "DISABLE_AUTOUPDATER",
-        ],
-        clouds: &[("CLAUDE_CODE_USE_BEDROCK", AWS), ("CLAUDE_CODE_USE_VERTEX", GOOGLE_CLOUD)],
-        home: ("CLAUDE_CONFIG_DIR", ".claude"),
-        // Its settings may name a key, or a program that gives one.
-        files: &[".credentials.json", "settings.json"],
-        by_hand: "run `claude` once by hand and log in",
-    },
-    Login {
-        client: "codex",
-        keys: &["CODEX_API_KEY", "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY"],
-        settings: &["CODEX_HOME", "CODEX_CA_CERTIFICATE", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT"],
-        clouds: &[],
-        home: ("CODEX_HOME", ".codex"),
-        // Its configuration may name a provider with a key of its own.
-        files: &["auth.json", "config.toml"],
-        by_hand: "run `codex login` once by hand",
-    },
-    Login {
-        client: "gemini",
-        keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-        settings: &["GEMINI_CLI_HOME", "GEMINI_MODEL", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"],
-        clouds: &[("GOOGLE_GENAI_USE_VERTEXAI", GOOGLE_CLOUD), ("GOOGLE_GENAI_USE_GCA", GOOGLE_CLOUD)],
-        home: ("GEMINI_CLI_HOME", ""),
-        files: &[".gemini/oauth_creds.json", ".gemini/.env"],
-        by_hand: "run `gemini` once by hand and log in",
-    },
-];
 
 /// Words that stand in what a program says when it has no login, or one that is refused.
 const MISSED: [&str; 10] =
@@ -122,12 +68,12 @@ impl Login {
     /// The known program of this name, or whose file this is.
     pub fn of(program: &str) -> Option<&'static Self> {
         let name = Path::new(program).file_name()?.to_str()?;
-        LOGINS.iter().find(|login| login.client == name)
+        Self::all().find(|login| login.client == name)
     }
 
     /// All known programs.
-    pub fn all() -> &'static [Self] {
-        &LOGINS
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        Vendor::ALL.into_iter().filter_map(|vendor| vendor.table().launch.login)
     }
 
     /// What of an environment is handed on to it. Nothing of the server's own is ever among it.

@@ -49,3 +49,45 @@ pub(crate) fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
     };
     known.map(Some).ok_or_else(unknown)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_of_a_runtime_is_looked_for_in_a_section() {
+        let section = r#"
+            command = ["x"]
+            cwd = "/"
+            env = { A = "b" }
+            run_as = "ann"
+            stdin = "json"
+            screen = "claude"
+            reach = "all"
+            startable_by_agents = true
+            replies = ["y"]
+            provider = "openai"
+            base_url = "http://h"
+            api_key = "k"
+            system = "s"
+            max_tokens = 1
+            temperature = 1.0
+            context_tokens = 1
+            price_input = 1.0
+            price_output = 1.0
+        "#;
+        let section: AgentConfig = toml::from_str(section).unwrap();
+        for entry in ALL {
+            let missed: Vec<_> = entry.keys.iter().chain(&entry.implied_by).filter(|key| !section.has(key)).collect();
+            assert!(missed.is_empty(), "{}: {missed:?}", entry.runtime);
+        }
+        assert!(!section.has("summary"));
+    }
+
+    #[test]
+    fn the_words_of_old_logs_mean_what_their_runtimes_declare_now() {
+        for runtime in [Runtime::SCRIPT, Runtime::COMMAND, Runtime::LLM, Runtime::TERMINAL] {
+            assert_eq!(found(&runtime).map(|entry| entry.abilities), Some(Abilities::meant_by(&runtime)), "{runtime}");
+        }
+    }
+}

@@ -13,6 +13,7 @@ mod place;
 mod panes;
 mod control;
 mod program;
+mod programs;
 mod section;
 pub mod screen;
 mod hygiene;
@@ -36,7 +37,8 @@ use crate::command::{Environment, is_program};
 use control::Control;
 use panes::Run;
 use place::{HUB, Place, unavailable};
-pub use program::{Dress, Parts, Plain, Program, Reads};
+pub use program::{Dress, Parts, Plain, Program};
+pub use programs::Vendor;
 use screen::Screen;
 use words::Words;
 
@@ -135,12 +137,12 @@ impl TmuxHost {
         }
     }
 
-    fn reads(&self, client: &str) -> Reads {
-        self.known().get(client).map_or(Reads::Other, |program| program.reads)
+    fn vendor(&self, client: &str) -> Vendor {
+        self.known().get(client).map_or(Vendor::Other, |program| program.vendor)
     }
 
     /// What a pane shows, and what is known of it, from the same moment.
-    async fn look(&self, control: &Control, pane: &Pane, reads: Reads) -> Result<View, HostFault> {
+    async fn look(&self, control: &Control, pane: &Pane, vendor: Vendor) -> Result<View, HostFault> {
         let facts = Words::of("display-message -p -t").words([pane.id.as_str(), "#{pane_pid} #{pane_dead} #{pane_current_command}"]);
         let capture = Words::of("capture-pane -p -e -t").word(&pane.id);
         let (facts, lines) = match control.run_both(&facts, &capture).await {
@@ -151,7 +153,7 @@ impl TmuxHost {
         let Some(facts) = Facts::of(&facts).filter(|facts| facts.pid == pane.pid) else {
             return Err(HostFault::Gone(format!("Pane {} belongs to another process now.", pane.id)));
         };
-        let mut view = Screen { lines, command: facts.command }.read(reads);
+        let mut view = Screen { lines, command: facts.command }.read(vendor);
         if facts.dead {
             view = View { state: PaneState::Gone, composer: None, dialog: None, text: view.text };
         }
@@ -231,7 +233,7 @@ impl SessionHost for TmuxHost {
 
     async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault> {
         let control = self.at(pane).await?;
-        match self.look(&control, pane, self.reads(client)).await {
+        match self.look(&control, pane, self.vendor(client)).await {
             Err(HostFault::Gone(_)) => Ok(View { state: PaneState::Gone, composer: None, dialog: None, text: String::new() }),
             looked => looked,
         }

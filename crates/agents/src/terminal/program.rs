@@ -6,26 +6,11 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 use moothall_engine::sessions::{HostFault, Launch, Reports, SessionId};
 use moothall_kernel::time::Millis;
-use serde::Deserialize;
 
+use super::Vendor;
 use crate::command::Environment;
 use crate::logins::{self, Login};
 use crate::run_as::Account;
-
-/// How a program's screen is read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reads {
-    /// As Claude Code's.
-    Claude,
-    /// As Codex's.
-    Codex,
-    /// As Gemini CLI's.
-    Gemini,
-    /// As that of a program nothing is known of: it is idle when it is quiet.
-    #[default]
-    Other,
-}
 
 /// A program that lives in a terminal.
 #[derive(Clone, PartialEq, Eq)]
@@ -40,8 +25,8 @@ pub struct Program {
     pub env: BTreeMap<String, String>,
     /// The user that it runs as; the server's own where unset.
     pub run_as: Option<String>,
-    /// How its screen is read.
-    pub reads: Reads,
+    /// Whose it is, or as whose its screen is read and its reports are.
+    pub vendor: Vendor,
     /// Its time limit for a turn.
     pub timeout: Option<Millis>,
 }
@@ -55,7 +40,7 @@ impl std::fmt::Debug for Program {
             .field("cwd", &self.cwd)
             .field("env", &self.env.keys().collect::<Vec<_>>())
             .field("run_as", &self.run_as)
-            .field("reads", &self.reads)
+            .field("vendor", &self.vendor)
             .field("timeout", &self.timeout)
             .finish()
     }
@@ -66,18 +51,12 @@ impl Program {
     pub fn new(argv: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let argv: Vec<String> = argv.into_iter().map(Into::into).collect();
         let summary = format!("Runs {} in a terminal.", argv.first().map_or("nothing", String::as_str));
-        Self { summary, argv, cwd: None, env: BTreeMap::new(), run_as: None, reads: Reads::Other, timeout: None }
+        Self { summary, argv, cwd: None, env: BTreeMap::new(), run_as: None, vendor: Vendor::Other, timeout: None }
     }
 
     /// How it logs in, where that is known: by its name, or by the program that it draws like.
     pub fn login(&self) -> Option<&'static Login> {
-        let reads = match self.reads {
-            Reads::Claude => Some("claude"),
-            Reads::Codex => Some("codex"),
-            Reads::Gemini => Some("gemini"),
-            Reads::Other => None,
-        };
-        self.argv.first().and_then(|program| Login::of(program)).or_else(|| Login::of(reads?))
+        self.argv.first().and_then(|program| Login::of(program)).or(self.vendor.table().launch.login)
     }
 
     /// The user that it runs as, where that is not the server's own.
@@ -90,10 +69,8 @@ impl Program {
 
     /// The programs that are known without any configuration, by client name.
     pub fn known() -> BTreeMap<String, Self> {
-        [("claude", Reads::Claude), ("codex", Reads::Codex), ("gemini", Reads::Gemini)]
-            .into_iter()
-            .map(|(client, reads)| (client.to_owned(), Self { reads, ..Self::new([client]) }))
-            .collect()
+        let named = Vendor::ALL.into_iter().filter_map(|vendor| Some((vendor.name()?, vendor)));
+        named.map(|(client, vendor)| (client.to_owned(), Self { vendor, ..Self::new([client]) })).collect()
     }
 }
 

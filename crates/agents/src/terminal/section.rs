@@ -38,13 +38,13 @@ impl AgentConfig {
         let known = Program::known().remove(client);
         let mut program = match (&self.command, known) {
             (Some(argv), known) => {
-                Program { reads: known.map(|program| program.reads).unwrap_or_default(), ..Program::new(checked_argv(argv)?) }
+                Program { vendor: known.map(|program| program.vendor).unwrap_or_default(), ..Program::new(checked_argv(argv)?) }
             }
             (None, Some(known)) => known,
             (None, None) => return Err(ConfigFault::new("command", NO_PROGRAM)),
         };
         program.summary = self.summary.clone().unwrap_or(program.summary);
-        program.reads = self.screen.unwrap_or(program.reads);
+        program.vendor = self.screen.unwrap_or(program.vendor);
         Ok(Some(Program {
             cwd: self.cwd.clone(),
             env: self.env.clone(),

@@ -11,9 +11,9 @@ use moothall_engine::sessions::{Dialog, HostFault, Key, Pane, PaneState, View};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
+use super::Vendor;
 use super::control::Control;
 use super::hygiene::for_composer;
-use super::program::Reads;
 use super::words::Words;
 use super::{TmuxHost, run_of};
 
@@ -55,7 +55,7 @@ struct Typing<'a> {
     host: &'a TmuxHost,
     control: &'a Control,
     pane: &'a Pane,
-    reads: Reads,
+    vendor: Vendor,
     drawn: watch::Receiver<u64>,
 }
 
@@ -64,7 +64,7 @@ impl TmuxHost {
         let run = run_of(pane);
         let drawn = control.panes.drawn(&run, client);
         let client = control.panes.client(&run);
-        Typing { host: self, control, pane, reads: client.map_or(Reads::Other, |client| self.reads(&client)), drawn }
+        Typing { host: self, control, pane, vendor: client.map_or(Vendor::Other, |client| self.vendor(&client)), drawn }
     }
 
     pub(super) async fn paste_text(&self, pane: &Pane, client: &str, text: &str) -> Result<(), HostFault> {
@@ -135,7 +135,7 @@ fn is_taken(view: &View) -> bool {
 impl Typing<'_> {
     async fn look(&mut self) -> Result<View, HostFault> {
         self.drawn.mark_unchanged();
-        self.host.look(self.control, self.pane, self.reads).await
+        self.host.look(self.control, self.pane, self.vendor).await
     }
 
     /// Looks whenever something was drawn until it shows what is awaited; nothing when it does not in time.
@@ -166,7 +166,7 @@ impl Typing<'_> {
         // tmux has read it. What cannot be removed is overwritten by the next one of that number.
         let _ = std::fs::remove_file(&path);
         pasted?;
-        if self.reads == Reads::Other {
+        if !self.vendor.table().screen.has_composer {
             // Its composer cannot be read, so that it draws something has to do.
             self.drawing_since(drew).await?;
         }
@@ -193,7 +193,7 @@ impl Typing<'_> {
         self.settle().await;
         for _ in 0..=ENTERS_AGAIN {
             let drew = *self.drawn.borrow();
-            self.send("Enter").await?;
+            self.send(self.vendor.table().keys.submit).await?;
             if !waiting {
                 return Ok(());
             }
@@ -236,7 +236,7 @@ impl Typing<'_> {
     /// Interrupts. A program may put the words of the turn back into its composer; they are taken out, as nobody typed them.
     async fn escape(&mut self) -> Result<(), HostFault> {
         let before = self.look().await?;
-        self.send("Escape").await?;
+        self.send(self.vendor.table().keys.interrupt).await?;
         if before.state != PaneState::Busy {
             return Ok(());
         }
@@ -244,7 +244,7 @@ impl Typing<'_> {
         let empty = |view: &View| view.composer.as_ref().is_none_or(String::is_empty);
         // They may come back a moment after it is idle.
         if before.composer.is_some() && empty(&before) && self.until(PUTS_BACK, |view| !empty(view)).await?.is_some() {
-            self.send("C-c").await?;
+            self.send(self.vendor.table().keys.clear).await?;
             self.until(TAKES_ESCAPE, empty).await?;
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use moothall_agents::terminal::Reads;
+use moothall_agents::terminal::Vendor;
 use moothall_agents::{AgentConfig, ConfigFault};
 use moothall_engine::registry::AgentSpec;
 use moothall_kernel::participant::{OnLost, Runtime};
@@ -144,13 +144,13 @@ fn printing_a_section_shows_no_secret() {
 fn a_terminal_agent_is_a_program() {
     let program = |section: &str| read(&format!("runtime = \"terminal\"\n{section}")).terminal_program("codex");
     let known = program("").unwrap().unwrap();
-    assert_eq!((known.argv.as_slice(), known.reads), (["codex".to_owned()].as_slice(), Reads::Codex));
+    assert_eq!((known.argv.as_slice(), known.vendor), (["codex".to_owned()].as_slice(), Vendor::Codex));
     let given =
         program("command = [\"mycodex\", \"-a\"]\ncwd = \"/\"\nenv = { A = \"b\" }\ntimeout = 20\nsummary = \"Mine.\"").unwrap().unwrap();
-    assert_eq!((given.argv.as_slice(), given.reads), (["mycodex".to_owned(), "-a".to_owned()].as_slice(), Reads::Codex));
+    assert_eq!((given.argv.as_slice(), given.vendor), (["mycodex".to_owned(), "-a".to_owned()].as_slice(), Vendor::Codex));
     assert_eq!((given.cwd.as_deref(), given.env["A"].as_str()), (Some(Path::new("/")), "b"));
     assert_eq!((given.timeout, given.summary.as_str()), (Some(Millis::from_secs(20)), "Mine."));
-    assert_eq!(program("screen = \"other\"").unwrap().unwrap().reads, Reads::Other);
+    assert_eq!(program("screen = \"other\"").unwrap().unwrap().vendor, Vendor::Other);
     assert_eq!(read("runtime = \"terminal\"").terminal_program("mine").unwrap_err().key, "command");
     assert_eq!(read("command = [\"x\"]").terminal_program("codex"), Ok(None));
     for (key, section) in [

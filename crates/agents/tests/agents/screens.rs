@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use moothall_agents::terminal::Reads;
+use moothall_agents::terminal::Vendor;
 use moothall_agents::terminal::screen::Screen;
 use moothall_engine::sessions::{PaneState, View};
 
-const PROGRAMS: [(&str, Reads); 3] = [("claude", Reads::Claude), ("codex", Reads::Codex), ("gemini", Reads::Gemini)];
+const PROGRAMS: [(&str, Vendor); 3] = [("claude", Vendor::Claude), ("codex", Vendor::Codex), ("gemini", Vendor::Gemini)];
 
-fn view(program: &str, reads: Reads, name: &str) -> View {
+fn view(program: &str, reads: Vendor, name: &str) -> View {
     screen(program, name).read(reads)
 }
 
@@ -23,9 +23,9 @@ fn every_program_is_read() {
     let numbers: String = (1..=14).map(|number| format!("{number}\n")).collect();
     for (program, reads) in PROGRAMS {
         let pasted = match reads {
-            Reads::Claude => "[Pasted text #1 +14 lines]".to_owned(),
-            Reads::Gemini => "[Pasted Text: 15 lines]".to_owned(),
-            Reads::Codex | Reads::Other => numbers.trim_end().to_owned(),
+            Vendor::Claude => "[Pasted text #1 +14 lines]".to_owned(),
+            Vendor::Gemini => "[Pasted Text: 15 lines]".to_owned(),
+            Vendor::Codex | Vendor::Other => numbers.trim_end().to_owned(),
         };
         for (name, state, composer) in [
             ("idle", PaneState::Idle, ""),
@@ -54,14 +54,14 @@ fn gemini_is_read_with_many_colours_too() {
         ("busy-typed", PaneState::Busy, "queued words"),
         ("interrupted", PaneState::Idle, "slowly again"),
     ] {
-        let view = view("gemini", Reads::Gemini, &format!("colours-{name}"));
+        let view = view("gemini", Vendor::Gemini, &format!("colours-{name}"));
         assert_eq!((view.state, view.composer.as_deref()), (state, Some(composer)), "{name}\n{}", view.text);
     }
 }
 
 #[test]
 fn a_prompt_that_came_too_early_is_on_its_way() {
-    let view = view("codex", Reads::Codex, "waiting");
+    let view = view("codex", Vendor::Codex, "waiting");
     assert_eq!((view.state, view.composer.as_deref()), (PaneState::Busy, Some("Ann:\n\nHow do you do?\n[moothall:0123abcd]")));
 }
 
@@ -70,13 +70,13 @@ fn questions_are_read() {
     for (program, reads, action, options) in [
         (
             "claude",
-            Reads::Claude,
+            Vendor::Claude,
             "Bash command\ntouch made.txt\nMakes a file",
             ["Yes", "Yes, and always allow access to project/ from this project", "No"],
         ),
         (
             "codex",
-            Reads::Codex,
+            Vendor::Codex,
             "Environment: local\n\nReason: May I make a file?\n\n$ touch /etc/made.txt",
             [
                 "Yes, proceed (y)",
@@ -86,7 +86,7 @@ fn questions_are_read() {
         ),
         (
             "gemini",
-            Reads::Gemini,
+            Vendor::Gemini,
             "Shell  touch made.txt\ntouch made.txt\nAllow execution of [Shell]?",
             ["Allow once", "Allow for this session", "No, suggest changes (esc)"],
         ),
@@ -118,7 +118,7 @@ fn what_waits_for_a_turn_is_no_content() {
 
 #[test]
 fn a_screen_that_is_not_known_takes_nothing() {
-    assert_eq!(view("claude", Reads::Claude, "starting").state, PaneState::Starting);
+    assert_eq!(view("claude", Vendor::Claude, "starting").state, PaneState::Starting);
     for (_, reads) in PROGRAMS {
         for lines in
             [vec![], vec![String::new(); 50], vec!["$ ".to_owned()], vec!["─".repeat(80); 3], vec!["1. a".to_owned(), "2. b".to_owned()]]
@@ -130,20 +130,20 @@ fn a_screen_that_is_not_known_takes_nothing() {
             );
         }
     }
-    let other = Screen { lines: vec!["ready".to_owned()], command: "repl".into() }.read(Reads::Other);
+    let other = Screen { lines: vec!["ready".to_owned()], command: "repl".into() }.read(Vendor::Other);
     assert_eq!((other.state, other.composer), (PaneState::Idle, None));
 }
 
 #[test]
 fn a_question_that_shows_less_than_all_says_so() {
-    assert!(view("codex", Reads::Codex, "asking").dialog.is_some_and(|dialog| !dialog.partial));
+    assert!(view("codex", Vendor::Codex, "asking").dialog.is_some_and(|dialog| !dialog.partial));
     let mut cut = screen("codex", "asking");
     let command = cut.lines.iter().rposition(|line| line.contains("made.txt") && line.contains('$')).unwrap();
     cut.lines.insert(command + 1, "  [… 78 lines] ctrl + a view all".to_owned());
     // In a small window nothing parts the options from how to choose.
     let last = cut.lines.iter().rposition(|line| line.contains("3. No")).unwrap();
     cut.lines.remove(last + 1);
-    let dialog = cut.read(Reads::Codex).dialog.unwrap();
+    let dialog = cut.read(Vendor::Codex).dialog.unwrap();
     assert!(dialog.partial && dialog.action.ends_with("[… 78 lines] ctrl + a view all"), "{dialog:?}");
     assert_eq!(dialog.options.last().unwrap().label, "No, and tell Codex what to do differently (esc)");
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::Duration;
 
-use moothall_agents::terminal::{Plain, Program, Reads, TmuxHost};
+use moothall_agents::terminal::{Plain, Program, TmuxHost, Vendor};
 use moothall_engine::sessions::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, View};
 use moothall_testkit::fake_tui;
 use tempfile::TempDir;
@@ -93,7 +93,7 @@ fn open(folder: &TempDir, programs: &[(&str, Program)]) -> TmuxHost {
 
 fn stand_in_program(arguments: &[&str]) -> Program {
     let (argv, env) = fake_tui::within("terminal::stand_in", arguments);
-    Program { env, reads: Reads::Claude, ..Program::new(argv) }
+    Program { env, vendor: Vendor::Claude, ..Program::new(argv) }
 }
 
 fn tmux(socket: &[&str], arguments: &[&str]) -> Output {

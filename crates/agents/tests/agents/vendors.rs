@@ -1,6 +1,6 @@
 //! What the reports of programs mean. The payloads are as the programs write them, shortened.
 
-use moothall_agents::terminal::hooks::{News, Note, Vendor};
+use moothall_agents::terminal::hooks::{News, Note};
 use moothall_engine::sessions::HookNews;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ fn note(program: &str, event: &str, payload: &str) -> Note {
 }
 
 fn read(program: &str, event: &str, payload: Value) -> News {
-    Vendor::read(&note(program, event, &payload.to_string()))
+    News::of(&note(program, event, &payload.to_string()))
 }
 
 fn heard(native: &str, news: HookNews) -> News {
@@ -102,7 +102,7 @@ fn gemini_ends_an_interrupted_turn_without_words() {
 #[test]
 fn the_words_of_gemini_are_those_of_its_record() {
     let garbled = json!({"session_id": "g", "prompt_response": "I looked. Done, *all* of it. *all*  of it. "}).to_string();
-    let said = |recorded: Option<&str>| match Vendor::read(&Note {
+    let said = |recorded: Option<&str>| match News::of(&Note {
         recorded: recorded.map(str::to_owned),
         ..note("gemini", "AfterAgent", &garbled)
     }) {
@@ -117,13 +117,13 @@ fn the_words_of_gemini_are_those_of_its_record() {
 
 #[test]
 fn what_cannot_be_read_is_not_taken_for_something_else() {
-    assert_eq!(Vendor::read(&note("claude", "Stop", "")), News::Garbled);
-    assert_eq!(Vendor::read(&note("codex", "notify", "[1, 2]")), News::Garbled);
-    assert_eq!(Vendor::read(&note("unheard-of", "Stop", "whatever")), News::Nothing);
+    assert_eq!(News::of(&note("claude", "Stop", "")), News::Garbled);
+    assert_eq!(News::of(&note("codex", "notify", "[1, 2]")), News::Garbled);
+    assert_eq!(News::of(&note("unheard-of", "Stop", "whatever")), News::Nothing);
     let half = r#"{"session_id": "n", "last_assistant_message": "cut \ud83d"}"#;
-    assert_eq!(Vendor::read(&note("claude", "Stop", half)), heard("n", stopped(Some("cut \u{fffd}"), None, true)));
+    assert_eq!(News::of(&note("claude", "Stop", half)), heard("n", stopped(Some("cut \u{fffd}"), None, true)));
     let cut = Note { cut: true, ..note("claude", "Stop", r#"{"session_id": "n", "last_assistant_message": "a long st"#) };
-    assert_eq!(Vendor::read(&cut), heard("n", stopped(Some("a long st"), None, true)));
+    assert_eq!(News::of(&cut), heard("n", stopped(Some("a long st"), None, true)));
 }
 
 const EVENTS: [&str; 10] = [
@@ -189,7 +189,7 @@ proptest! {
         let text = payload.to_string();
         let end = (0..=end.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         for payload in [text.as_str(), &text[..end], &raw] {
-            Vendor::read(&Note { cut, ..note(program, event, payload) });
+            News::of(&Note { cut, ..note(program, event, payload) });
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use moothall_agents::terminal::hooks::{HookDress, HookSink, Spool, SpoolFolder, Vendor};
+use moothall_agents::terminal::Vendor;
+use moothall_agents::terminal::hooks::{HookDress, HookSink, Spool, SpoolFolder};
 use moothall_engine::sessions::{Heard, Hook, HookNews, Permit, SessionError, SessionId};
 use moothall_testkit::model_server::ModelServer;
 use tempfile::TempDir;

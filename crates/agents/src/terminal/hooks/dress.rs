@@ -12,27 +12,20 @@ use async_trait::async_trait;
 use moothall_engine::sessions::{HostFault, Launch, Reports, SessionId};
 use serde_json::{Value, json};
 
-use super::claude;
 use super::errand::{Errand, Outcome};
 use super::folder::{SpoolFolder, write_private};
-use super::gemini;
-use super::gemini_home::furnish;
 use super::outside::Outside;
-use super::vendor::Vendor;
 use crate::run_as::Account;
-use crate::terminal::{Dress, Parts, Program, Reads};
+use crate::terminal::{Dress, Parts, Program, Vendor};
 
 /// The variables that tell a session's programs where they belong.
-const VARIABLES: [&str; 4] = ["MOOTHALL_SESSION", TOKEN, "MOOTHALL_URL", "MOOTHALL_SPOOL"];
+pub(crate) const VARIABLES: [&str; 4] = ["MOOTHALL_SESSION", TOKEN, "MOOTHALL_URL", "MOOTHALL_SPOOL"];
 
 /// The variable that holds a session's secret.
 const TOKEN: &str = "MOOTHALL_SESSION_TOKEN";
 
-/// The variable by which Gemini CLI is given another home.
-const GEMINI_HOME: &str = "GEMINI_CLI_HOME";
-
 /// The server's name among a program's tool servers.
-const TOOLS: &str = "moothall";
+pub(crate) const TOOLS: &str = "moothall";
 
 /// Dresses programs so that they report to this server.
 #[derive(Clone, Debug)]
@@ -73,12 +66,8 @@ impl HookDress {
         let folder = self.spool.of(session)?;
         let values = [session.to_string(), token.to_owned(), self.url.clone(), folder.to_string_lossy().into_owned()];
         let own: BTreeMap<String, String> = VARIABLES.iter().map(|name| (*name).to_owned()).zip(values).collect();
-        let dressed = match vendor {
-            Vendor::Claude => self.claude(&folder, &own)?,
-            Vendor::Codex => self.codex(),
-            Vendor::Gemini => self.gemini(&folder, &own, &home_in(given))?,
-            Vendor::Other => Dressed::default(),
-        };
+        let fitting = Fitting { moothall: &self.moothall, folder: &folder, own: &own, given };
+        let dressed = (vendor.table().launch.dressed)(&fitting)?;
         Ok(Dressed { env: dressed.env.into_iter().chain(own).collect(), ..dressed })
     }
 
@@ -126,59 +115,39 @@ impl HookDress {
     fn program(&self) -> String {
         self.moothall.to_string_lossy().into_owned()
     }
+}
+
+/// What a dress is made from: this server's program, and the session that it is for.
+pub(crate) struct Fitting<'a> {
+    moothall: &'a Path,
+    /// The session's own folder.
+    pub(crate) folder: &'a Path,
+    /// The variables that tell where it belongs.
+    pub(crate) own: &'a BTreeMap<String, String>,
+    /// The variables that it is started with anyway.
+    pub(crate) given: &'a BTreeMap<String, String>,
+}
+
+impl Fitting<'_> {
+    pub(crate) fn program(&self) -> String {
+        self.moothall.to_string_lossy().into_owned()
+    }
 
     /// The shell line that reports an event.
-    fn hook_line(&self, vendor: &str, event: &str) -> String {
+    pub(crate) fn hook_line(&self, vendor: &str, event: &str) -> String {
         format!("{} hook {vendor} {event}", shell_word(&self.program()))
     }
 
-    fn claude(&self, folder: &Path, own: &BTreeMap<String, String>) -> io::Result<Dressed> {
-        let hook = |(event, seconds): (&str, u64)| {
-            let entry = json!({"type": "command", "command": self.hook_line("claude", event), "timeout": seconds});
-            (event.to_owned(), json!([{"hooks": [entry]}]))
-        };
-        let hooks: serde_json::Map<String, Value> = claude::EVENTS.into_iter().map(hook).collect();
-        let settings = write_json(folder, "claude-settings.json", &json!({"hooks": hooks}))?;
-        let tools = write_json(folder, "claude-tools.json", &json!({"mcpServers": {TOOLS: self.tools(own)}}))?;
-        // It takes every word for another file up to the next option, so it is not the last one.
-        let args = ["--mcp-config".to_owned(), tools, "--settings".to_owned(), settings];
-        Ok(Dressed { args: args.into(), env: BTreeMap::new() })
+    /// How the server's tools are run.
+    pub(crate) fn tools(&self) -> Value {
+        json!({"command": self.program(), "args": ["mcp"], "env": self.own})
     }
 
-    fn tools(&self, own: &BTreeMap<String, String>) -> Value {
-        json!({"command": self.program(), "args": ["mcp"], "env": own})
+    /// Writes a file into the session's folder, and gives its path.
+    pub(crate) fn keep(&self, name: &str, value: &Value) -> io::Result<String> {
+        let file = write_private(self.folder, name, value.to_string().as_bytes())?;
+        Ok(file.to_string_lossy().into_owned())
     }
-
-    /// Its whole configuration goes through arguments, so the variables are named there and their values are not.
-    fn codex(&self) -> Dressed {
-        let notify = json!([self.program(), "hook", "codex", "notify"]);
-        let tools = format!("mcp_servers.{TOOLS}");
-        let settings = [
-            format!("notify={notify}"),
-            format!("{tools}.command={}", json!(self.program())),
-            format!("{tools}.args={}", json!(["mcp"])),
-            format!("{tools}.env_vars={}", json!(VARIABLES)),
-        ];
-        Dressed { args: settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect(), env: BTreeMap::new() }
-    }
-
-    /// Its settings come from its home alone.
-    fn gemini(&self, folder: &Path, own: &BTreeMap<String, String>, user: &Path) -> io::Result<Dressed> {
-        let hook = |event: &str| {
-            let entry = json!({"type": "command", "name": TOOLS, "command": self.hook_line("gemini", event), "env": own});
-            (event.to_owned(), json!([{"hooks": [entry]}]))
-        };
-        let hooks: serde_json::Map<String, Value> = gemini::EVENTS.into_iter().map(hook).collect();
-        let home = furnish(folder, user, &json!({"hooks": hooks, "mcpServers": {TOOLS: self.tools(own)}}))?;
-        Ok(Dressed { args: Vec::new(), env: BTreeMap::from([(GEMINI_HOME.to_owned(), home.to_string_lossy().into_owned())]) })
-    }
-}
-
-/// Where Gemini CLI's user keeps what is theirs: where it is told to look, or the home folder.
-fn home_in(given: &BTreeMap<String, String>) -> PathBuf {
-    let inherited = || std::env::var_os("HOME").map(PathBuf::from);
-    let set = [GEMINI_HOME, "HOME"].into_iter().find_map(|name| given.get(name).map(PathBuf::from));
-    set.or_else(inherited).unwrap_or_default()
 }
 
 #[async_trait]
@@ -190,37 +159,22 @@ impl Dress for HookDress {
         let unprepared =
             |error: io::Error| HostFault::Failed(format!("What {} needs to report cannot be prepared: {error}.", launch.client));
         if let Some(account) = parts.account.clone() {
-            return self.dressed_by(&account, vendor_of(program), launch, token, parts).await;
+            return self.dressed_by(&account, program.vendor, launch, token, parts).await;
         }
-        let dressed = self.of(vendor_of(program), &launch.session, token, &parts.env).map_err(unprepared)?;
+        let dressed = self.of(program.vendor, &launch.session, token, &parts.env).map_err(unprepared)?;
         parts.argv.extend(dressed.args);
         parts.env.extend(dressed.env);
         Ok(parts)
     }
 
     fn reports(&self, program: &Program) -> Reports {
-        vendor_of(program).reports()
+        program.vendor.table().report.as_ref().map_or_else(Reports::default, |report| report.reports)
     }
 
     fn forget(&self, session: &SessionId) -> io::Result<()> {
         self.outside.iter().try_for_each(|outside| outside.forget(session))?;
         self.spool.forget(session)
     }
-}
-
-/// A program that draws like one of the known ones reports like it too.
-fn vendor_of(program: &Program) -> Vendor {
-    match program.reads {
-        Reads::Claude => Vendor::Claude,
-        Reads::Codex => Vendor::Codex,
-        Reads::Gemini => Vendor::Gemini,
-        Reads::Other => Vendor::Other,
-    }
-}
-
-fn write_json(folder: &Path, name: &str, value: &Value) -> io::Result<String> {
-    let file = write_private(folder, name, value.to_string().as_bytes())?;
-    Ok(file.to_string_lossy().into_owned())
 }
 
 /// A word that a shell takes as it is.
@@ -251,7 +205,7 @@ mod tests {
 
     #[test]
     fn every_program_knows_where_it_belongs_and_no_argument_tells_the_secret() {
-        for vendor in [Vendor::Claude, Vendor::Codex, Vendor::Gemini, Vendor::Other] {
+        for vendor in Vendor::ALL {
             let (folder, dressed) = dressed(vendor);
             let own = folder.path().join("spool").join(SESSION);
             assert_eq!(dressed.env["MOOTHALL_SESSION"], SESSION);
@@ -281,7 +235,7 @@ mod tests {
             env: BTreeMap::new(),
             run_as: None,
         };
-        let program = Program { reads: Reads::Codex, ..Program::new(["codex"]) };
+        let program = Program { vendor: Vendor::Codex, ..Program::new(["codex"]) };
         let parts =
             Parts { argv: vec!["codex".into(), "--search".into()], env: BTreeMap::from([("A".into(), "b".into())]), ..Parts::default() };
         assert!(dress.launch_parts(&program, &launch, parts.clone()).await.is_err(), "without a secret nothing could be believed");
@@ -297,7 +251,9 @@ mod tests {
         let settings: Value = serde_json::from_slice(&std::fs::read(&dressed.args[3]).unwrap()).unwrap();
         let stop = &settings["hooks"]["Stop"][0]["hooks"][0];
         assert_eq!(stop["command"], r"'/opt/it'\''s here/moothall' hook claude Stop");
-        assert!(settings["hooks"]["PermissionRequest"][0]["hooks"][0]["timeout"].as_u64() > Some(super::super::wait::PERMISSION_SECONDS));
+        assert!(
+            settings["hooks"]["PermissionRequest"][0]["hooks"][0]["timeout"].as_u64() > Some(crate::terminal::hooks::PERMISSION_SECONDS)
+        );
         assert_eq!(settings["hooks"].get("SubagentStop"), None);
     }
 

@@ -16,9 +16,9 @@ use tokio::time::timeout;
 
 use super::dress::{Dressed, HookDress};
 use super::folder::SpoolFolder;
-use super::vendor::Vendor;
 use crate::command::Environment;
 use crate::run_as::Account;
+use crate::terminal::Vendor;
 
 /// Longest that a user's own files may keep a start waiting, e.g. on a home folder of another computer.
 const WITHIN: Duration = Duration::from_secs(20);

@@ -142,12 +142,12 @@ fn is_report(path: &Path) -> bool {
 }
 
 /// Makes a folder that only its owner may look into.
-pub(super) fn private_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// Writes a file that only its owner may read, whole or not at all, and safe from a loss of power.
-pub(super) fn write_private(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+pub(crate) fn write_private(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
     let (unfinished, finished) = (folder.join(format!(".{name}.new")), folder.join(name));
     let written = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished).and_then(|mut file| {
         file.write_all(bytes)?;

@@ -11,8 +11,8 @@ use uuid::{ContextV7, Timestamp, Uuid};
 use super::bell::{self, Call};
 use super::folder::{SpoolFolder, write_private};
 use super::note::{Note, payload};
-use super::vendor::Vendor;
-use super::{claude, wait};
+use super::{vendor, wait};
+use crate::terminal::Vendor;
 
 /// How long a ring may take. A server that is away or busy finds the report by itself.
 const RING_WITHIN: Duration = Duration::from_millis(200);
@@ -39,7 +39,7 @@ impl Surroundings {
 
     fn note(&self, program: &str, event: &str, said: &[u8]) -> Note {
         let (payload, cut) = payload(said);
-        let recorded = Vendor::of(program).recorded(event, &payload, cut);
+        let recorded = vendor::recorded(program, event, &payload, cut);
         let (program, event) = (program.to_owned(), event.to_owned());
         Note { id: rising_id(), session: self.session.clone(), token: self.token.clone(), program, event, payload, cut, recorded }
     }
@@ -56,13 +56,13 @@ fn rising_id() -> String {
 /// hook's standard output, and what went wrong, which is no matter of the program's.
 pub fn report(here: Option<&Surroundings>, program: &str, event: &str, said: &[u8]) -> (String, io::Result<()>) {
     let vendor = Vendor::of(program);
-    let acknowledged = vendor.acknowledgement().to_owned();
+    let acknowledged = vendor.table().report.as_ref().map_or("", |report| report.acknowledgement).to_owned();
     let Some(here) = here else { return (acknowledged, Ok(())) };
     let note = here.note(program, event, said);
-    if vendor.waits(event) {
+    if let Some(decides) = vendor.decides(event) {
         return match wait::ask(&here.spool, note) {
-            Ok(permit) => (claude::decision(permit), Ok(())),
-            Err(error) => (claude::decision(Permit::Undecided), Err(error)),
+            Ok(permit) => ((decides.words)(permit), Ok(())),
+            Err(error) => ((decides.words)(Permit::Undecided), Err(error)),
         };
     }
     (acknowledged, leave(here, &note))

@@ -15,11 +15,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::bell::{Answer, Call, Caller};
-use super::claude;
 use super::drain::{drain, hook};
 use super::folder::{SpoolFolder, reachable};
 use super::loose;
 use super::note::Note;
+use crate::terminal::Vendor;
 
 /// How often all folders are looked at without a ring: for hooks whose ring was lost, and for what could not be kept before.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
@@ -191,7 +191,9 @@ async fn ask(mut caller: Caller, note: &Note, sink: &dyn HookSink) {
 }
 
 async fn decide(note: &Note, hook: Hook, sink: &dyn HookSink) -> Permit {
-    let answerable = loose::object(&note.payload, note.cut).is_some_and(|payload| claude::answerable(&payload));
+    let answerable = Vendor::of(&note.program)
+        .decides(&note.event)
+        .is_some_and(|decides| loose::object(&note.payload, note.cut).is_some_and(|payload| (decides.answerable)(&payload)));
     if matches!(hook.news, HookNews::Asks { .. }) && answerable && !note.cut {
         return sink.ask(hook).await;
     }

@@ -1,27 +1,12 @@
 //! Which program a report is from, and what it means in the words of sessions.
 
-use std::path::PathBuf;
-
-use moothall_engine::sessions::{HookNews, Reports};
+use moothall_engine::sessions::HookNews;
 use moothall_kernel::text::for_terminal;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{claude, codex, gemini, loose, note::Note, transcript};
-
-/// Whose program it is, and with it how its reports are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Vendor {
-    /// Claude Code.
-    Claude,
-    /// Codex CLI.
-    Codex,
-    /// Gemini CLI.
-    Gemini,
-    /// Another: it runs, and reports nothing.
-    Other,
-}
+use super::loose;
+use super::note::Note;
+use crate::terminal::Vendor;
 
 /// What a report says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,72 +24,21 @@ pub enum News {
     Garbled,
 }
 
-impl Vendor {
-    /// The vendor of a program's name, as `moothall hook` is called with it.
-    pub fn of(program: &str) -> Self {
-        match program {
-            "claude" => Vendor::Claude,
-            "codex" => Vendor::Codex,
-            "gemini" => Vendor::Gemini,
-            _ => Vendor::Other,
-        }
-    }
-
+impl News {
     /// Reads a report. Fields that are unknown are passed over, and missing ones count as empty.
-    pub fn read(note: &Note) -> News {
-        let vendor = Self::of(&note.program);
-        if vendor == Vendor::Other {
-            return News::Nothing;
-        }
+    pub fn of(note: &Note) -> News {
+        let Some(report) = &Vendor::of(&note.program).table().report else { return News::Nothing };
         let Some(payload) = loose::object(&note.payload, note.cut) else { return News::Garbled };
-        let (native, news) = match vendor {
-            Vendor::Claude => (text(&payload, "session_id"), claude::news(&note.event, &payload).map(|news| worded(news, note))),
-            Vendor::Codex => (text(&payload, "thread-id"), codex::news(&payload).map(|news| worded(news, note))),
-            Vendor::Gemini => (text(&payload, "session_id"), gemini::news(&note.event, &payload, note.recorded.as_deref())),
-            Vendor::Other => (None, None),
-        };
+        let news = (report.news)(&note.event, &payload, note.recorded.as_deref());
+        let native = payload.get(report.native).and_then(Value::as_str).filter(|id| !id.trim().is_empty()).map(str::to_owned);
         news.map_or(News::Nothing, |news| News::Heard { native, news: cut(plain(news), note.cut) })
     }
+}
 
-    /// What has to be looked up while the program waits for its hook, because the report alone does not tell it.
-    pub(super) fn recorded(self, event: &str, payload: &str, cut: bool) -> Option<String> {
-        match self {
-            Vendor::Gemini => gemini::recorded(event, &loose::object(payload, cut)?),
-            Vendor::Claude if event == claude::STOP => {
-                let payload = loose::object(payload, cut)?;
-                if claude::has_words(&payload) { None } else { transcript::of_claude(&payload) }
-            }
-            Vendor::Codex => {
-                let payload = loose::object(payload, cut)?;
-                let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-                if codex::has_words(&payload) { None } else { transcript::of_codex(&payload, variable) }
-            }
-            Vendor::Claude | Vendor::Other => None,
-        }
-    }
-
-    /// What the program expects on the standard output of its hook, whatever comes of the report.
-    pub const fn acknowledgement(self) -> &'static str {
-        match self {
-            Vendor::Gemini => "{}",
-            // What Claude Code reads here would become part of the prompt.
-            Vendor::Claude | Vendor::Codex | Vendor::Other => "",
-        }
-    }
-
-    /// What the program reports. Codex says what it took, and that it is done, with the end of a turn alone.
-    pub const fn reports(self) -> Reports {
-        match self {
-            Vendor::Claude | Vendor::Gemini => Reports::ALL,
-            Vendor::Codex => Reports { turns: true, prompts: false, questions: false },
-            Vendor::Other => Reports { turns: false, prompts: false, questions: false },
-        }
-    }
-
-    /// Whether the program's hook for this event may decide a permission, and is waited for.
-    pub fn waits(self, event: &str) -> bool {
-        self == Vendor::Claude && event == claude::PERMISSION
-    }
+/// What has to be looked up while the program waits for its hook, because the report alone does not tell it.
+pub(super) fn recorded(program: &str, event: &str, payload: &str, cut: bool) -> Option<String> {
+    let report = Vendor::of(program).table().report.as_ref().filter(|report| report.ends_with == event)?;
+    (report.recorded)(&loose::object(payload, cut)?)
 }
 
 /// The same, of a report whose end was lost.
@@ -125,17 +59,4 @@ fn plain(news: HookNews) -> HookNews {
         HookNews::Failed { message } => HookNews::Failed { message: for_terminal(&message) },
         HookNews::Began | HookNews::Asks { .. } | HookNews::Ended => news,
     }
-}
-
-/// The words of the program's own record, where its report has none.
-fn worded(news: HookNews, note: &Note) -> HookNews {
-    match news {
-        HookNews::Stopped { text: None, inputs, interrupted } => HookNews::Stopped { text: note.recorded.clone(), inputs, interrupted },
-        other => other,
-    }
-}
-
-/// A field's words; nothing where it is missing, empty or no text.
-pub fn text(payload: &Value, field: &str) -> Option<String> {
-    payload.get(field).and_then(Value::as_str).filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }

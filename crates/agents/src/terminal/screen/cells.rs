@@ -3,32 +3,32 @@
 
 /// A character on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cell {
-    pub(super) c: char,
-    pub(super) style: Style,
+pub(crate) struct Cell {
+    pub(crate) c: char,
+    pub(crate) style: Style,
 }
 
 /// How a character is drawn, as far as it matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Style {
+pub(crate) struct Style {
     faint: bool,
     reverse: bool,
 }
 
 /// A row of the screen, without the empty cells at its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Row {
+pub(crate) struct Row {
     cells: Vec<Cell>,
 }
 
 impl Row {
     /// Its text.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.cells.iter().map(|cell| cell.c).collect()
     }
 
     /// Its text without hints, from the character at `from` on.
-    pub(super) fn typed(&self, from: usize) -> String {
+    pub(crate) fn typed(&self, from: usize) -> String {
         let cells = self.cells.get(from..).unwrap_or_default();
         match cells {
             [cursor, hint @ ..]
@@ -41,14 +41,14 @@ impl Row {
     }
 
     /// Whether it is a line from edge to edge.
-    pub(super) fn is_rule(&self, stroke: char) -> bool {
+    pub(crate) fn is_rule(&self, stroke: char) -> bool {
         const CELLS_MIN: usize = 10;
         self.cells.len() >= CELLS_MIN && self.cells.iter().all(|cell| cell.c == stroke)
     }
 }
 
 /// The rows of a captured screen. Attributes last from row to row, as `capture-pane -e` prints them.
-pub(super) fn rows<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<Row> {
+pub(crate) fn rows<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<Row> {
     let mut style = Style::default();
     lines.into_iter().map(|line| row(line, &mut style)).collect()
 }

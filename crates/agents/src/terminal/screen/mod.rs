@@ -1,17 +1,14 @@
-//! What a program's screen says, by program. Pure: a captured screen in, a judgement out.
+//! What a program's screen says. Pure: a captured screen in, a judgement out.
 //!
 //! Screens are drawn for people and change from version to version, so a reader looks for little: the composer, the mark of
 //! working, the shape of a question. What it does not recognise is [`PaneState::Starting`], and nothing is typed into that.
 
-mod cells;
-mod claude;
-mod codex;
-mod gemini;
+pub(crate) mod cells;
 
 use moothall_engine::sessions::{Dialog, PaneState, View};
 use moothall_kernel::permission::{OptionKind, PermissionOption};
 
-use super::program::Reads;
+use super::Vendor;
 use cells::Row;
 
 /// Programs that take what is typed as commands.
@@ -28,42 +25,32 @@ pub struct Screen {
 
 /// What a reader made out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Seen {
-    state: PaneState,
-    composer: Option<String>,
-    dialog: Option<Dialog>,
+pub(crate) struct Seen {
+    pub(crate) state: PaneState,
+    pub(crate) composer: Option<String>,
+    pub(crate) dialog: Option<Dialog>,
 }
 
 impl Seen {
-    fn only(state: PaneState) -> Self {
+    pub(crate) fn only(state: PaneState) -> Self {
         Self { state, composer: None, dialog: None }
     }
 
-    fn asking(dialog: Dialog) -> Self {
+    pub(crate) fn asking(dialog: Dialog) -> Self {
         Self { state: PaneState::Asking, composer: None, dialog: Some(dialog) }
     }
 
-    fn composing(busy: bool, composer: String) -> Self {
+    pub(crate) fn composing(busy: bool, composer: String) -> Self {
         Self { state: if busy { PaneState::Busy } else { PaneState::Idle }, composer: Some(composer), dialog: None }
     }
 }
 
 impl Screen {
     /// What it shows, to a reader of this kind.
-    pub fn read(&self, reads: Reads) -> View {
+    pub fn read(&self, vendor: Vendor) -> View {
         let rows = cells::rows(self.lines.iter().map(String::as_str));
-        let seen = if is_shell(&self.command) { Seen::only(PaneState::Shell) } else { seen(&rows, reads) };
+        let seen = if is_shell(&self.command) { Seen::only(PaneState::Shell) } else { (vendor.table().screen.read)(&rows) };
         View { state: seen.state, composer: seen.composer, dialog: seen.dialog, text: text(&rows) }
-    }
-}
-
-fn seen(rows: &[Row], reads: Reads) -> Seen {
-    match reads {
-        Reads::Claude => claude::read(rows),
-        Reads::Codex => codex::read(rows),
-        Reads::Gemini => gemini::read(rows),
-        Reads::Other if rows.iter().all(|row| row.text().is_empty()) => Seen::only(PaneState::Starting),
-        Reads::Other => Seen::only(PaneState::Idle),
     }
 }
 
@@ -78,24 +65,24 @@ fn text(rows: &[Row]) -> String {
 }
 
 /// The rows from `first` on as one text: the mark before the first row and the indentation of the others are no part of it.
-fn composed<'a>(rows: impl IntoIterator<Item = &'a Row>, mark: usize) -> String {
+pub(crate) fn composed<'a>(rows: impl IntoIterator<Item = &'a Row>, mark: usize) -> String {
     let lines: Vec<String> = rows.into_iter().map(|row| row.typed(mark).trim_end().to_owned()).collect();
     lines.join("\n").trim().to_owned()
 }
 
-fn without_empty_end(rows: &[Row]) -> &[Row] {
+pub(crate) fn without_empty_end(rows: &[Row]) -> &[Row] {
     let end = rows.iter().rposition(|row| !row.text().is_empty()).map_or(0, |last| last + 1);
     &rows[..end]
 }
 
 /// Where the empty rows begin that part a footer, at the very end, from what is above it.
-fn above_footer(rows: &[Row]) -> Option<usize> {
+pub(crate) fn above_footer(rows: &[Row]) -> Option<usize> {
     let gap = without_empty_end(rows).iter().rposition(|row| row.text().is_empty())?;
     Some(without_empty_end(&rows[..gap]).len())
 }
 
 /// The options of a question: rows such as `❯ 1. Yes`, numbered from 1 without a gap; and the row where they begin.
-fn options(rows: &[Row], frame: &[char]) -> Option<(usize, Vec<PermissionOption>)> {
+pub(crate) fn options(rows: &[Row], frame: &[char]) -> Option<(usize, Vec<PermissionOption>)> {
     let inner = |row: &Row| row.text().trim_matches(|c| c == ' ' || frame.contains(&c)).to_owned();
     let numbered = |row: &Row, number: usize| {
         let text = inner(row);

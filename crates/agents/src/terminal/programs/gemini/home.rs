@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::folder::{private_folder, write_private};
+use crate::terminal::hooks::{private_folder, write_private};
 
 /// What it keeps in a home.
 const OWN: &str = ".gemini";
@@ -25,7 +25,7 @@ const VARIABLES: &str = ".env";
 ///
 /// # Errors
 /// When something cannot be written, or the user's settings cannot be read.
-pub fn furnish(folder: &Path, user: &Path, added: &Value) -> io::Result<PathBuf> {
+pub(super) fn furnish(folder: &Path, user: &Path, added: &Value) -> io::Result<PathBuf> {
     let home = folder.join("gemini");
     let own = home.join(OWN);
     private_folder(&home)?;

@@ -1,0 +1,318 @@
+//! Claude Code: how it is started, what its screen shows, and what it reports.
+//!
+//! The composer stands between two lines, `❯` before it. During a turn the footer below says `esc to interrupt`, unless something
+//! was typed, and a turning mark with a word and `…` stands above. A question takes the place of the composer.
+//!
+//! The final text stands in the payload of `Stop`; no `Stop` comes when a person interrupts a turn.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Component, PathBuf};
+
+use moothall_engine::sessions::{Dialog, HookNews, PaneState, Permit, Reports};
+use serde_json::{Value, json};
+
+use super::records::{end_of, lines, text, word};
+use super::{Decides, Keys, Launching, Reporting, Screening, Table};
+use crate::logins::{AWS, GOOGLE_CLOUD, Login};
+use crate::terminal::hooks::{Dressed, Fitting, PERMISSION_SECONDS, TOOLS};
+use crate::terminal::screen::cells::Row;
+use crate::terminal::screen::{Seen, composed, options};
+
+pub(super) static TABLE: Table = Table {
+    launch: Launching { name: Some("claude"), login: Some(&LOGIN), once: Some(&["--print", "--output-format", "text"]), dressed },
+    screen: Screening { read, has_composer: true },
+    keys: Keys::USUAL,
+    report: Some(Reporting {
+        native: "session_id",
+        news,
+        ends_with: STOP,
+        recorded: |payload| if text(payload, LAST_WORDS).is_some() { None } else { recorded(payload) },
+        // What Claude Code reads here would become part of the prompt.
+        acknowledgement: "",
+        reports: Reports::ALL,
+        decides: Some(Decides { event: PERMISSION, answerable, words: decision }),
+    }),
+};
+
+/// How it logs in.
+static LOGIN: Login = Login {
+    client: "claude",
+    keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+    settings: &[
+        "ANTHROPIC_BASE_URL",
+        "ANTHROPIC_CUSTOM_HEADERS",
+        "ANTHROPIC_MODEL",
+        "ANTHROPIC_SMALL_FAST_MODEL",
+        "ANTHROPIC_DEFAULT_HAIKU_MODEL",
+        "ANTHROPIC_DEFAULT_OPUS_MODEL",
+        "ANTHROPIC_DEFAULT_SONNET_MODEL",
+        "ANTHROPIC_BEDROCK_BASE_URL",
+        "ANTHROPIC_VERTEX_BASE_URL",
+        "ANTHROPIC_VERTEX_PROJECT_ID",
+        "CLAUDE_CONFIG_DIR",
+        "CLAUDE_CODE_USE_BEDROCK",
+        "CLAUDE_CODE_USE_VERTEX",
+        "CLAUDE_CODE_SKIP_BEDROCK_AUTH",
+        "CLAUDE_CODE_SKIP_VERTEX_AUTH",
+        "CLAUDE_CODE_CLIENT_CERT",
+        "CLAUDE_CODE_CLIENT_KEY",
+        "CLAUDE_CODE_CLIENT_KEY_PASSPHRASE",
+        "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
+        "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+        "CLAUDE_CODE_SUBAGENT_MODEL",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+        "DISABLE_TELEMETRY",
+        "DISABLE_AUTOUPDATER",
+    ],
+    clouds: &[("CLAUDE_CODE_USE_BEDROCK", AWS), ("CLAUDE_CODE_USE_VERTEX", GOOGLE_CLOUD)],
+    home: ("CLAUDE_CONFIG_DIR", ".claude"),
+    // Its settings may name a key, or a program that gives one.
+    files: &[".credentials.json", "settings.json"],
+    by_hand: "run `claude` once by hand and log in",
+};
+
+fn dressed(fitting: &Fitting<'_>) -> io::Result<Dressed> {
+    let hook = |(event, seconds): (&str, u64)| {
+        let entry = json!({"type": "command", "command": fitting.hook_line("claude", event), "timeout": seconds});
+        (event.to_owned(), json!([{"hooks": [entry]}]))
+    };
+    let hooks: serde_json::Map<String, Value> = EVENTS.into_iter().map(hook).collect();
+    let settings = fitting.keep("claude-settings.json", &json!({"hooks": hooks}))?;
+    let tools = fitting.keep("claude-tools.json", &json!({"mcpServers": {TOOLS: fitting.tools()}}))?;
+    // It takes every word for another file up to the next option, so it is not the last one.
+    let args = ["--mcp-config".to_owned(), tools, "--settings".to_owned(), settings];
+    Ok(Dressed { args: args.into(), env: BTreeMap::new() })
+}
+
+const RULE: char = '─';
+const MARK: char = '❯';
+const WORKING: &str = "esc to interrupt";
+const TURNING: [char; 7] = ['·', '✢', '✳', '✶', '✻', '✽', '*'];
+/// The turning mark stands this close above the composer, with hints and what waits in between.
+const WORKING_ROWS_MAX: usize = 12;
+
+fn read(rows: &[Row]) -> Seen {
+    if let Some(dialog) = dialog(rows) {
+        return Seen::asking(dialog);
+    }
+    let Some((upper, lower, text)) = composer(rows) else { return Seen::only(PaneState::Starting) };
+    let above = rows[upper.saturating_sub(WORKING_ROWS_MAX)..upper].iter().any(|row| is_turning(&row.text()));
+    let below = rows[lower..].iter().any(|row| row.text().contains(WORKING));
+    Seen::composing(above || below, text)
+}
+
+/// Such as `✻ Pondering…`; a turn that is over says `✻ Pondered for 2s`.
+fn is_turning(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|mark| TURNING.contains(&mark)) && chars.next() == Some(' ') && chars.as_str().contains('…')
+}
+
+/// The last two lines, and what stands between them.
+fn composer(rows: &[Row]) -> Option<(usize, usize, String)> {
+    let lower = rows.iter().rposition(|row| row.is_rule(RULE))?;
+    let upper = rows[..lower].iter().rposition(|row| row.is_rule(RULE))?;
+    let inside = &rows[upper + 1..lower];
+    if !inside.first()?.text().starts_with(MARK) {
+        return None;
+    }
+    Some((upper, lower, composed(inside, 2)))
+}
+
+/// A question below the last line: a title, what it is about, a sentence, and the options.
+fn dialog(rows: &[Row]) -> Option<Dialog> {
+    let rule = rows.iter().rposition(|row| row.is_rule(RULE))?;
+    let below = &rows[rule + 1..];
+    let (first, options) = options(below, &[])?;
+    let about: Vec<String> = below[..first].iter().map(|row| row.text().trim().to_owned()).filter(|line| !line.is_empty()).collect();
+    let about = match about.as_slice() {
+        [about @ .., question] if question.ends_with('?') && !about.is_empty() => about.join("\n"),
+        all => all.join("\n"),
+    };
+    Some(Dialog { action: about, partial: false, options })
+}
+
+/// The event that asks for a permission. Its hook may wait; whoever answers first, it or the person at the terminal, wins.
+const PERMISSION: &str = "PermissionRequest";
+
+/// The event that ends a turn, and where it says what the agent said at last.
+const STOP: &str = "Stop";
+const LAST_WORDS: &str = "last_assistant_message";
+
+/// The events that its sessions report, each with how long its hook may take, in seconds.
+const EVENTS: [(&str, u64); 6] = [
+    ("SessionStart", QUICK_SECONDS),
+    ("UserPromptSubmit", QUICK_SECONDS),
+    (PERMISSION, PERMISSION_SECONDS + QUICK_SECONDS),
+    (STOP, QUICK_SECONDS),
+    ("StopFailure", QUICK_SECONDS),
+    ("SessionEnd", QUICK_SECONDS),
+];
+
+const QUICK_SECONDS: u64 = 30;
+
+/// A question of the program to its user. A hook cannot answer it: allowing it says nothing.
+const QUESTION: &str = "AskUserQuestion";
+
+/// What an event means. Whatever is not listed, the end of a helper of its own (`SubagentStop`) among it, is of no interest.
+fn news(event: &str, payload: &Value, recorded: Option<&str>) -> Option<HookNews> {
+    match event {
+        "SessionStart" => (field(payload, "source") != "compact").then_some(HookNews::Began),
+        "UserPromptSubmit" => text(payload, "prompt").map(|text| HookNews::Prompt { text }),
+        STOP => Some(stopped(text(payload, LAST_WORDS).or_else(|| recorded.map(str::to_owned)))),
+        // What it says then is the text of an error, not the agent's.
+        "StopFailure" => Some(HookNews::Failed { message: failure(payload) }),
+        PERMISSION => Some(HookNews::Asks { action: action(payload), partial: false }),
+        "Notification" => {
+            let asks = field(payload, "notification_type") == "permission_prompt";
+            asks.then(|| HookNews::Asks { action: field(payload, "message").to_owned(), partial: true })
+        }
+        // After `/clear` and `/resume` it goes on under another id of its own.
+        "SessionEnd" => (!matches!(field(payload, "reason"), "clear" | "resume")).then_some(HookNews::Ended),
+        _ => None,
+    }
+}
+
+fn failure(payload: &Value) -> String {
+    text(payload, LAST_WORDS).or_else(|| text(payload, "error")).unwrap_or_else(|| "It could not go on.".to_owned())
+}
+
+fn stopped(text: Option<String>) -> HookNews {
+    HookNews::Stopped { text, inputs: None, interrupted: true }
+}
+
+fn field<'a>(payload: &'a Value, name: &str) -> &'a str {
+    payload.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The exact action: the tool and its whole input, never the title that the agent gave it.
+fn action(payload: &Value) -> String {
+    format!("{} {}", field(payload, "tool_name"), payload.get("tool_input").unwrap_or(&Value::Null))
+}
+
+/// Whether a permission can be given or refused without being there.
+fn answerable(payload: &Value) -> bool {
+    !matches!(field(payload, "tool_name"), "" | QUESTION)
+}
+
+/// The words with which a hook decides a permission; none leave it to the person at the terminal.
+fn decision(permit: Permit) -> String {
+    let behavior = match permit {
+        Permit::Allow => "allow",
+        Permit::Deny => "deny",
+        Permit::Undecided => return String::new(),
+    };
+    json!({"hookSpecificOutput": {"hookEventName": PERMISSION, "decision": {"behavior": behavior}}}).to_string()
+}
+
+/// The last words of the turn that Claude Code says is over.
+fn recorded(payload: &Value) -> Option<String> {
+    let record = PathBuf::from(text(payload, "transcript_path")?);
+    let session = text(payload, "session_id")?;
+    let own = record.file_stem() == Some(OsStr::new(&session)) && record.is_absolute();
+    let plain = own && !record.components().any(|part| matches!(part, Component::ParentDir));
+    plain.then(|| end_of(&record)).flatten().and_then(|end| claude_words(&end))
+}
+
+/// The text blocks of the newest message after the newest prompt. A message may be spread over several lines.
+fn claude_words(end: &str) -> Option<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    let mut message: Option<String> = None;
+    let own = |line: &Value| line["isSidechain"] != Value::Bool(true) && line["isMeta"] != Value::Bool(true);
+    for line in lines(end).filter(own) {
+        let said = &line["message"];
+        match word(&line, "type") {
+            "assistant" if message.as_deref().is_none_or(|id| id == word(said, "id")) => {
+                let blocks = said["content"].as_array()?;
+                if message.is_none() && blocks.iter().any(|block| word(block, "type") == "tool_use") {
+                    return None;
+                }
+                let texts: Vec<&str> =
+                    blocks.iter().filter(|block| word(block, "type") == "text").map(|block| word(block, "text")).collect();
+                pieces.extend(texts.into_iter().rev().map(str::to_owned));
+                message = Some(word(said, "id").to_owned());
+            }
+            // A prompt, or what a tool gave back: what was said before it are not the last words of this turn.
+            "assistant" | "user" => break,
+            _ => {}
+        }
+    }
+    pieces.reverse();
+    Some(pieces.join("\n\n")).filter(|words| !words.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    use super::super::records::END_BYTES_MAX;
+
+    const SESSION: &str = "7df0e220-879a-411d-9711-e7694ee89550";
+
+    fn prompt(text: &str) -> Value {
+        json!({"type": "user", "isSidechain": false, "message": {"role": "user", "content": text}})
+    }
+
+    fn said(id: &str, block: Value) -> Value {
+        json!({"type": "assistant", "isSidechain": false, "message": {"id": id, "role": "assistant", "content": [block]}})
+    }
+
+    fn words(text: &str) -> Value {
+        json!({"type": "text", "text": text})
+    }
+
+    fn record(lines: &[Value]) -> String {
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    #[test]
+    fn claude_said_what_stands_in_its_last_message() {
+        let tool = || json!({"type": "tool_use", "id": "t", "name": "Bash", "input": {}});
+        let gave = || json!({"type": "user", "message": {"role": "user", "content": [{"type": "tool_result", "content": "x"}]}});
+        let aside = json!({"type": "assistant", "isSidechain": true, "message": {"id": "s", "content": [words("a helper")]}});
+        let whole = [
+            prompt("earlier"),
+            said("a", words("of the turn before")),
+            prompt("now"),
+            said("b", words("let me look")),
+            said("b", tool()),
+            gave(),
+            said("c", json!({"type": "thinking", "thinking": "hm"})),
+            said("c", words("first")),
+            said("c", words("second")),
+            aside,
+            json!({"type": "system", "subtype": "turn_duration"}),
+        ];
+        let text = record(&whole);
+        assert_eq!(claude_words(&text).as_deref(), Some("first\n\nsecond"));
+        assert_eq!(claude_words(&format!("half a line\"}}\n{text}no JSON\n\n")).as_deref(), Some("first\n\nsecond"));
+        assert_eq!(claude_words(&record(&whole[..6])), None, "nothing since the tool");
+        assert_eq!(claude_words(&record(&whole[..5])), None, "words before a tool are not the last ones");
+        assert_eq!(claude_words(&record(&whole[..3])), None, "nothing in this turn");
+        assert_eq!(claude_words(""), None);
+    }
+
+    #[test]
+    fn only_a_plain_file_of_the_session_itself_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = record(&[prompt("now"), said("a", words("hello"))]);
+        let own = folder.path().join(format!("{SESSION}.jsonl"));
+        let other = folder.path().join("other.jsonl");
+        fs::write(&other, &text).unwrap();
+        let ask = |path: &Path| recorded(&json!({"session_id": SESSION, "transcript_path": path}));
+        assert_eq!(ask(&other), None, "the record of another session");
+        std::os::unix::fs::symlink(&other, &own).unwrap();
+        assert_eq!(ask(&own), None, "a link to somewhere else");
+        fs::remove_file(&own).unwrap();
+        fs::create_dir(&own).unwrap();
+        assert_eq!(ask(&own), None);
+        fs::remove_dir(&own).unwrap();
+        fs::write(&own, "x".repeat(2 * END_BYTES_MAX as usize) + "\n" + &text).unwrap();
+        assert_eq!(ask(&own).as_deref(), Some("hello"), "the end of a long one");
+        assert_eq!(ask(&folder.path().join("..").join(folder.path().file_name().unwrap()).join(own.file_name().unwrap())), None);
+        assert_eq!(ask(Path::new(&format!("{SESSION}.jsonl"))), None);
+    }
+}

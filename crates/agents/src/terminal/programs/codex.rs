@@ -1,0 +1,240 @@
+//! Codex CLI: how it is started, what its screen shows, and what it reports.
+//!
+//! The composer stands above the footer, `›` before it; prompts that were sent look the same further up. `esc to interrupt` stands
+//! right above it during a turn. A question takes the place of composer and footer.
+//!
+//! It reports by `notify`: once at the end of a turn, and not when a person interrupts it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use moothall_engine::sessions::{Dialog, HookNews, PaneState, Reports};
+use serde_json::{Value, json};
+
+use super::records::{end_of, lines, text, word};
+use super::{Keys, Launching, Reporting, Screening, Table};
+use crate::logins::Login;
+use crate::terminal::hooks::{Dressed, Fitting, TOOLS, VARIABLES};
+use crate::terminal::screen::cells::Row;
+use crate::terminal::screen::{Seen, above_footer, composed, options, without_empty_end};
+
+pub(super) static TABLE: Table = Table {
+    launch: Launching {
+        name: Some("codex"),
+        login: Some(&LOGIN),
+        once: Some(&["exec", "--skip-git-repo-check", "--sandbox", "read-only", "--color", "never", "-"]),
+        dressed,
+    },
+    screen: Screening { read, has_composer: true },
+    keys: Keys::USUAL,
+    report: Some(Reporting {
+        native: "thread-id",
+        news,
+        ends_with: NOTIFY,
+        recorded,
+        acknowledgement: "",
+        // It says what it took, and that it is done, with the end of a turn alone.
+        reports: Reports { turns: true, prompts: false, questions: false },
+        decides: None,
+    }),
+};
+
+/// The event as which its one report comes.
+const NOTIFY: &str = "notify";
+/// Days of its records, the newest, in which a session's is looked for.
+const DAYS_MAX: usize = 60;
+
+/// How it logs in.
+static LOGIN: Login = Login {
+    client: "codex",
+    keys: &["CODEX_API_KEY", "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY"],
+    settings: &["CODEX_HOME", "CODEX_CA_CERTIFICATE", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT"],
+    clouds: &[],
+    home: ("CODEX_HOME", ".codex"),
+    // Its configuration may name a provider with a key of its own.
+    files: &["auth.json", "config.toml"],
+    by_hand: "run `codex login` once by hand",
+};
+
+/// Its whole configuration goes through arguments, so the variables are named there and their values are not.
+fn dressed(fitting: &Fitting<'_>) -> io::Result<Dressed> {
+    let notify = json!([fitting.program(), "hook", "codex", "notify"]);
+    let tools = format!("mcp_servers.{TOOLS}");
+    let settings = [
+        format!("notify={notify}"),
+        format!("{tools}.command={}", json!(fitting.program())),
+        format!("{tools}.args={}", json!(["mcp"])),
+        format!("{tools}.env_vars={}", json!(VARIABLES)),
+    ];
+    Ok(Dressed { args: settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect(), env: BTreeMap::new() })
+}
+
+const MARK: char = '›';
+const WORKING: &str = "esc to interrupt)";
+/// In the footer while a prompt that was sent too early still stands in the composer, and will be taken by itself.
+const WAITING: &str = "Waiting for startup";
+/// The mark of working stands this close above the composer, with what waits in between.
+const WORKING_ROWS_MAX: usize = 12;
+/// Where a question shows only the beginning of what it is about: `[… 78 lines] ctrl+a view all`.
+const CUT: &str = "[… ";
+const CUT_LINES: &str = " lines]";
+/// Below the options of a question.
+const CONFIRM: &str = "Press enter to ";
+
+fn read(rows: &[Row]) -> Seen {
+    let rows = without_empty_end(rows);
+    if let Some(dialog) = dialog(rows) {
+        return Seen::asking(dialog);
+    }
+    let Some((mark, end)) = composer(rows) else { return Seen::only(PaneState::Starting) };
+    let above = &rows[mark.saturating_sub(WORKING_ROWS_MAX)..mark];
+    let busy = above.iter().map(Row::text).any(|text| text.contains(WORKING) && !text.starts_with(' '));
+    let waiting = rows[end..].iter().any(|row| row.text().contains(WAITING));
+    Seen::composing(busy || waiting, composed(&rows[mark..end], 2))
+}
+
+/// Where the composer begins, and where the empty rows above the footer do.
+fn composer(rows: &[Row]) -> Option<(usize, usize)> {
+    let end = above_footer(rows)?;
+    let mark = rows[..end].iter().rposition(|row| row.text().starts_with(MARK))?;
+    let whole = rows[mark + 1..end].iter().map(Row::text).all(|text| text.is_empty() || text.starts_with("  "));
+    whole.then_some((mark, end))
+}
+
+/// The last thing on the screen: a sentence, what it is about, the options, and how to choose.
+fn dialog(rows: &[Row]) -> Option<Dialog> {
+    if !rows.last()?.text().trim().starts_with(CONFIRM) {
+        return None;
+    }
+    // Where there is little room, how to choose stands right below the last option.
+    let (first, options) = options(&rows[..rows.len() - 1], &[])?;
+    // What is said in the conversation begins at the edge, and a question does not.
+    let said = rows[..first].iter().rposition(|row| row.text().starts_with(|c| c != ' ')).map_or(0, |row| row + 1);
+    let question = said + rows[said..first].iter().position(|row| row.text().trim_end().ends_with('?'))?;
+    let about: Vec<String> = rows[question + 1..first].iter().map(|row| row.text().trim().to_owned()).collect();
+    let about = about.join("\n").trim().to_owned();
+    let question = rows[question].text().trim().to_owned();
+    let partial = about.is_empty() || about.lines().any(|line| line.contains(CUT) && line.contains(CUT_LINES));
+    Some(Dialog { action: if about.is_empty() { question } else { about }, partial, options })
+}
+
+/// How the prompt of its own background turn begins, in which it makes a title and quotes what the person wrote.
+const TITLE_PROMPT: &str = "Generate a concise, single-line task title";
+
+/// Where it says what the agent said at last.
+const LAST_WORDS: &str = "last-assistant-message";
+
+/// What a report means.
+fn news(_event: &str, payload: &Value, recorded: Option<&str>) -> Option<HookNews> {
+    if payload.get("type").and_then(Value::as_str) != Some("agent-turn-complete") {
+        return None;
+    }
+    let inputs: Vec<String> = inputs(payload).filter_map(Value::as_str).map(str::to_owned).collect();
+    if inputs.first().is_some_and(|input| input.trim_start().starts_with(TITLE_PROMPT)) {
+        return None;
+    }
+    let text = text(payload, LAST_WORDS).or_else(|| recorded.map(str::to_owned));
+    Some(HookNews::Stopped { text, inputs: Some(inputs), interrupted: true })
+}
+
+fn inputs(payload: &Value) -> impl Iterator<Item = &Value> {
+    payload.get("input-messages").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn recorded(payload: &Value) -> Option<String> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if text(payload, LAST_WORDS).is_some() { None } else { recorded_in(payload, variable) }
+}
+
+/// The last words of the turn that Codex says is over. Its report names no file: its folder is in the variable, or below the home.
+fn recorded_in(payload: &Value, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<String> {
+    let (thread, turn) = (text(payload, "thread-id")?, text(payload, "turn-id")?);
+    let folder = variable("CODEX_HOME").or_else(|| Some(variable("HOME")?.join(".codex"))).filter(|folder| folder.is_absolute())?;
+    let wanted = format!("-{thread}.jsonl");
+    let days = newest(&folder.join("sessions"), 3);
+    let mut records = days.iter().take(DAYS_MAX).flat_map(|day| newest(day, 1));
+    let record = records.find(|file| file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&wanted)))?;
+    codex_words(&end_of(&record)?, &turn)
+}
+
+/// What lies so many folders deep, the newest by name first.
+fn newest(folder: &Path, deep: usize) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    if deep > 1 { found.iter().flat_map(|folder| newest(folder, deep - 1)).take(DAYS_MAX).collect() } else { found }
+}
+
+/// What Codex notes of a turn when it is done, or the newest message in it.
+fn codex_words(end: &str, turn: &str) -> Option<String> {
+    let mut over = false;
+    for line in lines(end) {
+        let noted = &line["payload"];
+        match (word(&line, "type"), word(noted, "type")) {
+            ("event_msg", "task_complete") if word(noted, "turn_id") == turn && !over => match text(noted, "last_agent_message") {
+                Some(words) => return Some(words),
+                None => over = true,
+            },
+            // Another turn, before this one or after it.
+            ("event_msg", "task_complete" | "task_started") => return None,
+            ("response_item", "message") if word(noted, "role") == "assistant" => return codex_message(noted),
+            ("response_item", "message") if word(noted, "role") == "user" => return None,
+            ("response_item", kind) if kind.ends_with("_call") || kind.ends_with("_output") => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+fn codex_message(noted: &Value) -> Option<String> {
+    let blocks = noted["content"].as_array()?;
+    let words: String = blocks.iter().filter(|block| word(block, "type") == "output_text").map(|block| word(block, "text")).collect();
+    Some(words).filter(|words| !words.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const SESSION: &str = "7df0e220-879a-411d-9711-e7694ee89550";
+
+    fn record(lines: &[Value]) -> String {
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    #[test]
+    fn codex_said_what_it_noted_of_this_turn() {
+        let event = |kind: &str, turn: &str, more: Value| json!({"type": "event_msg", "payload": {"type": kind, "turn_id": turn, "last_agent_message": more}});
+        let message = |role: &str, kind: &str, text: &str| json!({"type": "response_item", "payload": {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}});
+        let turns = [
+            event("task_started", "1", Value::Null),
+            event("task_complete", "1", json!("of the turn before")),
+            event("task_started", "2", Value::Null),
+            message("user", "input_text", "now"),
+            message("assistant", "output_text", "done"),
+            event("task_complete", "2", json!("done, as noted")),
+        ];
+        assert_eq!(codex_words(&record(&turns), "2").as_deref(), Some("done, as noted"));
+        assert_eq!(codex_words(&record(&turns[..5]), "2").as_deref(), Some("done"));
+        assert_eq!(codex_words(&record(&turns[..4]), "2"), None);
+        assert_eq!(codex_words(&record(&turns), "1"), None, "another turn's words are not this one's");
+        let used = json!({"type": "response_item", "payload": {"type": "function_call", "name": "shell"}});
+        assert_eq!(codex_words(&record(&[turns[4].clone(), used]), "2"), None);
+    }
+
+    #[test]
+    fn codex_is_found_by_its_thread_among_the_newest_days() {
+        let home = tempfile::tempdir().unwrap();
+        let day = home.path().join("sessions/2026/11/22");
+        fs::create_dir_all(&day).unwrap();
+        let done = json!({"type": "event_msg", "payload": {"type": "task_complete", "turn_id": "u", "last_agent_message": "hello"}});
+        fs::write(day.join(format!("rollout-2026-11-22T00-06-30-{SESSION}.jsonl")), record(&[done])).unwrap();
+        let at = |name: &str| (name == "CODEX_HOME").then(|| home.path().to_owned());
+        let ask = |thread: &str, turn: &str| recorded_in(&json!({"thread-id": thread, "turn-id": turn}), at);
+        assert_eq!(ask(SESSION, "u").as_deref(), Some("hello"));
+        assert_eq!((ask(SESSION, "v"), ask("another", "u")), (None, None));
+        assert_eq!(recorded_in(&json!({"thread-id": SESSION, "turn-id": "u"}), |_| None), None);
+    }
+}

@@ -1,0 +1,213 @@
+//! Gemini CLI: how it is started, what its screen shows, and what it reports.
+//!
+//! The composer stands below the last line, ` >` before it, and above the footer. `esc to cancel` stands above the line during a
+//! turn. A question is a box at the very end. Where there are many colours, bars of half blocks stand in place of the empty rows
+//! around the composer.
+//!
+//! Each turn ends with an `AfterAgent`, an interrupted one too; every hook has to print an object.
+//!
+//! What `AfterAgent` gives as the answer is the pieces of the stream put together with spaces, some of them twice. The words as they
+//! are stand in the program's record of the session, which the report names.
+
+mod home;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use moothall_engine::sessions::{Dialog, HookNews, PaneState, Reports};
+use serde_json::{Value, json};
+
+use super::records::text;
+use super::{Keys, Launching, Reporting, Screening, Table};
+use crate::logins::{GOOGLE_CLOUD, Login};
+use crate::terminal::hooks::{Dressed, Fitting, TOOLS};
+use crate::terminal::screen::cells::Row;
+use crate::terminal::screen::{Seen, above_footer, composed, options};
+use home::furnish;
+
+pub(super) static TABLE: Table = Table {
+    launch: Launching {
+        name: Some("gemini"),
+        login: Some(&LOGIN),
+        // Without a terminal it reads the prompt from stdin and answers once.
+        once: Some(&["--skip-trust", "--output-format", "text"]),
+        dressed,
+    },
+    screen: Screening { read, has_composer: true },
+    keys: Keys::USUAL,
+    report: Some(Reporting {
+        native: "session_id",
+        news,
+        ends_with: STOP,
+        recorded,
+        acknowledgement: "{}",
+        reports: Reports::ALL,
+        decides: None,
+    }),
+};
+
+/// The variable by which it is given another home.
+const HOME: &str = "GEMINI_CLI_HOME";
+
+/// The event that ends a turn.
+const STOP: &str = "AfterAgent";
+
+/// How it logs in.
+static LOGIN: Login = Login {
+    client: "gemini",
+    keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    settings: &["GEMINI_CLI_HOME", "GEMINI_MODEL", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"],
+    clouds: &[("GOOGLE_GENAI_USE_VERTEXAI", GOOGLE_CLOUD), ("GOOGLE_GENAI_USE_GCA", GOOGLE_CLOUD)],
+    home: (HOME, ""),
+    files: &[".gemini/oauth_creds.json", ".gemini/.env"],
+    by_hand: "run `gemini` once by hand and log in",
+};
+
+/// Its settings come from its home alone.
+fn dressed(fitting: &Fitting<'_>) -> io::Result<Dressed> {
+    let hook = |event: &str| {
+        let entry = json!({"type": "command", "name": TOOLS, "command": fitting.hook_line("gemini", event), "env": fitting.own});
+        (event.to_owned(), json!([{"hooks": [entry]}]))
+    };
+    let hooks: serde_json::Map<String, Value> = EVENTS.into_iter().map(hook).collect();
+    let home = furnish(fitting.folder, &home_in(fitting.given), &json!({"hooks": hooks, "mcpServers": {TOOLS: fitting.tools()}}))?;
+    Ok(Dressed { args: Vec::new(), env: BTreeMap::from([(HOME.to_owned(), home.to_string_lossy().into_owned())]) })
+}
+
+/// Where Gemini CLI's user keeps what is theirs: where it is told to look, or the home folder.
+fn home_in(given: &BTreeMap<String, String>) -> PathBuf {
+    let inherited = || std::env::var_os("HOME").map(PathBuf::from);
+    let set = [HOME, "HOME"].into_iter().find_map(|name| given.get(name).map(PathBuf::from));
+    set.or_else(inherited).unwrap_or_default()
+}
+
+const RULE: char = '─';
+const MARK: &str = " >";
+const WORKING: &str = "(esc to cancel";
+/// The mark of working stands this close above the line.
+const WORKING_ROWS_MAX: usize = 12;
+/// Stands in the composer while nothing else does. It is grey, not faint.
+const HINT: &str = "Type your message or @path/to/file";
+/// What boxes are drawn with.
+const FRAME: [char; 6] = ['│', '─', '╭', '╮', '╰', '╯'];
+
+const BARS: [char; 2] = ['▄', '▀'];
+
+fn read(rows: &[Row]) -> Seen {
+    let is_bar = |row: &Row| BARS.into_iter().any(|bar| row.is_rule(bar));
+    let rows: Vec<Row> = rows.iter().map(|row| if is_bar(row) { Row::default() } else { row.clone() }).collect();
+    let rows = rows.as_slice();
+    if let Some(dialog) = dialog(rows) {
+        return Seen::asking(dialog);
+    }
+    let Some((rule, mark, end)) = composer(rows) else { return Seen::only(PaneState::Starting) };
+    let above = &rows[rule.saturating_sub(WORKING_ROWS_MAX)..rule];
+    let text = composed(&rows[mark..end], 3);
+    Seen::composing(above.iter().any(|row| row.text().contains(WORKING)), if text == HINT { String::new() } else { text })
+}
+
+/// The line above the composer, the composer's first row, and where the empty rows below it begin.
+fn composer(rows: &[Row]) -> Option<(usize, usize, usize)> {
+    let end = above_footer(rows)?;
+    let rule = rows[..end].iter().rposition(|row| row.is_rule(RULE))?;
+    let mark = rule + rows[rule..end].iter().position(|row| row.text().starts_with(MARK))?;
+    Some((rule, mark, end))
+}
+
+fn dialog(rows: &[Row]) -> Option<Dialog> {
+    let last = rows.iter().rposition(|row| !row.text().is_empty())?;
+    if !rows[last].text().starts_with('╰') {
+        return None;
+    }
+    let (first, options) = options(&rows[..last], &FRAME)?;
+    let top = rows[..first].iter().rposition(|row| row.text().starts_with('╭'))?;
+    let about: Vec<String> = rows[top + 1..first]
+        .iter()
+        .map(|row| row.text().trim_matches(|c| c == ' ' || FRAME.contains(&c)).to_owned())
+        .filter(|line| !line.is_empty())
+        .collect();
+    Some(Dialog { action: about.join("\n").trim_start_matches("? ").to_owned(), partial: false, options })
+}
+
+/// The events that its sessions report.
+const EVENTS: [&str; 5] = ["SessionStart", "BeforeAgent", STOP, "Notification", "SessionEnd"];
+
+/// How much of a record is looked at, from its end, in bytes.
+const RECORD_BYTES_MAX: u64 = 1024 * 1024;
+
+/// What stands for the answer of a turn that had none.
+const NO_ANSWER: &str = "[no response text]";
+
+/// What an event means.
+fn news(event: &str, payload: &Value, recorded: Option<&str>) -> Option<HookNews> {
+    match event {
+        "SessionStart" => Some(HookNews::Began),
+        "BeforeAgent" => text(payload, "prompt").map(|text| HookNews::Prompt { text }),
+        STOP => {
+            let text = text(payload, "prompt_response").filter(|text| text.trim() != NO_ANSWER).map(|text| ungarbled(text, recorded));
+            Some(HookNews::Stopped { text, inputs: None, interrupted: false })
+        }
+        "Notification" => asks(payload),
+        "SessionEnd" => (payload.get("reason").and_then(Value::as_str) != Some("clear")).then_some(HookNews::Ended),
+        _ => None,
+    }
+}
+
+/// The recorded words where they are those of the answer, whatever became of its blanks.
+fn ungarbled(answer: String, recorded: Option<&str>) -> String {
+    let bare = |text: &str| text.split_whitespace().collect::<String>();
+    match recorded {
+        Some(words) if bare(&answer).contains(&bare(words)) => words.to_owned(),
+        Some(_) | None => answer,
+    }
+}
+
+/// The last words of the turn that is over, from the program's record.
+fn recorded(payload: &Value) -> Option<String> {
+    let record = text(payload, "transcript_path").filter(|path| Path::new(path).is_absolute())?;
+    let mut file = File::open(record).ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
+    let length = file.seek(SeekFrom::End(0)).ok()?;
+    file.seek(SeekFrom::Start(length.saturating_sub(RECORD_BYTES_MAX))).ok()?;
+    let mut end = Vec::new();
+    file.take(RECORD_BYTES_MAX).read_to_end(&mut end).ok()?;
+    last_words(&String::from_utf8_lossy(&end))
+}
+
+/// The newest words of the agent after the newest prompt; records are lines of JSON, and the first may lack its beginning.
+fn last_words(record: &str) -> Option<String> {
+    let lines = record.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    for line in lines {
+        let content = line.get("content").map(words).unwrap_or_default();
+        match line.get("type").and_then(Value::as_str) {
+            Some("gemini") if !content.trim().is_empty() => return Some(content),
+            // What a tool answered is recorded as the user's, without a text.
+            Some("user") if !content.trim().is_empty() => return None,
+            Some(_) | None => {}
+        }
+    }
+    None
+}
+
+/// The words of a content: a text, or parts that may hold one.
+fn words(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => String::new(),
+    }
+}
+
+/// It waits for a person's permission; the details are exact, the message is a title.
+fn asks(payload: &Value) -> Option<HookNews> {
+    if payload.get("notification_type").and_then(Value::as_str) != Some("ToolPermission") {
+        return None;
+    }
+    let details = payload.get("details").filter(|details| !details.is_null());
+    // Of a tool of others it gives the name alone.
+    let nameless = |details: &Value| details.get("type").and_then(Value::as_str) == Some("mcp") && details.get("toolArgs").is_none();
+    let partial = details.is_none_or(nameless);
+    let action = details.map(Value::to_string).or_else(|| text(payload, "message")).unwrap_or_default();
+    Some(HookNews::Asks { action, partial })
+}

@@ -1,0 +1,136 @@
+//! What is known of the programs that live in terminals: one vendor, one file, and in each the same four tables. A new version of a program
+//! changes its file, and the captures that prove it.
+
+mod records;
+mod claude;
+mod codex;
+mod gemini;
+mod other;
+
+use std::io;
+
+use moothall_engine::sessions::{HookNews, Permit, Reports};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::hooks::{Dressed, Fitting};
+use super::screen::Seen;
+use super::screen::cells::Row;
+use crate::logins::Login;
+
+/// Whose program it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Vendor {
+    /// Claude Code.
+    Claude,
+    /// Codex CLI.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// Another, of which nothing is known.
+    #[default]
+    Other,
+}
+
+/// What is known of a program.
+pub(crate) struct Table {
+    pub(crate) launch: Launching,
+    pub(crate) screen: Screening,
+    pub(crate) keys: Keys,
+    /// How it reports; nothing where it does not.
+    pub(crate) report: Option<Reporting>,
+}
+
+/// How a program is started.
+pub(crate) struct Launching {
+    /// What it is called: the program, the client, and the word for it in `moothall hook`.
+    pub(crate) name: Option<&'static str>,
+    /// How it logs in.
+    pub(crate) login: Option<&'static Login>,
+    /// Its arguments where it runs for one turn, without a terminal. None of them lets it change anything without being asked.
+    pub(crate) once: Option<&'static [&'static str]>,
+    /// What it is given so that it reports and has this server's tools.
+    pub(crate) dressed: fn(&Fitting<'_>) -> io::Result<Dressed>,
+}
+
+/// How its screen is read.
+pub(crate) struct Screening {
+    /// What its rows show.
+    pub(crate) read: fn(&[Row]) -> Seen,
+    /// Whether its composer can be read.
+    pub(crate) has_composer: bool,
+}
+
+/// The keys that it takes, by tmux's names.
+pub(crate) struct Keys {
+    /// Sends off what stands in the composer.
+    pub(crate) submit: &'static str,
+    /// Interrupts a turn.
+    pub(crate) interrupt: &'static str,
+    /// Empties the composer.
+    pub(crate) clear: &'static str,
+}
+
+impl Keys {
+    /// Those of all programs that are known.
+    const USUAL: Keys = Keys { submit: "Enter", interrupt: "Escape", clear: "C-c" };
+}
+
+/// How it reports.
+pub(crate) struct Reporting {
+    /// The field in which it gives its own id for the session or thread.
+    pub(crate) native: &'static str,
+    /// What an event and its payload mean, with the words that were looked up; nothing where they are of no interest.
+    pub(crate) news: fn(&str, &Value, Option<&str>) -> Option<HookNews>,
+    /// The event that ends a turn.
+    pub(crate) ends_with: &'static str,
+    /// The last words of that turn from its own record, where the payload does not have them as they are. Looked up while the program waits
+    /// for its hook.
+    pub(crate) recorded: fn(&Value) -> Option<String>,
+    /// What it expects on the standard output of its hook, whatever comes of the report.
+    pub(crate) acknowledgement: &'static str,
+    /// What it reports at all.
+    pub(crate) reports: Reports,
+    /// The hook that may decide a permission, where it has one.
+    pub(crate) decides: Option<Decides>,
+}
+
+/// A hook that waits for a decision.
+pub(crate) struct Decides {
+    /// Its event.
+    pub(crate) event: &'static str,
+    /// Whether what a payload asks can be given or refused without being there.
+    pub(crate) answerable: fn(&Value) -> bool,
+    /// The words with which it decides; none leave it to the person at the terminal.
+    pub(crate) words: fn(Permit) -> String,
+}
+
+impl Vendor {
+    /// All of them.
+    pub const ALL: [Vendor; 4] = [Vendor::Claude, Vendor::Codex, Vendor::Gemini, Vendor::Other];
+
+    /// The vendor of a program's name, as `moothall hook` is called with it.
+    pub fn of(program: &str) -> Self {
+        Self::ALL.into_iter().find(|vendor| vendor.name() == Some(program)).unwrap_or_default()
+    }
+
+    /// What its program is called, where it is known.
+    pub fn name(self) -> Option<&'static str> {
+        self.table().launch.name
+    }
+
+    pub(crate) const fn table(self) -> &'static Table {
+        match self {
+            Vendor::Claude => &claude::TABLE,
+            Vendor::Codex => &codex::TABLE,
+            Vendor::Gemini => &gemini::TABLE,
+            Vendor::Other => &other::TABLE,
+        }
+    }
+
+    /// The hook of an event that may decide a permission, and is waited for.
+    pub(crate) fn decides(self, event: &str) -> Option<&'static Decides> {
+        self.table().report.as_ref()?.decides.as_ref().filter(|decides| decides.event == event)
+    }
+}
