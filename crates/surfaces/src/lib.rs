@@ -6,6 +6,7 @@
 
 pub mod wire;
 pub mod json;
+mod strict;
 pub mod error;
 mod request;
 mod ask;

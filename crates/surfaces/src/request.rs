@@ -12,6 +12,7 @@ use moothall_engine::crash;
 use moothall_engine::door::Door;
 use moothall_engine::hall::{Hall, Idempotency};
 use moothall_kernel::command::Actor;
+use moothall_kernel::event::To;
 use moothall_kernel::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::names;
 use moothall_kernel::time::Timestamp;
@@ -21,6 +22,8 @@ use serde_json::{Map, Value};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::json::{self, SAFE_INTEGER};
 use crate::rates::{Limits, Rates};
+use crate::strict::{self, Inbound};
+use crate::wire;
 
 /// Largest body.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
@@ -148,21 +151,14 @@ impl Body {
         Some(Idempotency { principal: by.id.to_string(), key, fingerprint: self.fingerprint.clone() })
     }
 
-    /// Refuses what this path does not know, and what only the server may say.
-    pub fn only(&self, known: &[&str]) -> ApiResult<()> {
-        Self::only_in(&self.fields, known)
+    /// What was sent, as what may be sent here.
+    pub fn read<T: Inbound>(&self) -> ApiResult<T> {
+        strict::read(&self.fields)
     }
 
-    /// The same for some of the fields.
-    pub fn only_in(fields: &Map<String, Value>, known: &[&str]) -> ApiResult<()> {
-        for key in fields.keys() {
-            refuse_server_field(key)?;
-            if !known.contains(&key.as_str()) {
-                let message = format!("There is no field {key:?} here; known are {}.", known.join(", "));
-                return Err(ApiError::new(Code::UnknownField, message));
-            }
-        }
-        Ok(())
+    /// Refuses what this path does not know, and what only the server may say.
+    pub fn only(&self, known: &[&str]) -> ApiResult<()> {
+        strict::check_known(&self.fields, known)
     }
 
     /// A text, if it is there.
@@ -170,18 +166,21 @@ impl Body {
         text_of(&self.fields, key)
     }
 
-    /// Who asks: whoever the credential says, or else `from`, or else `user`.
+    /// Who asks, where nothing else is sent: whoever the credential says, or else `from`, or else `user`.
     pub fn asker(&self) -> ApiResult<Actor> {
-        Ok(self.named()?.unwrap_or_else(|| Actor::unproven(ParticipantId::USER)))
+        let wire::Actor { from } = self.read()?;
+        self.asker_named(from.as_deref())
     }
 
-    /// Who speaks: whoever the credential says, or else `from`; somebody has to.
-    pub fn speaker(&self) -> ApiResult<Actor> {
-        self.named()?.ok_or_else(|| ApiError::new(Code::MissingFrom, "Missing 'from': say who is speaking."))
+    /// Who asks: whoever the credential says, or else the one who is named, or else `user`.
+    pub fn asker_named(&self, from: Option<&str>) -> ApiResult<Actor> {
+        Ok(self.caller.acting_as(named(from)?)?.unwrap_or_else(|| Actor::unproven(ParticipantId::USER)))
     }
 
-    fn named(&self) -> ApiResult<Option<Actor>> {
-        Ok(self.caller.acting_as(named(self.text("from")?)?)?)
+    /// Who speaks: whoever the credential says, or else the one who is named; somebody has to.
+    pub fn speaker(&self, from: Option<&str>) -> ApiResult<Actor> {
+        let named = self.caller.acting_as(named(from)?)?;
+        named.ok_or_else(|| ApiError::new(Code::MissingFrom, "Missing 'from': say who is speaking."))
     }
 
     /// Who sent it.
@@ -199,6 +198,8 @@ impl Body {
         &self.rates
     }
 }
+
+impl Inbound for wire::Actor {}
 
 /// A text of an object, if it is there.
 pub fn text_of<'a>(fields: &'a Map<String, Value>, key: &str) -> ApiResult<Option<&'a str>> {
@@ -248,6 +249,14 @@ pub fn participant(id: &str, field: &str) -> ApiResult<ParticipantId> {
             let shown: String = id.chars().take(64).collect();
             Err(ApiError::new(Code::InvalidParticipant, format!("'{field}': the id {shown:?} {}.", fault.explain())))
         }
+    }
+}
+
+/// Whom words are for.
+pub fn addressee(to: Option<&str>) -> ApiResult<To> {
+    match to {
+        None | Some("" | "all") => Ok(To::All),
+        Some(id) => participant(id, "to").map(To::One),
     }
 }
 

@@ -2,13 +2,13 @@
 
 use moothall_engine::door::Door;
 use moothall_kernel::command::{Actor, ClientCommand, Keep, KindFault, OwnKind, Post, WORD_CHARS_MAX, is_word};
-use moothall_kernel::event::{Cause, To};
+use moothall_kernel::event::Cause;
 use moothall_kernel::ids::{EventId, StreamId};
 use serde_json::{Map, Value};
 
 use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::request::{Body, participant, refuse_server_field, text_of};
+use crate::request::{Body, addressee, refuse_server_field, text_of};
 
 /// Most labels of one event.
 const TAGS_MAX: usize = 32;
@@ -51,7 +51,7 @@ pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Wish
 
 /// Who speaks; a session as the participant that it was invited as.
 async fn speaker(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Actor> {
-    let by = body.speaker()?;
+    let by = body.speaker(body.text("from")?)?;
     door.speaker_in(stream, by).await.map_err(|error| ApiError::at_door(error, stream))
 }
 
@@ -117,13 +117,6 @@ impl ClientMeta {
         let unknown = || ApiError::new(Code::UnknownReplyTo, "'meta.reply_to' must be the id of an earlier message of this thread.");
         let id: EventId = text.parse().map_err(|()| unknown())?;
         door.cause(stream, id).await?.map(Some).ok_or_else(unknown)
-    }
-}
-
-fn addressee(to: Option<&str>) -> ApiResult<To> {
-    match to {
-        None | Some("" | "all") => Ok(To::All),
-        Some(id) => participant(id, "to").map(To::One),
     }
 }
 

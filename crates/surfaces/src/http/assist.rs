@@ -5,7 +5,7 @@ use std::fmt::Write;
 use axum::Json;
 use axum::extract::State;
 use moothall_engine::door::{Action, Door, Ordered};
-use moothall_kernel::event::{Event, To};
+use moothall_kernel::event::Event;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::slash::COMMANDS;
@@ -15,7 +15,8 @@ use super::App;
 use super::events::PAGE;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::Explained;
-use crate::request::{Body, KeptRef, ThreadId, participant};
+use crate::request::{Body, KeptRef, ThreadId, addressee};
+use crate::strict::Inbound;
 use crate::wire::{
     CommandList, CommandRan, CommandUsage, Draft, Envelope, ErrorBody, ForecastEntry, NewCommand, Preview, Published, TurnEntry,
     why_not_word, why_word,
@@ -26,14 +27,10 @@ use crate::wire::{
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = Preview), (status = "4XX", body = ErrorBody)))]
 pub async fn preview(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<Preview>> {
-    body.only(&["from", "to", "content"])?;
-    let by = body.asker()?;
-    let to = match body.text("to")? {
-        None | Some("" | "all") => To::All,
-        Some(id) => To::One(participant(id, "to")?),
-    };
-    let words = body.text("content")?.ok_or_else(no_draft)?.to_owned();
-    let forecast = body.door(&app.hall).preview(&stream, by.id, to, words).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let Draft { from, to, content } = body.read()?;
+    let by = body.asker_named(from.as_deref())?;
+    let to = addressee(to.as_deref())?;
+    let forecast = body.door(&app.hall).preview(&stream, by.id, to, content).await.map_err(|error| ApiError::at_door(error, &stream))?;
     let entry = |forecast: moothall_kernel::preview::Forecast| ForecastEntry {
         participant: forecast.participant.to_string(),
         why: forecast.verdict.ok().map(|why| why_word(why).to_owned()),
@@ -42,8 +39,14 @@ pub async fn preview(State(app): State<App>, ThreadId(stream): ThreadId, body: B
     Ok(Json(Preview { forecast: forecast.into_iter().map(entry).collect() }))
 }
 
-fn no_draft() -> ApiError {
-    ApiError::new(Code::MissingContent, "Missing 'content': the words of the draft; they may be empty.")
+impl Inbound for Draft {
+    fn missing(_: &str) -> ApiError {
+        ApiError::new(Code::MissingContent, "Missing 'content': the words of the draft; they may be empty.")
+    }
+}
+
+impl Inbound for NewCommand {
+    const EMPTY: &'static [&'static str] = &["text"];
 }
 
 /// Lists the slash commands.
@@ -66,11 +69,10 @@ pub async fn list() -> Json<CommandList> {
     ),
     responses((status = 200, body = CommandRan), (status = "4XX", body = ErrorBody)))]
 pub async fn run(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<CommandRan>> {
-    body.only(&["from", "text"])?;
-    let by = body.asker()?;
-    let text = body.text("text")?.unwrap_or_default();
+    let NewCommand { from, text } = body.read()?;
+    let by = body.asker_named(from.as_deref())?;
     let (door, idempotency) = (body.door(&app.hall), body.idempotency(&by));
-    let ordered = door.order(&stream, by, text).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let ordered = door.order(&stream, by, &text).await.map_err(|error| ApiError::at_door(error, &stream))?;
     Ok(Json(match ordered {
         Ordered::Tell(text) => CommandRan { text, event: None },
         Ordered::Why => CommandRan { text: why(&door, &stream, &body.caller().viewer(None)?).await?, event: None },
@@ -134,10 +136,8 @@ fn line(entry: &TurnEntry) -> String {
     ),
     responses((status = 200, body = Published), (status = "4XX", body = ErrorBody)))]
 pub async fn publish(State(app): State<App>, KeptRef { stream, seq }: KeptRef, body: Body) -> ApiResult<Json<Published>> {
-    body.only(&["from"])?;
-    let door = body.door(&app.hall);
+    let (door, by) = (body.door(&app.hall), body.asker()?);
     door.find(Action::Publish, &stream).await?;
-    let by = body.asker()?;
     let idempotency = body.idempotency(&by);
     let answer = door.publish(&stream, seq, by, idempotency).await.map_err(|error| ApiError::at_door(error, &stream))?;
     let event = answer.event.ok_or_else(|| ApiError::plain(Code::Internal))?;

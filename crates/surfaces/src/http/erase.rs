@@ -18,7 +18,6 @@ use crate::wire::{Actor, Envelope, ErrorBody, Redacted};
     ),
     responses((status = 200, body = Redacted), (status = "4XX", body = ErrorBody)))]
 pub async fn redact(State(app): State<App>, EventRef { stream, event }: EventRef, body: Body) -> ApiResult<Json<Redacted>> {
-    body.only(&["from"])?;
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
     let answer = body.door(&app.hall).erase(&stream, event, by, idempotency).await;

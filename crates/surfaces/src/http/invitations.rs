@@ -5,9 +5,10 @@ use axum::extract::State;
 use moothall_engine::access::NewInvitation;
 
 use super::App;
-use super::tokens::{principal, scopes, valid_for};
-use crate::error::ApiResult;
+use super::tokens::{no_length, no_principal, principal_of, scopes_of, valid_for, wrong_words};
+use crate::error::{ApiError, ApiResult};
 use crate::request::{Address, Body, ThreadId};
+use crate::strict::Inbound;
 use crate::wire::{ErrorBody, InvitationAccepted, InvitationCode, InvitationRequest, TokenCreated, TokenEntry};
 
 /// Seconds of an hour.
@@ -20,12 +21,12 @@ const HOURS_MAX: u64 = 168;
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = InvitationCode), (status = "4XX", body = ErrorBody)))]
 pub async fn invite(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<InvitationCode>> {
-    body.only(&["principal", "kind", "scopes", "expires_in_hours"])?;
+    let InvitationRequest { principal, kind, scopes, expires_in_hours } = body.read()?;
     let wanted = NewInvitation {
         stream,
-        principal: principal(&body)?,
-        scopes: scopes(&body)?,
-        valid_for: valid_for(&body, "expires_in_hours", HOUR, HOURS_MAX)?,
+        principal: principal_of(&principal, kind.as_deref())?,
+        scopes: scopes.map(|words| scopes_of(&words)).transpose()?,
+        valid_for: expires_in_hours.map(|count| valid_for(count, "expires_in_hours", HOUR, HOURS_MAX)).transpose()?,
     };
     app.rates.invite(body.caller(), &wanted.stream, 1)?;
     let (secret, token) = app.access.invite(body.caller(), wanted).await?;
@@ -36,9 +37,26 @@ pub async fn invite(State(app): State<App>, ThreadId(stream): ThreadId, body: Bo
 #[utoipa::path(post, path = "/invitations/accept", operation_id = "accept_invitation", tag = "access", request_body = InvitationAccepted,
     responses((status = 200, body = TokenCreated), (status = "4XX", body = ErrorBody)))]
 pub async fn accept(State(app): State<App>, address: Address, body: Body) -> ApiResult<Json<TokenCreated>> {
-    body.only(&["code"])?;
+    let InvitationAccepted { code } = body.read()?;
     app.rates.login(address.0)?;
-    let accepted = app.access.accept(body.text("code")?.unwrap_or_default()).await?;
+    let accepted = app.access.accept(&code).await?;
     let (secret, token) = accepted.ok_or_else(|| app.rates.login_failed(address.0))?;
     Ok(Json(TokenCreated { token: secret.reveal().to_owned(), entry: TokenEntry::of(&token) }))
+}
+
+impl Inbound for InvitationRequest {
+    fn missing(_: &str) -> ApiError {
+        no_principal()
+    }
+
+    fn wrong(field: &str, takes: &str) -> ApiError {
+        match field {
+            "expires_in_hours" => no_length(field, HOURS_MAX),
+            other => wrong_words(other, takes),
+        }
+    }
+}
+
+impl Inbound for InvitationAccepted {
+    const EMPTY: &'static [&'static str] = &["code"];
 }

@@ -25,12 +25,12 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Link
     params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer.")),
     responses((status = 200, body = LinkAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn make(State(app): State<App>, body: Body) -> ApiResult<Json<LinkAnswer>> {
-    body.only(&["members", "title", "from"])?;
-    let by = body.asker()?;
+    let new: NewLink = body.read()?;
+    let by = body.asker_named(new.from.as_deref())?;
     let (door, key) = (body.door(&app.hall), body.idempotency(&by));
     let by = door.as_asker(by);
     once(&app, key.as_ref(), async {
-        let (link, state) = door.make_link(ask::new_link(&door, by, &body.fields)?).await?;
+        let (link, state) = door.make_link(ask::new_link(&door, by, new)?).await?;
         Ok(at_link(LinkAnswer::of(ask::entry(&door, &link), state)))
     })
     .await
@@ -52,7 +52,6 @@ pub async fn read(State(app): State<App>, LinkId(id): LinkId, params: Params) ->
     ),
     responses((status = 200, body = LinkAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn close(State(app): State<App>, LinkId(id): LinkId, body: Body) -> ApiResult<Json<LinkAnswer>> {
-    body.only(&["from"])?;
     let by = body.asker()?;
     let (door, key) = (body.door(&app.hall), body.idempotency(&by));
     let by = door.as_asker(by);

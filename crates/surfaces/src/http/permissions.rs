@@ -9,6 +9,7 @@ use crate::ask::required;
 use crate::error::{ApiError, ApiResult};
 use crate::give::give;
 use crate::request::{Body, PermissionRef, stream_id};
+use crate::strict::Inbound;
 use crate::wire::{Envelope, ErrorBody, NewAnswer, PermissionAnswered};
 
 /// Answers a permission with one of its options. The first answer counts. Only people may, and only with a credential.
@@ -19,12 +20,14 @@ use crate::wire::{Envelope, ErrorBody, NewAnswer, PermissionAnswered};
     ),
     responses((status = 200, body = PermissionAnswered), (status = "4XX", body = ErrorBody)))]
 pub async fn answer(State(app): State<App>, PermissionRef(permission): PermissionRef, body: Body) -> ApiResult<Json<PermissionAnswered>> {
-    body.only(&["thread", "option", "from"])?;
-    let (thread, option) = (required(&body.fields, "thread")?, required(&body.fields, "option")?);
-    let stream = stream_id(thread).ok_or_else(|| ApiError::no_thread(thread))?;
-    let by = body.asker()?;
+    let NewAnswer { thread, option, from } = body.read()?;
+    let (thread, option) = (required("thread", thread)?, required("option", option)?);
+    let stream = stream_id(&thread).ok_or_else(|| ApiError::no_thread(&thread))?;
+    let by = body.asker_named(from.as_deref())?;
     let idempotency = body.idempotency(&by);
-    let command = ClientCommand::AnswerPermission { permission, option: option.into(), by };
+    let command = ClientCommand::AnswerPermission { permission, option, by };
     let answer = give(&body.door(&app.hall), body.rates(), &stream, command, idempotency).await?;
     Ok(Json(PermissionAnswered { answered: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
 }
+
+impl Inbound for NewAnswer {}

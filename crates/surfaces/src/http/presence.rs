@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use super::App;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, ThreadId};
+use crate::strict::Inbound;
 use crate::wire::{ErrorBody, NewPresence, PresenceAccepted, PresenceEntry, PresenceList, PresenceUpdate};
 
 /// Longest word for a state, in characters.
@@ -49,10 +50,9 @@ fn entry(presence: Presence, now: Timestamp) -> PresenceEntry {
     ),
     responses((status = 200, body = PresenceAccepted), (status = "4XX", body = ErrorBody)))]
 pub async fn post(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<PresenceAccepted>> {
-    body.only(&["from", "state", "details"])?;
-    let by = body.speaker()?;
-    let state = state(&body)?;
-    let details = details(&body)?;
+    let NewPresence { from, state, details } = body.read()?;
+    let by = body.speaker(from.as_deref())?;
+    let (state, details) = (checked_state(state)?, checked_details(details)?);
     let idempotency = body.idempotency(&by);
     if let Some(earlier) = idempotency.as_ref().and_then(|key| app.presences.earlier(key)) {
         return earlier.map(Json);
@@ -100,20 +100,25 @@ impl<T: Clone> Keyed<T> {
     }
 }
 
-fn state(body: &Body) -> ApiResult<String> {
-    match body.text("state")? {
-        None | Some("") => Err(ApiError::new(Code::MissingState, "Missing 'state': say how you are, e.g. \"listening\".")),
-        Some(state) if state.chars().count() <= STATE_CHARS_MAX && !state.chars().any(char::is_control) => Ok(state.into()),
+impl Inbound for NewPresence {}
+
+fn checked_state(state: Option<String>) -> ApiResult<String> {
+    match state.filter(|state| !state.is_empty()) {
+        None => Err(ApiError::new(Code::MissingState, "Missing 'state': say how you are, e.g. \"listening\".")),
+        Some(state) if state.chars().count() <= STATE_CHARS_MAX && !state.chars().any(char::is_control) => Ok(state),
         Some(_) => Err(ApiError::new(Code::InvalidField, "'state' takes at most 64 characters, without controls.")),
     }
 }
 
-fn details(body: &Body) -> ApiResult<Option<Map<String, Value>>> {
-    match body.fields.get("details") {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Object(details)) if Value::Object(details.clone()).to_string().len() <= DETAILS_BYTES_MAX => Ok(Some(details.clone())),
-        Some(Value::Object(_)) => Err(ApiError::new(Code::InvalidField, "'details' takes at most 16 KiB of JSON.")),
-        Some(_) => Err(ApiError::new(Code::InvalidField, "'details' must be an object.")),
+fn checked_details(details: Option<Value>) -> ApiResult<Option<Map<String, Value>>> {
+    let Some(details) = details else { return Ok(None) };
+    let bytes = details.to_string().len();
+    match details {
+        Value::Object(details) if bytes <= DETAILS_BYTES_MAX => Ok(Some(details)),
+        Value::Object(_) => Err(ApiError::new(Code::InvalidField, "'details' takes at most 16 KiB of JSON.")),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Err(ApiError::new(Code::InvalidField, "'details' must be an object."))
+        }
     }
 }
 

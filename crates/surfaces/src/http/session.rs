@@ -10,6 +10,7 @@ use super::App;
 use super::access::Via;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Address, Body};
+use crate::strict::Inbound;
 use crate::wire::{ErrorBody, SignIn, SignedOut, WhoAmI};
 
 /// How long a browser keeps the cookie, in seconds; the server decides how long it is worth something.
@@ -19,12 +20,15 @@ const COOKIE_SECONDS: u64 = 30 * 86_400;
 #[utoipa::path(post, path = "/session", operation_id = "sign_in", tag = "access", request_body = SignIn,
     responses((status = 200, body = WhoAmI), (status = "4XX", body = ErrorBody)))]
 pub async fn begin(State(app): State<App>, address: Address, headers: HeaderMap, body: Body) -> ApiResult<Response> {
-    body.only(&["key"])?;
-    let key = body.text("key")?.unwrap_or_default();
+    let SignIn { key } = body.read()?;
     app.rates.login(address.0)?;
-    let (secret, caller) = app.access.begin_session(key).await?.ok_or_else(|| app.rates.login_failed(address.0))?;
+    let (secret, caller) = app.access.begin_session(&key).await?.ok_or_else(|| app.rates.login_failed(address.0))?;
     let cookie = cookie(&app.cookie, secret.reveal(), COOKIE_SECONDS, &headers)?;
     Ok(([(header::SET_COOKIE, cookie)], Json(WhoAmI::of(app.access.mode(), &caller))).into_response())
+}
+
+impl Inbound for SignIn {
+    const EMPTY: &'static [&'static str] = &["key"];
 }
 
 /// Signs a browser out. Its cookie is worth nothing from then on, also where somebody kept it.

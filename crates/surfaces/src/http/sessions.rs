@@ -14,6 +14,7 @@ use crate::ask;
 use crate::error::ApiResult;
 use crate::request::{Body, Params, SessionWord};
 use crate::sse;
+use crate::strict::Inbound;
 use crate::wire::{
     Actor, AttachAnswer, ErrorBody, MessageSent, NewMessage, NewSession, ScreenAnswer, SessionActed, SessionDataAnswer, SessionEntry,
     SessionList, StartAnswer, StartAsked,
@@ -34,11 +35,11 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Sess
     responses((status = 200, body = SessionEntry), (status = 202, body = StartAsked), (status = "4XX", body = ErrorBody),
         (status = "5XX", body = ErrorBody)))]
 pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Response> {
-    body.only(&["client", "cwd", "args", "name", "adopt", "thread", "from"])?;
-    let key = body.idempotency(&body.asker()?);
+    let new: NewSession = body.read()?;
+    let key = body.idempotency(&body.asker_named(new.from.as_deref())?);
     let door = body.door(&app.hall);
     let Json(answer) = once(&app, key.as_ref(), async {
-        let wanted = ask::program(&door, &body.fields, FirstWords::default()).await?;
+        let wanted = ask::program(&door, new, FirstWords::default()).await?;
         Ok(match door.start(wanted, key.clone()).await? {
             ProgramStart::Runs(status, _) => (status.session.id.clone(), StartAnswer::Started(Box::new((&*status).into()))),
             ProgramStart::Asked(thread, permission) => {
@@ -94,6 +95,8 @@ pub async fn data(State(app): State<App>, SessionWord(word): SessionWord, params
     Ok(Json(params.door(&app.hall).session_data(&word, excerpt).await?.into()))
 }
 
+impl Inbound for NewMessage {}
+
 /// Says something to it. With a session's token, `direct` talks over a link of the two and `close_link` ends it.
 #[utoipa::path(post, path = "/sessions/{id}/messages", operation_id = "send_message", tag = "sessions", request_body = NewMessage,
     params(
@@ -102,12 +105,11 @@ pub async fn data(State(app): State<App>, SessionWord(word): SessionWord, params
     ),
     responses((status = 200, body = MessageSent), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn send(State(app): State<App>, SessionWord(word): SessionWord, body: Body) -> ApiResult<Json<MessageSent>> {
-    body.only(&["message", "direct", "close_link", "from"])?;
-    let by = body.asker()?;
+    let NewMessage { message, direct, close_link, from } = body.read()?;
+    let by = body.asker_named(from.as_deref())?;
     let (door, key) = (body.door(&app.hall), body.idempotency(&by));
     let from = door.as_asker(by);
-    let (direct, close_link) = (ask::flag(&body.fields, "direct")?, ask::flag(&body.fields, "close_link")?);
-    let text = body.text("message")?.unwrap_or_default().to_owned();
+    let text = message.unwrap_or_default();
     once(&app, key.as_ref(), async {
         let to = door.session(Action::SendMessage, &word).await?.session.id;
         let sent = ask::send(&door, Message { from, to: to.clone(), text, direct, close_link }, key.clone()).await?;
@@ -124,7 +126,6 @@ pub async fn send(State(app): State<App>, SessionWord(word): SessionWord, body: 
     ),
     responses((status = 200, body = SessionActed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn interrupt(State(app): State<App>, SessionWord(word): SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
-    body.only(&["from"])?;
     let by = body.asker()?;
     once(&app, body.idempotency(&by).as_ref(), async { Ok(acted(&body.door(&app.hall).interrupt(&word, &by).await?)) }).await
 }
@@ -137,7 +138,6 @@ pub async fn interrupt(State(app): State<App>, SessionWord(word): SessionWord, b
     ),
     responses((status = 200, body = SessionActed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn end(State(app): State<App>, SessionWord(word): SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
-    body.only(&["from"])?;
     let by = body.asker()?;
     once(&app, body.idempotency(&by).as_ref(), async { Ok(acted(&body.door(&app.hall).end_session(&word, &by).await?)) }).await
 }

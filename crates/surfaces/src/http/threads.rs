@@ -12,6 +12,7 @@ use super::App;
 use crate::control::policy_refused;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, ThreadId};
+use crate::strict::Inbound;
 use crate::wire::{Envelope, ErrorBody, NewThread, ThreadCreated, ThreadEntry, ThreadList, ThreadStateAnswer};
 
 /// Lists threads in the order in which they were created.
@@ -58,12 +59,11 @@ fn entry(listed: &Listed) -> ThreadEntry {
     params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own.")),
     responses((status = 200, body = ThreadCreated), (status = "4XX", body = ErrorBody)))]
 pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<ThreadCreated>> {
-    body.only(&["name", "from", "policy"])?;
-    let by = body.asker()?;
-    let policy = policy(body.fields.get("policy"), &app.hall.defaults())?;
-    let name = body.text("name")?.unwrap_or_default().to_owned();
+    let NewThread { name, from, policy } = body.read()?;
+    let (door, by) = (body.door(&app.hall), body.asker_named(from.as_deref())?);
+    let policy = policy_of(policy.as_ref(), &door.defaults())?;
     let idempotency = body.idempotency(&by);
-    let answer = body.door(&app.hall).begin(name, policy, by, idempotency).await?;
+    let answer = door.begin(name.unwrap_or_default(), policy, by, idempotency).await?;
     let created = answer.event.ok_or_else(|| ApiError::plain(Code::Internal))?;
     let Event::Created { name, policy, .. } = &created.event else { return Err(ApiError::plain(Code::KeyReused)) };
     Ok(Json(ThreadCreated {
@@ -76,10 +76,12 @@ pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<Thread
     }))
 }
 
+impl Inbound for NewThread {}
+
 /// A thread about whose policy nothing is said only answers those addressed, with the server's settings.
-fn policy(given: Option<&Value>, defaults: &Policy) -> ApiResult<Policy> {
+fn policy_of(given: Option<&Value>, defaults: &Policy) -> ApiResult<Policy> {
     match given {
-        None | Some(Value::Null) => Ok(Policy { name: PolicyName::PLAIN, ..defaults.clone() }),
+        None => Ok(Policy { name: PolicyName::PLAIN, ..defaults.clone() }),
         Some(value) => Policy::from_json(value, defaults).map_err(|fault| policy_refused(&fault)),
     }
 }

@@ -8,11 +8,11 @@ use moothall_engine::access::{Caller, NewToken, Principal, Scope, Scopes, TOKEN_
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Millis;
-use serde_json::Value;
 
 use super::App;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, participant, stream_id};
+use crate::strict::Inbound;
 use crate::wire::{AuditPage, AuditRow, ErrorBody, TokenCreated, TokenEntry, TokenList, TokenRequest, TokenRevoked};
 
 /// Rows of a page of the record where nothing is said.
@@ -29,93 +29,104 @@ const DAYS_MAX: u64 = 3650;
     params(("Idempotency-Key" = Option<String>, Header, description = "A repeat of the request makes no second token, and does not show the first again.")),
     responses((status = 200, body = TokenCreated), (status = "4XX", body = ErrorBody)))]
 pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<TokenCreated>> {
-    body.only(&["principal", "kind", "scopes", "threads", "label", "expires_in_days"])?;
-    let idempotency = body.idempotency(&body.asker()?);
+    let request: TokenRequest = body.read()?;
+    let idempotency = body.idempotency(&body.asker_named(None)?);
     if let Some(earlier) = idempotency.as_ref().and_then(|key| app.tokens_made.earlier(key)) {
         return Err(earlier.map_or_else(|error| error, |_| ApiError::plain(Code::TokenShown)));
     }
-    let (secret, token) = app.access.create(body.caller(), wanted(&body)?).await?;
+    let (secret, token) = app.access.create(body.caller(), wanted(request)?).await?;
     if let Some(key) = idempotency {
         app.tokens_made.keep(key, ());
     }
     Ok(Json(TokenCreated { token: secret.reveal().to_owned(), entry: TokenEntry::of(&token) }))
 }
 
-fn wanted(body: &Body) -> ApiResult<NewToken> {
+fn wanted(request: TokenRequest) -> ApiResult<NewToken> {
+    let TokenRequest { principal, kind, scopes, threads, label, expires_in_days } = request;
     Ok(NewToken {
-        principal: principal(body)?,
-        scopes: scopes(body)?,
-        threads: words(body, "threads")?.map(|words| threads(&words)).transpose()?,
-        label: label(body)?,
-        valid_for: valid_for(body, "expires_in_days", DAY, DAYS_MAX)?,
+        principal: principal_of(&principal, kind.as_deref())?,
+        scopes: scopes.map(|words| scopes_of(&words)).transpose()?,
+        threads: threads.map(|words| threads_of(&words)).transpose()?,
+        label: label_of(label.unwrap_or_default())?,
+        valid_for: expires_in_days.map(|count| valid_for(count, "expires_in_days", DAY, DAYS_MAX)).transpose()?,
     })
 }
 
+impl Inbound for TokenRequest {
+    fn missing(_: &str) -> ApiError {
+        no_principal()
+    }
+
+    fn wrong(field: &str, takes: &str) -> ApiError {
+        match field {
+            "expires_in_days" => no_length(field, DAYS_MAX),
+            other => wrong_words(other, takes),
+        }
+    }
+}
+
+/// What is said where nobody is named for whom a credential is.
+pub(super) fn no_principal() -> ApiError {
+    invalid("'principal' is missing: the id of the person or agent that it is for.")
+}
+
+/// What is said of a list of words that is none, and of other fields.
+pub(super) fn wrong_words(field: &str, takes: &str) -> ApiError {
+    match field.trim_end_matches("[]") {
+        list @ ("scopes" | "threads") => invalid(format!("'{list}' must be a list of words.")),
+        other => invalid(format!("'{other}' {takes}.")),
+    }
+}
+
+/// What is said of a length of time that is none.
+pub(super) fn no_length(field: &str, most: u64) -> ApiError {
+    invalid(format!("'{field}' takes a whole number from 1 to {most}."))
+}
+
 /// Whom it is for.
-pub(super) fn principal(body: &Body) -> ApiResult<Principal> {
-    let id = body.text("principal")?.ok_or_else(|| invalid("'principal' is missing: the id of the person or agent that it is for."))?;
-    Ok(Principal { id: participant(id, "principal")?, kind: kind(body)? })
+pub(super) fn principal_of(id: &str, kind: Option<&str>) -> ApiResult<Principal> {
+    Ok(Principal { id: participant(id, "principal")?, kind: kind_of(kind)? })
 }
 
 fn invalid(message: impl Into<String>) -> ApiError {
     ApiError::new(Code::InvalidField, message)
 }
 
-fn kind(body: &Body) -> ApiResult<Kind> {
-    match body.text("kind")? {
+fn kind_of(kind: Option<&str>) -> ApiResult<Kind> {
+    match kind {
         Some("agent") => Ok(Kind::Agent),
         Some("human") | None => Ok(Kind::Human),
         Some(_) => Err(invalid("'kind' is \"human\" or \"agent\".")),
     }
 }
 
-/// A list of words, if it is there.
-fn words(body: &Body, key: &str) -> ApiResult<Option<Vec<String>>> {
-    let refused = || invalid(format!("'{key}' must be a list of words."));
-    let items = match body.fields.get(key) {
-        None | Some(Value::Null) => return Ok(None),
-        Some(Value::Array(items)) => items,
-        Some(_) => return Err(refused()),
-    };
-    items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(refused)).collect::<ApiResult<_>>().map(Some)
-}
-
 /// The scopes that are asked for.
-pub(super) fn scopes(body: &Body) -> ApiResult<Option<Scopes>> {
-    let Some(words) = words(body, "scopes")? else { return Ok(None) };
+pub(super) fn scopes_of(words: &[String]) -> ApiResult<Scopes> {
     let known = || Scope::ALL.iter().map(|scope| scope.word()).collect::<Vec<_>>().join(", ");
     let scope = |word: &String| {
         let shown: String = word.chars().take(40).collect();
         Scope::parse(word).ok_or_else(|| invalid(format!("There is no scope {shown:?}; there are {}.", known())))
     };
-    words.iter().map(scope).collect::<ApiResult<_>>().map(Some)
+    words.iter().map(scope).collect()
 }
 
-fn threads(ids: &[String]) -> ApiResult<BTreeSet<StreamId>> {
+fn threads_of(ids: &[String]) -> ApiResult<BTreeSet<StreamId>> {
     if ids.is_empty() || ids.len() > TOKEN_THREADS_MAX {
         return Err(invalid(format!("'threads' takes 1 to {TOKEN_THREADS_MAX} ids; leave it out for all conversations.")));
     }
     ids.iter().map(|id| stream_id(id).ok_or_else(|| ApiError::no_thread(id))).collect()
 }
 
-fn label(body: &Body) -> ApiResult<String> {
-    let label = body.text("label")?.unwrap_or_default();
+fn label_of(label: String) -> ApiResult<String> {
     if label.chars().count() > LABEL_CHARS_MAX || label.chars().any(char::is_control) {
         return Err(invalid(format!("'label' takes at most {LABEL_CHARS_MAX} characters, without controls.")));
     }
-    Ok(label.to_owned())
+    Ok(label)
 }
 
 /// A length of time, in units of so many seconds.
-pub(super) fn valid_for(body: &Body, key: &str, unit: u64, most: u64) -> ApiResult<Option<Millis>> {
-    match body.fields.get(key) {
-        None | Some(Value::Null) => Ok(None),
-        Some(count) => {
-            let count = count.as_u64().filter(|count| (1..=most).contains(count));
-            let count = count.ok_or_else(|| invalid(format!("'{key}' takes a whole number from 1 to {most}.")))?;
-            Ok(Some(Millis::from_secs(count * unit)))
-        }
-    }
+pub(super) fn valid_for(count: u64, field: &str, unit: u64, most: u64) -> ApiResult<Millis> {
+    if (1..=most).contains(&count) { Ok(Millis::from_secs(count * unit)) } else { Err(no_length(field, most)) }
 }
 
 /// Lists all tokens, without what they are: browsers that are signed in too.

@@ -89,7 +89,6 @@ pub async fn context(State(app): State<App>, TurnRef { stream, turn }: TurnRef, 
     ),
     responses((status = 200, body = StopAccepted), (status = "4XX", body = ErrorBody)))]
 pub async fn stop(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<StopAccepted>> {
-    body.only(&["from"])?;
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
     let answer = give(&body.door(&app.hall), body.rates(), &stream, ClientCommand::Stop { by }, idempotency).await?;
@@ -104,7 +103,6 @@ pub async fn stop(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
     ),
     responses((status = 200, body = Cancelled), (status = "4XX", body = ErrorBody)))]
 pub async fn cancel(State(app): State<App>, TurnRef { stream, turn }: TurnRef, body: Body) -> ApiResult<Json<Cancelled>> {
-    body.only(&["from"])?;
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
     let answer = give(&body.door(&app.hall), body.rates(), &stream, ClientCommand::Cancel { turn, by }, idempotency).await?;

@@ -4,9 +4,9 @@ use moothall_kernel::time::Timestamp;
 use serde_json::{Map, Value};
 
 use super::tools::Tool;
-use crate::ask;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::request::{Body, text_of};
+use crate::request::text_of;
+use crate::strict;
 
 /// What a call brought.
 pub struct Arguments(pub Map<String, Value>);
@@ -14,7 +14,7 @@ pub struct Arguments(pub Map<String, Value>);
 impl Arguments {
     /// The arguments of a call, all of which the tool knows.
     pub fn new(tool: Tool, given: Map<String, Value>) -> ApiResult<Self> {
-        Body::only_in(&given, &tool.arguments())?;
+        strict::check_known(&given, &tool.arguments())?;
         Ok(Self(given))
     }
 
@@ -25,12 +25,17 @@ impl Arguments {
 
     /// A text that has to be there.
     pub fn required(&self, key: &str) -> ApiResult<&str> {
-        ask::required(&self.0, key)
+        let text = text_of(&self.0, key)?.filter(|text| !text.trim().is_empty());
+        text.ok_or_else(|| invalid(format!("'{key}' is missing.")))
     }
 
     /// A truth value; false where it is missing.
     pub fn flag(&self, key: &str) -> ApiResult<bool> {
-        ask::flag(&self.0, key)
+        match self.0.get(key) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(on)) => Ok(*on),
+            Some(_) => Err(invalid(format!("'{key}' is true or false."))),
+        }
     }
 
     /// A whole number.

@@ -11,8 +11,8 @@ use super::{threads, value};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::rates::Rates;
 use crate::request::not_a_person;
-use crate::wire::{MessageSent, SessionActed, SessionDataAnswer, SessionEntry, SessionList, StartAsked};
-use crate::{ask, request};
+use crate::wire::{MessageSent, NewSession, SessionActed, SessionDataAnswer, SessionEntry, SessionList, StartAsked};
+use crate::{ask, request, strict};
 
 /// Who calls, under the name of its credential or the one it gives itself. It is never a person.
 pub fn actor(door: &Door, asked: &Arguments) -> ApiResult<Actor> {
@@ -80,7 +80,8 @@ pub async fn start(door: &Door, mut asked: Arguments) -> ApiResult<Value> {
         asked.0.insert("cwd".into(), json!(status.session.cwd));
     }
     let first = FirstWords { text: message, direct };
-    let wanted = ask::program(door, &asked.0, first).await?;
+    ["message", "direct"].iter().for_each(|of_words| drop(asked.0.remove(*of_words)));
+    let wanted = ask::program(door, strict::read::<NewSession>(&asked.0)?, first).await?;
     let (status, message) = match door.start(wanted, None).await? {
         ProgramStart::Runs(status, first) => (status, first.text),
         ProgramStart::Asked(thread, permission) => return value(StartAsked::new(&thread, &permission)),

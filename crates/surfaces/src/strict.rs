@@ -1,0 +1,251 @@
+//! Reads what clients send into the types that say what they may send: no field that means nothing, no value of another kind, and for each
+//! fault the words that help.
+
+use std::fmt;
+
+use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::forward_to_deserialize_any;
+use serde_json::{Map, Value};
+
+use crate::error::{ApiError, ApiResult, Code};
+use crate::request::refuse_server_field;
+
+/// What a client sends, as a type.
+pub trait Inbound: DeserializeOwned {
+    /// Texts that are empty where they are missing.
+    const EMPTY: &'static [&'static str] = &[];
+
+    /// What is said of a field that has to be there and is not.
+    fn missing(field: &str) -> ApiError {
+        ApiError::new(Code::InvalidField, format!("'{field}' is missing."))
+    }
+
+    /// What is said of a value of another kind than its field takes. The items of a list are called `list[]`.
+    fn wrong(field: &str, takes: &str) -> ApiError {
+        ApiError::new(Code::InvalidField, format!("'{field}' {takes}."))
+    }
+}
+
+/// Reads an object.
+pub fn read<T: Inbound>(fields: &Map<String, Value>) -> ApiResult<T> {
+    let mut fields = fields.clone();
+    for field in T::EMPTY {
+        if fields.get(*field).is_none_or(Value::is_null) {
+            fields.insert((*field).to_owned(), Value::String(String::new()));
+        }
+    }
+    T::deserialize(Spot { field: "", value: Value::Object(fields) }).map_err(|fault| match fault {
+        Fault::Said(error) => *error,
+        Fault::Missing(field) => T::missing(field),
+        Fault::Wrong(field, takes) => T::wrong(&field, takes),
+    })
+}
+
+/// What is wrong with an object.
+#[derive(Debug)]
+enum Fault {
+    Said(Box<ApiError>),
+    Missing(&'static str),
+    Wrong(String, &'static str),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl de::Error for Fault {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Fault::Said(Box::new(ApiError::new(Code::InvalidField, format!("{message}."))))
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Fault::Missing(field)
+    }
+}
+
+impl From<ApiError> for Fault {
+    fn from(error: ApiError) -> Self {
+        Fault::Said(Box::new(error))
+    }
+}
+
+/// A value, and the field in which it stands.
+struct Spot<'a> {
+    field: &'a str,
+    value: Value,
+}
+
+impl Spot<'_> {
+    fn wrong(&self, takes: &'static str) -> Fault {
+        Fault::Wrong(self.field.to_owned(), takes)
+    }
+}
+
+impl<'de> Deserializer<'de> for Spot<'_> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.value.into_deserializer().deserialize_any(visitor).map_err(|error: serde_json::Error| de::Error::custom(error))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.value.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.value.is_string() { self.deserialize_any(visitor) } else { Err(self.wrong("must be a string")) }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.value.is_boolean() { self.deserialize_any(visitor) } else { Err(self.wrong("is true or false")) }
+    }
+
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.value.is_u64() { self.deserialize_any(visitor) } else { Err(self.wrong("is a whole number from 0")) }
+    }
+
+    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.value.as_u64().and_then(|number| u32::try_from(number).ok()) {
+            Some(number) => visitor.visit_u32(number),
+            None => Err(self.wrong("is a whole number from 0")),
+        }
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.value {
+            Value::Array(items) => visitor.visit_seq(Items { field: format!("{}[]", self.field), items: items.into_iter() }),
+            _ => Err(self.wrong("is a list")),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(self, _: &'static str, known: &'static [&'static str], visitor: V) -> Result<V::Value, Fault> {
+        match self.value {
+            Value::Object(fields) => {
+                check_known(&fields, known)?;
+                visitor.visit_map(Fields { entries: fields.into_iter(), next: None })
+            }
+            _ => Err(self.wrong("must be an object")),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        i8 i16 i32 i64 i128 u8 u16 u128 f32 f64 char str bytes byte_buf unit unit_struct newtype_struct tuple tuple_struct map enum
+        identifier ignored_any
+    }
+}
+
+/// Refuses what means nothing here, and what only the server may say.
+pub fn check_known(fields: &Map<String, Value>, known: &[&str]) -> ApiResult<()> {
+    let Some(key) = fields.keys().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
+    refuse_server_field(key)?;
+    Err(ApiError::new(Code::UnknownField, format!("There is no field {key:?} here; known are {}.", known.join(", "))))
+}
+
+struct Items {
+    field: String,
+    items: std::vec::IntoIter<Value>,
+}
+
+impl<'de> SeqAccess<'de> for Items {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
+        let Some(value) = self.items.next() else { return Ok(None) };
+        seed.deserialize(Spot { field: &self.field, value }).map(Some)
+    }
+}
+
+struct Fields {
+    entries: serde_json::map::IntoIter,
+    next: Option<(String, Value)>,
+}
+
+impl<'de> MapAccess<'de> for Fields {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
+        // What is null is as good as missing.
+        self.next = self.entries.find(|(_, value)| !value.is_null());
+        match &self.next {
+            Some((key, _)) => seed.deserialize(key.as_str().into_deserializer()).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+        let (field, value) = self.next.take().unwrap_or_default();
+        seed.deserialize(Spot { field: &field, value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    #[serde(default)]
+    struct Part {
+        name: Option<String>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Whole {
+        title: String,
+        #[serde(default)]
+        on: bool,
+        #[serde(default)]
+        seq: Option<u64>,
+        #[serde(default)]
+        parts: Vec<Part>,
+        #[serde(default)]
+        any: Option<Value>,
+    }
+
+    impl Inbound for Whole {
+        fn wrong(field: &str, takes: &str) -> ApiError {
+            match field {
+                "parts[]" => ApiError::new(Code::InvalidField, "A part is an object."),
+                _ => ApiError::new(Code::InvalidField, format!("'{field}' {takes}.")),
+            }
+        }
+    }
+
+    fn whole(value: Value) -> Result<Whole, (String, String)> {
+        let Value::Object(fields) = value else { unreachable!() };
+        read(&fields).map_err(|error: ApiError| (error.detail().code.clone(), error.detail().message.clone()))
+    }
+
+    #[test]
+    fn what_is_sent_becomes_a_type_and_null_is_nothing() {
+        let read = whole(json!({"title": "a", "on": null, "seq": 7, "parts": [{"name": "b"}, {}], "any": [1, {"x": null}]})).unwrap();
+        let parts = vec![Part { name: Some("b".into()) }, Part::default()];
+        assert_eq!(whole(json!({"title": "a", "parts": [{"name": null}]})).unwrap().parts, [Part::default()]);
+        assert_eq!(read, Whole { title: "a".into(), on: false, seq: Some(7), parts, any: Some(json!([1, {"x": null}])) });
+    }
+
+    #[test]
+    fn every_fault_has_its_words() {
+        let refused = |value: Value| whole(value).unwrap_err();
+        let invalid = |message: &str| ("invalid_field".to_owned(), message.to_owned());
+        assert_eq!(refused(json!({})), invalid("'title' is missing."));
+        assert_eq!(refused(json!({"title": 1})), invalid("'title' must be a string."));
+        assert_eq!(refused(json!({"title": "a", "on": "yes"})), invalid("'on' is true or false."));
+        assert_eq!(refused(json!({"title": "a", "seq": -1})), invalid("'seq' is a whole number from 0."));
+        assert_eq!(refused(json!({"title": "a", "parts": {}})), invalid("'parts' is a list."));
+        assert_eq!(refused(json!({"title": "a", "parts": [1]})), invalid("A part is an object."));
+        let unknown = "There is no field \"titel\" here; known are title, on, seq, parts, any.";
+        assert_eq!(refused(json!({"titel": 1})), ("unknown_field".to_owned(), unknown.to_owned()));
+        let nested = "There is no field \"x\" here; known are name.";
+        assert_eq!(refused(json!({"title": "a", "parts": [{"x": 1}]})), ("unknown_field".to_owned(), nested.to_owned()));
+        assert_eq!(refused(json!({"id": "x"})).0, "server_field");
+        assert_eq!(refused(json!({"titel": null})).0, "unknown_field");
+    }
+}
