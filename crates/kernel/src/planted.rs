@@ -42,11 +42,21 @@ pub enum Bug {
     AnswersSwapped,
     /// A runtime is not told that nobody wants its turn any more.
     CancelForgotten,
+    /// A prompt is typed before it is kept that it will be.
+    TypedBeforeKept,
+    /// A prompt of which the program says nothing is typed once more.
+    TypedAgain,
+    /// A screen without a trace of a prompt is taken for proof that it was never typed.
+    ScreenIsProof,
+    /// A report of any turn's prompt counts for the current one.
+    AnyTagAccepted,
+    /// An answer is pressed without a look at the dialog.
+    AnswerPressedBlindly,
 }
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 18] = [
+    pub const ALL: [Bug; 23] = [
         Bug::AcknowledgeBeforeCommit,
         Bug::PublishBeforeCommit,
         Bug::NoAttemptFencing,
@@ -65,6 +75,11 @@ impl Bug {
         Bug::ChargeNotGivenBack,
         Bug::AnswersSwapped,
         Bug::CancelForgotten,
+        Bug::TypedBeforeKept,
+        Bug::TypedAgain,
+        Bug::ScreenIsProof,
+        Bug::AnyTagAccepted,
+        Bug::AnswerPressedBlindly,
     ];
 
     /// The one of this name, as it is written here.
