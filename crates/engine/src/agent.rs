@@ -146,8 +146,9 @@ pub trait Agent: Send + Sync + 'static {
     fn share(&self, _places: &std::sync::Arc<Places>) {}
     /// Makes sure that the turn runs. Reports `Started` first and `Finished` last, at once or later.
     fn ensure(&self, job: Job, reporter: std::sync::Arc<dyn Reporter>);
-    /// The start is in the log: what must not happen twice may happen now.
-    fn begun(&self, _key: &TurnKey) {}
+    /// The start is in the log: what must not happen twice may happen now. Its prompt may be a delivery, which is known by its id
+    /// to the process that inserted it.
+    fn begun(&self, _key: &TurnKey, _delivery: Option<u64>) {}
     /// What it knows about a turn.
     async fn probe(&self, key: &TurnKey) -> Probe;
     /// Ends a turn. Nothing more need be reported about it.

@@ -30,7 +30,7 @@ use crate::sessions::{SessionParts, Sessions};
 use crate::stream::batch::offline;
 use crate::stream::brief::read_span;
 use crate::stream::idempotency::{IDEM, claim_key, replay};
-use crate::stream::mail::{Notice, Request, Submitted};
+use crate::stream::mail::{Notice, Receipt, Request, Submitted};
 use crate::stream::{Begin, Wanted, shell};
 
 /// Events read from the log at once, when all are wanted.
@@ -206,7 +206,7 @@ impl Inner {
     /// Brings news of a turn to its stream. Results must not be lost, so they load a stream that is not live.
     pub(crate) fn notify(self: &Arc<Self>, stream: &StreamId, notice: Box<Notice>) {
         let Sent::Absent(notice) = self.directory.notify(stream, notice) else { return };
-        if matches!(*notice, Notice::Report(_, Report::Finished { .. })) {
+        if matches!(*notice, Notice::Report(_, Report::Finished { .. }, _)) {
             self.directory.seat_notice(stream, notice, |seat| self.start(stream, seat, Begin::Existing(self.opened_at)));
         }
     }
@@ -272,8 +272,15 @@ impl Inner {
 /// The key of a turn's stream, for reports.
 pub(crate) fn report_to(hall: &Weak<Inner>, key: &TurnKey, report: Report) {
     if let Some(hall) = hall.upgrade() {
-        hall.notify(&key.stream, Box::new(Notice::Report(key.clone(), report)));
+        hall.notify(&key.stream, Box::new(Notice::Report(key.clone(), report, None)));
     }
+}
+
+/// The same for what came of a turn, once for this key; resolves when it is kept.
+pub(crate) async fn keep_report(hall: &Arc<Inner>, key: &TurnKey, report: Report, idempotency: Idempotency) -> Result<Answer, HallError> {
+    let (reply, answer) = oneshot::channel();
+    hall.notify(&key.stream, Box::new(Notice::Report(key.clone(), report, Some(Receipt { idempotency, reply }))));
+    answer.await.unwrap_or_else(|_| Err(stopped(&key.stream)))
 }
 
 pub(crate) fn stopped(stream: &StreamId) -> HallError {

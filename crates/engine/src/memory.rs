@@ -12,8 +12,8 @@ use moothall_kernel::time::{Millis, Timestamp};
 use crate::access::Principals;
 use crate::codec;
 use crate::ports::{
-    AppendError, Catalog, Claim, ClaimChange, Deliveries, Delivery, DeliveryState, Epoch, EventLog, Ledger, ListFilter, ListPage, Listed,
-    LogError, NewDelivery, PAGE_BYTES_MAX, Page, ReadMarks, Search, SessionBook, StreamBatch,
+    AppendError, Appended, Catalog, Claim, ClaimChange, Deliveries, Delivery, DeliveryState, Epoch, EventLog, Lasting, Ledger, ListFilter,
+    ListPage, Listed, LogError, NewDelivery, PAGE_BYTES_MAX, Page, ReadMarks, Search, SessionBook, StreamBatch,
 };
 use crate::sessions::{Session, SessionId};
 
@@ -208,13 +208,12 @@ impl Claim {
 }
 
 impl Shelf {
-    fn commit(&mut self, batch: StreamBatch) {
+    /// The ids of its deliveries.
+    fn commit(&mut self, batch: StreamBatch) -> Vec<u64> {
         for change in batch.claims {
             self.change(&batch.stream, change);
         }
-        for new in batch.deliveries {
-            self.deliver(&batch.stream, new);
-        }
+        let deliveries = batch.deliveries.into_iter().map(|new| self.deliver(&batch.stream, new)).collect();
         self.ledger.count(&batch.stream, &batch.charges);
         let stream = self.streams.entry(batch.stream.clone()).or_default();
         if !stream.began() {
@@ -227,6 +226,7 @@ impl Shelf {
             erased.into_iter().for_each(|seq| stream.erase(seq));
         }
         stream.catalog = Some(batch.catalog);
+        deliveries
     }
 
     fn change(&mut self, stream: &StreamId, change: ClaimChange) {
@@ -243,9 +243,10 @@ impl Shelf {
         }
     }
 
-    fn deliver(&mut self, stream: &StreamId, new: NewDelivery) {
+    fn deliver(&mut self, stream: &StreamId, new: NewDelivery) -> u64 {
+        let id = self.deliveries.len() as u64 + 1;
         self.deliveries.push(Delivery {
-            id: self.deliveries.len() as u64 + 1,
+            id,
             target: new.target,
             stream: stream.clone(),
             turn: new.turn,
@@ -254,6 +255,7 @@ impl Shelf {
             state: DeliveryState::Pending,
             evidence: String::new(),
         });
+        id
     }
 
     fn find(&self, id: &StreamId) -> Option<Listed> {
@@ -284,11 +286,11 @@ impl Shelf {
 
 #[async_trait]
 impl EventLog for MemoryLog {
-    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Seq>, AppendError> {
+    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Appended>, AppendError> {
         let mut shelf = self.shelf();
         let heads = Draft::check(&shelf, &batches)?;
-        batches.into_iter().for_each(|batch| shelf.commit(batch));
-        Ok(heads)
+        let appended = heads.into_iter().zip(batches).map(|(head, batch)| Appended { head, deliveries: shelf.commit(batch) });
+        Ok(appended.collect())
     }
 
     async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError> {
@@ -326,6 +328,12 @@ impl EventLog for MemoryLog {
         let shelf = self.shelf();
         let held = shelf.claims.get(&(namespace.to_owned(), key.to_owned()));
         Ok(held.filter(|held| !held.has_lapsed(now)).cloned())
+    }
+
+    async fn claims(&self, namespace: &str, now: Timestamp) -> Result<Vec<Claim>, LogError> {
+        let shelf = self.shelf();
+        let wanted = |claim: &&Claim| claim.namespace == namespace && !claim.has_lapsed(now);
+        Ok(shelf.claims.values().filter(wanted).cloned().collect())
     }
 
     fn read_marks(&self) -> Option<&dyn ReadMarks> {
@@ -366,6 +374,11 @@ impl Deliveries for MemoryLog {
         Ok(heads)
     }
 
+    async fn owed(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
+        let shelf = self.shelf();
+        Ok(shelf.deliveries.iter().filter(|delivery| delivery.target == target && delivery.state.is_open()).cloned().collect())
+    }
+
     async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError> {
         let shelf = self.shelf();
         Ok(shelf.deliveries.iter().rev().filter(|delivery| delivery.target == target).take(limit).cloned().collect())
@@ -375,9 +388,16 @@ impl Deliveries for MemoryLog {
         Ok(self.shelf().deliveries.iter().filter(|delivery| delivery.stream == *stream).cloned().collect())
     }
 
-    async fn advance(&self, id: u64, from: DeliveryState, to: DeliveryState, evidence: &str) -> Result<bool, LogError> {
+    async fn advance(
+        &self,
+        id: u64,
+        from: &[DeliveryState],
+        to: DeliveryState,
+        evidence: &str,
+        _lasting: Lasting,
+    ) -> Result<bool, LogError> {
         let mut shelf = self.shelf();
-        let found = shelf.deliveries.iter_mut().find(|delivery| delivery.id == id && delivery.state == from);
+        let found = shelf.deliveries.iter_mut().find(|delivery| delivery.id == id && from.contains(&delivery.state));
         let Some(delivery) = found else { return Ok(false) };
         delivery.state = to;
         evidence.clone_into(&mut delivery.evidence);
@@ -394,6 +414,7 @@ impl Deliveries for MemoryLog {
 }
 
 impl DeliveryState {
+    /// Whether something is owed still.
     fn is_open(self) -> bool {
         match self {
             DeliveryState::Pending | DeliveryState::Sending | DeliveryState::Sent | DeliveryState::Accepted => true,

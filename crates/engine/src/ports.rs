@@ -186,6 +186,24 @@ pub struct NewDelivery {
     pub through_seq: Seq,
 }
 
+/// How long what was written has to last when it is said that it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lasting {
+    /// It survives a power cut.
+    Synced,
+    /// It survives the process. A power cut may take it, and then everything after it too, until something later is synced.
+    Written,
+}
+
+/// What became of one batch of an append.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// The stream's new head.
+    pub head: Seq,
+    /// The ids of the deliveries that were inserted, in the order of [`StreamBatch::deliveries`].
+    pub deliveries: Vec<u64>,
+}
+
 /// What one stream wants to append.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamBatch {
@@ -285,11 +303,11 @@ pub struct Page {
 /// The log of everything. Appends are atomic over all their streams, and acknowledged only when they will survive a power cut.
 #[async_trait]
 pub trait EventLog: Send + Sync + 'static {
-    /// Appends all batches, or nothing. Returns the new heads in the order of the batches.
+    /// Appends all batches, or nothing. Says what became of each, in their order.
     ///
     /// A `Redacted` among the events erases, in the same breath, the words of the event that it names: whoever reads that one from
     /// then on gets it with empty words. The words are gone from wherever the log keeps them once this returns.
-    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Seq>, AppendError>;
+    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Appended>, AppendError>;
     /// Reads at most `limit` events after a position, and no more than [`PAGE_BYTES_MAX`] of them unless the first alone is larger: a
     /// page may be shorter than was asked for, so whoever wants more goes on after [`Page::through`] until nothing comes.
     async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError>;
@@ -305,6 +323,8 @@ pub trait EventLog: Send + Sync + 'static {
     async fn list(&self, filter: ListFilter) -> Result<ListPage, LogError>;
     /// Looks up a claim that has not lapsed at `now`.
     async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError>;
+    /// All claims of a namespace that have not lapsed at `now`, in the order of their keys.
+    async fn claims(&self, namespace: &str, now: Timestamp) -> Result<Vec<Claim>, LogError>;
     /// Appends that wait to be written now.
     fn waiting(&self) -> usize {
         0
@@ -340,12 +360,15 @@ pub trait EventLog: Send + Sync + 'static {
 pub trait Deliveries: Send + Sync + 'static {
     /// The oldest delivery of each target that is not `done`, `failed` or `unknown`.
     async fn heads(&self) -> Result<Vec<Delivery>, LogError>;
+    /// The deliveries to one target that are not `done`, `failed` or `unknown`, oldest first.
+    async fn owed(&self, target: &str) -> Result<Vec<Delivery>, LogError>;
     /// The newest deliveries to a target, newest first.
     async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError>;
     /// All deliveries of a stream, oldest first.
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError>;
-    /// Moves one from a state to another; `false` when it was in some other state.
-    async fn advance(&self, id: u64, from: DeliveryState, to: DeliveryState, evidence: &str) -> Result<bool, LogError>;
+    /// Moves one from whichever of some states it is in to another, in one write; `false` when it was in none of them.
+    async fn advance(&self, id: u64, from: &[DeliveryState], to: DeliveryState, evidence: &str, lasting: Lasting)
+    -> Result<bool, LogError>;
     /// How many there are in each state that any is in. Those that are `done` are not counted: there is no end to them.
     async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError>;
 }

@@ -44,11 +44,21 @@ pub enum Bug {
     CancelForgotten,
     /// Turns go on in a conversation that is archived.
     ArchiveLeavesTurns,
+    /// A prompt is typed before it is kept that it will be.
+    TypedBeforeKept,
+    /// A prompt of which the program says nothing is typed once more.
+    TypedAgain,
+    /// A screen without a trace of a prompt is taken for proof that it was never typed.
+    ScreenIsProof,
+    /// A report of any turn's prompt counts for the current one.
+    AnyTagAccepted,
+    /// An answer is pressed without a look at the dialog.
+    AnswerPressedBlindly,
 }
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 19] = [
+    pub const ALL: [Bug; 24] = [
         Bug::AcknowledgeBeforeCommit,
         Bug::PublishBeforeCommit,
         Bug::NoAttemptFencing,
@@ -68,6 +78,11 @@ impl Bug {
         Bug::AnswersSwapped,
         Bug::CancelForgotten,
         Bug::ArchiveLeavesTurns,
+        Bug::TypedBeforeKept,
+        Bug::TypedAgain,
+        Bug::ScreenIsProof,
+        Bug::AnyTagAccepted,
+        Bug::AnswerPressedBlindly,
     ];
 
     /// The one of this name, as it is written here.

@@ -77,11 +77,11 @@ impl Terminals {
 
     /// Brings reports to the hall until the task is ended. What was reported while no server ran comes first.
     pub fn listen(self, hall: Hall) -> JoinHandle<()> {
-        let sink: Arc<dyn HookSink> = Arc::new(Ears(hall));
+        let sink: Arc<dyn HookSink> = Arc::new(Ears(hall.clone()));
         let Self { spool, mut others, .. } = self;
         tokio::spawn(async move {
             let mut spools = JoinSet::new();
-            spools.spawn(hear(spool, sink.clone()));
+            spools.spawn(hear_own(spool, sink.clone(), hall));
             while let Some(spool) = others.recv().await {
                 spools.spawn(hear(spool, sink.clone()));
             }
@@ -89,6 +89,16 @@ impl Terminals {
             while spools.join_next().await.is_some() {}
         })
     }
+}
+
+/// The spool of programs that run as the server's own user. What was typed when the server died is judged when all of it was brought.
+async fn hear_own(spool: Spool, sink: Arc<dyn HookSink>, hall: Hall) {
+    let is_all = spool.catch_up(&sink).await;
+    if let (true, Ok(sessions)) = (is_all, hall.sessions()) {
+        sessions.caught_up();
+    }
+    drop(hall);
+    spool.run(sink).await;
 }
 
 async fn hear(spool: Spool, sink: Arc<dyn HookSink>) {

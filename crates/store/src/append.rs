@@ -2,7 +2,7 @@
 
 use moothall_engine::codec;
 use moothall_engine::crash;
-use moothall_engine::ports::{AppendError, Catalog, Claim, ClaimChange, DeliveryState, Epoch, NewDelivery, StreamBatch};
+use moothall_engine::ports::{AppendError, Appended, Catalog, Claim, ClaimChange, DeliveryState, Epoch, NewDelivery, StreamBatch};
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -19,13 +19,13 @@ const SWEPT_AFTER: Millis = Millis::from_secs(3600);
 const SWEPT_AT_ONCE: i64 = 64;
 
 /// Appends all batches in order; the first one that is refused refuses them all.
-pub(crate) fn append(conn: &Connection, batches: &[StreamBatch]) -> Result<Vec<Seq>, Refusal> {
+pub(crate) fn append(conn: &Connection, batches: &[StreamBatch]) -> Result<Vec<Appended>, Refusal> {
     let newest = batches.iter().flat_map(|batch| &batch.events).map(|recorded| recorded.ts).max();
-    let heads = batches.iter().map(|batch| append_one(conn, batch, newest)).collect::<Result<_, _>>()?;
+    let appended = batches.iter().map(|batch| append_one(conn, batch, newest)).collect::<Result<_, _>>()?;
     if let Some(now) = newest.filter(|_| batches.iter().any(takes_a_lapsing_claim)) {
         sweep(conn, now)?;
     }
-    Ok(heads)
+    Ok(appended)
 }
 
 /// Whether any of it erases words.
@@ -33,7 +33,7 @@ pub(crate) fn erases(batches: &[StreamBatch]) -> bool {
     batches.iter().flat_map(|batch| &batch.events).any(|recorded| recorded.event.erases().next().is_some())
 }
 
-fn append_one(conn: &Connection, batch: &StreamBatch, newest: Option<Timestamp>) -> Result<Seq, Refusal> {
+fn append_one(conn: &Connection, batch: &StreamBatch, newest: Option<Timestamp>) -> Result<Appended, Refusal> {
     let stored = Stored::find(conn, &batch.stream)?;
     let head = admit(batch, stored.as_ref())?;
     let mut stored = match stored {
@@ -52,11 +52,9 @@ fn append_one(conn: &Connection, batch: &StreamBatch, newest: Option<Timestamp>)
         change_claim(conn, &batch.stream, change, newest)?;
         crash::point("claims_written");
     }
-    for delivery in &batch.deliveries {
-        insert_delivery(conn, stored.key, delivery)?;
-    }
+    let deliveries = batch.deliveries.iter().map(|delivery| insert_delivery(conn, stored.key, delivery)).collect::<Result<_, _>>()?;
     ledger::count(conn, stored.key, &batch.charges)?;
-    Ok(head)
+    Ok(Appended { head, deliveries })
 }
 
 /// The head after the batch, if its writer may append it.
@@ -180,12 +178,12 @@ fn sweep(conn: &Connection, now: Timestamp) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn insert_delivery(conn: &Connection, stream: i64, new: &NewDelivery) -> Result<(), Refusal> {
-    let sql = "INSERT INTO deliveries (target, stream, turn, attempt, through_seq, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+/// The id of the delivery.
+fn insert_delivery(conn: &Connection, stream: i64, new: &NewDelivery) -> Result<u64, Refusal> {
+    let sql = "INSERT INTO deliveries (target, stream, turn, attempt, through_seq, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id";
     let turn = new.turn.map(|turn| int(turn.0));
     let values = params![new.target, stream, turn, new.attempt, int(new.through_seq.0), code_of(DeliveryState::Pending)];
-    conn.prepare_cached(sql)?.execute(values)?;
-    Ok(())
+    Ok(conn.prepare_cached(sql)?.query_row(values, |row| counter(row, 0))?)
 }
 
 /// Makes `owner` the writer of a stream, whoever wrote to it before.
@@ -197,8 +195,10 @@ pub(crate) fn acquire(conn: &Connection, stream: &StreamId, owner: &str, until: 
 }
 
 /// Moves a delivery on, if it is where the caller thinks.
-pub(crate) fn advance(conn: &Connection, id: u64, from: DeliveryState, to: DeliveryState, evidence: &str) -> Result<bool, Refusal> {
-    let sql = "UPDATE deliveries SET state = ?3, evidence = ?4 WHERE id = ?1 AND state = ?2";
-    let moved = conn.prepare_cached(sql)?.execute(params![int(id), code_of(from), code_of(to), evidence])?;
+pub(crate) fn advance(conn: &Connection, id: u64, from: &[DeliveryState], to: DeliveryState, evidence: &str) -> Result<bool, Refusal> {
+    // A bit for each state that it may be in.
+    let sql = "UPDATE deliveries SET state = ?3, evidence = ?4 WHERE id = ?1 AND ?2 & (1 << state)";
+    let allowed = from.iter().fold(0_i64, |allowed, state| allowed | 1 << code_of(*state));
+    let moved = conn.prepare_cached(sql)?.execute(params![int(id), allowed, code_of(to), evidence])?;
     Ok(moved == 1)
 }

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use async_trait::async_trait;
 use moothall_engine::access::{AuditEntry, Principals};
 use moothall_engine::ports::{
-    AppendError, Claim, Clock, Deliveries, Delivery, DeliveryState, Epoch, EventLog, Hits, Ledger, ListFilter, ListPage, Listed, LogError,
-    Page, ReadMarks, Search, SessionBook, StreamBatch, SystemClock, Unread, UsageWanted, Used, Wanted,
+    AppendError, Appended, Claim, Clock, Deliveries, Delivery, DeliveryState, Epoch, EventLog, Hits, Lasting, Ledger, ListFilter, ListPage,
+    Listed, LogError, Page, ReadMarks, Search, SessionBook, StreamBatch, SystemClock, Unread, UsageWanted, Used, Wanted,
 };
 use moothall_engine::sessions::{Session, SessionId};
 use moothall_kernel::budget::{Charge, Purse, Raise};
@@ -24,7 +25,7 @@ use crate::index::{Bell, Index};
 use crate::reader::{self, Readers};
 use crate::trouble::{Refusal, Trouble, failed};
 use crate::verify::{self, Verified};
-use crate::writer::{self, Request};
+use crate::writer::{self, Kind, Request};
 use crate::{append, keys, ledger, marks, reserve, schema, sessions};
 
 /// Requests that may wait for the writer; one more is refused as [`AppendError::Overloaded`].
@@ -36,6 +37,7 @@ const CLOSED: &str = "the log is closed";
 #[derive(Debug)]
 pub struct SqliteLog {
     queue: Mutex<Option<mpsc::Sender<Request>>>,
+    synced: Arc<AtomicU64>,
     writer: Option<JoinHandle<()>>,
     readers: Arc<Readers>,
     /// Nothing where it could not be opened: the log is there without it.
@@ -63,10 +65,10 @@ impl SqliteLog {
         let bell = Arc::new(Bell::default());
         let index = Index::start(dir, &path, bell.clone());
         let started = writer::start(conn, folder, queue, bell);
-        let (queue, writer) = started.map_err(|source| OpenError::Io { path: path.clone(), source })?;
+        let (queue, writer, synced) = started.map_err(|source| OpenError::Io { path: path.clone(), source })?;
         let index = index.inspect_err(|error| tracing::warn!(%error, "there is no search: its index cannot be opened"));
         let index = index.ok().map(Arc::new);
-        Ok(Self { queue: Mutex::new(Some(queue)), writer: Some(writer), readers: Arc::new(Readers::new(path)), index })
+        Ok(Self { queue: Mutex::new(Some(queue)), synced, writer: Some(writer), readers: Arc::new(Readers::new(path)), index })
     }
 
     /// Writes what was asked for, moves everything into the one file, and gives the folder free. Later writes are refused.
@@ -94,6 +96,11 @@ impl SqliteLog {
         verify::verify(&self.readers).await
     }
 
+    /// Commits since it was opened that were synced, which is what takes time.
+    pub fn synced(&self) -> u64 {
+        self.synced.load(Ordering::Relaxed)
+    }
+
     fn queue(&self) -> Result<mpsc::Sender<Request>, Trouble> {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.clone().ok_or_else(|| Trouble::Fatal(CLOSED.into()))
@@ -104,7 +111,15 @@ impl SqliteLog {
         &self,
         work: impl Fn(&Connection) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, LogError> {
-        let (request, result) = writer::request(false, work);
+        self.write_as(Kind::Synced, work).await
+    }
+
+    async fn write_as<T: Send + 'static>(
+        &self,
+        kind: Kind,
+        work: impl Fn(&Connection) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, LogError> {
+        let (request, result) = writer::request(kind, work);
         let sent = self.queue()?.send(request).await;
         sent.map_err(|_| LogError::Failed(CLOSED.into()))?;
         result.await.unwrap_or_else(|_| Err(LogError::Failed(CLOSED.into())))
@@ -166,8 +181,9 @@ pub(crate) fn with_room<T>(dir: &Path, open: impl Fn() -> Result<T, OpenError>) 
 
 #[async_trait]
 impl EventLog for SqliteLog {
-    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Seq>, AppendError> {
-        let (request, result) = writer::request(append::erases(&batches), move |conn| append::append(conn, &batches));
+    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Appended>, AppendError> {
+        let kind = if append::erases(&batches) { Kind::Erases } else { Kind::Synced };
+        let (request, result) = writer::request(kind, move |conn| append::append(conn, &batches));
         self.queue()?.try_send(request).map_err(|error| match error {
             TrySendError::Full(_) => AppendError::Overloaded,
             TrySendError::Closed(_) => AppendError::Fatal(CLOSED.into()),
@@ -205,6 +221,11 @@ impl EventLog for SqliteLog {
     async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError> {
         let (namespace, key) = (namespace.to_owned(), key.to_owned());
         self.read_rows(move |conn| reader::claim(conn, &namespace, &key, now)).await
+    }
+
+    async fn claims(&self, namespace: &str, now: Timestamp) -> Result<Vec<Claim>, LogError> {
+        let namespace = namespace.to_owned();
+        self.read_rows(move |conn| reader::claims(conn, &namespace, now)).await
     }
 
     fn waiting(&self) -> usize {
@@ -347,6 +368,11 @@ impl Deliveries for SqliteLog {
         self.read_rows(reader::heads).await
     }
 
+    async fn owed(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
+        let target = target.to_owned();
+        self.read_rows(move |conn| reader::owed(conn, &target)).await
+    }
+
     async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError> {
         let target = target.to_owned();
         self.read_rows(move |conn| reader::of_target(conn, &target, limit)).await
@@ -357,9 +383,20 @@ impl Deliveries for SqliteLog {
         self.read_rows(move |conn| reader::of_stream(conn, &stream)).await
     }
 
-    async fn advance(&self, id: u64, from: DeliveryState, to: DeliveryState, evidence: &str) -> Result<bool, LogError> {
-        let evidence = evidence.to_owned();
-        self.write(move |conn| append::advance(conn, id, from, to, &evidence)).await
+    async fn advance(
+        &self,
+        id: u64,
+        from: &[DeliveryState],
+        to: DeliveryState,
+        evidence: &str,
+        lasting: Lasting,
+    ) -> Result<bool, LogError> {
+        let (from, evidence) = (from.to_vec(), evidence.to_owned());
+        let kind = match lasting {
+            Lasting::Synced => Kind::Synced,
+            Lasting::Written => Kind::Written,
+        };
+        self.write_as(kind, move |conn| append::advance(conn, id, &from, to, &evidence)).await
     }
 
     async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError> {

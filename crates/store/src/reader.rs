@@ -274,6 +274,12 @@ pub(crate) fn claim(conn: &Connection, namespace: &str, key: &str, now: Timestam
     conn.prepare_cached(sql)?.query_row(params![namespace, key, now.millis()], rows::claim).optional()
 }
 
+pub(crate) fn claims(conn: &Connection, namespace: &str, now: Timestamp) -> rusqlite::Result<Vec<Claim>> {
+    let sql = "SELECT namespace, key, stream, fingerprint, outcome, expires FROM claims
+        WHERE namespace = ?1 AND (expires IS NULL OR expires > ?2) ORDER BY key";
+    conn.prepare_cached(sql)?.query_map(params![namespace, now.millis()], rows::claim)?.collect()
+}
+
 /// The oldest of each target that is still owed, oldest first.
 pub(crate) const HEADS: &str = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence
     FROM deliveries d JOIN streams s ON s.key = d.stream
@@ -281,6 +287,14 @@ pub(crate) const HEADS: &str = "SELECT d.id, d.target, s.id, d.turn, d.attempt, 
 
 pub(crate) fn heads(conn: &Connection) -> rusqlite::Result<Vec<Delivery>> {
     conn.prepare_cached(HEADS)?.query_map([], rows::delivery)?.collect()
+}
+
+/// What is still owed to one target, oldest first.
+pub(crate) const OWED: &str = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence
+    FROM deliveries d JOIN streams s ON s.key = d.stream WHERE d.target = ?1 AND d.state < 4 ORDER BY d.id";
+
+pub(crate) fn owed(conn: &Connection, target: &str) -> rusqlite::Result<Vec<Delivery>> {
+    conn.prepare_cached(OWED)?.query_map([target], rows::delivery)?.collect()
 }
 
 /// The newest to a target, whatever became of them.

@@ -1,7 +1,7 @@
 //! The one thread that writes: it takes all that waits, decides each request in a savepoint of its own, and commits once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -40,13 +40,24 @@ pub(crate) trait Write: Send {
     fn tell(self: Box<Self>);
     /// Tells that nothing came of it. This holds for refusals too: a neighbour that is gone now may have caused them.
     fn undo(self: Box<Self>, trouble: &Trouble);
-    /// Whether it erases words, which then have to leave the WAL too before anybody is told.
-    fn erases(&self) -> bool;
+    /// What it asks of the commit.
+    fn kind(&self) -> Kind;
+}
+
+/// What a write asks of its commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// To be synced before anybody is told.
+    Synced,
+    /// The same. It erases words, which then have to leave the WAL too before anybody is told.
+    Erases,
+    /// To be written. The next commit that is synced takes it along.
+    Written,
 }
 
 struct Pending<T, E, F> {
     work: F,
-    erases: bool,
+    kind: Kind,
     decided: Option<Result<T, E>>,
     reply: oneshot::Sender<Result<T, E>>,
 }
@@ -79,14 +90,14 @@ where
         drop(self.reply.send(Err(Refusal::Trouble(trouble.clone()).into())));
     }
 
-    fn erases(&self) -> bool {
-        self.erases
+    fn kind(&self) -> Kind {
+        self.kind
     }
 }
 
-/// A write that erases nothing or does, and where its result will come.
+/// A write, and where its result will come.
 pub(crate) fn request<T, E>(
-    erases: bool,
+    kind: Kind,
     work: impl Fn(&Connection) -> Result<T, Refusal> + Send + 'static,
 ) -> (Request, oneshot::Receiver<Result<T, E>>)
 where
@@ -94,7 +105,7 @@ where
     E: Send + From<Refusal> + 'static,
 {
     let (reply, result) = oneshot::channel();
-    (Request::Write(Box::new(Pending { work, erases, decided: None, reply })), result)
+    (Request::Write(Box::new(Pending { work, kind, decided: None, reply })), result)
 }
 
 /// Starts the thread. It ends when it is asked to close or when nobody can ask any more, and then gives the folder free.
@@ -103,7 +114,7 @@ pub(crate) fn start(
     folder: Folder,
     queue: usize,
     bell: Arc<Bell>,
-) -> std::io::Result<(mpsc::Sender<Request>, JoinHandle<()>)> {
+) -> std::io::Result<(mpsc::Sender<Request>, JoinHandle<()>, Arc<AtomicU64>)> {
     let (sender, receiver) = mpsc::channel(queue);
     let wal_pages = Arc::new(AtomicU32::new(0));
     let seen = wal_pages.clone();
@@ -112,9 +123,11 @@ pub(crate) fn start(
         Ok(())
     };
     conn.wal_hook(Some(hook)).map_err(std::io::Error::other)?;
-    let writer = Writer { conn, queue: receiver, bell, wal_pages, checkpointed: 0, residue: false, failed: None, folder };
+    let synced = Arc::<AtomicU64>::default();
+    let (syncs, counted) = (true, synced.clone());
+    let writer = Writer { conn, queue: receiver, bell, wal_pages, checkpointed: 0, residue: false, failed: None, folder, syncs, counted };
     let thread = thread::Builder::new().name("log-writer".into()).spawn(move || writer.run())?;
-    Ok((sender, thread))
+    Ok((sender, thread, synced))
 }
 
 struct Writer {
@@ -131,6 +144,10 @@ struct Writer {
     /// Set once the log can no longer be trusted to write, and never unset.
     failed: Option<Trouble>,
     folder: Folder,
+    /// Whether the connection syncs its commits now.
+    syncs: bool,
+    /// Commits that were synced.
+    counted: Arc<AtomicU64>,
 }
 
 impl Writer {
@@ -174,7 +191,7 @@ impl Writer {
     fn write(&mut self, mut writes: Vec<Box<dyn Write>>) {
         match self.commit(&mut writes).map_err(|trouble| judged(trouble, self.folder.path())) {
             Ok(()) => {
-                if writes.iter().any(|write| write.erases()) {
+                if writes.iter().any(|write| write.kind() == Kind::Erases) {
                     self.residue = true;
                     self.clear_residue();
                 }
@@ -193,7 +210,7 @@ impl Writer {
         }
     }
 
-    fn commit(&self, writes: &mut [Box<dyn Write>]) -> Result<(), Trouble> {
+    fn commit(&mut self, writes: &mut [Box<dyn Write>]) -> Result<(), Trouble> {
         if let Some(trouble) = &self.failed {
             return Err(trouble.clone());
         }
@@ -201,11 +218,23 @@ impl Writer {
             let set = self.conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()));
             set.map_err(|error| Trouble::of(&error))?;
         }
+        self.sync_commits(writes.iter().any(|write| write.kind() != Kind::Written))?;
         self.execute("BEGIN IMMEDIATE")?;
         writes.iter_mut().try_for_each(|write| self.decide(write.as_mut()))?;
         crash::point("before_commit");
         self.execute("COMMIT")?;
+        self.counted.fetch_add(u64::from(self.syncs), Ordering::Relaxed);
         crash::point("after_commit");
+        Ok(())
+    }
+
+    /// Says whether commits are synced from now on. A sync takes everything along that was written before it.
+    fn sync_commits(&mut self, on: bool) -> Result<(), Trouble> {
+        if self.syncs != on {
+            let set = self.conn.pragma_update(None, "synchronous", if on { "full" } else { "normal" });
+            set.map_err(|error| Trouble::of(&error))?;
+            self.syncs = on;
+        }
         Ok(())
     }
 

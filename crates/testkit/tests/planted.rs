@@ -21,6 +21,11 @@ fn watchers(bug: Bug) -> &'static [&'static str] {
         Bug::ChargedTwice | Bug::ChargeNotGivenBack => &["purses"],
         Bug::AnswersSwapped => &["answers"],
         Bug::CancelForgotten => &["runtimes"],
+        Bug::TypedBeforeKept => &["kept"],
+        Bug::TypedAgain => &["kept", "typed"],
+        Bug::ScreenIsProof => &["typed"],
+        Bug::AnyTagAccepted => &["words"],
+        Bug::AnswerPressedBlindly => &["keys"],
     }
 }
 

@@ -1,36 +1,60 @@
-//! Sessions as what takes turns: every question goes to the task of the session that the participant is.
+//! Sessions as what takes turns: everything about a turn goes to the task of the session that its participant is, and to no other.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId};
-use moothall_kernel::participant::{Abilities, OnLost, Profile, Runtime};
+use moothall_kernel::participant::{Abilities, Address, OnLost, Profile, Runtime};
 use moothall_kernel::time::Millis;
 use tokio::sync::oneshot;
 
+use super::directory::named_by;
 use super::runner::Mail;
 use super::{NewSession, SessionError, SessionId, Sessions};
 use crate::agent::{Agent, Job, Probe, Report, Reporter, TurnKey};
 
-/// The agent behind every participant that is a session.
-pub(super) struct Terminals(pub(super) Sessions);
+/// What takes the turns of one participant that lives in a terminal.
+pub(super) struct Terminal {
+    sessions: Sessions,
+    place: Arc<Mutex<Place>>,
+}
 
-impl Terminals {
-    /// A turn's session is not part of its key, so every session is told; those that do not know the turn ignore it.
-    fn tell_all(&self, mail: impl Fn() -> Mail) {
-        for status in self.0.list(false) {
-            if let Some(seat) = self.0.seat_of(&status.session.id) {
-                seat.send(mail());
-            }
+/// Where a participant's turns go.
+struct Place {
+    /// The session that the participant's address names, or that was started for it.
+    session: Option<SessionId>,
+    /// A turn that was taken back before there was a session for it.
+    taken_back: Option<TurnKey>,
+}
+
+impl Terminal {
+    pub(super) fn new(sessions: Sessions, address: Option<&Address>) -> Self {
+        let place = Place { session: address.and_then(named_by), taken_back: None };
+        Self { sessions, place: Arc::new(Mutex::new(place)) }
+    }
+
+    fn tell(&self, mail: Mail) {
+        if let Some(seat) = lock(&self.place).session.as_ref().and_then(|session| self.sessions.seat_of(session)) {
+            // One that is over has failed its turns.
+            let _ = seat.send(mail);
         }
+    }
+
+    fn take_back(&self, key: &TurnKey, mail: Mail) {
+        lock(&self.place).taken_back = Some(key.clone());
+        self.tell(mail);
     }
 }
 
+fn lock(place: &Mutex<Place>) -> MutexGuard<'_, Place> {
+    place.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[async_trait]
-impl Agent for Terminals {
+impl Agent for Terminal {
     fn runtime(&self) -> Runtime {
         Runtime::TERMINAL
     }
@@ -48,76 +72,81 @@ impl Agent for Terminals {
     }
 
     fn ensure(&self, job: Job, reporter: Arc<dyn Reporter>) {
-        let sessions = self.0.clone();
-        let Some(address) = &job.address else {
-            let of = (job.key.stream.clone(), job.participant.clone());
-            if sessions.begin_housing(of.clone()) {
-                tokio::spawn(async move {
-                    house(&sessions, job, reporter).await;
-                    sessions.end_housing(&of);
-                });
-            }
-            return;
-        };
-        if let Err(why) = hand_over(&sessions, &SessionId::new(&address.local_id), job) {
+        if job.address.is_none() {
+            return self.house(job, reporter);
+        }
+        let mut place = lock(&self.place);
+        place.session = job.address.as_ref().and_then(named_by);
+        if let Err(why) = hand_over(&self.sessions, &place, job) {
             fail(&*reporter, &why);
         }
     }
 
-    fn begun(&self, key: &TurnKey) {
-        self.tell_all(|| Mail::Begun(key.clone()));
+    fn begun(&self, key: &TurnKey, delivery: Option<u64>) {
+        self.tell(Mail::Begun(key.clone(), delivery));
     }
 
     async fn probe(&self, key: &TurnKey) -> Probe {
-        for status in self.0.list(false) {
-            let Some(seat) = self.0.seat_of(&status.session.id) else { continue };
-            let (reply, answer) = oneshot::channel();
-            seat.send(Mail::Probe(key.clone(), reply));
-            match answer.await {
-                Ok(Probe::Unknown) | Err(_) => {}
-                Ok(known) => return known,
-            }
-        }
-        Probe::Unknown
+        let (reply, answer) = oneshot::channel();
+        self.tell(Mail::Probe(key.clone(), reply));
+        answer.await.unwrap_or(Probe::Unknown)
     }
 
     fn cancel(&self, key: &TurnKey) {
-        self.tell_all(|| Mail::Cancel(key.clone()));
+        self.take_back(key, Mail::Cancel(key.clone()));
     }
 
     fn lapsed(&self, key: &TurnKey) {
-        self.tell_all(|| Mail::Lapse(key.clone()));
+        self.take_back(key, Mail::Lapse(key.clone()));
     }
 
     fn permit(&self, _key: &TurnKey, permission: &PermissionId, option: Option<&str>) {
-        self.tell_all(|| Mail::Permit(permission.clone(), option.map(str::to_owned)));
+        self.tell(Mail::Permit(permission.clone(), option.map(str::to_owned)));
     }
 }
 
-/// Starts a session for a participant that has none yet, and takes its turn there. It is the participant's from now on.
-async fn house(sessions: &Sessions, job: Job, reporter: Arc<dyn Reporter>) {
-    let moved = async {
-        let client = job.profile.client.clone().unwrap_or_default();
-        let by = Actor::human(ParticipantId::moothall());
-        let name = job.participant.to_string();
-        let name = if sessions.is_free(&name).await { Some(name) } else { None };
-        let new = NewSession { client, cwd: PathBuf::new(), args: Vec::new(), name, by: by.clone(), session: None };
-        let session = sessions.start(new).await?.session;
-        let invite = Invite { participant: job.participant.to_string(), profile: Profile::default(), ..sessions.invite(&session.id)? };
-        let controls = vec![Control::Invite(invite)];
-        sessions.hall()?.submit(&job.key.stream, ClientCommand::Control { by, controls }, None).await?;
-        Ok::<SessionId, SessionError>(session.id)
-    };
-    let handed = match moved.await {
-        Ok(session) => hand_over(sessions, &session, job),
-        Err(error) => Err(error.to_string()),
-    };
-    if let Err(why) = handed {
-        fail(&*reporter, &why);
+impl Terminal {
+    /// Starts a session for a participant that has none yet, and takes its turn there. It is the participant's from now on.
+    fn house(&self, job: Job, reporter: Arc<dyn Reporter>) {
+        let of = (job.key.stream.clone(), job.participant.clone());
+        if !self.sessions.begin_housing(of.clone()) {
+            return;
+        }
+        let (sessions, place) = (self.sessions.clone(), self.place.clone());
+        tokio::spawn(async move {
+            let started = start_for(&sessions, &job).await.map_err(|error| error.to_string());
+            let handed = started.and_then(|session| {
+                let mut place = lock(&place);
+                place.session = Some(session);
+                hand_over(&sessions, &place, job)
+            });
+            if let Err(why) = handed {
+                fail(&*reporter, &why);
+            }
+            sessions.end_housing(&of);
+        });
     }
 }
 
-fn hand_over(sessions: &Sessions, session: &SessionId, job: Job) -> Result<(), String> {
+async fn start_for(sessions: &Sessions, job: &Job) -> Result<SessionId, SessionError> {
+    let client = job.profile.client.clone().unwrap_or_default();
+    let by = Actor::human(ParticipantId::moothall());
+    let name = job.participant.to_string();
+    let name = if sessions.is_free(&name).await { Some(name) } else { None };
+    let new = NewSession { client, cwd: PathBuf::new(), args: Vec::new(), name, by: by.clone(), session: None };
+    let session = sessions.start(new).await?.session;
+    let invite = Invite { participant: job.participant.to_string(), profile: Profile::default(), ..sessions.invite(&session.id)? };
+    let controls = vec![Control::Invite(invite)];
+    sessions.hall()?.submit(&job.key.stream, ClientCommand::Control { by, controls }, None).await?;
+    Ok(session.id)
+}
+
+/// Gives a job to the task of its session, unless nobody wants it any more. Whoever holds the place decides in which order it hears.
+fn hand_over(sessions: &Sessions, place: &Place, job: Job) -> Result<(), String> {
+    if place.taken_back.as_ref() == Some(&job.key) {
+        return Ok(());
+    }
+    let session = place.session.as_ref().ok_or("its address names no session")?;
     let seat = sessions.living(session).map_err(|error| error.to_string())?;
     if seat.send(Mail::Ensure(Box::new(job))) { Ok(()) } else { Err("its session has ended".to_owned()) }
 }

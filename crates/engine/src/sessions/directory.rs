@@ -10,7 +10,7 @@ use moothall_kernel::participant::{Address, AgentFacts, OnLost, Participant, Pro
 use moothall_kernel::policy::{Policy, PolicyName};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use super::agent::Terminals;
+use super::agent::Terminal;
 use super::config::Standing;
 use super::hooks::{Heard, Hook, Permit};
 use super::host::{HostFault, Launch, Pane, PaneNews, SessionHost, UnixUser, View};
@@ -42,7 +42,7 @@ pub(super) struct Shared {
     host: Option<Arc<dyn SessionHost>>,
     pub(super) terms: Standing,
     seats: Mutex<BTreeMap<SessionId, Arc<Seat>>>,
-    /// Conversations that were links when last looked at.
+    /// Conversations that hold the key of a link.
     pub(super) links: Mutex<BTreeSet<StreamId>>,
     /// Names are given and links are made one at a time.
     pub(super) making: tokio::sync::Mutex<()>,
@@ -187,9 +187,9 @@ impl Sessions {
         }
     }
 
-    /// What takes the turns of sessions.
-    pub(crate) fn agent(&self) -> Arc<dyn Agent> {
-        Arc::new(Terminals(self.clone()))
+    /// What takes the turns of a participant at this address; of one that has none yet, a session is started.
+    pub(crate) fn agent(&self, address: Option<&Address>) -> Arc<dyn Agent> {
+        Arc::new(Terminal::new(self.clone(), address))
     }
 
     /// The programs that can be started, with one sentence each.

@@ -1,20 +1,24 @@
 //! Links: conversations in which sessions hear each other at the end of every turn.
+//!
+//! Which conversations are links is known from the keys that they hold, and where a session is from its [`super::Rooms`]. Both together
+//! are the links of a session, so nobody asks a conversation that it is not in.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
+use moothall_kernel::event::{Change, Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::state::LINK_KEY;
 
 use super::directory::{invite_of, log_error, session_of};
-use super::words::is_session;
+use super::perform::is_session;
+use super::rooms::changes;
 use super::{Asker, Link, LinkState, Member, NewLink, Session, SessionError, SessionId, Sessions};
 use crate::hall::HallError;
 use crate::inner::Inner;
-use crate::ports::ListFilter;
 
 /// Members of a link, at least.
 const MEMBERS_MIN: usize = 2;
@@ -24,15 +28,23 @@ impl Sessions {
         self.shared.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finds the links of a hall that was just opened: the key that each holds is what makes it one.
-    pub(super) async fn find_links(&self, hall: &Arc<Inner>) -> Result<(), HallError> {
-        let open = hall.log.list(ListFilter { archived: Some(false), ..ListFilter::default() }).await?;
-        for listed in open.streams.into_iter().filter(|listed| listed.catalog.policy == PolicyName::LINK.as_str()) {
-            if hall.view(&listed.stream, Conversation::is_link).await? {
-                self.links_known().insert(listed.stream);
+    /// Finds the links of a hall that was just opened: the key that each holds is what makes it one, and an archived one holds none.
+    pub(super) async fn find_links(&self, hall: &Inner) -> Result<(), HallError> {
+        let held = hall.log.claims(LINK_KEY.trim_end_matches(':'), hall.now()).await?;
+        self.links_known().extend(held.into_iter().map(|claim| claim.stream));
+        Ok(())
+    }
+
+    /// What events make of a conversation that was, or was not, a link before them.
+    pub(super) fn note_link(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) {
+        for recorded in events {
+            let opened = state.is_link() && matches!(recorded.event, Event::Unarchived { .. });
+            if matches!(recorded.event, Event::Archived { .. }) {
+                self.links_known().remove(stream);
+            } else if opened || changes(recorded).iter().any(binds_link) {
+                self.links_known().insert(stream.clone());
             }
         }
-        Ok(())
     }
 
     /// Makes a link, or finds the one that has just these members.
@@ -46,7 +58,6 @@ impl Sessions {
         let key = key_of(&sessions);
         let (namespace, set) = key.split_once(':').unwrap_or((&key, ""));
         if let Some(claim) = hall.log.claim(namespace, set, hall.now()).await.map_err(log_error)? {
-            self.links_known().insert(claim.stream.clone());
             return Ok((self.link_of(&claim.stream).await?, LinkState::Reused));
         }
         let by = self.actor(&new.by)?;
@@ -62,7 +73,6 @@ impl Sessions {
             let _ = hall.submit(&stream, ClientCommand::Archive { on: true, by: maker }, None).await;
             return Err(error.into());
         }
-        self.links_known().insert(stream.clone());
         self.ring();
         Ok((self.link_of(&stream).await?, LinkState::Created))
     }
@@ -94,22 +104,21 @@ impl Sessions {
     /// # Errors
     /// [`SessionError`] when one cannot be read.
     pub async fn links(&self, of: Option<&SessionId>) -> Result<Vec<Link>, SessionError> {
-        let known: Vec<StreamId> = self.links_known().iter().cloned().collect();
+        let streams = match of {
+            Some(session) => self.links_with(session),
+            None => self.links_known().iter().cloned().collect(),
+        };
         let mut links = Vec::new();
-        for stream in known {
-            let link = self.link_of(&stream).await?;
-            if !link.active {
-                self.links_known().remove(&stream);
-            } else if of.is_none_or(|session| link.members.iter().any(|member| member.session == *session)) {
-                links.push(link);
-            }
+        for stream in streams {
+            links.extend(Some(self.link_of(&stream).await?).filter(|link| link.active));
         }
         Ok(links)
     }
 
     /// The conversations of a session's links.
-    pub(super) async fn links_with(&self, session: &SessionId) -> Result<Vec<StreamId>, SessionError> {
-        Ok(self.links(Some(session)).await?.into_iter().map(|link| link.id).collect())
+    pub(super) fn links_with(&self, session: &SessionId) -> Vec<StreamId> {
+        let Some(rooms) = self.seat_of(session).map(|seat| seat.rooms().now()) else { return Vec::new() };
+        rooms.intersection(&self.links_known()).cloned().collect()
     }
 
     /// A link, active or closed.
@@ -142,7 +151,6 @@ impl Sessions {
             }
         };
         self.hall()?.submit(id, ClientCommand::Archive { on: true, by }, None).await?;
-        self.links_known().remove(id);
         self.ring();
         Ok(Link { active: false, ..link })
     }
@@ -160,7 +168,7 @@ impl Sessions {
     pub(super) async fn leave(&self, session: &Session) -> Result<(), SessionError> {
         self.keep(session).await?;
         let hall = self.hall()?;
-        for stream in self.links_with(&session.id).await? {
+        for stream in self.links_with(&session.id) {
             if let Some(own) = self.member_id(&stream, &session.id).await? {
                 let controls = vec![Control::Uninvite(own.to_string())];
                 hall.submit(&stream, ClientCommand::Control { by: Actor::named(own), controls }, None).await?;
@@ -170,6 +178,11 @@ impl Sessions {
         hall.submit(&session.id, ClientCommand::Archive { on: true, by }, None).await?;
         self.forget_listeners(&session.id).await
     }
+}
+
+/// Whether a change makes its conversation a link.
+fn binds_link(change: &Change) -> bool {
+    matches!(change, Change::Bound { target } if target.starts_with(LINK_KEY))
 }
 
 /// The key of a set of members.

@@ -6,7 +6,7 @@ use moothall_kernel::event::{Event, Recorded, To};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 
 use super::directory::{log_error, target};
-use super::words::is_session;
+use super::perform::is_session;
 use super::{
     Asker, Excerpt, Eyes, Line, Link, LinkState, Member, Message, NewLink, Sent, Session, SessionData, SessionError, SessionId, Sessions,
 };

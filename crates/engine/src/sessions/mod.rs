@@ -14,11 +14,11 @@ mod directory;
 mod naming;
 mod secrets;
 mod agent;
+pub mod turn;
 mod runner;
+mod perform;
 mod watch;
-mod delivery;
-mod words;
-mod questions;
+mod asking;
 mod tags;
 mod links;
 mod rooms;
@@ -38,10 +38,10 @@ pub use facts::{
 };
 pub use hooks::{Heard, Hook, HookNews, Permit};
 pub use host::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Reports, SessionHost, UnixUser, View};
+pub(crate) use perform::is_session;
 pub use rights::{ClientRights, Eyes};
 pub use rooms::Rooms;
 pub use starts::FirstWords;
-pub(crate) use words::is_session;
 
 /// Names a session: the id of its home.
 pub type SessionId = StreamId;

@@ -10,7 +10,7 @@ use moothall_kernel::ids::{ParticipantId, StreamId};
 use tokio::sync::watch;
 
 use super::directory::{named_by, session_of, target};
-use super::words::is_session;
+use super::perform::is_session;
 use super::{SessionError, SessionId, Sessions};
 use crate::hall::HallError;
 use crate::inner::Inner;
@@ -117,7 +117,9 @@ impl Sessions {
     }
 
     /// Who comes, after it is committed and before anybody is answered.
-    pub(crate) async fn after_commit(&self, stream: &StreamId, events: &[Recorded]) {
+    /// `state` is how the conversation was before.
+    pub(crate) async fn after_commit(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) {
+        self.note_link(stream, state, events);
         for session in events.iter().flat_map(|event| self.comers(event)) {
             if let Err(error) = self.note(stream, Move::In(session)).await {
                 // It is in, and is found again where it is prompted.
@@ -160,6 +162,6 @@ impl Sessions {
 }
 
 /// What a control changed; nothing of any other event.
-fn changes(event: &Recorded) -> &[Change] {
+pub(super) fn changes(event: &Recorded) -> &[Change] {
     if let Event::Controlled { changes, .. } = &event.event { changes } else { &[] }
 }

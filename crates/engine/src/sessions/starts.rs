@@ -13,7 +13,7 @@ use moothall_kernel::time::Millis;
 use uuid::Uuid;
 
 use super::directory::{Begun, session_of};
-use super::words::is_session;
+use super::perform::is_session;
 use super::{Asker, Message, NewSession, SessionError, Sessions, Status};
 use crate::hall::{HallError, Idempotency};
 

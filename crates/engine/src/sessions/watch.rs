@@ -8,6 +8,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::host::{HostFault, PaneNews, PaneState, View};
 use super::runner::Runner;
+use super::turn::Input;
 
 /// Waits between attempts to reach a terminal, up to this.
 const BACKOFF_MIN: Duration = Duration::from_millis(200);
@@ -103,7 +104,7 @@ impl Runner {
         match self.host.watch(&pane, &self.session.client).await {
             Ok(news) => {
                 (self.watching.news, self.watching.tries) = (Some(news), 0);
-                self.look().await;
+                self.tell(Input::Drawn).await;
             }
             Err(HostFault::Gone(why)) => {
                 tracing::info!(session = %self.session.id, why, "its terminal is gone");
@@ -124,17 +125,14 @@ impl Runner {
         self.watching.doubt(true, LAST_WORDS);
     }
 
-    /// Whether a view shows the program. One that shows a shell, or nothing, is looked at again.
-    pub(super) fn shows_program(&mut self, view: &View) -> bool {
-        match view.state {
-            PaneState::Shell => self.watching.doubt(false, SHELL_FOR),
-            PaneState::Gone => self.watching.doubt(true, LAST_WORDS),
-            PaneState::Starting | PaneState::Idle | PaneState::Busy | PaneState::Asking => {
-                self.watching.doubt = None;
-                return true;
-            }
-        }
-        false
+    /// A view shows a shell, or nothing: it is looked at again.
+    pub(super) fn missing(&mut self, died: bool) {
+        self.watching.doubt(died, if died { LAST_WORDS } else { SHELL_FOR });
+    }
+
+    /// A view shows the program.
+    pub(super) fn there(&mut self) {
+        self.watching.doubt = None;
     }
 
     /// Looks again at a program that seemed to be gone.
@@ -143,7 +141,7 @@ impl Runner {
         let looks = doubt.looks + 1;
         match self.view().await {
             Some(View { state: PaneState::Gone | PaneState::Shell, .. }) => self.ended("its program ended").await,
-            Some(_) => self.look().await,
+            Some(_) => self.tell(Input::Drawn).await,
             None if doubt.died && looks >= LOOKS_MAX => self.ended("its terminal is gone").await,
             None => {
                 let look_at = Instant::now() + backoff(looks);

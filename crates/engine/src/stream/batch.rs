@@ -8,7 +8,7 @@ use moothall_kernel::budget::{Budgets, Charge};
 use moothall_kernel::command::{Command, Facts, Refusal, Rejection};
 use moothall_kernel::decide::{Decision, Unkept};
 use moothall_kernel::event::{Event, Recorded};
-use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::ids::{ParticipantId, TurnNo};
 use moothall_kernel::invariants::Broken;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -81,14 +81,16 @@ pub(super) struct Deciding {
     events: Vec<Recorded>,
     charges: Vec<Charge>,
     keys: Vec<ClaimChange>,
+    /// The turns whose prompts are deliveries of this batch, in the order of the deliveries.
+    prompts: Vec<Option<(TurnNo, u32)>>,
     /// Keys taken by this batch: whoever comes second gets the answer of the first.
     taken: BTreeMap<String, Earlier>,
 }
 
 impl Deciding {
     pub(super) fn new(items: Vec<Item>, found: Found, now: Timestamp) -> Self {
-        let (verdicts, ends, events, charges, keys, taken) = <_>::default();
-        Self { items, found, now, verdicts, ends, events, charges, keys, taken }
+        let (verdicts, ends, events, charges, keys, prompts, taken) = <_>::default();
+        Self { items, found, now, verdicts, ends, events, charges, keys, prompts, taken }
     }
 
     fn push(&mut self, verdict: Verdict) {
@@ -221,7 +223,7 @@ impl Host {
         }
     }
 
-    fn nothing_new(&self) -> Answer {
+    pub(super) fn nothing_new(&self) -> Answer {
         Answer { stream: self.stream.clone(), event: None, head: self.working().head(), replayed: false }
     }
 
@@ -238,7 +240,7 @@ impl Host {
 
     fn append(&mut self, deciding: Deciding, around: &Around<'_>) {
         if deciding.events.is_empty() && deciding.keys.is_empty() {
-            return self.commit(deciding, around);
+            return self.commit(deciding, &[], around);
         }
         let checked = self.committed.check_next(&deciding.events).and_then(|()| self.working().check_invariants());
         if let Err(broken) = checked {
@@ -264,12 +266,13 @@ impl Host {
         }
     }
 
-    fn append_under(&mut self, epoch: Epoch, deciding: Box<Deciding>) {
+    fn append_under(&mut self, epoch: Epoch, mut deciding: Box<Deciding>) {
         let state = self.working();
         let terminal_of = |turn| sessions::target_of(state.participant(&state.turn(turn)?.participant)?);
         let owed = effects(&self.stream, self.committed.bindings(), terminal_of, &deciding.events);
         let mut claims = owed.claims;
         claims.extend(deciding.keys.iter().cloned());
+        deciding.prompts = owed.deliveries.iter().map(|delivery| Some((delivery.turn?, delivery.attempt))).collect();
         let batch = StreamBatch {
             stream: self.stream.clone(),
             epoch,
@@ -291,17 +294,18 @@ impl Host {
         self.stage = Stage::Appending(deciding);
     }
 
-    pub(super) fn appended(&mut self, deciding: Deciding, result: Result<(), AppendError>, around: &Around<'_>) {
+    pub(super) fn appended(&mut self, deciding: Deciding, result: Result<Vec<u64>, AppendError>, around: &Around<'_>) {
         match result {
-            Ok(()) => self.commit(deciding, around),
-            Err(AppendError::Fenced { .. }) if planted::has(Bug::FencedWriterGoesOn) => self.commit(deciding, around),
+            Ok(deliveries) => self.commit(deciding, &deliveries, around),
+            Err(AppendError::Fenced { .. }) if planted::has(Bug::FencedWriterGoesOn) => self.commit(deciding, &[], around),
             Err(error) => self.undo(deciding, error, around),
         }
     }
 
-    /// The batch is in the log: now the state counts, and everybody may know.
-    fn commit(&mut self, deciding: Deciding, around: &Around<'_>) {
-        let Deciding { items, mut events, charges, verdicts, .. } = deciding;
+    /// The batch is in the log, with these deliveries: now the state counts, and everybody may know.
+    fn commit(&mut self, deciding: Deciding, deliveries: &[u64], around: &Around<'_>) {
+        let Deciding { items, mut events, charges, verdicts, prompts, .. } = deciding;
+        self.runs.inserted(&prompts, deliveries);
         events.iter().for_each(|event| self.committed.apply(event));
         erase::within(&mut events);
         debug_assert!(self.working.as_ref().is_none_or(|working| *working == self.committed), "state is a fold of its events");

@@ -154,8 +154,8 @@ impl Host {
 
     /// Tells a runtime once that the start of its turn is kept.
     fn tell_begun(&mut self, run: &Run) {
-        if self.runs.begin(run) {
-            self.out.push(Output::Begun { key: self.key_of(run) });
+        if let Some(delivery) = self.runs.begin(run) {
+            self.out.push(Output::Begun { key: self.key_of(run), delivery });
         }
     }
 

@@ -26,10 +26,10 @@ use moothall_kernel::time::Millis;
 use super::batch::{Deciding, Item, Paying};
 use super::brief::Tail;
 use super::duty::Briefing;
-use super::io::{Around, Begin, Input, Loaded, Now, Output, RequestId, Unwritable, Why};
+use super::io::{Around, Begin, Input, Loaded, Now, Output, RequestId, Unwritable, Wanted, Why};
 use super::runs::Runs;
 use crate::agent::{Probe, Report, TurnKey};
-use crate::hall::{HallError, Signal};
+use crate::hall::{HallError, Idempotency, Signal};
 use crate::ports::Epoch;
 use crate::registry::Roster;
 
@@ -83,7 +83,7 @@ struct Inbox {
 /// News of a turn.
 #[derive(Clone, Debug)]
 enum Notice {
-    Report(Report),
+    Report(Report, Option<(RequestId, Idempotency)>),
     Probed(Probe),
 }
 
@@ -149,7 +149,7 @@ impl Host {
         match input {
             Input::Request { id, wanted, idempotency } => self.inbox.items.push(Item::asked(id, wanted, idempotency)),
             Input::View { id } => self.inbox.views.push(id),
-            Input::Report { key, report } => self.inbox.notices.push((key, Notice::Report(report))),
+            Input::Report { key, report, receipt } => self.inbox.notices.push((key, Notice::Report(report, receipt))),
             Input::Probed { key, probe } => self.inbox.notices.push((key, Notice::Probed(probe))),
             Input::Refresh => self.inbox.refresh = true,
             Input::Look => self.inbox.look = true,
@@ -295,11 +295,16 @@ impl Host {
     fn hear(&mut self, key: &TurnKey, notice: Notice, items: &mut Vec<Item>) {
         match notice {
             // At once, so that a piece of an answer never follows the answer.
-            Notice::Report(report @ (Report::Delta(_) | Report::Progress(_))) => {
+            Notice::Report(report @ (Report::Delta(_) | Report::Progress(_)), _) => {
                 let signal = self.runs.streamed(key, report, &self.committed);
                 self.out.extend(signal.map(Output::Signal));
             }
-            Notice::Report(report) => items.extend(self.runs.reported(key, report).map(Item::own)),
+            Notice::Report(report, receipt) => match (self.runs.reported(key, report), receipt) {
+                (Some(command), Some((id, once))) => items.push(Item::asked(id, Wanted::Decision(command.into()), Some(once))),
+                (Some(command), None) => items.push(Item::own(command)),
+                (None, Some((id, _))) => self.out.push(Output::Answer { answers: vec![(id, Ok(self.nothing_new()))] }),
+                (None, None) => {}
+            },
             Notice::Probed(probe) => items.extend(self.runs.probed(key, &probe).map(Item::own)),
         }
     }

@@ -144,6 +144,8 @@ pub enum Input {
         key: TurnKey,
         /// What.
         report: Report,
+        /// Where it waits until that is kept: the request that is answered, and the key under which it takes effect once.
+        receipt: Option<(RequestId, Idempotency)>,
     },
     /// What a runtime knows about a turn that an earlier process began.
     Probed {
@@ -170,8 +172,8 @@ pub enum Input {
     },
     /// The answer to [`Output::Acquire`].
     Acquired(Result<Epoch, LogError>),
-    /// The answer to [`Output::Append`]: it is synced, or the log is as it was.
-    Appended(Result<(), AppendError>),
+    /// The answer to [`Output::Append`]: it is synced, with these ids of its deliveries in their order, or the log is as it was.
+    Appended(Result<Vec<u64>, AppendError>),
     /// The answer to [`Output::Reload`].
     Loaded(Result<Loaded, HallError>),
     /// The answer to [`Output::Read`].
@@ -273,6 +275,8 @@ pub enum Output {
     Begun {
         /// Which.
         key: TurnKey,
+        /// The delivery that its prompt is; nothing where it is none, or where an earlier process inserted it.
+        delivery: Option<u64>,
     },
     /// A person answered a permission, or nobody did in time.
     Permit {

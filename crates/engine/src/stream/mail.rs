@@ -73,10 +73,16 @@ impl Request {
     }
 }
 
+/// Whoever waits until a report is kept, which takes effect once for its key.
+pub(crate) struct Receipt {
+    pub(crate) idempotency: Idempotency,
+    pub(crate) reply: Reply,
+}
+
 /// News of a turn: through the lane of its own, so that reporting never waits.
 pub(crate) enum Notice {
-    /// A runtime reports.
-    Report(TurnKey, Report),
+    /// A runtime reports; it may wait until that is kept.
+    Report(TurnKey, Report, Option<Receipt>),
     /// What a runtime knows about a turn that an earlier process began.
     Probed(TurnKey, Probe),
 }

@@ -75,7 +75,7 @@ impl Shell {
             }
             Output::Cancel { key } => self.with_hand(&key, |agent| agent.cancel(&key)),
             Output::Lapse { key } => self.with_hand(&key, |agent| agent.lapsed(&key)),
-            Output::Begun { key } => self.with_hand(&key, |agent| agent.begun(&key)),
+            Output::Begun { key, delivery } => self.with_hand(&key, |agent| agent.begun(&key, delivery)),
             Output::Permit { key, permission, option } => {
                 self.with_hand(&key, |agent| agent.permit(&key, &permission, option.as_deref()));
             }
@@ -98,7 +98,7 @@ impl Shell {
         Found { earlier, reachable, budgets: self.hall.purses.facts() }
     }
 
-    async fn append(&mut self, batch: StreamBatch) -> Result<(), AppendError> {
+    async fn append(&mut self, batch: StreamBatch) -> Result<Vec<u64>, AppendError> {
         let events = batch.events.clone();
         let leaving = self.hall.sessions.before_commit(&self.stream, self.host.committed(), &events).await;
         leaving.map_err(|error| {
@@ -110,12 +110,12 @@ impl Shell {
         let begun = std::time::Instant::now();
         let appended = self.hall.log.append(vec![batch]).await;
         self.hall.meters.appended(events.len(), begun.elapsed(), appended.as_ref().map(drop));
-        appended?;
+        let appended = appended?;
         self.hall.copiers.hear(&events);
         crash::after_append(&events);
         crash::point("after_append");
-        self.hall.sessions.after_commit(&self.stream, &events).await;
-        Ok(())
+        self.hall.sessions.after_commit(&self.stream, self.host.committed(), &events).await;
+        Ok(appended.into_iter().flat_map(|appended| appended.deliveries).collect())
     }
 
     fn warn(&self, error: &LogError) {
@@ -164,7 +164,7 @@ impl Shell {
         }
         let participant = self.host.committed().participant(participant)?;
         let agent = match participant.facts.abilities.lives_in_session {
-            true => self.hall.sessions.agent(),
+            true => self.hall.sessions.agent(participant.address.as_ref()),
             false => self.agents.registry.get(participant.profile.client.as_deref()?)?.agent.clone(),
         };
         self.hands.insert(key.clone(), agent.clone());

@@ -39,6 +39,8 @@ pub(super) struct Going {
     partial: Partial,
     permissions: Vec<PermissionId>,
     pub(super) phase: Phase,
+    /// The delivery that its prompt is.
+    delivery: Option<u64>,
     /// Its runtime knows that the start is in the log.
     begun: bool,
     /// It ended because its time was over.
@@ -88,6 +90,7 @@ impl Runs {
             partial: Partial::default(),
             permissions: turn.permissions().cloned().collect(),
             phase,
+            delivery: None,
             begun: false,
             lapsed: false,
         };
@@ -118,12 +121,20 @@ impl Runs {
         ended
     }
 
-    /// Whether a runtime has to be told, this once, that the start of its turn is kept.
-    pub(super) fn begin(&mut self, run: &Run) -> bool {
-        let Some(going) = self.going.get_mut(&run.turn) else { return false };
+    /// Notes under which ids prompts were inserted as deliveries.
+    pub(super) fn inserted(&mut self, prompts: &[Option<(TurnNo, u32)>], ids: &[u64]) {
+        for (prompt, id) in prompts.iter().zip(ids) {
+            let going = prompt.and_then(|(turn, attempt)| self.going.get_mut(&turn).filter(|going| going.attempt == attempt));
+            going.into_iter().for_each(|going| going.delivery = Some(*id));
+        }
+    }
+
+    /// What a runtime has to be told, this once: the start of its turn is kept, and its prompt is this delivery.
+    pub(super) fn begin(&mut self, run: &Run) -> Option<Option<u64>> {
+        let going = self.going.get_mut(&run.turn)?;
         let begins = run.started && !going.begun && going.phase == Phase::Running;
         going.begun |= begins;
-        begins && going.hand.is_some()
+        (begins && going.hand.is_some()).then_some(going.delivery)
     }
 
     /// Its end is on its way.

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until};
 use super::host::Host;
 use super::io::{Around, Begin, Input, Loaded, Now, RequestId, Why};
 use super::load::fold;
-use super::mail::{Notice, Request, Waiting};
+use super::mail::{Notice, Receipt, Request, Submitted, Waiting};
 use crate::agent::{Agent, Report, TurnKey};
 use crate::crash;
 use crate::directory::Seat;
@@ -165,11 +165,12 @@ impl Shell {
 
     async fn hear(&mut self, notice: Notice) -> Result<(), Why> {
         match notice {
-            Notice::Report(key, report) => {
+            Notice::Report(key, report, receipt) => {
                 if matches!(report, Report::Finished { .. }) {
                     crash::point("agent_finished");
                 }
-                self.tell(Input::Report { key, report }).await
+                let receipt = receipt.map(|Receipt { idempotency, reply }| (self.wait_for(Waiting::Answer(reply)), idempotency));
+                self.tell(Input::Report { key, report, receipt }).await
             }
             Notice::Probed(key, probe) => {
                 crash::point("turn_probed");
@@ -178,21 +179,25 @@ impl Shell {
         }
     }
 
-    async fn take(&mut self, request: Request) -> Result<(), Why> {
+    fn wait_for(&mut self, waiting: Waiting) -> RequestId {
         self.last_request += 1;
         let id = RequestId(self.last_request);
-        let (waiting, input) = match request {
-            Request::Submit(submitted) => {
-                let input = Input::Request { id, wanted: submitted.wanted, idempotency: submitted.idempotency };
-                (Waiting::Answer(submitted.reply), input)
-            }
-            Request::Ask(question) => (Waiting::Question(question), Input::View { id }),
-            Request::Subscribe(reply) => (Waiting::Subscriber(reply), Input::View { id }),
-            Request::Drain(done) => (Waiting::Drained(done), Input::View { id }),
-            Request::Wake => return Ok(()),
-            Request::Refresh => return self.tell(Input::Refresh).await,
-        };
         self.waiting.insert(id, waiting);
+        id
+    }
+
+    async fn take(&mut self, request: Request) -> Result<(), Why> {
+        let input = match request {
+            Request::Submit(submitted) => {
+                let Submitted { wanted, idempotency, reply } = *submitted;
+                Input::Request { id: self.wait_for(Waiting::Answer(reply)), wanted, idempotency }
+            }
+            Request::Ask(question) => Input::View { id: self.wait_for(Waiting::Question(question)) },
+            Request::Subscribe(reply) => Input::View { id: self.wait_for(Waiting::Subscriber(reply)) },
+            Request::Drain(done) => Input::View { id: self.wait_for(Waiting::Drained(done)) },
+            Request::Wake => return Ok(()),
+            Request::Refresh => Input::Refresh,
+        };
         self.tell(input).await
     }
 

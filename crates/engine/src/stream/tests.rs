@@ -46,7 +46,7 @@ impl Desk {
         let invite = Control::Invite(Invite::new("ann", profile, desk.roster.facts("demo")));
         desk.ask(ClientCommand::Control { by, controls: vec![invite] });
         let appended = desk.look();
-        desk.append(appended, Ok(()));
+        desk.append(appended, Ok(vec![]));
         assert!(desk.host.committed().participant(&"ann".into()).is_some());
         desk
     }
@@ -97,7 +97,7 @@ impl Desk {
     }
 
     /// Answers an append, and whatever is read afterwards.
-    fn append(&mut self, batch: Box<StreamBatch>, result: Result<(), AppendError>) -> Vec<Output> {
+    fn append(&mut self, batch: Box<StreamBatch>, result: Result<Vec<u64>, AppendError>) -> Vec<Output> {
         if result.is_ok() {
             self.log.extend(batch.events);
         }
@@ -134,7 +134,7 @@ fn what_was_told_before_a_look_is_one_append_and_is_answered_after_it() {
     let asked = [desk.post("one"), desk.post("two")];
     let batch = desk.look();
     assert_eq!(batch.events.iter().filter(|event| event.event.kind() == "posted").count(), 2);
-    let outputs = desk.append(batch, Ok(()));
+    let outputs = desk.append(batch, Ok(vec![]));
     assert_eq!(answers(&outputs), asked);
     let (answered, published) =
         (place(&outputs, |o| matches!(o, Output::Answer { .. })), place(&outputs, |o| matches!(o, Output::Publish { .. })));
@@ -153,7 +153,7 @@ fn what_comes_while_an_append_is_outstanding_waits_for_it() {
     assert_eq!(answers(&outputs), [first]);
     assert!(matches!(outputs.last(), Some(Output::Lookup { .. })), "the look that was wanted meanwhile: {outputs:?}");
     let batch = desk.go_on(outputs);
-    assert_eq!(answers(&desk.append(batch, Ok(()))), [second]);
+    assert_eq!(answers(&desk.append(batch, Ok(vec![]))), [second]);
 }
 
 #[test]
@@ -161,10 +161,10 @@ fn what_the_engine_owes_is_tried_again_when_the_disk_was_full() {
     let mut desk = Desk::begun();
     desk.post("@ann hello");
     let batch = desk.look();
-    desk.append(batch, Ok(()));
+    desk.append(batch, Ok(vec![]));
     let key = TurnKey { stream: "s".into(), turn: TurnNo(1), attempt: 1 };
     let report = Report::Finished { result: Ok("hi".into()), usage: Usage::default() };
-    assert_eq!(desk.tell(Input::Report { key, report }), []);
+    assert_eq!(desk.tell(Input::Report { key, report, receipt: None }), []);
     let head = desk.host.committed().head();
     let batch = desk.look();
     let outputs = desk.append(batch, Err(AppendError::Full));
@@ -179,7 +179,7 @@ fn time_that_stood_still_is_told_before_anything_looks_at_a_deadline() {
     let mut desk = Desk::begun();
     desk.post("@ann hello");
     let batch = desk.look();
-    desk.append(batch, Ok(()));
+    desk.append(batch, Ok(vec![]));
     let mut desk = desk.again();
     let batch = desk.look();
     assert_eq!(batch.events[0].event.kind(), "resumed");
@@ -206,7 +206,7 @@ fn an_answer_that_nobody_asked_for_changes_nothing() {
     let mut desk = Desk::begun();
     let before = desk.host.committed().clone();
     assert!(before.head() > Seq(0));
-    for input in [Input::Appended(Ok(())), found(), Input::Charged { paid: false, budgets: <_>::default() }] {
+    for input in [Input::Appended(Ok(vec![])), found(), Input::Charged { paid: false, budgets: <_>::default() }] {
         assert_eq!(desk.tell(input), []);
     }
     assert_eq!(*desk.host.committed(), before);
@@ -245,7 +245,7 @@ fn what_leads_to_a_state_that_no_rule_allows_is_refused_and_the_stream_is_read_a
     desk.tell(Input::Loaded(Ok(Loaded::new(good, None))));
     let asked = desk.post("two");
     let batch = desk.look();
-    assert_eq!(answers(&desk.append(batch, Ok(()))), [asked]);
+    assert_eq!(answers(&desk.append(batch, Ok(Vec::new()))), [asked]);
 }
 
 #[test]

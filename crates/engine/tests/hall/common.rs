@@ -10,7 +10,7 @@ use moothall_engine::MemoryLog;
 use moothall_engine::agent::{Agent, Job, Report, Reporter, TurnKey};
 use moothall_engine::hall::{Answer, Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{
-    AppendError, Claim, Clock, Epoch, EventLog, Ledger, ListFilter, ListPage, Listed, LogError, Page, StreamBatch,
+    AppendError, Appended, Claim, Clock, Epoch, EventLog, Ledger, ListFilter, ListPage, Listed, LogError, Page, StreamBatch,
 };
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
@@ -102,7 +102,7 @@ impl TestLog {
 
 #[async_trait]
 impl EventLog for TestLog {
-    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Seq>, AppendError> {
+    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Appended>, AppendError> {
         if self.gated.load(Ordering::SeqCst) == 1 {
             self.waiting.notify_one();
             self.gate.acquire().await.unwrap().forget();
@@ -136,6 +136,9 @@ impl EventLog for TestLog {
     }
     async fn list(&self, filter: ListFilter) -> Result<ListPage, LogError> {
         self.inner.list(filter).await
+    }
+    async fn claims(&self, namespace: &str, now: Timestamp) -> Result<Vec<Claim>, LogError> {
+        self.inner.claims(namespace, now).await
     }
     async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError> {
         self.inner.claim(namespace, key, now).await

@@ -11,6 +11,7 @@ mod index;
 mod ledger;
 mod reading;
 mod room;
+mod terminal;
 
 use rusqlite::Connection;
 use tempfile::TempDir;

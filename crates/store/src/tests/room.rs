@@ -4,9 +4,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use moothall_engine::ports::{AppendError, EventLog};
+use moothall_engine::ports::{AppendError, Appended, EventLog};
 use moothall_kernel::ids::{Seq, StreamId};
-use moothall_testkit::conformance::build::{Builder, batch, claim};
+use moothall_testkit::conformance::build::{Builder, batch, claim, heads};
 use rusqlite::Connection;
 
 use super::Disk;
@@ -34,16 +34,16 @@ async fn a_full_disk_refuses_writes_until_there_is_room_again() {
     }
     assert_eq!(log.find(&"a".into()).await.unwrap().unwrap().head, Seq(1));
     assert_eq!(log.read(&"a".into(), Seq(0), 10).await.unwrap().events.len(), 1);
-    assert_eq!(log.append(vec![batch("a", 1).says("small")]).await, Ok(vec![Seq(2)]), "what still fits is still written");
+    assert_eq!(log.append(vec![batch("a", 1).says("small")]).await.map(heads), Ok(vec![Seq(2)]), "what still fits is still written");
 
     limit_pages(log, 1000).await;
     let big = vec![batch("a", 2).says(&"big ".repeat(10_000)).takes(claim("a", "chat", "1")).owes("x")];
-    assert_eq!(log.append(big).await, Ok(vec![Seq(3)]));
+    assert_eq!(log.append(big).await.map(heads), Ok(vec![Seq(3)]));
     assert_eq!(log.verify().await.faults, vec![]);
     log.close().await.unwrap();
 }
 
-type Answer = Result<Vec<Seq>, AppendError>;
+type Answer = Result<Vec<Appended>, AppendError>;
 
 /// Keeps the writer waiting, as another process that writes to the file would.
 struct Stalled<'a> {
@@ -71,11 +71,11 @@ impl<'a> Stalled<'a> {
         }
     }
 
-    async fn go_on(self) -> Vec<Answer> {
+    async fn go_on(self) -> Vec<Result<Vec<Seq>, AppendError>> {
         self.conn.execute_batch("ROLLBACK").unwrap();
         let mut answers = Vec::new();
         for append in self.waiting {
-            answers.push(append.await);
+            answers.push(append.await.map(heads));
         }
         answers
     }
@@ -95,7 +95,7 @@ async fn a_full_queue_refuses_before_anything_is_decided() {
     let answers = stalled.go_on().await;
     assert_eq!(answers, vec![Ok(vec![Seq(1)]); n]);
     assert_eq!(disk.log.find(&StreamId::new(format!("s{n}"))).await, Ok(None));
-    assert_eq!(disk.log.append(vec![batch("later", 0).says("one")]).await, Ok(vec![Seq(1)]));
+    assert_eq!(disk.log.append(vec![batch("later", 0).says("one")]).await.map(heads), Ok(vec![Seq(1)]));
 }
 
 /// Commits in the WAL: its frames that say how large the file is afterwards.

@@ -1,6 +1,6 @@
 //! Short words for what the cases append.
 
-use moothall_engine::ports::{Catalog, Claim, ClaimChange, Epoch, NewDelivery, StreamBatch};
+use moothall_engine::ports::{Appended, Catalog, Claim, ClaimChange, Epoch, NewDelivery, StreamBatch};
 use moothall_kernel::event::{Event, Posted, Recorded, To};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
@@ -152,4 +152,9 @@ pub fn words(events: &[Recorded]) -> Vec<&str> {
 /// The positions of events, in order.
 pub fn places(events: &[Recorded]) -> Vec<u64> {
     events.iter().map(|recorded| recorded.seq.0).collect()
+}
+
+/// The heads after an append.
+pub fn heads(appended: Vec<Appended>) -> Vec<Seq> {
+    appended.into_iter().map(|appended| appended.head).collect()
 }

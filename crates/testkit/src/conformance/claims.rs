@@ -4,7 +4,7 @@ use moothall_engine::ports::{AppendError, Claim, EventLog};
 use moothall_kernel::ids::Seq;
 
 use super::Subject;
-use super::build::{Builder, at, batch, claim, lapsing};
+use super::build::{Builder, at, batch, claim, heads, lapsing};
 
 fn claimed(by: Claim) -> AppendError {
     AppendError::Claimed(Box::new(by))
@@ -63,7 +63,7 @@ pub async fn a_claim_passes_on_within_an_append<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").takes(claim("a", "chat", "1"))]).await.unwrap();
     let passes = vec![batch("a", 1).says("two").releases("chat", "1"), batch("b", 0).says("b1").takes(claim("b", "chat", "1"))];
-    assert_eq!(log.append(passes).await, Ok(vec![Seq(2), Seq(1)]));
+    assert_eq!(log.append(passes).await.map(heads), Ok(vec![Seq(2), Seq(1)]));
     assert_eq!(log.claim("chat", "1", at(1)).await, Ok(Some(claim("b", "chat", "1"))));
 }
 
@@ -84,7 +84,7 @@ pub async fn a_lapsed_claim_can_be_taken_over<S: Subject>(subject: S) {
     assert_eq!(log.append(vec![takes(89)]).await, Err(claimed(first.clone())));
     let timeless = batch("a", 1).takes(lapsing("a", "k", 200));
     assert_eq!(log.append(vec![timeless]).await, Err(claimed(first)));
-    assert_eq!(log.append(vec![takes(90)]).await, Ok(vec![Seq(1)]));
+    assert_eq!(log.append(vec![takes(90)]).await.map(heads), Ok(vec![Seq(1)]));
     assert_eq!(log.claim("idem", "k", at(100)).await, Ok(Some(lapsing("b", "k", 200))));
 }
 
@@ -97,4 +97,18 @@ pub async fn a_failed_append_neither_takes_nor_releases<S: Subject>(subject: S) 
     assert!(log.append(vec![releases, batch("b", 7).says("b8")]).await.is_err());
     assert_eq!(log.claim("chat", "1", at(1)).await, Ok(Some(held)));
     assert_eq!(log.claim("chat", "2", at(1)).await, Ok(None));
+}
+
+/// Those that lapsed, and those of other namespaces, are left out.
+pub async fn a_namespace_lists_its_claims<S: Subject>(subject: S) {
+    let log = subject.log();
+    let (first, second, later) =
+        (claim("a", "link", "x"), claim("b", "link", "y"), Claim { namespace: "link".into(), ..lapsing("a", "z", 90) });
+    log.append(vec![batch("b", 0).says("b1").takes(second.clone()).takes(claim("b", "chat", "x"))]).await.unwrap();
+    log.append(vec![batch("a", 0).says("one").takes(later.clone()).takes(first.clone())]).await.unwrap();
+    assert_eq!(log.claims("link", at(89)).await, Ok(vec![first.clone(), second.clone(), later]));
+    assert_eq!(log.claims("link", at(90)).await, Ok(vec![first.clone(), second]));
+    log.append(vec![batch("b", 1).says("b2").releases("link", "y")]).await.unwrap();
+    assert_eq!(log.claims("link", at(90)).await, Ok(vec![first]));
+    assert_eq!(log.claims("lin", at(90)).await, Ok(vec![]));
 }

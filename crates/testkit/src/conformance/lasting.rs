@@ -1,11 +1,11 @@
 //! Lasting: what was acknowledged is there when the log is opened again. A log that is not meant to last passes at once.
 
-use moothall_engine::ports::{AppendError, Deliveries, DeliveryState, EventLog, ListFilter};
+use moothall_engine::ports::{AppendError, Deliveries, DeliveryState, EventLog, Lasting, ListFilter};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Millis;
 
 use super::Subject;
-use super::build::{Builder, at, batch, claim};
+use super::build::{Builder, at, batch, claim, heads};
 
 /// Events, rows, claims and deliveries.
 pub async fn all_of_it_lasts<S: Subject>(subject: S) {
@@ -14,12 +14,12 @@ pub async fn all_of_it_lasts<S: Subject>(subject: S) {
     log.append(vec![first, batch("b", 0).says("b1").row(|row| row.next_wake = Some(at(9)))]).await.unwrap();
     log.append(vec![batch("b", 1).says("b2").row(|row| row.has_duties = true)]).await.unwrap();
     let x = log.heads().await.unwrap()[0].id;
-    log.advance(x, DeliveryState::Pending, DeliveryState::Unknown, "cut off").await.unwrap();
+    log.advance(x, &[DeliveryState::Pending], DeliveryState::Unknown, "cut off", Lasting::Synced).await.unwrap();
     let before = everything(log).await;
 
     let Some(subject) = subject.reopen().await else { return };
     assert_eq!(everything(subject.log()).await, before);
-    assert_eq!(subject.log().append(vec![batch("a", 2).says("three")]).await, Ok(vec![Seq(3)]));
+    assert_eq!(subject.log().append(vec![batch("a", 2).says("three")]).await.map(heads), Ok(vec![Seq(3)]));
 }
 
 async fn everything(log: &(impl EventLog + Deliveries)) -> String {
@@ -53,7 +53,7 @@ pub async fn delivery_ids_go_on_rising<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").owes("x")]).await.unwrap();
     let first = log.heads().await.unwrap()[0].id;
-    log.advance(first, DeliveryState::Pending, DeliveryState::Done, "").await.unwrap();
+    log.advance(first, &[DeliveryState::Pending], DeliveryState::Done, "", Lasting::Synced).await.unwrap();
 
     let Some(subject) = subject.reopen().await else { return };
     let log = subject.log();

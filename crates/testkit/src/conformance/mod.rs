@@ -53,13 +53,14 @@ macro_rules! log_conformance {
                 the_newest_writer_fences_the_others, a_stream_can_be_acquired_before_it_begins, writers_at_once_leave_no_gap;
             claims: a_claim_is_found_as_it_was_taken, a_held_claim_fails_the_whole_append, a_claim_fails_its_own_holder_too,
                 a_claim_is_released_by_its_holder_alone, a_claim_passes_on_within_an_append, a_claim_lapses,
-                a_lapsed_claim_can_be_taken_over, a_failed_append_neither_takes_nor_releases;
+                a_lapsed_claim_can_be_taken_over, a_namespace_lists_its_claims, a_failed_append_neither_takes_nor_releases;
             reading: events_come_back_as_they_were, pages_join_without_a_gap, a_page_is_bounded_in_bytes, reading_past_the_end_gives_nothing,
                 a_stream_that_did_not_begin_is_not_found, a_newer_kind_is_reported_and_left_out;
             catalog: the_row_is_that_of_the_last_append, streams_are_listed_in_creation_order, a_listing_is_paged,
                 a_listing_is_filtered, due_are_duties_and_passed_wakes, the_earliest_wake_of_all_is_next;
             deliveries: deliveries_are_inserted_with_their_append, each_target_is_served_first_in_first_out,
-                what_is_over_does_not_block_its_target, a_delivery_advances_only_from_where_it_is, deliveries_are_counted_by_state, a_target_knows_its_newest_deliveries;
+                what_is_over_does_not_block_its_target, a_delivery_advances_only_from_where_it_is,
+                a_delivery_advances_from_whichever_state_is_named, deliveries_are_counted_by_state, a_target_knows_its_newest_deliveries;
             sessions: a_session_is_kept_as_it_was_last, who_waits_for_whom_is_noted_once, sessions_last;
             marks: a_mark_only_moves_forward, what_others_said_since_is_unread, marks_belong_to_one_reader_and_stream, marks_last;
             ledger: an_append_counts_what_its_events_cost, sums_are_those_that_are_wanted, what_was_charged_is_found_again;

@@ -60,7 +60,7 @@ impl World {
                 Told::Asked(request) => self.servers[room].request(request),
                 Told::Report(job, key, report) => {
                     self.note_told(room, job, &key, &report);
-                    Input::Report { key, report }
+                    Input::Report { key, report, receipt: None }
                 }
                 Told::Probed(key, probe) => {
                     self.note_probed(&key, &probe);
@@ -196,7 +196,7 @@ impl World {
     }
 
     /// The log does what the host wants, or something goes wrong.
-    fn append(&mut self, room: usize, batch: StreamBatch) -> Result<Result<(), AppendError>, Objection> {
+    fn append(&mut self, room: usize, batch: StreamBatch) -> Result<Result<Vec<u64>, AppendError>, Objection> {
         let fault = match self.rng.below(100) {
             _ if self.calm => None,
             0 => Some(Fault::Conflict),
@@ -206,7 +206,7 @@ impl World {
         let charged: u64 = batch.charges.iter().map(|charge| charge.turns).sum();
         let result = self.disk.append(batch, fault);
         match &result {
-            Ok(()) => {
+            Ok(_) => {
                 self.spent += charged as i64;
                 let decisions = self.servers[room].host.appending();
                 self.examine(room, &decisions)?;

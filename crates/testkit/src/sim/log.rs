@@ -46,12 +46,15 @@ impl Disk {
         at_once(self.log.acquire(&stream(room), "simulator", Millis(0)))
     }
 
-    pub(crate) fn append(&self, batch: StreamBatch, fault: Option<Fault>) -> Result<(), AppendError> {
+    pub(crate) fn append(&self, batch: StreamBatch, fault: Option<Fault>) -> Result<Vec<u64>, AppendError> {
         match fault {
             _ if self.full => Err(AppendError::Full),
             Some(Fault::Overloaded) => Err(AppendError::Overloaded),
             Some(Fault::Conflict) => Err(AppendError::Conflict { stream: batch.stream, head: batch.expected_head }),
-            None => at_once(self.log.append(vec![batch])).map(drop),
+            None => {
+                let appended = at_once(self.log.append(vec![batch]))?;
+                Ok(appended.into_iter().flat_map(|appended| appended.deliveries).collect())
+            }
         }
     }
 

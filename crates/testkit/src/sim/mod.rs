@@ -17,6 +17,7 @@ mod work;
 mod actions;
 mod starts;
 mod story;
+mod terminals;
 
 use std::fmt;
 
@@ -74,10 +75,30 @@ pub struct Report {
 /// where it is wanted.
 pub fn run(seed: u64, bug: Option<Bug>, told: bool) -> Report {
     moothall_kernel::planted::plant(bug);
+    let report = match bug {
+        Some(bug) if terminals::is_of_terminals(bug) => terminals::run(seed, told),
+        Some(_) => converse(seed, told),
+        None => {
+            let report = converse(seed, told);
+            if report.objection.is_some() { report } else { report.then(terminals::run(seed, told)) }
+        }
+    };
+    moothall_kernel::planted::plant(None);
+    report
+}
+
+/// Conversations and their hosts.
+fn converse(seed: u64, told: bool) -> Report {
     let mut world = World::new(seed, told);
     let objection = world.live().err();
-    moothall_kernel::planted::plant(None);
     Report { seed, stats: world.stats, objection, story: world.story.into_lines() }
+}
+
+impl Report {
+    fn then(mut self, next: Report) -> Report {
+        self.story.extend(next.story);
+        Report { seed: self.seed, stats: self.stats.plus(next.stats), objection: next.objection, story: self.story }
+    }
 }
 
 /// The first seed that shows a planted bug.
@@ -99,5 +120,10 @@ pub const fn known_seed(bug: Bug) -> u64 {
         Bug::NoAttemptFencing => 10,
         Bug::RetryRunsTwice => 11,
         Bug::DuplicateClaim => 58,
+        Bug::TypedBeforeKept => 0,
+        Bug::TypedAgain => 3,
+        Bug::ScreenIsProof => 360,
+        Bug::AnyTagAccepted => 10,
+        Bug::AnswerPressedBlindly => 6,
     }
 }

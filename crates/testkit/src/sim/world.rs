@@ -339,8 +339,8 @@ impl World {
             std::mem::swap(&mut self.servers[room], &mut zombie);
             let result = self.disk.append(*batch, None);
             let examined = match &result {
-                Ok(()) if late => Err(Objection { checker: "fencing", message: format!("a replaced writer appended to room {room}") }),
-                Ok(()) => self.examine(room, &self.servers[room].host.appending()),
+                Ok(_) if late => Err(Objection { checker: "fencing", message: format!("a replaced writer appended to room {room}") }),
+                Ok(_) => self.examine(room, &self.servers[room].host.appending()),
                 Err(_) => Ok(()),
             };
             let kept = result.is_ok();

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 use super::bell::{Answer, Call, Caller};
 use super::drain::{drain, hook};
-use super::folder::{SpoolFolder, reachable};
+use super::folder::{SpoolFolder, reachable, reports};
 use super::loose;
 use super::note::Note;
 use crate::terminal::Vendor;
@@ -75,11 +75,12 @@ impl Spool {
     }
 
     /// Reads everything that lies there now. For the time between a start and the moment when sessions are taken up again: what
-    /// their programs reported meanwhile is known then.
-    pub async fn catch_up(&self, sink: &Arc<dyn HookSink>) {
+    /// their programs reported meanwhile is known then. `false` where something of it has to wait.
+    pub async fn catch_up(&self, sink: &Arc<dyn HookSink>) -> bool {
         let mut at_work = AtWork::new(&self.folder, sink);
         at_work.look_at_all();
         while at_work.next().await {}
+        at_work.nothing_waits()
     }
 
     /// Reads reports and brings answers for as long as the future is held.
@@ -128,6 +129,11 @@ impl<'a> AtWork<'a> {
             Ok(sessions) => sessions.into_iter().for_each(|session| self.look_at(session)),
             Err(error) => tracing::warn!(%error, "the spool cannot be read; it is tried again"),
         }
+    }
+
+    fn nothing_waits(&self) -> bool {
+        let is_read = |session: &String| self.folder.named(session).is_none_or(|folder| reports(&folder).is_ok_and(|left| left.is_empty()));
+        self.folder.sessions().is_ok_and(|sessions| sessions.iter().all(is_read))
     }
 
     fn look_at(&mut self, session: String) {

@@ -168,3 +168,26 @@ async fn what_the_operator_says_of_sessions_can_be_said_anew_while_they_live() {
     let refused = room.sessions().start(alone()).await.unwrap_err().to_string();
     assert!(refused.contains("1 sessions live") || refused.contains("and no more may"), "{refused}");
 }
+
+/// Whoever starts with thousands of conversations must not load them to find the links among them.
+#[tokio::test(start_paused = true)]
+async fn links_are_found_by_their_members_and_no_other_conversation_is_loaded() {
+    let mut room = Room::new().await;
+    let [a, b, c, d] = [room.start().await, room.start().await, room.start().await, room.start().await];
+    let of = |one: &SessionId, other: &SessionId| {
+        let member =
+            |session: &SessionId| Member { session: session.clone(), computer: String::new(), name: None, number: None, role: None };
+        NewLink { members: vec![member(one), member(other)], title: None, by: Asker::Actor(Actor::human("user")) }
+    };
+    let link = room.sessions().link(of(&a, &b)).await.unwrap().0;
+    room.sessions().link(of(&c, &d)).await.unwrap();
+    let closed = room.sessions().link(of(&a, &c)).await.unwrap().0;
+    room.sessions().close_link(&closed.id, &Asker::Actor(Actor::human("user"))).await.unwrap();
+    room.restart().await;
+    assert_eq!(room.hall.live_streams(), 0);
+    assert_eq!(room.sessions().links(Some(&a)).await.unwrap(), [link.clone()]);
+    assert_eq!(room.hall.live_streams(), 1, "only its own link was asked");
+    control(&room, &link.id, Control::Uninvite("claude".into())).await;
+    assert_eq!(room.sessions().links(Some(&a)).await.unwrap(), []);
+    assert_eq!(room.sessions().links(None).await.unwrap().len(), 1);
+}

@@ -3,36 +3,25 @@
 //! A question is bound to the dialog that shows it, so that an answer gives what it says or nothing: words of options are the same in
 //! every dialog of a program. (`docs/decisions/0014-a-question-is-bound-to-its-dialog.md`)
 
-use std::future::poll_fn;
-use std::task::Poll;
-use std::time::Duration;
-
-use moothall_kernel::Conversation;
 use moothall_kernel::event::Fault;
-use moothall_kernel::ids::{PermissionId, StreamId};
+use moothall_kernel::ids::PermissionId;
 use moothall_kernel::permission::{OptionKind, PermissionOption, Question, Withdrawn};
+use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
-use tokio::sync::oneshot;
-use tokio::time::Instant;
-use uuid::Uuid;
 
-use super::directory::session_of;
-use super::hooks::{Hook, HookNews, Permit};
-use super::host::{Dialog, HostFault};
-use super::runner::{Mail, Runner, Stage};
-use super::{Session, Sessions};
+use super::io::{Around, Output, Reply, RequestId};
+use super::machine::{Machine, Stage, Wait};
 use crate::agent::{Report, TurnKey};
+use crate::sessions::{Dialog, Hook, HookNews, HostFault, Permit, Session};
 
 /// How long a person has to answer a permission.
 const ASK_MAX: Millis = Millis::from_secs(600);
 /// A dialog whose report does not come, or that goes on standing after its answer, is taken for what it shows after so long; and a
 /// screen that cannot be read, for one without a dialog.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// How long an answer may wait for a look at the terminal.
-const LOOK_WITHIN: Duration = Duration::from_secs(5);
+const PATIENCE: Millis = Millis::from_secs(3);
 
 /// All that a session's program asks.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Questions {
     asks: Vec<Ask>,
     /// What the program has reported that it asks, for programs whose reports do not wait for an answer.
@@ -42,12 +31,15 @@ pub(super) struct Questions {
     /// What was asked before a restart, and was not found again yet.
     earlier: Vec<PermissionId>,
     /// When patience ends.
-    pub(super) due: Option<Instant>,
+    pub(super) due: Option<Millis>,
     /// What was refused in the turn, and how.
     refused: Option<String>,
+    /// How many were asked, so that no two are called the same.
+    count: u64,
 }
 
 /// A question that waits for a person.
+#[derive(Clone, Debug)]
 struct Ask {
     permission: PermissionId,
     question: Question,
@@ -57,24 +49,45 @@ struct Ask {
 }
 
 /// Where the answer to a question goes.
+#[derive(Clone, Copy, Debug)]
 enum Asked {
     /// To the program's own hook, which waits for it.
-    Hook(oneshot::Sender<Permit>),
+    Hook(RequestId),
     /// To the dialog on the screen.
     Dialog,
 }
 
 /// What a program says that it asks, beside its dialog.
+#[derive(Clone, Debug)]
 pub(super) struct Reported {
     pub(super) action: String,
     pub(super) partial: bool,
 }
 
 /// A dialog that needs no question any more.
+#[derive(Clone, Debug)]
 struct Answered {
     dialog: Dialog,
     /// Its time was over, and no key says no: it stays as it is.
     for_good: bool,
+}
+
+/// An answer whose key is being pressed.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    permission: PermissionId,
+    dialog: Dialog,
+    /// A person chose it; otherwise its time was over.
+    by_person: bool,
+}
+
+/// A hook's question, of which it is looked up whether it was answered before.
+#[derive(Clone, Debug)]
+pub(super) struct Hooked {
+    id: RequestId,
+    key: TurnKey,
+    permission: PermissionId,
+    asks: Reported,
 }
 
 impl Questions {
@@ -88,11 +101,18 @@ impl Questions {
         self.earlier = earlier;
     }
 
+    /// The program says what it asks, and does not wait: its dialog can be answered.
+    pub(super) fn reported(&mut self, asks: Reported) {
+        self.reported = Some(asks);
+    }
+
     /// Nothing is asked any more, and nothing of the turn matters.
-    pub(super) fn clear(&mut self) {
-        let answered = self.answered.take();
+    pub(super) fn clear(&mut self, out: &mut Vec<Output>) {
+        for ask in std::mem::take(&mut self.asks) {
+            undecided(&ask, out);
+        }
         // The turn is over, not the dialog that was answered in it.
-        *self = Self { answered, ..Self::default() };
+        *self = Self { answered: self.answered.take(), count: self.count, ..Self::default() };
     }
 
     /// What was reported belongs to a dialog that is gone.
@@ -100,23 +120,14 @@ impl Questions {
         self.reported = None;
     }
 
-    /// Resolves when the program's hook does not wait for an answer any more; never without such a one.
-    pub(super) async fn given_up(&mut self) -> PermissionId {
-        poll_fn(|context| {
-            for ask in &mut self.asks {
-                if let Asked::Hook(reply) = &mut ask.to
-                    && reply.poll_closed(context).is_ready()
-                {
-                    return Poll::Ready(ask.permission.clone());
-                }
-            }
-            Poll::Pending
-        })
-        .await
+    /// Why a turn stopped in which something was refused.
+    pub(super) fn refusal(&self) -> Option<Fault> {
+        let why = self.refused.as_ref()?;
+        Some(Fault { told: true, ..Fault::new("refused", why.clone()) })
     }
 
-    fn wait(&mut self) {
-        self.due.get_or_insert_with(|| Instant::now() + PATIENCE);
+    fn wait(&mut self, around: &Around<'_>) {
+        self.due.get_or_insert(around.after(PATIENCE));
     }
 
     /// Takes out what a dialog that stands there now does not show; all that was ever seen, where none stands there.
@@ -126,52 +137,53 @@ impl Questions {
     }
 }
 
-impl Runner {
+impl Machine {
     /// The program's hook asks, and waits. It asks again after a restart, under the same id; what was answered by then is the answer.
-    async fn asked_by_hook(&mut self, id: &str, asks: Reported, reply: oneshot::Sender<Permit>) {
-        let Some(key) = self.asking_turn() else { return tell(reply, Permit::Undecided) };
-        let permission = PermissionId::new(hash(&[self.session.id.as_str(), id, &asks.action]));
-        if let Some(option) = self.answer_to(&key, &permission).await {
-            return tell(reply, decided(&option));
+    pub(super) fn asked_by_hook(&mut self, id: RequestId, hook: Hook) {
+        let asks = match hook.news {
+            HookNews::Asks { action, partial } => Some(Reported { action, partial }),
+            HookNews::Began | HookNews::Prompt { .. } | HookNews::Stopped { .. } | HookNews::Failed { .. } | HookNews::Ended => None,
+        };
+        let (Some(asks), Some(key)) = (asks, self.asking_turn()) else {
+            return self.reply(Some(id), Reply::Permit(Permit::Undecided));
+        };
+        let permission = PermissionId::new(hash(&[self.session.id.as_str(), &hook.id, &asks.action]));
+        let recall = Output::Recall { key: key.clone(), permission: permission.clone() };
+        self.ask(recall, Wait::Recall(Box::new(Hooked { id, key, permission, asks })));
+    }
+
+    pub(super) fn recalled(&mut self, answer: Option<String>) {
+        match self.answered() {
+            Wait::Recall(hooked) => match answer {
+                Some(option) => self.reply(Some(hooked.id), Reply::Permit(decided(&option))),
+                None => self.ask_for_hook(*hooked),
+            },
+            other => self.put_back(other),
         }
+    }
+
+    fn ask_for_hook(&mut self, hooked: Hooked) {
+        let Hooked { id, key, permission, asks } = hooked;
         let question = Question { partial: asks.partial, ..self.question(asks.action, PermissionOption::allow_or_deny()) };
         self.questions.earlier.retain(|earlier| *earlier != permission);
         // It came back over a lost connection.
-        self.questions.asks.retain(|ask| ask.permission != permission);
-        self.ask(&key, Ask { permission, question, to: Asked::Hook(reply), dialog: None });
-    }
-
-    /// A hook brings its question.
-    pub(super) async fn ask_person(&mut self, hook: Hook, reply: oneshot::Sender<Permit>) {
-        match hook.news {
-            HookNews::Asks { action, partial } => self.asked_by_hook(&hook.id, Reported { action, partial }, reply).await,
-            HookNews::Began | HookNews::Prompt { .. } | HookNews::Stopped { .. } | HookNews::Failed { .. } | HookNews::Ended => {
-                tell(reply, Permit::Undecided);
-            }
+        for ask in self.questions.asks.extract_if(.., |ask| ask.permission == permission).collect::<Vec<_>>() {
+            undecided(&ask, &mut self.out);
         }
-    }
-
-    async fn answer_to(&self, key: &TurnKey, permission: &PermissionId) -> Option<String> {
-        let wanted = permission.clone();
-        self.hall()?.view(&key.stream, move |state| state.answer_to(&wanted).map(str::to_owned)).await.ok()?
-    }
-
-    /// The program says what it asks, and does not wait: its dialog can be answered.
-    pub(super) fn reported(&mut self, asks: Reported) {
-        self.questions.reported = Some(asks);
+        self.ask_person(&key, Ask { permission, question, to: Asked::Hook(id), dialog: None });
     }
 
     /// A dialog stands there. `patient` no longer where it stood so for a while.
-    pub(super) async fn seen_dialog(&mut self, dialog: Dialog, patient: bool) {
+    pub(super) fn seen_dialog(&mut self, around: &Around<'_>, dialog: Dialog, patient: bool) {
         for ask in self.questions.gone(Some(&dialog)) {
             self.withdraw(ask, Withdrawn::Replaced);
         }
         self.questions.answered.take_if(|answered| !answered.dialog.is_same(&dialog));
-        if !self.is_asked(&dialog) && self.is_to_be_asked(&dialog, patient) {
-            self.ask_by_dialog(dialog).await;
+        if !self.is_asked(&dialog) && self.is_to_be_asked(around, &dialog, patient) {
+            self.ask_by_dialog(around, dialog);
         }
         match (patient, self.questions.earlier.is_empty()) {
-            (true, false) => self.questions.wait(),
+            (true, false) => self.questions.wait(around),
             (false, _) => self.forget_earlier(Withdrawn::Replaced),
             (true, true) => {}
         }
@@ -194,41 +206,42 @@ impl Runner {
     }
 
     /// One that was answered may stand there a moment longer, and one that is reported has its report on the way.
-    fn is_to_be_asked(&mut self, dialog: &Dialog, patient: bool) -> bool {
+    fn is_to_be_asked(&mut self, around: &Around<'_>, dialog: &Dialog, patient: bool) -> bool {
         let told = self.questions.reported.as_ref().is_some_and(|reported| dialog.shows(&reported.action));
         let waits = match &self.questions.answered {
             Some(answered) if answered.for_good => return false,
             Some(_) => patient,
-            None => patient && !told && self.reports().questions,
+            None => patient && !told && around.reports.questions,
         };
         if waits {
-            self.questions.wait();
+            self.questions.wait(around);
         } else {
             self.questions.answered = None;
         }
         !waits
     }
 
-    async fn ask_by_dialog(&mut self, dialog: Dialog) {
+    fn ask_by_dialog(&mut self, around: &Around<'_>, dialog: Dialog) {
         let Some(key) = self.asking_turn() else { return };
         let (action, partial) = match self.questions.reported.take_if(|reported| dialog.shows(&reported.action)) {
             // A screen may show less than all of it, and a report may be of the dialog before: people see both.
             Some(Reported { action, partial }) => (format!("{}\n\nIn its report:\n{action}", dialog.action), partial),
-            None => (dialog.action.clone(), dialog.partial || self.reports().questions),
+            None => (dialog.action.clone(), dialog.partial || around.reports.questions),
         };
         let question = Question { partial, ..self.question(action, dialog.options.clone()) };
-        let permission = self.permission_of(&dialog, &key).await;
-        self.ask(&key, Ask { permission, question, to: Asked::Dialog, dialog: Some(dialog) });
+        let permission = self.permission_of(around, &dialog, &key);
+        self.ask_person(&key, Ask { permission, question, to: Asked::Dialog, dialog: Some(dialog) });
     }
 
     /// The same dialog is the same question after a restart, and a new one at any other time.
-    async fn permission_of(&mut self, dialog: &Dialog, key: &TurnKey) -> PermissionId {
+    fn permission_of(&mut self, around: &Around<'_>, dialog: &Dialog, key: &TurnKey) -> PermissionId {
         let print = print(&self.session, key, dialog);
         let earlier = self.questions.earlier.iter().position(|permission| permission.as_str().starts_with(&print));
-        match earlier {
-            Some(at) => self.questions.earlier.swap_remove(at),
-            None => PermissionId::new(format!("{print}-{}", &Uuid::new_v4().simple().to_string()[..8])),
+        if let Some(at) = earlier {
+            return self.questions.earlier.swap_remove(at);
         }
+        self.questions.count += 1;
+        PermissionId::new(format!("{print}-{:x}-{}", around.now.wall.millis(), self.questions.count))
     }
 
     fn question(&self, action: String, options: Vec<PermissionOption>) -> Question {
@@ -242,7 +255,7 @@ impl Runner {
         self.current.as_ref().filter(|current| current.stage >= Stage::Sent).map(|current| current.key.clone())
     }
 
-    fn ask(&mut self, key: &TurnKey, ask: Ask) {
+    fn ask_person(&mut self, key: &TurnKey, ask: Ask) {
         // After a restart the conversation hears of it when it has taken the turn up again.
         if self.current.as_ref().is_some_and(|current| current.job.is_some()) {
             self.tell_of(key, &ask);
@@ -252,12 +265,12 @@ impl Runner {
     }
 
     /// The conversation has taken the turn up again.
-    pub(super) fn tell_of_all(&self) {
-        let Some(current) = &self.current else { return };
-        self.questions.asks.iter().for_each(|ask| self.tell_of(&current.key, ask));
+    pub(super) fn tell_of_all(&mut self) {
+        let Some(key) = self.current.as_ref().map(|current| current.key.clone()) else { return };
+        self.questions.asks.clone().iter().for_each(|ask| self.tell_of(&key, ask));
     }
 
-    fn tell_of(&self, key: &TurnKey, ask: &Ask) {
+    fn tell_of(&mut self, key: &TurnKey, ask: &Ask) {
         let (permission, question) = (ask.permission.clone(), Box::new(ask.question.clone()));
         self.report(key, Report::Permission { permission, question, within: ASK_MAX });
     }
@@ -272,10 +285,10 @@ impl Runner {
     }
 
     /// The screen cannot be read, as it is being drawn, or as it shows something that nobody knows.
-    pub(super) fn seen_unreadable(&mut self, patient: bool) {
+    pub(super) fn seen_unreadable(&mut self, around: &Around<'_>, patient: bool) {
         let waits = self.questions.asks.iter().any(|ask| ask.dialog.is_some()) || !self.questions.earlier.is_empty();
         match (waits, patient) {
-            (true, true) => self.questions.wait(),
+            (true, true) => self.questions.wait(around),
             (true, false) => self.seen_no_dialog(),
             (false, _) => {}
         }
@@ -288,28 +301,26 @@ impl Runner {
     }
 
     /// A program's hook has gone: its question was answered at the terminal, or given up.
-    pub(super) fn hook_gave_up(&mut self, permission: &PermissionId) {
-        let gave_up = |ask: &mut Ask| ask.permission == *permission;
+    pub(super) fn hook_gave_up(&mut self, id: RequestId) {
+        let gave_up = |ask: &mut Ask| matches!(ask.to, Asked::Hook(waiting) if waiting == id);
         for ask in self.questions.asks.extract_if(.., gave_up).collect::<Vec<_>>() {
             self.withdraw(ask, Withdrawn::Gone);
         }
     }
 
-    fn withdraw(&self, ask: Ask, because: Withdrawn) {
-        if let Asked::Hook(reply) = ask.to {
-            tell(reply, Permit::Undecided);
-        }
+    fn withdraw(&mut self, ask: Ask, because: Withdrawn) {
+        undecided(&ask, &mut self.out);
         self.tell_withdrawn(ask.permission, because);
     }
 
-    fn tell_withdrawn(&self, permission: PermissionId, because: Withdrawn) {
-        if let Some(current) = &self.current {
-            self.report(&current.key, Report::Withdrawn { permission, because });
+    fn tell_withdrawn(&mut self, permission: PermissionId, because: Withdrawn) {
+        if let Some(key) = self.current.as_ref().map(|current| current.key.clone()) {
+            self.report(&key, Report::Withdrawn { permission, because });
         }
     }
 
     /// A person answered; without an answer in time it counts as refused, where the dialog has a way to say so.
-    pub(super) async fn permit(&mut self, permission: &PermissionId, option: Option<&str>) {
+    pub(super) fn permitted(&mut self, permission: &PermissionId, option: Option<&str>) {
         let Some(at) = self.questions.asks.iter().position(|ask| ask.permission == *permission) else { return };
         let ask = self.questions.asks.remove(at);
         let kind = option.and_then(|id| ask.question.options.iter().find(|option| option.id == id)).map(|option| option.kind);
@@ -318,65 +329,53 @@ impl Runner {
             self.questions.refused = Some(format!("{how}, and it stopped."));
         }
         match ask.to {
-            Asked::Hook(reply) => {
+            Asked::Hook(id) => {
                 self.questions.answered = ask.dialog.map(|dialog| Answered { dialog, for_good: false });
-                tell(reply, option.map_or(Permit::Deny, decided));
+                self.reply(Some(id), Reply::Permit(option.map_or(Permit::Deny, decided)));
+                self.look(true, None);
             }
-            Asked::Dialog => self.choose(ask, option).await,
+            Asked::Dialog => self.choose(ask, option),
         }
-        self.look().await;
     }
 
     /// Presses the key of an option, into the dialog that offers it and nothing else.
-    async fn choose(&mut self, ask: Ask, option: Option<&str>) {
+    fn choose(&mut self, ask: Ask, option: Option<&str>) {
         let Ask { permission, question, dialog: Some(dialog), .. } = ask else { return };
         let chosen = match option {
             Some(id) => question.options.iter().position(|offered| offered.id == id),
             None => the_only(&question.options, OptionKind::RejectOnce),
         };
-        let (Some(at), Some(pane)) = (chosen, self.session.pane.clone()) else {
+        let Some(at) = chosen else {
             self.questions.answered = Some(Answered { dialog, for_good: true });
-            return;
+            return self.look(true, None);
         };
-        match self.host.choose(&pane, &self.session.client, &dialog, at).await {
-            Ok(()) => self.questions.answered = Some(Answered { dialog, for_good: false }),
-            Err(fault) => self.not_given(permission, option, &fault),
+        if planted::has(Bug::AnswerPressedBlindly) {
+            return self.ask(Output::Press { key: crate::sessions::Key::Enter }, Wait::Escape);
         }
+        let question = Output::Choose { dialog: dialog.clone(), option: at };
+        self.ask(question, Wait::Choice(Box::new(Choice { permission, dialog, by_person: option.is_some() })));
     }
 
-    fn not_given(&mut self, permission: PermissionId, option: Option<&str>, fault: &HostFault) {
-        tracing::warn!(session = %self.session.id, %fault, "an answer could not be typed");
-        self.questions.refused = None;
-        if option.is_some() {
-            self.tell_withdrawn(permission, Withdrawn::NotGiven);
+    pub(super) fn chosen(&mut self, choice: Choice, result: Result<(), HostFault>) {
+        match result {
+            Ok(()) => self.questions.answered = Some(Answered { dialog: choice.dialog, for_good: false }),
+            Err(fault) => {
+                tracing::warn!(session = %self.session.id, %fault, "an answer could not be typed");
+                self.questions.refused = None;
+                if choice.by_person {
+                    self.tell_withdrawn(choice.permission, Withdrawn::NotGiven);
+                }
+            }
         }
-    }
-
-    /// Why a turn stopped in which something was refused.
-    pub(super) fn refusal(&self) -> Option<Fault> {
-        let why = self.questions.refused.as_ref()?;
-        Some(Fault { told: true, ..Fault::new("refused", why.clone()) })
+        self.look(true, None);
     }
 }
 
-impl Sessions {
-    /// Sees whether what a session asked stands there still, before somebody answers it: what does not is withdrawn when this returns.
-    pub(crate) async fn see_question(&self, stream: &StreamId, permission: &PermissionId) {
-        let Ok(hall) = self.hall() else { return };
-        let wanted = permission.clone();
-        let asker = move |state: &Conversation| {
-            let turn = state.open_turns().find(|turn| turn.permissions().any(|open| *open == wanted))?;
-            session_of(state.participant(&turn.participant)?)
-        };
-        let Ok(Some(session)) = hall.view(stream, asker).await else { return };
-        // A terminal that cannot be looked at now is looked at again before a key is pressed.
-        let _ = tokio::time::timeout(LOOK_WITHIN, self.ask_runner(&session, Mail::Look)).await;
+/// Whoever waits for the answer to a question hears that there is none.
+fn undecided(ask: &Ask, out: &mut Vec<Output>) {
+    if let Asked::Hook(id) = ask.to {
+        out.push(Output::Reply { id, reply: Reply::Permit(Permit::Undecided) });
     }
-}
-
-/// Tells a hook, if it waits still.
-fn tell(reply: oneshot::Sender<Permit>, permit: Permit) {
-    let _ = reply.send(permit);
 }
 
 /// What a hook is told; its options are the two of [`PermissionOption::allow_or_deny`].

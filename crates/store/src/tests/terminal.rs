@@ -1,0 +1,131 @@
+//! What a turn in a terminal costs: how often the disk is waited for between the start of one and its reply.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use moothall_engine::hall::{Hall, HallParts};
+use moothall_engine::ports::{DeliveryState, EventLog, SystemClock};
+use moothall_engine::registry::Registry;
+use moothall_engine::sessions::{
+    Adopt, Dialog, Hook, HookNews, HostFault, Key, Launch, NewSession, Pane, PaneNews, PaneState, Reports, SessionHost, SessionId,
+    SessionParts, View,
+};
+use moothall_kernel::command::{Actor, ClientCommand, Post};
+use moothall_kernel::event::Event;
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::policy::Policy;
+use tokio::sync::{broadcast, watch};
+
+use crate::SqliteLog;
+
+/// A terminal whose program takes what is typed, and says nothing by itself.
+struct Terminal {
+    composer: Mutex<String>,
+    taken: watch::Sender<Option<String>>,
+    token: Mutex<String>,
+    news: broadcast::Sender<PaneNews>,
+}
+
+impl Terminal {
+    fn new() -> Arc<Self> {
+        let (composer, token) = <_>::default();
+        Arc::new(Self { composer, taken: watch::channel(None).0, token, news: broadcast::channel(16).0 })
+    }
+}
+
+#[async_trait]
+impl SessionHost for Terminal {
+    fn programs(&self) -> Vec<(String, String)> {
+        vec![("claude".into(), "A program.".into())]
+    }
+    fn reports(&self, _client: &str) -> Reports {
+        Reports::ALL
+    }
+    async fn start(&self, launch: &Launch) -> Result<Pane, HostFault> {
+        self.token.lock().unwrap().clone_from(&launch.env["MOOTHALL_SESSION_TOKEN"]);
+        Ok(Pane { socket: String::new(), id: "%1".into(), pid: 1 })
+    }
+    async fn adopt(&self, _adopt: &Adopt) -> Result<Pane, HostFault> {
+        Err(HostFault::Gone("there is none".into()))
+    }
+    async fn watch(&self, _pane: &Pane, _client: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
+        Ok(self.news.subscribe())
+    }
+    async fn view(&self, _pane: &Pane, _client: &str) -> Result<View, HostFault> {
+        let state = if self.taken.borrow().is_some() { PaneState::Busy } else { PaneState::Idle };
+        Ok(View { state, composer: Some(self.composer.lock().unwrap().clone()), dialog: None, text: String::new() })
+    }
+    async fn paste(&self, _pane: &Pane, _client: &str, text: &str) -> Result<(), HostFault> {
+        self.composer.lock().unwrap().push_str(text);
+        Ok(())
+    }
+    async fn press(&self, _pane: &Pane, _key: Key) -> Result<(), HostFault> {
+        let text = std::mem::take(&mut *self.composer.lock().unwrap());
+        self.taken.send_replace(Some(text));
+        Ok(())
+    }
+    async fn choose(&self, _pane: &Pane, _client: &str, _dialog: &Dialog, _option: usize) -> Result<(), HostFault> {
+        Err(HostFault::Refused("nothing is asked".into()))
+    }
+    async fn tail(&self, _pane: &Pane, _lines: usize) -> Result<String, HostFault> {
+        Ok(String::new())
+    }
+    async fn end(&self, _pane: &Pane) -> Result<(), HostFault> {
+        Ok(())
+    }
+    async fn attach(&self, _pane: &Pane) -> Result<Vec<String>, HostFault> {
+        Ok(Vec::new())
+    }
+}
+
+/// A turn of the session, from what a person says to what the program answers; how often the disk was waited for from the commit of its
+/// start to that of its reply, both counted.
+async fn turn(hall: &Hall, terminal: &Terminal, log: &SqliteLog, home: &SessionId, number: usize) -> u64 {
+    let mut taken = terminal.taken.subscribe();
+    hall.submit(home, ClientCommand::Post(Post::new(Actor::human("user"), "hello")), None).await.unwrap();
+    let before = log.synced();
+    let prompt = taken.wait_for(Option::is_some).await.unwrap().clone().unwrap();
+    let report = async |id: &str, news: HookNews| {
+        let token = terminal.token.lock().unwrap().clone();
+        let hook = Hook { id: format!("{id}-{number}"), session: home.clone(), token, native: Some("own".into()), news };
+        hall.sessions().unwrap().heard(hook).await.unwrap();
+    };
+    report("prompt", HookNews::Prompt { text: prompt }).await;
+    report("stop", HookNews::Stopped { text: Some("hello back".into()), inputs: None, interrupted: false }).await;
+    let waited = log.synced() - before;
+    terminal.taken.send_replace(None);
+    answers(hall, home, number).await;
+    waited
+}
+
+async fn answers(hall: &Hall, home: &StreamId, wanted: usize) {
+    let events = hall.read(home, Seq(0), None).await.unwrap().events;
+    let said = events.iter().filter(|recorded| matches!(&recorded.event, Event::Posted(posted) if posted.body == "hello back"));
+    assert_eq!(said.count(), wanted);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_in_a_terminal_waits_for_the_disk_three_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, terminal) = (Arc::new(SqliteLog::open(folder.path()).unwrap()), Terminal::new());
+    let parts = HallParts {
+        log: log.clone(),
+        clock: Arc::new(SystemClock),
+        registry: Registry::default(),
+        defaults: Policy::default(),
+        budgets: Default::default(),
+        owner: "test".into(),
+    };
+    let hall = Hall::open_with(parts, Some(SessionParts::new(terminal.clone()))).await.unwrap();
+    let new =
+        NewSession { client: "claude".into(), cwd: "/".into(), args: Vec::new(), name: None, by: Actor::human("user"), session: None };
+    let home = hall.sessions().unwrap().start(new).await.unwrap().session.id;
+    // The first turn learns the program's own id too.
+    turn(&hall, &terminal, &log, &home, 1).await;
+    for number in 2..5 {
+        let waited = turn(&hall, &terminal, &log, &home, number).await;
+        assert!(waited <= 3, "its start, that it is about to be typed, and its reply; not {waited}");
+    }
+    let rows = log.deliveries().unwrap().of_stream(&home).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.state).collect::<Vec<_>>(), [DeliveryState::Done; 4]);
+}

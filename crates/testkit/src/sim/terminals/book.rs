@@ -1,0 +1,117 @@
+//! What outlives the server: turns as their conversation has them, and the rows of deliveries.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use moothall_engine::agent::{Job, TurnKey};
+use moothall_engine::ports::{DeliveryState, LogError};
+use moothall_engine::sessions::turn::Earlier;
+use moothall_kernel::compose::Prompt;
+use moothall_kernel::event::{Event, Recorded, TurnKind, Why};
+use moothall_kernel::ids::{PermissionId, Seq, TurnNo};
+use moothall_kernel::participant::Profile;
+use moothall_kernel::permission::Question;
+use moothall_kernel::time::{Millis, Timestamp};
+
+/// A turn, as its conversation has it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Turn {
+    pub(super) is_started: bool,
+    pub(super) is_over: bool,
+    /// What is asked in it and not answered.
+    pub(super) asked: BTreeMap<PermissionId, Question>,
+    /// What was answered.
+    pub(super) answered: BTreeMap<PermissionId, String>,
+}
+
+/// The row of a delivery.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) turn: u64,
+    pub(super) state: DeliveryState,
+}
+
+#[derive(Default)]
+pub(super) struct Book {
+    pub(super) turns: BTreeMap<u64, Turn>,
+    pub(super) rows: Vec<Row>,
+    /// Reports that took effect.
+    pub(super) kept: BTreeSet<String>,
+    pub(super) native: Option<String>,
+}
+
+impl Book {
+    pub(super) fn key(turn: u64) -> TurnKey {
+        TurnKey { stream: "home".into(), turn: TurnNo(turn), attempt: 1 }
+    }
+
+    /// What a turn says. The program says what it answers.
+    pub(super) fn words(turn: u64) -> String {
+        format!("please do job {turn};")
+    }
+
+    pub(super) fn job(turn: u64) -> Box<Job> {
+        Box::new(Job {
+            key: Self::key(turn),
+            participant: "ada".into(),
+            name: "ada".into(),
+            address: None,
+            profile: Profile::default(),
+            why: Why::Forced,
+            kind: TurnKind::Reply,
+            may_pass: false,
+            prompt: Prompt { text: Self::words(turn), ..Prompt::default() },
+            trigger: Recorded { seq: Seq(1), ts: Timestamp::default(), event: Event::RoundClosed },
+            window: Vec::new(),
+            through: Seq(turn),
+            limit: Millis::from_secs(1800),
+        })
+    }
+
+    pub(super) fn grant(&mut self) -> u64 {
+        let turn = self.turns.len() as u64 + 1;
+        self.turns.insert(turn, Turn::default());
+        turn
+    }
+
+    /// The start of a turn is committed, with its row, unless it is over.
+    pub(super) fn start(&mut self, turn: u64) -> Option<u64> {
+        let known = self.turns.get_mut(&turn).filter(|turn| !turn.is_over && !turn.is_started)?;
+        known.is_started = true;
+        self.rows.push(Row { turn, state: DeliveryState::Pending });
+        Some(self.rows.len() as u64)
+    }
+
+    /// The end of a turn is committed; whether it was open.
+    pub(super) fn end(&mut self, turn: u64) -> bool {
+        self.turns.get_mut(&turn).is_some_and(|turn| !std::mem::replace(&mut turn.is_over, true))
+    }
+
+    pub(super) fn open(&self) -> Vec<u64> {
+        self.turns.iter().filter(|(_, turn)| !turn.is_over).map(|(no, _)| *no).collect()
+    }
+
+    pub(super) fn row_of(&self, turn: u64) -> Option<(u64, DeliveryState)> {
+        self.rows.iter().position(|row| row.turn == turn).map(|at| (at as u64 + 1, self.rows[at].state))
+    }
+
+    pub(super) fn mark(&mut self, id: u64, from: &[DeliveryState], to: DeliveryState) -> Result<bool, LogError> {
+        let row = usize::try_from(id).ok().and_then(|id| self.rows.get_mut(id.checked_sub(1)?));
+        let Some(row) = row.filter(|row| from.contains(&row.state)) else { return Ok(false) };
+        row.state = to;
+        Ok(true)
+    }
+
+    /// What a new process finds.
+    pub(super) fn earlier(&self) -> Vec<Earlier> {
+        let is_owed = |state: DeliveryState| {
+            matches!(state, DeliveryState::Pending | DeliveryState::Sending | DeliveryState::Sent | DeliveryState::Accepted)
+        };
+        let owed = self.rows.iter().zip(1..).filter(|(row, _)| is_owed(row.state));
+        let earlier = owed.map(|(row, delivery)| {
+            let turn = &self.turns[&row.turn];
+            let asked = turn.asked.keys().cloned().collect();
+            Earlier { key: Self::key(row.turn), delivery, state: row.state, is_open: !turn.is_over, asked }
+        });
+        earlier.collect()
+    }
+}

@@ -1,0 +1,82 @@
+//! What the way of a turn through a terminal promises, watched from outside.
+
+use std::collections::BTreeMap;
+
+use moothall_engine::ports::DeliveryState;
+use moothall_engine::sessions::{Dialog, Doing, PaneState};
+
+use super::super::check::Objection;
+use super::book::Book;
+
+/// What was typed, how often.
+#[derive(Default)]
+pub(super) struct Watch {
+    typed: BTreeMap<u64, u32>,
+}
+
+pub(super) fn object<T>(checker: &'static str, message: String) -> Result<T, Objection> {
+    Err(Objection { checker, message })
+}
+
+/// The turn whose words these are, or answer.
+pub(super) fn turn_in(text: &str) -> Option<u64> {
+    let (_, rest) = text.split_once("do job ")?;
+    rest.split(';').next()?.parse().ok()
+}
+
+impl Watch {
+    /// A prompt went into the composer.
+    pub(super) fn typed(&mut self, book: &Book, text: &str) -> Result<(), Objection> {
+        let Some(turn) = turn_in(text) else { return object("typed", format!("nobody's words were typed: {text}")) };
+        if book.row_of(turn).map(|(_, state)| state) != Some(DeliveryState::Sending) {
+            return object("kept", format!("job {turn} was typed before it was kept that it would be"));
+        }
+        let times = self.typed.entry(turn).or_default();
+        *times += 1;
+        if *times > 1 {
+            return object("typed", format!("job {turn} was typed {times} times"));
+        }
+        let has_terminal = |state| matches!(state, DeliveryState::Sending | DeliveryState::Sent | DeliveryState::Accepted);
+        match book.rows.iter().find(|row| row.turn != turn && has_terminal(row.state)) {
+            Some(other) => object("one", format!("job {turn} was typed while job {} has the terminal", other.turn)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Enter goes into a composer, and Escape into what is to be interrupted.
+pub(super) fn key(state: PaneState, wanted: bool) -> Result<(), Objection> {
+    if state == PaneState::Asking && !wanted { object("keys", "a key went into a dialog that nobody answered".into()) } else { Ok(()) }
+}
+
+/// A key went into this dialog for the answer to this question.
+pub(super) fn answer(dialog: &Dialog, action: Option<&str>) -> Result<(), Objection> {
+    match action {
+        Some(action) if action == dialog.action => Ok(()),
+        Some(action) => object("keys", format!("the answer to {action:?} went into {:?}", dialog.action)),
+        None => object("keys", format!("nobody answered {:?}", dialog.action)),
+    }
+}
+
+/// What the program says answers the turn whose prompt it took.
+pub(super) fn result(turn: u64, text: &str) -> Result<(), Objection> {
+    match turn_in(text) {
+        Some(of) if of != turn => object("words", format!("{text:?} answered job {turn}")),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// At the end of the world.
+pub(super) fn quiet(book: &Book, doing: Option<Doing>) -> Result<(), Objection> {
+    if let Some(turn) = book.open().first() {
+        return object("ends", format!("job {turn} never ended: {:?}", book.turns[turn]));
+    }
+    if !matches!(doing, None | Some(Doing::Idle | Doing::Ended)) {
+        return object("ends", format!("the session waits for ever: {doing:?}"));
+    }
+    let owed = book.earlier();
+    match owed.first() {
+        Some(row) => object("rows", format!("the delivery of turn {} stays {:?}", row.key.turn, row.state)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,30 @@
+//! The way of turns through a terminal, with a program that is slow, loses a key, puts a prompt back, redraws, asks, dies and lies, a
+//! person who types between, and a server that dies at any step.
+//!
+//! The machine of the session is the real one. Made up are its terminal, the conversation that offers turns and hears what came of them,
+//! the rows of deliveries, and the spool in which reports wait while no server runs.
+
+mod book;
+mod check;
+mod program;
+mod spool;
+mod world;
+
+use moothall_kernel::planted::Bug;
+
+use super::check::Objection;
+use super::{Report, Stats};
+use world::World;
+
+/// Whether a bug is planted in the machine of a session.
+pub(super) fn is_of_terminals(bug: Bug) -> bool {
+    matches!(bug, Bug::TypedBeforeKept | Bug::TypedAgain | Bug::ScreenIsProof | Bug::AnyTagAccepted | Bug::AnswerPressedBlindly)
+}
+
+/// One session's life.
+pub(super) fn run(seed: u64, told: bool) -> Report {
+    let mut world = World::new(seed, told);
+    let objection: Option<Objection> = world.live().err();
+    let stats: Stats = world.stats;
+    Report { seed, stats, objection, story: world.story.into_lines() }
+}

@@ -1,0 +1,243 @@
+//! A program in a terminal: what it shows, what it takes, what it says.
+
+use moothall_engine::sessions::{Dialog, HookNews, HostFault, Key, PaneState, Reports, View};
+use moothall_kernel::permission::{OptionKind, PermissionOption};
+
+use super::super::rng::Rng;
+use super::spool::Spool;
+
+/// What it works on.
+#[derive(Clone, Debug)]
+struct Work {
+    prompt: String,
+    done_at: i64,
+    /// When it asks, if it does.
+    asks_at: Option<i64>,
+    /// It loses the prompt instead of taking it, and puts it back.
+    puts_back: bool,
+    /// Its hook has reported the prompt by then; it reacts to nothing before.
+    reported_at: i64,
+}
+
+/// The program.
+pub(super) struct Program {
+    pub(super) reports: Reports,
+    pub(super) composer: String,
+    work: Option<Work>,
+    pub(super) dialog: Option<Dialog>,
+    /// Everything that scrolled by since the screen was cleared.
+    history: String,
+    /// All prompts it took, for reports that hold all of them.
+    inputs: Vec<String>,
+    /// It draws nothing that can be read until then.
+    blank_until: i64,
+    questions: u64,
+    pub(super) is_dead: bool,
+    /// It has something new to show.
+    pub(super) has_drawn: bool,
+}
+
+impl Program {
+    pub(super) fn new(reports: Reports) -> Self {
+        Self {
+            reports,
+            composer: String::new(),
+            work: None,
+            dialog: None,
+            history: String::new(),
+            inputs: Vec::new(),
+            blank_until: 0,
+            questions: 0,
+            is_dead: false,
+            has_drawn: true,
+        }
+    }
+
+    pub(super) fn state(&self, now: i64) -> PaneState {
+        match (&self.work, &self.dialog) {
+            _ if self.is_dead => PaneState::Gone,
+            _ if now < self.blank_until => PaneState::Starting,
+            (_, Some(_)) => PaneState::Asking,
+            (Some(_), None) => PaneState::Busy,
+            (None, None) => PaneState::Idle,
+        }
+    }
+
+    pub(super) fn view(&self, now: i64) -> View {
+        let state = self.state(now);
+        let dialog = self.dialog.clone().filter(|_| state == PaneState::Asking);
+        View { state, composer: Some(self.composer.clone()), dialog, text: String::new() }
+    }
+
+    pub(super) fn tail(&self) -> String {
+        format!("{}\n› {}", self.history, self.composer)
+    }
+
+    /// Puts text into its composer, if nothing is in the way.
+    pub(super) fn paste(&mut self, now: i64, text: &str) -> Result<(), HostFault> {
+        if self.state(now) != PaneState::Idle || !self.composer.is_empty() {
+            return Err(HostFault::Refused("it is not free".into()));
+        }
+        self.composer = text.to_owned();
+        self.has_drawn = true;
+        Ok(())
+    }
+
+    /// A key reaches it.
+    pub(super) fn press(&mut self, rng: &mut Rng, spool: &mut Spool, now: i64, key: Key) {
+        self.has_drawn = true;
+        match key {
+            Key::Escape => {
+                self.interrupted(now);
+            }
+            Key::Enter if rng.chance(8) => {}
+            Key::Enter if self.work.is_none() && !self.composer.is_empty() => self.take(rng, spool, now),
+            Key::Enter => {}
+        }
+    }
+
+    fn interrupted(&mut self, now: i64) {
+        if let Some(work) = self.work.take_if(|work| work.reported_at <= now) {
+            self.dialog = None;
+            self.history.push_str(&format!("› {}\n■ interrupted\n", work.prompt));
+        }
+    }
+
+    /// It takes what stands in its composer.
+    fn take(&mut self, rng: &mut Rng, spool: &mut Spool, now: i64) {
+        let prompt = std::mem::take(&mut self.composer);
+        let puts_back = rng.chance(10);
+        let done_at = now + [200, 3_000, 40_000][rng.weighted(&[5, 4, 1])] + rng.below(500) as i64;
+        let asks_at = rng.chance(25).then(|| now + rng.below(2_000) as i64);
+        let reported_at = now + slowness(rng);
+        if !puts_back {
+            self.inputs.push(prompt.clone());
+            self.history.push_str(&format!("› {prompt}\n"));
+            if self.reports.prompts {
+                if rng.chance(5) {
+                    spool.write(now, HookNews::Prompt { text: self.earlier_prompt(rng) });
+                }
+                spool.write(reported_at, HookNews::Prompt { text: prompt.clone() });
+            }
+        }
+        let done_at = if puts_back { now + 400 } else { done_at.max(reported_at) };
+        let asks_at = asks_at.map(|at| at.max(reported_at));
+        self.work = Some(Work { prompt, done_at, asks_at, puts_back, reported_at });
+    }
+
+    /// A lie: it says that it took a prompt of long ago.
+    fn earlier_prompt(&self, rng: &mut Rng) -> String {
+        let before = self.inputs.len().saturating_sub(1);
+        rng.pick(&self.inputs[..before]).cloned().unwrap_or_else(|| "done\n\n[moothall:00000000]".into())
+    }
+
+    /// A person types a line of their own.
+    pub(super) fn typed(&mut self, rng: &mut Rng, spool: &mut Spool, now: i64) {
+        if self.state(now) == PaneState::Idle && self.composer.is_empty() {
+            self.composer = "by hand".into();
+            self.take(rng, spool, now);
+            self.has_drawn = true;
+        }
+    }
+
+    /// A person at the terminal answers, or stops it.
+    pub(super) fn touched(&mut self, rng: &mut Rng, now: i64) {
+        self.has_drawn = true;
+        match rng.below(3) {
+            0 => self.interrupted(now),
+            // It asks the next thing at once.
+            1 if self.dialog.is_some() => self.dialog = Some(self.question(rng)),
+            _ => self.dialog = None,
+        }
+    }
+
+    /// A person clears what stands there and nobody sends off.
+    pub(super) fn tidied(&mut self) {
+        self.composer.clear();
+        self.has_drawn = true;
+    }
+
+    pub(super) fn redraw(&mut self, rng: &mut Rng, now: i64) {
+        self.blank_until = now + rng.below(600) as i64;
+        self.history.clear();
+        self.has_drawn = true;
+    }
+
+    /// Chooses an option of this very dialog.
+    pub(super) fn choose(&mut self, now: i64, dialog: &Dialog, option: usize) -> Result<(), HostFault> {
+        if !self.dialog.as_ref().is_some_and(|shown| shown.is_same(dialog)) {
+            return Err(HostFault::Refused("something else stands there".into()));
+        }
+        let is_no = dialog.options[option].kind == OptionKind::RejectOnce;
+        self.dialog = None;
+        self.has_drawn = true;
+        if is_no {
+            self.interrupted(now);
+        }
+        Ok(())
+    }
+
+    /// When something will happen by itself.
+    pub(super) fn next_at(&self, now: i64) -> Option<i64> {
+        let blank = Some(self.blank_until).filter(|at| *at > now);
+        let work = self.work.as_ref().filter(|_| self.dialog.is_none());
+        let work = work.map(|work| work.asks_at.map_or(work.done_at, |asks| asks.min(work.done_at)));
+        [blank, work].into_iter().flatten().min().filter(|_| !self.is_dead)
+    }
+
+    /// What happens by itself.
+    pub(super) fn go_on(&mut self, rng: &mut Rng, spool: &mut Spool, now: i64) {
+        if self.blank_until != 0 && self.blank_until <= now {
+            (self.blank_until, self.has_drawn) = (0, true);
+        }
+        if self.dialog.is_some() || self.is_dead {
+            return;
+        }
+        let Some(work) = &mut self.work else { return };
+        if work.asks_at.take_if(|at| *at <= now).is_some() && !work.puts_back {
+            self.dialog = Some(self.question(rng));
+            self.has_drawn = true;
+        } else if work.done_at <= now
+            && let Some(work) = self.work.take()
+        {
+            self.done(rng, spool, now, work);
+        }
+    }
+
+    fn question(&mut self, rng: &mut Rng) -> Dialog {
+        self.questions += 1;
+        let number = if rng.chance(30) { 1 } else { self.questions };
+        let options =
+            vec![PermissionOption::new("y", "Yes", OptionKind::AllowOnce), PermissionOption::new("n", "No", OptionKind::RejectOnce)];
+        Dialog { action: format!("touch {number}"), partial: false, options }
+    }
+
+    fn done(&mut self, rng: &mut Rng, spool: &mut Spool, now: i64, work: Work) {
+        self.has_drawn = true;
+        if work.puts_back {
+            self.composer = work.prompt;
+            return;
+        }
+        let text = format!("answer to {}", work.prompt.lines().next().unwrap_or_default());
+        self.history.push_str(&format!("{text}\n"));
+        if self.reports.turns {
+            let inputs = (!self.reports.prompts).then(|| self.inputs.clone());
+            spool.write(now, HookNews::Stopped { text: Some(text), inputs, interrupted: !self.reports.prompts });
+        }
+        if rng.chance(35) {
+            self.redraw(rng, now);
+        }
+    }
+
+    /// A lie: it says that it is done, and with nothing.
+    pub(super) fn lie(&self, spool: &mut Spool, now: i64) {
+        if self.reports.turns {
+            spool.write(now, HookNews::Stopped { text: Some("a lie".into()), inputs: None, interrupted: false });
+        }
+    }
+}
+
+/// How long a hook takes: mostly nothing.
+fn slowness(rng: &mut Rng) -> i64 {
+    [0, 300, 5_000][rng.weighted(&[12, 4, 1])]
+}

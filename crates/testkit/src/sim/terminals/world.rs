@@ -1,0 +1,559 @@
+//! One run: a session, its program, the server that drives it and dies, and the clock above.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::path::PathBuf;
+
+use moothall_engine::agent::{Probe, Report};
+use moothall_engine::ports::{Lasting, LogError};
+use moothall_engine::sessions::turn::{Around, Input, Keep, Machine, Output, Reply, RequestId, Seen};
+use moothall_engine::sessions::{Checkpoints, Doing, HostFault, Key, Origin, Reports, Session, SessionError};
+use moothall_engine::stream::Now;
+use moothall_kernel::ids::PermissionId;
+use moothall_kernel::permission::Question;
+use moothall_kernel::time::{Millis, Timestamp};
+
+use super::super::Stats;
+use super::super::check::Objection;
+use super::super::rng::Rng;
+use super::super::story::Story;
+use super::book::Book;
+use super::check::{self, Watch, object};
+use super::program::Program;
+use super::spool::Spool;
+
+/// Steps in which anything may go wrong.
+const WILD_STEPS: u64 = 2_000;
+/// Steps within which everything has to come to rest.
+const CALM_STEPS_MAX: u64 = 8_000;
+/// Turns of one run.
+const TURNS_MAX: usize = 12;
+
+pub(super) struct World {
+    pub(super) stats: Stats,
+    pub(super) story: Story,
+    rng: Rng,
+    /// Milliseconds.
+    time: i64,
+    calm: bool,
+    book: Book,
+    spool: Spool,
+    program: Program,
+    watch: Watch,
+    server: Option<Server>,
+    /// When another server starts, if one will.
+    restart_at: Option<i64>,
+    /// Nothing of the spool is brought before.
+    stalled_until: i64,
+    /// A person wanted an Escape.
+    escape_wanted: bool,
+    session_is_over: bool,
+}
+
+/// A process, as far as it drives the session.
+struct Server {
+    machine: Machine,
+    told: VecDeque<Told>,
+    outstanding: Option<Outstanding>,
+    wake: Option<i64>,
+    /// What is on its way to the conversation.
+    lane: VecDeque<Said>,
+    caught_up: bool,
+    /// The question that somebody answered last, and what it was about.
+    answered: Option<(PermissionId, String)>,
+    is_ending: bool,
+    /// Turns whose results this process has kept.
+    done: BTreeSet<u64>,
+    last_request: u64,
+}
+
+/// Something that the machine will be told.
+enum Told {
+    Input(Box<Input>),
+    Begun(u64),
+    TakenAway(u64, bool),
+    /// A turn that an earlier process granted.
+    TakeUp(u64),
+}
+
+/// What the machine waits for.
+enum Outstanding {
+    /// It asked for this, and nobody has done it.
+    Wanted(Box<Output>),
+    /// It is done, and the machine does not know.
+    Done(Box<Input>),
+}
+
+/// What the conversation will hear.
+enum Said {
+    Started(u64),
+    Finished(u64),
+    Asked(u64, PermissionId, Box<Question>),
+    Withdrawn(u64, PermissionId),
+}
+
+impl World {
+    pub(super) fn new(seed: u64, told: bool) -> Self {
+        let mut rng = Rng::new(seed ^ 0x7465_726d);
+        let late = Reports { turns: true, prompts: false, questions: false };
+        let reports = [Reports { questions: false, ..Reports::ALL }, late, Reports::default()][rng.weighted(&[6, 3, 1])];
+        Self {
+            stats: Stats::default(),
+            story: Story::new(told),
+            rng,
+            time: 0,
+            calm: false,
+            book: Book::default(),
+            spool: Spool::default(),
+            program: Program::new(reports),
+            watch: Watch::default(),
+            server: None,
+            restart_at: Some(0),
+            stalled_until: 0,
+            escape_wanted: false,
+            session_is_over: false,
+        }
+    }
+
+    /// Everything goes wrong for a while, and then all has to come to rest.
+    pub(super) fn live(&mut self) -> Result<(), Objection> {
+        for _ in 0..WILD_STEPS {
+            self.something_happens();
+            self.step()?;
+        }
+        self.calm = true;
+        self.stalled_until = 0;
+        for _ in 0..CALM_STEPS_MAX {
+            if !self.step()? && !self.tidy_up() {
+                let doing = self.server.as_ref().map(|server| server.machine.doing());
+                return check::quiet(&self.book, doing);
+            }
+        }
+        object("ends", "it never comes to rest".into())
+    }
+
+    /// The next thing that is there to be done, chosen by chance. `false` when nothing is.
+    fn step(&mut self) -> Result<bool, Objection> {
+        self.stats.steps += 1;
+        self.program.go_on(&mut self.rng, &mut self.spool, self.time);
+        if self.server.is_none() {
+            if self.restart_at.is_none_or(|at| at > self.time) {
+                return Ok(self.wait());
+            }
+            self.restart();
+        }
+        self.bring_news();
+        let Some(server) = &self.server else { return Ok(false) };
+        let ready = [server.outstanding.is_some(), server.outstanding.is_none() && !server.told.is_empty(), !server.lane.is_empty()];
+        match self.rng.weighted(&ready.map(u64::from)) {
+            _ if ready == [false; 3] => return Ok(self.wait()),
+            0 => self.go_on()?,
+            1 => self.tell_next()?,
+            _ => self.commit_next(),
+        }
+        Ok(true)
+    }
+
+    /// Time passes until something happens by itself; `false` when nothing will.
+    fn wait(&mut self) -> bool {
+        let wake = self.server.as_ref().and_then(|server| server.wake);
+        let restart = self.restart_at.filter(|_| self.server.is_none());
+        let report = self.spool.next_at().filter(|_| self.server.is_some()).map(|at| at.max(self.stalled_until));
+        let next = [wake, restart, report, self.program.next_at(self.time)].into_iter().flatten().min();
+        // A wish to be woken at a time that is over is one to be woken now.
+        self.time = next.map_or(self.time, |at| at.max(self.time + 1));
+        next.is_some()
+    }
+
+    /// What the server hears by itself: that the terminal drew, that its alarm rings, that there is a report.
+    fn bring_news(&mut self) {
+        let Some(server) = &mut self.server else { return };
+        if std::mem::take(&mut self.program.has_drawn) {
+            server.told.push_back(Told::input(Input::Drawn));
+        }
+        if server.wake.take_if(|at| *at <= self.time).is_some() {
+            server.told.push_back(Told::input(Input::Tick));
+        }
+        if self.time >= self.stalled_until
+            && let Some(hook) = self.spool.next(self.time)
+        {
+            server.last_request += 1;
+            let id = RequestId(server.last_request);
+            self.story.tell(|| format!("{} brought {} {:?}", self.time, hook.id, hook.news));
+            server.told.push_back(Told::input(Input::Hook { id, hook }));
+        }
+        if self.spool.before_start == 0 && !std::mem::replace(&mut server.caught_up, true) {
+            server.told.push_back(Told::input(Input::CaughtUp));
+        }
+    }
+
+    fn restart(&mut self) {
+        if self.session_is_over {
+            // Nobody takes its turns any more.
+            for turn in self.book.open() {
+                self.book.end(turn);
+            }
+            self.restart_at = None;
+            return;
+        }
+        self.story.tell(|| format!("{} the server starts", self.time));
+        self.spool.restart(self.time);
+        let mut told = VecDeque::from([Told::input(Input::Drawn)]);
+        told.extend(self.book.open().into_iter().map(Told::TakeUp));
+        let machine = Machine::new(session(self.book.native.clone()), self.book.earlier());
+        let (outstanding, wake, lane, answered, done) = <_>::default();
+        let server = Server { machine, told, outstanding, wake, lane, caught_up: false, answered, is_ending: false, done, last_request: 0 };
+        self.server = Some(server);
+    }
+
+    fn crash(&mut self) {
+        if self.server.take().is_some() {
+            self.stats.crashes += 1;
+            self.spool.is_brought = false;
+            self.restart_at = Some(self.time + [0, 500, 15_000][self.rng.weighted(&[3, 3, 1])]);
+            self.story.tell(|| format!("{} the server dies", self.time));
+        }
+    }
+
+    /// What nobody expects.
+    fn something_happens(&mut self) {
+        match self.rng.below(2000) {
+            0..30 if self.book.turns.len() < TURNS_MAX && !self.session_is_over => self.grant(),
+            30..45 => self.crash(),
+            45..51 => self.end_one(true),
+            51..55 => self.end_one(false),
+            55..70 => self.program.typed(&mut self.rng, &mut self.spool, self.time),
+            70..85 if self.program.dialog.is_some() => self.program.touched(&mut self.rng, self.time),
+            85..88 => self.program.touched(&mut self.rng, self.time),
+            88..93 => self.program.lie(&mut self.spool, self.time),
+            93..110 => self.program.redraw(&mut self.rng, self.time),
+            110..150 => self.answer(),
+            150..155 => self.stalled_until = self.time + self.rng.below(30_000) as i64,
+            155 if self.stats.turns > 4 => self.program.is_dead = true,
+            157..162 => self.interrupt(),
+            // As often as not, nothing does, and time passes.
+            1_000..2_000 if self.server.as_ref().is_none_or(|server| server.outstanding.is_none()) => {
+                self.time += self.rng.below(600) as i64;
+            }
+            _ => {}
+        }
+    }
+
+    fn grant(&mut self) {
+        let turn = self.book.grant();
+        self.stats.turns += 1;
+        self.story.tell(|| format!("{} job {turn} is offered", self.time));
+        if let Some(server) = &mut self.server {
+            server.told.push_back(Told::input(Input::Offered(Book::job(turn))));
+        }
+    }
+
+    /// A turn is cancelled by a person, or its time is over.
+    fn end_one(&mut self, interrupt: bool) {
+        let Some(turn) = self.rng.pick(&self.book.open()).copied() else { return };
+        self.book.end(turn);
+        self.story.tell(|| format!("{} job {turn} is taken away", self.time));
+        if let Some(server) = &mut self.server {
+            server.told.push_back(Told::TakenAway(turn, interrupt));
+        }
+    }
+
+    fn interrupt(&mut self) {
+        if let Some(server) = &mut self.server {
+            server.last_request += 1;
+            self.escape_wanted = true;
+            server.told.push_back(Told::input(Input::Interrupt(RequestId(server.last_request))));
+        }
+    }
+
+    /// A person answers a question from outside, or its time is over.
+    fn answer(&mut self) {
+        let Some(server) = &mut self.server else { return };
+        let open = self.book.turns.values_mut().filter(|turn| !turn.is_over).find(|turn| !turn.asked.is_empty());
+        let Some((permission, question)) = open.and_then(|turn| turn.asked.pop_first()) else { return };
+        let option = [Some("y"), Some("n"), None][if self.calm { 0 } else { self.rng.weighted(&[3, 1, 1]) }].map(str::to_owned);
+        self.story.tell(|| format!("{} {permission} is answered: {option:?}", self.time));
+        server.told.push_back(Told::input(Input::Permitted { permission: permission.clone(), option }));
+        server.answered = Some((permission, question.action));
+    }
+
+    /// A person comes by, when nothing else happens. `false` when there is nothing to do for them.
+    fn tidy_up(&mut self) -> bool {
+        if self.book.turns.values().any(|turn| !turn.is_over && !turn.asked.is_empty()) {
+            self.answer();
+        } else if self.program.dialog.is_some() {
+            self.program.touched(&mut self.rng, self.time);
+        } else if !self.program.composer.is_empty() {
+            self.program.tidied();
+        } else if !self.spool.is_empty() && self.server.is_some() {
+            self.spool.is_brought = false;
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn tell_next(&mut self) -> Result<(), Objection> {
+        let Some(told) = self.server.as_mut().and_then(|server| server.told.pop_front()) else { return Ok(()) };
+        match told {
+            Told::Input(input) => self.tell(*input),
+            Told::Begun(turn) => self.tell(Input::Begun { key: Book::key(turn), delivery: self.book.row_of(turn).map(|(row, _)| row) }),
+            Told::TakenAway(turn, interrupt) => {
+                self.escape_wanted |= interrupt;
+                self.tell(Input::TakenAway { key: Book::key(turn), interrupt, delivery: self.book.row_of(turn).map(|(row, _)| row) })
+            }
+            Told::TakeUp(turn) => {
+                self.take_up(turn);
+                Ok(())
+            }
+        }
+    }
+
+    /// The conversation takes up a turn that an earlier process granted.
+    fn take_up(&mut self, turn: u64) {
+        let (Some(server), Some(known)) = (&mut self.server, self.book.turns.get(&turn)) else { return };
+        if known.is_over {
+            return;
+        }
+        // Loading takes its time.
+        if self.rng.chance(50) && !server.told.is_empty() {
+            return server.told.push_back(Told::TakeUp(turn));
+        }
+        if known.is_started && server.machine.probe(&Book::key(turn)) == Probe::Unknown {
+            self.book.end(turn);
+            return;
+        }
+        server.told.push_back(Told::input(Input::Offered(Book::job(turn))));
+        if known.is_started {
+            server.told.push_back(Told::Begun(turn));
+        }
+    }
+
+    /// Tells the machine something and carries out what it wants, but for what it has to wait for.
+    fn tell(&mut self, input: Input) -> Result<(), Objection> {
+        let Some(server) = &mut self.server else { return Ok(()) };
+        let checkpoints = Checkpoints::default();
+        let now = Now { wall: Timestamp::from_millis(1_700_000_000_000 + self.time), steady: Millis(self.time as u64) };
+        let around = Around { now, reports: self.program.reports, checkpoints: &checkpoints };
+        self.story.tell(|| format!("{} < {}", self.time, moothall_kernel::text::cut(&format!("{input:?}"), 200)));
+        let twin = self.rng.chance(5).then(|| (server.machine.clone(), input.clone()));
+        let outputs = server.machine.handle(&around, input);
+        if let Some((mut twin, input)) = twin
+            && twin.handle(&around, input.clone()) != outputs
+        {
+            return object("determinism", format!("{input:?} led to two things"));
+        }
+        let started = |output: &Output| match output {
+            Output::Report { key, report: Report::Started { .. } } => Some(key.turn.0),
+            Output::Report { .. }
+            | Output::See { .. }
+            | Output::Mark { .. }
+            | Output::Paste { .. }
+            | Output::Press { .. }
+            | Output::Choose { .. }
+            | Output::Keep { .. }
+            | Output::Recall { .. }
+            | Output::Reply { .. }
+            | Output::Missing { .. }
+            | Output::There
+            | Output::Wake { .. } => None,
+        };
+        if let Some(turn) = outputs.iter().filter_map(started).find(|turn| server.done.contains(turn)) {
+            return object("again", format!("job {turn} is begun again after its answer was kept"));
+        }
+        outputs.into_iter().for_each(|output| self.carry_out(output));
+        self.end_session();
+        Ok(())
+    }
+
+    /// Nothing more happens in a session that is over, but that its conversations hear of it.
+    fn end_session(&mut self) {
+        let is_over = self.server.as_ref().is_some_and(|server| server.machine.doing() == Doing::Ended);
+        self.session_is_over |= is_over;
+        if is_over {
+            while self.server.as_ref().is_some_and(|server| !server.lane.is_empty()) {
+                self.commit_next();
+            }
+        }
+    }
+
+    fn carry_out(&mut self, output: Output) {
+        self.story.tell(|| format!("{}   > {}", self.time, moothall_kernel::text::cut(&format!("{output:?}"), 200)));
+        let Some(server) = &mut self.server else { return };
+        match output {
+            Output::Mark { lasting: Lasting::Synced, .. }
+            | Output::See { .. }
+            | Output::Paste { .. }
+            | Output::Press { .. }
+            | Output::Choose { .. }
+            | Output::Keep { .. }
+            | Output::Recall { .. } => server.outstanding = Some(Outstanding::Wanted(Box::new(output))),
+            // What cannot be kept is the same as a crash before it.
+            Output::Mark { delivery, from, to, lasting: Lasting::Written, .. } => drop(self.book.mark(delivery, &from, to)),
+            Output::Report { key, report } => server.lane.extend(said(key.turn.0, report)),
+            Output::Reply { reply, .. } => self.replied(reply),
+            Output::Missing { died } if died && !server.is_ending => {
+                server.is_ending = true;
+                server.told.push_back(Told::input(Input::Ended("its program ended".into())));
+            }
+            Output::Missing { .. } | Output::There => {}
+            Output::Wake { at } => server.wake = at.map(|at| at.0 as i64),
+        }
+    }
+
+    fn replied(&mut self, reply: Reply) {
+        match reply {
+            Reply::Heard(Ok(_)) => self.spool.taken(!self.calm && self.rng.chance(5)),
+            Reply::Heard(Err(_)) => self.spool.is_brought = false,
+            Reply::Interrupted(Ok(Some(key))) => {
+                self.book.end(key.turn.0);
+                self.server.iter_mut().for_each(|server| server.told.push_back(Told::TakenAway(key.turn.0, true)));
+            }
+            Reply::Interrupted(Ok(None) | Err(_)) | Reply::Permit(_) | Reply::Looked => {}
+        }
+    }
+
+    /// What the machine waits for is done, or it hears that it is.
+    fn go_on(&mut self) -> Result<(), Objection> {
+        match self.server.as_mut().and_then(|server| server.outstanding.take()) {
+            Some(Outstanding::Wanted(output)) => {
+                let is_delicate = matches!(*output, Output::Paste { .. } | Output::Press { .. } | Output::Keep { .. });
+                let done = self.perform(*output)?;
+                if is_delicate && self.fails(5) {
+                    self.crash();
+                }
+                self.server.iter_mut().for_each(|server| server.outstanding = Some(Outstanding::Done(Box::new(done.clone()))));
+                Ok(())
+            }
+            Some(Outstanding::Done(input)) => self.tell(*input),
+            None => Ok(()),
+        }
+    }
+
+    fn fails(&mut self, percent: u64) -> bool {
+        !self.calm && self.rng.chance(percent)
+    }
+
+    fn perform(&mut self, output: Output) -> Result<Input, Objection> {
+        let broken = || HostFault::Failed("the connection was lost".into());
+        Ok(match output {
+            Output::See { .. } if self.fails(3) => Input::Seen(None),
+            Output::See { lines } => {
+                let tail = lines.map(|_| self.program.tail());
+                Input::Seen(Some(Box::new(Seen { view: self.program.view(self.time), tail })))
+            }
+            Output::Mark { .. } if self.fails(3) => Input::Marked(Err(LogError::Full)),
+            Output::Mark { delivery, from, to, .. } => Input::Marked(self.book.mark(delivery, &from, to)),
+            Output::Paste { .. } if self.fails(4) => Input::Pasted(Err(HostFault::Refused("somebody types".into()))),
+            Output::Paste { .. } if self.fails(2) => Input::Pasted(Err(broken())),
+            Output::Paste { text } => Input::Pasted(self.paste(&text)?),
+            Output::Press { .. } if self.fails(2) => Input::Pressed(Err(broken())),
+            Output::Press { key } => {
+                self.press(key)?;
+                Input::Pressed(Ok(()))
+            }
+            Output::Choose { dialog, option } => {
+                let pressed = self.program.choose(self.time, &dialog, option);
+                if pressed.is_ok() {
+                    let answered = self.server.as_mut().and_then(|server| server.answered.take());
+                    check::answer(&dialog, answered.as_ref().map(|(_, action)| action.as_str()))?;
+                }
+                Input::Pressed(pressed)
+            }
+            Output::Keep { .. } if self.fails(4) => Input::Kept(Err(SessionError::Conflict("not now".into()))),
+            Output::Keep { steps } => {
+                steps.into_iter().try_for_each(|(id, step)| self.keep(&id, step))?;
+                Input::Kept(Ok(()))
+            }
+            Output::Recall { key, permission } => Input::Recalled(self.recall(key.turn.0, &permission)),
+            Output::Report { .. } | Output::Reply { .. } | Output::Missing { .. } | Output::There | Output::Wake { .. } => Input::Drawn,
+        })
+    }
+
+    fn recall(&self, turn: u64, permission: &PermissionId) -> Option<String> {
+        self.book.turns.get(&turn)?.answered.get(permission).cloned()
+    }
+
+    fn paste(&mut self, text: &str) -> Result<Result<(), HostFault>, Objection> {
+        let pasted = self.program.paste(self.time, text);
+        if pasted.is_ok() {
+            self.watch.typed(&self.book, text)?;
+        }
+        Ok(pasted)
+    }
+
+    fn press(&mut self, key: Key) -> Result<(), Objection> {
+        let wanted = key == Key::Escape && std::mem::take(&mut self.escape_wanted);
+        check::key(self.program.state(self.time), wanted)?;
+        self.program.press(&mut self.rng, &mut self.spool, self.time, key);
+        Ok(())
+    }
+
+    fn keep(&mut self, id: &str, step: Keep) -> Result<(), Objection> {
+        match step {
+            Keep::Native(native) => self.book.native = Some(native),
+            Keep::Result { key, result } if self.book.kept.insert(format!("{id}/{}", key.turn)) => {
+                result.iter().try_for_each(|text| check::result(key.turn.0, text))?;
+                self.book.end(key.turn.0);
+                self.server.iter_mut().for_each(|server| server.done.extend([key.turn.0]));
+            }
+            Keep::Result { .. } | Keep::Cross { .. } | Keep::Home(_) | Keep::Listeners => {}
+        }
+        Ok(())
+    }
+
+    /// The conversation hears what a runtime reports, in its order.
+    fn commit_next(&mut self) {
+        let Some(server) = &mut self.server else { return };
+        match server.lane.pop_front() {
+            Some(Said::Started(turn)) => {
+                if self.book.start(turn).is_some() {
+                    server.told.push_back(Told::Begun(turn));
+                }
+            }
+            Some(Said::Finished(turn)) => {
+                self.book.end(turn);
+            }
+            Some(Said::Asked(turn, permission, question)) => {
+                self.book.turns.entry(turn).and_modify(|turn| drop(turn.asked.insert(permission, *question)));
+            }
+            Some(Said::Withdrawn(turn, permission)) => {
+                self.book.turns.entry(turn).and_modify(|turn| drop(turn.asked.remove(&permission)));
+            }
+            None => {}
+        }
+    }
+}
+
+impl Told {
+    fn input(input: Input) -> Self {
+        Told::Input(Box::new(input))
+    }
+}
+
+fn said(turn: u64, report: Report) -> Option<Said> {
+    match report {
+        Report::Started { .. } => Some(Said::Started(turn)),
+        Report::Finished { .. } => Some(Said::Finished(turn)),
+        Report::Permission { permission, question, .. } => Some(Said::Asked(turn, permission, question)),
+        Report::Withdrawn { permission, .. } => Some(Said::Withdrawn(turn, permission)),
+        Report::Delta(_) | Report::Progress(_) | Report::Summarised { .. } => None,
+    }
+}
+
+fn session(native: Option<String>) -> Session {
+    Session {
+        id: "home".into(),
+        name: "ada".into(),
+        client: "claude".into(),
+        computer: String::new(),
+        cwd: PathBuf::from("/"),
+        pane: None,
+        native,
+        origin: Origin::Started,
+        token_hash: String::new(),
+        started_at: Timestamp::from_millis(0),
+        ended: None,
+        started_by: None,
+        run_as: None,
+    }
+}
