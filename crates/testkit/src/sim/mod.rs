@@ -3,6 +3,8 @@
 //! The kernel, the host of a stream, the purses and the log are the real ones. Only what is around them is made up: time, people, agents,
 //! and a disk that fills up, forgets its writers and answers late. A host says what it waits for, and a crash can fall before and after
 //! each of that. Checkers with knowledge of their own watch every event, every step and every rest.
+//!
+//! Each seed also plays the life of one session in a terminal, with the real machine of its turns (`terminals/`).
 
 mod rng;
 mod log;

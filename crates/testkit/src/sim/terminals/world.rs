@@ -505,11 +505,7 @@ impl World {
     fn commit_next(&mut self) {
         let Some(server) = &mut self.server else { return };
         match server.lane.pop_front() {
-            Some(Said::Started(turn)) => {
-                if self.book.start(turn).is_some() {
-                    server.told.push_back(Told::Begun(turn));
-                }
-            }
+            Some(Said::Started(turn)) => server.told.extend(self.book.start(turn).map(|_| Told::Begun(turn))),
             Some(Said::Finished(turn)) => {
                 self.book.end(turn);
             }
