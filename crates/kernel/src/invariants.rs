@@ -42,7 +42,7 @@ const RULES: &[Rule] = &[
     ("participants", "an id is invited once", participants),
     ("positions", "nobody was told or answered more than was said", positions),
     ("mutes", "whom a proven person muted is muted, and what one paused is paused", mutes),
-    ("piece", "the piece is held by somebody who is invited", piece),
+    ("piece", "the piece is held by somebody who is invited, unless nothing moves and it could not be passed on", piece),
     ("memory", "no more is remembered of the past than the fold keeps", memory),
 ];
 
@@ -135,7 +135,7 @@ fn mutes(state: &Conversation) -> bool {
 
 fn piece(state: &Conversation) -> bool {
     let holder = state.gathering.as_ref().and_then(|gathering| gathering.hold.as_ref()).map(|hold| &hold.holder);
-    holder.is_none_or(|holder| state.participant(holder).is_some())
+    state.paused || state.archived || holder.is_none_or(|holder| state.participant(holder).is_some())
 }
 
 fn memory(state: &Conversation) -> bool {
