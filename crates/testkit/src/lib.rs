@@ -1,5 +1,6 @@
 //! Never shipped: the simulator, conformance suites for the ports, and what other crates' tests are built from.
 
+pub mod needs;
 pub mod conformance;
 pub mod sim;
 #[cfg(feature = "fakes")]
