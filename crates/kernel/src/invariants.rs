@@ -115,8 +115,9 @@ fn round(state: &Conversation) -> bool {
 }
 
 fn queue(state: &Conversation) -> bool {
-    let waiting = state.floor.queue.iter().map(|spoken| spoken.cause.seq);
-    waiting.clone().is_sorted_by(|one, next| one < next) && waiting.last().is_none_or(|newest| newest <= state.head)
+    let waiting = &state.floor.queue;
+    let in_order = waiting.iter().map(|spoken| spoken.cause.seq).is_sorted_by(|one, next| one < next);
+    in_order && waiting.back().is_none_or(|newest| newest.cause.seq <= state.head)
 }
 
 fn participants(state: &Conversation) -> bool {

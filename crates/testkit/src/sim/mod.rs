@@ -108,24 +108,23 @@ pub const fn known_seed(bug: Bug) -> u64 {
     match bug {
         Bug::AcknowledgeBeforeCommit
         | Bug::PublishBeforeCommit
-        | Bug::CauseCoveredTwice
+        | Bug::LostWakeUp
+        | Bug::GuardNotRestored
         | Bug::AudienceLeak
         | Bug::TimeGoesBackwards
-        | Bug::NoEpochFencing
         | Bug::DowntimeForgotten
         | Bug::FencedWriterGoesOn
         | Bug::ChargedTwice
         | Bug::AnswersSwapped
-        | Bug::ArchiveLeavesTurns => 0,
-        Bug::LostWakeUp | Bug::GuardNotRestored | Bug::RetryLostWhenFull | Bug::CancelForgotten => 1,
-        Bug::ChargeNotGivenBack => 3,
-        Bug::NoAttemptFencing => 10,
-        Bug::RetryRunsTwice => 11,
-        Bug::DuplicateClaim => 58,
-        Bug::TypedBeforeKept => 0,
-        Bug::TypedAgain => 3,
-        Bug::ScreenIsProof => 360,
-        Bug::AnyTagAccepted => 10,
+        | Bug::TypedBeforeKept => 0,
+        Bug::NoAttemptFencing | Bug::CauseCoveredTwice | Bug::CancelForgotten => 1,
+        Bug::RetryRunsTwice | Bug::ArchiveLeavesTurns => 2,
+        Bug::NoEpochFencing | Bug::TypedAgain => 3,
+        Bug::RetryLostWhenFull => 4,
+        Bug::ChargeNotGivenBack => 5,
         Bug::AnswerPressedBlindly => 6,
+        Bug::AnyTagAccepted => 10,
+        Bug::DuplicateClaim => 27,
+        Bug::ScreenIsProof => 360,
     }
 }
