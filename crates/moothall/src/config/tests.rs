@@ -44,6 +44,8 @@ fn a_key_outside_its_section_is_sent_home() {
 fn a_wrong_type_is_named_with_its_place_and_without_its_value() {
     let fault = refused("[server]\nallowed_hosts = \"${KEY}\"\n");
     assert!(fault.what.starts_with("moothall.toml:2:17: in [server], invalid type: string"), "{}", fault.what);
+    let fault = refused("[server]\nmode = \"${KEY}\"\n");
+    assert_eq!(fault.what, "moothall.toml:2:8: in [server], unknown variant `…`, expected `local` or `token`");
     let fault = refused("[defaults]\nmax_depth = \"${KEY}\"\n");
     assert_eq!(fault.what, "moothall.toml:2:13: `max_depth` takes a whole number from 1 to 10");
     let fault = refused("agents = 3\n");
