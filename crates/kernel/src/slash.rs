@@ -271,6 +271,10 @@ fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use moothall_testkit::fuzz;
+
     use super::*;
 
     #[test]
@@ -325,5 +329,45 @@ mod tests {
         for text in ["//x", "/", "/1", "1/2", " / x"] {
             assert!(!is_command(text), "{text:?}");
         }
+    }
+
+    /// The names that a command gives.
+    fn named(slash: &Slash) -> Vec<&str> {
+        match slash {
+            Slash::GroupCreate(names) | Slash::Mute(names) | Slash::Unmute(names) => names.iter().map(String::as_str).collect(),
+            Slash::Ask { agents, .. } => agents.iter().map(String::as_str).collect(),
+            Slash::GroupAdd(name) | Slash::GroupRemove(name) | Slash::Uninvite(name) | Slash::Policy(name) => vec![name],
+            Slash::Invite { client, .. } => vec![client],
+            Slash::Pass(name) => name.iter().map(String::as_str).collect(),
+            Slash::GroupList
+            | Slash::GroupDissolve
+            | Slash::GroupConfig { .. }
+            | Slash::Pause
+            | Slash::Resume
+            | Slash::Stop
+            | Slash::Rename(_)
+            | Slash::Archive
+            | Slash::Unarchive
+            | Slash::Why
+            | Slash::Help => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn fuzzed_commands_name_somebody_or_get_one_line() {
+        const LINE_MAX: usize = 400;
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/slash");
+        let words: Vec<&str> = COMMANDS.iter().flat_map(|usage| usage.name.split(' ')).chain(["@", ",", "--", " ", "id=", "\""]).collect();
+        fuzz::texts("slash", &fuzz::corpus(&corpus), &words, |text| {
+            match parse(text) {
+                Ok(slash) => {
+                    assert!(is_command(text), "what is no command is none: {slash:?}");
+                    let names = named(&slash);
+                    assert!(names.iter().all(|name| !name.is_empty() && *name == name.trim()), "{slash:?}");
+                }
+                Err(line) => assert!(line.len() <= LINE_MAX && !line.contains('\n'), "{line:?}"),
+            }
+            assert_eq!(parse(text), parse(&format!("  {text}\n")), "spaces around it mean nothing");
+        });
     }
 }

@@ -152,3 +152,22 @@ fn the_readme_shows_a_configuration_that_can_be_read() {
     let block = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     assert_eq!(parse(block).unwrap().agents.len(), 2);
 }
+
+#[test]
+fn fuzzed_texts_become_a_configuration_or_a_fault_that_keeps_secrets() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut corpus = moothall_testkit::fuzz::corpus(&here.join("tests/corpus/config"));
+    // Every key of the example, set as it is shown there.
+    let example = std::fs::read_to_string(here.join("../../moothall.example.toml")).unwrap();
+    corpus.extend(example.split("\n\n").map(|piece| piece.replace("# ", "").into_bytes()));
+    let words =
+        ["${KEY}", "${", "$${", "[agents.", "[", "a.", "{a=", "\"\"\"", "enabled = false\n", "runtime = ", "true", "1e9", "-1", "\n"];
+    moothall_testkit::fuzz::texts("config", &corpus, &words, |text| match parse(text) {
+        Ok(config) => assert_eq!(format!("{config:?}"), format!("{:?}", parse(text).unwrap()), "the same text is the same configuration"),
+        Err(fault) => {
+            assert_eq!(fault.exit, Exit::Config);
+            assert!(!fault.to_string().contains("sk-very-secret"), "{fault}");
+            assert!(fault.what.starts_with("moothall.toml"), "{fault}");
+        }
+    });
+}
