@@ -70,6 +70,12 @@ fn kind_of(envelope: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use moothall_testkit::fuzz;
+
     use super::*;
 
     #[test]
@@ -88,5 +94,33 @@ mod tests {
         let refused = serde_json::from_str::<Event>(r#""levitated""#).map_err(|error| error.to_string());
         let named: Vec<_> = refused.unwrap_err().split('`').skip(3).step_by(2).map(str::to_owned).collect();
         assert_eq!(named, Event::KINDS);
+    }
+
+    /// The events that version 0.1.0 wrote, and a few that nobody did.
+    fn corpus() -> Vec<Vec<u8>> {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let golden = here.join("../kernel/tests/golden/0.1.0");
+        let mut logs: Vec<_> = std::fs::read_dir(golden).unwrap().map(|entry| entry.unwrap().path()).collect();
+        logs.retain(|path| path.extension().is_some_and(|kind| kind == "jsonl"));
+        logs.sort();
+        let lines = logs.iter().flat_map(|log| std::fs::read_to_string(log).unwrap().lines().map(str::to_owned).collect::<Vec<_>>());
+        let event = |line: String| serde_json::from_str::<serde_json::Value>(&line).unwrap()["event"].to_string();
+        let events: BTreeSet<String> = lines.map(event).collect();
+        fuzz::corpus(&here.join("tests/corpus/events")).into_iter().chain(events.into_iter().map(String::into_bytes)).collect()
+    }
+
+    #[test]
+    fn fuzzed_envelopes_are_events_that_stay_the_same_or_say_what_they_are() {
+        fuzz::texts("events", &corpus(), &Event::KINDS, |text| {
+            let decode = |envelope: &str, body: Option<&str>| decode(Seq(7), Timestamp::from_millis(1), envelope, body.map(str::to_owned));
+            match decode(text, Some("a body")) {
+                Decoded::Event(recorded) => {
+                    let again = decode(&envelope(&recorded.event), recorded.event.body());
+                    assert_eq!(again, Decoded::Event(recorded), "what is written is what was read");
+                }
+                Decoded::Newer(kind) => assert!(!Event::KINDS.contains(&kind.as_str()), "{kind}"),
+                Decoded::Damaged(why) => assert!(!why.is_empty()),
+            }
+        });
     }
 }

@@ -161,6 +161,8 @@ fn is_url(rest: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use moothall_testkit::fuzz;
+
     use super::*;
     use crate::ids::Seq;
     use crate::participant::{AgentFacts, Kind, Profile};
@@ -228,5 +230,27 @@ mod tests {
         let invited = [who("a1", None, "x")];
         assert!(named("@a1 @a1", &invited, &"a1".into()).participants.is_empty());
         assert_eq!(named(&"@a1 ".repeat(500), &invited, &"u".into()).participants.len(), 1);
+    }
+
+    #[test]
+    fn fuzzed_words_name_only_the_invited_once_each() {
+        let invited = [who("a1", Some("Ann Lee"), "planner"), who("b-2", Some("Bob"), "qa"), who("bob.3", Some("Ann Bo"), "Σίσυφος")];
+        let speaker = "b-2".into();
+        let words = ["@", "@ann", "@Ann Lee", "@bob", "@all", "`", "```\n", "~~~\n", "> ", "://", "www.", "\n", "@İ", "@ß"];
+        fuzz::texts("mentions", &fuzz::corpus(&corpus("mentions")), &words, |body| {
+            let found = named(body, &invited, &speaker);
+            for (at, id) in found.participants.iter().enumerate() {
+                assert!(*id != speaker && !found.participants[..at].contains(id), "{id} of {:?}", found.participants);
+                assert!(invited.iter().any(|participant| participant.id == *id), "{id} is nobody");
+            }
+            assert!(found.broadcast.iter().all(|word| BROADCAST.contains(&word.to_lowercase().as_str())), "{:?}", found.broadcast);
+            assert!(found.ambiguous.iter().all(|(word, ids)| !word.is_empty() && ids.len() > 1), "{:?}", found.ambiguous);
+            let quoted: String = body.lines().map(|line| format!("> {line}\n")).collect();
+            assert_eq!(named(&quoted, &invited, &speaker), Named::default(), "what is quoted names nobody");
+        });
+    }
+
+    fn corpus(target: &str) -> std::path::PathBuf {
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(target)
     }
 }

@@ -139,7 +139,8 @@ pub fn parse(text: &str) -> Result<Slash, String> {
         "/uninvite" => one(rest).map(Slash::Uninvite).ok_or_else(wrong),
         "/mute" => some(rest).map(Slash::Mute).ok_or_else(wrong),
         "/unmute" => some(rest).map(Slash::Unmute).ok_or_else(wrong),
-        "/pass" => Ok(Slash::Pass((!rest.is_empty()).then(|| bare(rest)))),
+        "/pass" if rest.is_empty() => Ok(Slash::Pass(None)),
+        "/pass" => bare(rest).map(|to| Slash::Pass(Some(to))).ok_or_else(wrong),
         "/policy" => one(rest).map(Slash::Policy).ok_or_else(wrong),
         "/rename" if !rest.is_empty() => Ok(Slash::Rename(rest.to_owned())),
         "/rename" => Err(wrong()),
@@ -184,8 +185,7 @@ fn parse_invite(rest: &str) -> Option<Slash> {
             known.then(|| (key.to_owned(), value.to_owned()))
         })
         .collect();
-    (!client.is_empty()).then_some(())?;
-    Some(Slash::Invite { client: bare(client), options: options? })
+    Some(Slash::Invite { client: bare(client)?, options: options? })
 }
 
 /// Words separated by spaces; double quotes keep spaces inside a word.
@@ -216,12 +216,14 @@ fn split_words(text: &str) -> (&str, Option<String>) {
     }
 }
 
-fn bare(word: &str) -> String {
-    word.trim().trim_start_matches('@').trim_end_matches(',').to_owned()
+/// A name without what people write around it, if anything is left.
+fn bare(word: &str) -> Option<String> {
+    let name = word.trim().trim_start_matches('@').trim_end_matches(',').trim();
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 fn names(text: &str) -> Vec<String> {
-    text.split_whitespace().map(bare).filter(|name| !name.is_empty()).collect()
+    text.split_whitespace().filter_map(bare).collect()
 }
 
 fn some(rest: &str) -> Option<Vec<String>> {
@@ -269,6 +271,10 @@ fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use moothall_testkit::fuzz;
+
     use super::*;
 
     #[test]
@@ -299,7 +305,17 @@ mod tests {
 
     #[test]
     fn wrong_arguments_get_one_useful_line() {
-        for wrong in ["/ask", "/mute", "/pause now", "/group config x", "/invite", "/invite codex colour=red", "/uninvite a b"] {
+        for wrong in [
+            "/ask",
+            "/mute",
+            "/pause now",
+            "/group config x",
+            "/invite",
+            "/invite codex colour=red",
+            "/invite @",
+            "/pass @ ,",
+            "/uninvite a b",
+        ] {
             let line = parse(wrong).unwrap_err();
             assert!(line.contains("for example /") && !line.contains('\n'), "{wrong}: {line}");
         }
@@ -313,5 +329,45 @@ mod tests {
         for text in ["//x", "/", "/1", "1/2", " / x"] {
             assert!(!is_command(text), "{text:?}");
         }
+    }
+
+    /// The names that a command gives.
+    fn named(slash: &Slash) -> Vec<&str> {
+        match slash {
+            Slash::GroupCreate(names) | Slash::Mute(names) | Slash::Unmute(names) => names.iter().map(String::as_str).collect(),
+            Slash::Ask { agents, .. } => agents.iter().map(String::as_str).collect(),
+            Slash::GroupAdd(name) | Slash::GroupRemove(name) | Slash::Uninvite(name) | Slash::Policy(name) => vec![name],
+            Slash::Invite { client, .. } => vec![client],
+            Slash::Pass(name) => name.iter().map(String::as_str).collect(),
+            Slash::GroupList
+            | Slash::GroupDissolve
+            | Slash::GroupConfig { .. }
+            | Slash::Pause
+            | Slash::Resume
+            | Slash::Stop
+            | Slash::Rename(_)
+            | Slash::Archive
+            | Slash::Unarchive
+            | Slash::Why
+            | Slash::Help => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn fuzzed_commands_name_somebody_or_get_one_line() {
+        const LINE_MAX: usize = 400;
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/slash");
+        let words: Vec<&str> = COMMANDS.iter().flat_map(|usage| usage.name.split(' ')).chain(["@", ",", "--", " ", "id=", "\""]).collect();
+        fuzz::texts("slash", &fuzz::corpus(&corpus), &words, |text| {
+            match parse(text) {
+                Ok(slash) => {
+                    assert!(is_command(text), "what is no command is none: {slash:?}");
+                    let names = named(&slash);
+                    assert!(names.iter().all(|name| !name.is_empty() && *name == name.trim()), "{slash:?}");
+                }
+                Err(line) => assert!(line.len() <= LINE_MAX && !line.contains('\n'), "{line:?}"),
+            }
+            assert_eq!(parse(text), parse(&format!("  {text}\n")), "spaces around it mean nothing");
+        });
     }
 }

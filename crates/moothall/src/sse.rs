@@ -73,6 +73,10 @@ impl Parser {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use moothall_testkit::fuzz;
+
     use super::*;
 
     const STREAM: &str = "\
@@ -107,5 +111,28 @@ data: cut off";
     #[test]
     fn a_frame_without_data_is_none() {
         assert_eq!(Parser::default().push(b"event: x\nid: 3\n\n"), []);
+    }
+
+    /// A frame as a server writes it.
+    fn written(frame: &Frame) -> String {
+        let data: String = frame.data.split('\n').map(|line| format!("data: {line}\n")).collect();
+        let id = frame.id.as_ref().map_or(String::new(), |id| format!("id: {id}\n"));
+        format!("event: {}\n{id}{data}\n", frame.event)
+    }
+
+    #[test]
+    fn fuzzed_streams_give_frames_that_can_be_written_again() {
+        let corpus = fuzz::corpus(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/sse"));
+        fuzz::bytes("sse", &corpus, &["\n\n", "\r\n", "data: ", "data:", "id: ", "event: ", ":", "\0"], |bytes| {
+            let frames = Parser::default().push(bytes);
+            let mut parser = Parser::default();
+            let singly: Vec<Frame> = bytes.iter().flat_map(|byte| parser.push(&[*byte])).collect();
+            assert_eq!(singly, frames, "wherever the bytes are cut");
+            let kept: usize = frames.iter().map(|frame| frame.data.len() + frame.event.len()).sum();
+            // A byte that is no UTF-8 becomes a character of three.
+            assert!(kept <= bytes.len() * 3, "{kept} bytes of {}", bytes.len());
+            let text: String = frames.iter().map(written).collect();
+            assert_eq!(Parser::default().push(text.as_bytes()), frames, "{text:?}");
+        });
     }
 }

@@ -161,7 +161,10 @@ pub fn canonical(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::path::Path;
+
     use super::*;
+    use moothall_testkit::fuzz;
     use serde_json::json;
 
     fn fault(text: impl AsRef<[u8]>) -> JsonFaultKind {
@@ -215,5 +218,40 @@ mod tests {
         let two = read(br#"{ "a":null, "b":[1, {"c":"x\u0022y","d":2}] }"#).unwrap();
         assert_eq!(canonical(&one), canonical(&two));
         assert_eq!(canonical(&one), r#"{"a":null,"b":[1,{"c":"x\"y","d":2}]}"#);
+    }
+
+    fn depth(value: &Value) -> usize {
+        match value {
+            Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
+            Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or_default(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+        }
+    }
+
+    /// A number with a fraction may move by its last digit when it is read again: the reader below is quick with those, and not exact.
+    fn has_fraction(value: &Value) -> bool {
+        match value {
+            Value::Array(items) => items.iter().any(has_fraction),
+            Value::Object(fields) => fields.values().any(has_fraction),
+            Value::Number(number) => number.is_f64(),
+            Value::Null | Value::Bool(_) | Value::String(_) => false,
+        }
+    }
+
+    #[test]
+    fn fuzzed_json_reads_as_everybody_reads_it_and_keeps_its_bounds() {
+        const DETAIL_MAX: usize = 400;
+        let corpus = fuzz::corpus(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/json"));
+        let words = ["[", "{\"a\":", "\"from\":", "-0", "1e308", "9007199254740992", "\\ud83d", "\\u0000", "null", "0.1", ","];
+        fuzz::bytes("json", &corpus, &words, |bytes| match read(bytes) {
+            Ok(value) => {
+                assert!(depth(&value) <= DEPTH_MAX);
+                assert_eq!(serde_json::from_slice::<Value>(bytes).unwrap(), value, "another reader reads the same");
+                let text = canonical(&value);
+                let again = read(text.as_bytes());
+                assert!(has_fraction(&value) && again.is_ok() || again == Ok(value), "{text}");
+            }
+            Err(fault) => assert!(!fault.detail.is_empty() && fault.detail.len() <= DETAIL_MAX, "{}", fault.detail),
+        });
     }
 }

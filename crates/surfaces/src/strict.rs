@@ -185,6 +185,9 @@ impl<'de> MapAccess<'de> for Fields {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::path::Path;
+
+    use moothall_testkit::fuzz;
     use serde::Deserialize;
     use serde_json::json;
 
@@ -247,5 +250,26 @@ mod tests {
         assert_eq!(refused(json!({"title": "a", "parts": [{"x": 1}]})), ("unknown_field".to_owned(), nested.to_owned()));
         assert_eq!(refused(json!({"id": "x"})).0, "server_field");
         assert_eq!(refused(json!({"titel": null})).0, "unknown_field");
+    }
+
+    /// Reads an object as this type, twice; a fault says something.
+    fn tried<T: Inbound + fmt::Debug>(fields: &Map<String, Value>) {
+        let read = || read::<T>(fields).map(|value| format!("{value:?}")).map_err(|error| error.detail().message.clone());
+        assert_eq!(read(), read());
+        assert!(read().err().is_none_or(|message| !message.is_empty()));
+    }
+
+    #[test]
+    fn fuzzed_objects_become_types_or_faults_with_words() {
+        let corpus = fuzz::corpus(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/json"));
+        let words =
+            ["title", "on", "seq", "parts", "any", "client", "args", "adopt", "members", "name", "null", "[", "{", "\": ", "true", "-1"];
+        fuzz::bytes("objects", &corpus, &words, |bytes| {
+            let Ok(Value::Object(fields)) = crate::json::read(bytes) else { return };
+            tried::<Whole>(&fields);
+            let known = ["title", "on", "seq", "parts", "any"];
+            let foreign = fields.keys().any(|key| !known.contains(&key.as_str()));
+            assert!(!foreign || super::read::<Whole>(&fields).is_err(), "a field that means nothing is refused");
+        });
     }
 }

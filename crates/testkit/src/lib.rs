@@ -1,5 +1,7 @@
 //! Never shipped: the simulator, conformance suites for the ports, and what other crates' tests are built from.
 
+pub mod needs;
+pub mod fuzz;
 pub mod conformance;
 pub mod sim;
 #[cfg(feature = "fakes")]

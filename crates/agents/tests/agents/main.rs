@@ -14,6 +14,7 @@ mod spool;
 mod llm;
 mod llm_faults;
 mod screens;
+mod fuzz;
 mod terminal;
 mod programs;
 mod llm_memory;

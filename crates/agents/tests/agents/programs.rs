@@ -1,5 +1,5 @@
-//! The real programs in real terminals, against fake models. Tried where `MOOTHALL_REAL_AGENTS` names the folder in which `claude`,
-//! `codex` and `gemini` are, e.g. a `node_modules/.bin`; each test says so where it is not.
+//! The real programs in real terminals, against fake models. Asked for by name, with `MOOTHALL_REAL_AGENTS` naming the folder in which
+//! `claude`, `codex` and `gemini` are: `./scripts/test agents` installs them into `target/real-agents/node_modules/.bin`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,11 +22,8 @@ struct Setting {
 }
 
 impl Setting {
-    fn new(client: &'static str, server: &ModelServer) -> Option<Self> {
-        let Some(folder) = std::env::var_os("MOOTHALL_REAL_AGENTS").map(PathBuf::from) else {
-            eprintln!("not tried: MOOTHALL_REAL_AGENTS names no folder with {client}");
-            return None;
-        };
+    fn new(client: &'static str, server: &ModelServer) -> Self {
+        let folder = std::env::var_os("MOOTHALL_REAL_AGENTS").expect("MOOTHALL_REAL_AGENTS: the folder of the real programs").into();
         let home = tempfile::tempdir().unwrap();
         let mut setting = Self { client, folder, home, env: BTreeMap::new() };
         setting.set("HOME", setting.home.path().to_str().unwrap().to_owned());
@@ -35,7 +32,7 @@ impl Setting {
             "codex" => setting.codex(&server.url()),
             _ => setting.gemini(&server.url()),
         }
-        Some(setting)
+        setting
     }
 
     fn set(&mut self, name: &str, value: impl Into<String>) {
@@ -106,7 +103,7 @@ fn was_asked(server: &ModelServer, words: &str) -> bool {
 
 async fn talks(client: &'static str) {
     let server = ModelServer::start().await.unwrap();
-    let Some(setting) = Setting::new(client, &server) else { return };
+    let setting = Setting::new(client, &server);
     let Some(terminals) = Terminals::new(&[(client, setting.program())]) else { return };
     let pane = terminals.host.start(&Launch { cwd: setting.cwd(), ..terminals.launch(client) }).await.unwrap();
     let mut program = terminals.started(pane, client).await;
@@ -138,16 +135,19 @@ async fn talks(client: &'static str) {
 }
 
 #[tokio::test]
+#[ignore = "needs the real programs, in MOOTHALL_REAL_AGENTS"]
 async fn claude_talks() {
     talks("claude").await;
 }
 
 #[tokio::test]
+#[ignore = "needs the real programs, in MOOTHALL_REAL_AGENTS"]
 async fn codex_talks() {
     talks("codex").await;
 }
 
 #[tokio::test]
+#[ignore = "needs the real programs, in MOOTHALL_REAL_AGENTS"]
 async fn gemini_talks() {
     talks("gemini").await;
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use moothall_agents::terminal::{Plain, Program, TmuxHost, Vendor};
 use moothall_engine::sessions::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, View};
-use moothall_testkit::fake_tui;
+use moothall_testkit::{fake_tui, needs};
 use tempfile::TempDir;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
@@ -36,10 +36,9 @@ impl Drop for Terminals {
 }
 
 impl Terminals {
-    /// Nothing where tmux is not installed, which is said.
+    /// Nothing where the tests go on without tmux.
     pub fn new(programs: &[(&str, Program)]) -> Option<Self> {
-        if Command::new("tmux").arg("-V").output().is_err() {
-            eprintln!("not tried: tmux is not installed");
+        if !needs::has("tmux") {
             return None;
         }
         let folder = tempfile::tempdir().unwrap();

@@ -303,6 +303,11 @@ pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
 
 /// Serde repeats the value that it could not use; that value may be a secret.
 fn without_values(message: &str) -> String {
+    // A word that is none of a few stands in other quotes. It may hold anything, so the last place where it can end is the true one.
+    let known = message.strip_prefix("unknown variant `").and_then(|rest| Some(&rest[rest.rfind("`, expected ")?..]));
+    if let Some(known) = known {
+        return format!("unknown variant `…{known}");
+    }
     let quoted = message.find('"').zip(message.rfind('"')).filter(|(open, close)| open < close);
     match quoted {
         Some((open, close)) => format!("{}…{}", &message[..=open], &message[close..]),

@@ -44,6 +44,8 @@ fn a_key_outside_its_section_is_sent_home() {
 fn a_wrong_type_is_named_with_its_place_and_without_its_value() {
     let fault = refused("[server]\nallowed_hosts = \"${KEY}\"\n");
     assert!(fault.what.starts_with("moothall.toml:2:17: in [server], invalid type: string"), "{}", fault.what);
+    let fault = refused("[server]\nmode = \"${KEY}\"\n");
+    assert_eq!(fault.what, "moothall.toml:2:8: in [server], unknown variant `…`, expected `local` or `token`");
     let fault = refused("[defaults]\nmax_depth = \"${KEY}\"\n");
     assert_eq!(fault.what, "moothall.toml:2:13: `max_depth` takes a whole number from 1 to 10");
     let fault = refused("agents = 3\n");
@@ -149,4 +151,23 @@ fn the_readme_shows_a_configuration_that_can_be_read() {
     let readme = std::fs::read_to_string(crate::reference::workspace_file("README.md")).unwrap();
     let block = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     assert_eq!(parse(block).unwrap().agents.len(), 2);
+}
+
+#[test]
+fn fuzzed_texts_become_a_configuration_or_a_fault_that_keeps_secrets() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut corpus = moothall_testkit::fuzz::corpus(&here.join("tests/corpus/config"));
+    // Every key of the example, set as it is shown there.
+    let example = std::fs::read_to_string(here.join("../../moothall.example.toml")).unwrap();
+    corpus.extend(example.split("\n\n").map(|piece| piece.replace("# ", "").into_bytes()));
+    let words =
+        ["${KEY}", "${", "$${", "[agents.", "[", "a.", "{a=", "\"\"\"", "enabled = false\n", "runtime = ", "true", "1e9", "-1", "\n"];
+    moothall_testkit::fuzz::texts("config", &corpus, &words, |text| match parse(text) {
+        Ok(config) => assert_eq!(format!("{config:?}"), format!("{:?}", parse(text).unwrap()), "the same text is the same configuration"),
+        Err(fault) => {
+            assert_eq!(fault.exit, Exit::Config);
+            assert!(!fault.to_string().contains("sk-very-secret"), "{fault}");
+            assert!(fault.what.starts_with("moothall.toml"), "{fault}");
+        }
+    });
 }

@@ -14,13 +14,9 @@ pub struct Terminal {
     folder: PathBuf,
 }
 
-/// Whether tmux is installed. Tests that need a terminal say so and end where it is not.
+/// Whether there is a terminal to test in: `false` only where the tests go on without tmux.
 pub fn is_possible() -> bool {
-    let found = Command::new("tmux").arg("-V").output().is_ok();
-    if !found {
-        eprintln!("skipped: tmux is not installed, and without it there is no terminal to test in");
-    }
-    found
+    moothall_testkit::needs::has("tmux")
 }
 
 impl Terminal {

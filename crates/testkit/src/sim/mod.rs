@@ -6,7 +6,7 @@
 //!
 //! Each seed also plays the life of one session in a terminal, with the real machine of its turns (`terminals/`).
 
-mod rng;
+pub(crate) mod rng;
 mod log;
 mod marks;
 mod people;

@@ -1,0 +1,103 @@
+//! What programs show and say, damaged in every way. The screens are those that were captured from the real programs.
+
+use std::path::Path;
+
+use moothall_agents::terminal::Vendor;
+use moothall_agents::terminal::hooks::{News, Note};
+use moothall_agents::terminal::screen::Screen;
+use moothall_engine::sessions::{HookNews, PaneState, View};
+use moothall_kernel::text::for_terminal;
+use moothall_testkit::fuzz;
+
+const VENDORS: [Vendor; 4] = [Vendor::Claude, Vendor::Codex, Vendor::Gemini, Vendor::Other];
+
+fn corpus(folder: &str) -> Vec<Vec<u8>> {
+    fuzz::corpus(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder))
+}
+
+fn holds_together(view: &View) {
+    assert_eq!(view.dialog.is_some(), view.state == PaneState::Asking, "{view:?}");
+    assert!(view.composer.is_none() || matches!(view.state, PaneState::Idle | PaneState::Busy), "{view:?}");
+    assert!(!view.text.contains(|c: char| c.is_control() && c != '\n'), "{view:?}");
+    if let Some(dialog) = &view.dialog {
+        let numbers: Vec<String> = dialog.options.iter().map(|option| option.id.clone()).collect();
+        let counted: Vec<String> = (1..=numbers.len()).map(|number| number.to_string()).collect();
+        assert!(numbers.len() > 1 && numbers == counted, "{numbers:?}");
+    }
+}
+
+#[test]
+fn fuzzed_screens_are_read_as_something_that_holds_together() {
+    let words = [
+        "❯ ",
+        "› ",
+        "1. Yes",
+        "2. No",
+        "\x1b[2m",
+        "\x1b[7m",
+        "\x1b[0m",
+        "\x1b]8;;",
+        "\x1b[38;5;",
+        "esc to interrupt",
+        "─────────────",
+        "\n",
+        "│",
+        "…",
+    ];
+    fuzz::texts("screens", &corpus("agents/screens"), &words, |text| {
+        let screen = Screen { lines: text.lines().map(str::to_owned).collect(), command: "node".to_owned() };
+        for vendor in VENDORS {
+            let view = screen.read(vendor);
+            holds_together(&view);
+            assert!(view.text.len() <= text.len() && view.composer.as_ref().is_none_or(|words| words.len() <= text.len()));
+        }
+        let shell = Screen { command: "-bash".to_owned(), ..screen };
+        assert_eq!(shell.read(Vendor::Claude).state, PaneState::Shell, "nothing is typed into a shell");
+    });
+}
+
+/// What a report says that people and agents get to see.
+fn said(news: &HookNews) -> Vec<&str> {
+    match news {
+        HookNews::Prompt { text } | HookNews::Failed { message: text } => vec![text],
+        HookNews::Stopped { text, .. } => text.iter().map(String::as_str).collect(),
+        // An action is shown as it is, by those who write out what could deceive.
+        HookNews::Began | HookNews::Asks { .. } | HookNews::Ended => Vec::new(),
+    }
+}
+
+fn reported(program: &str, event: &str, payload: &str, cut: bool) -> News {
+    News::of(&Note {
+        id: "01980000-0000-7000-8000-00000000000a".into(),
+        session: "01980000-0000-7000-8000-000000000001".into(),
+        token: "secret".into(),
+        program: program.into(),
+        event: event.into(),
+        payload: payload.into(),
+        cut,
+        recorded: None,
+    })
+}
+
+#[test]
+fn fuzzed_reports_command_no_terminal_and_say_when_they_are_not_whole() {
+    const EVENTS: [(&str, &[&str]); 3] = [
+        ("claude", &["SessionStart", "UserPromptSubmit", "PermissionRequest", "Stop", "StopFailure", "Notification", "SessionEnd"]),
+        ("codex", &["notify", "SessionStart", "PermissionRequest", "Stop"]),
+        ("gemini", &["SessionStart", "BeforeAgent", "AfterAgent", "Notification", "SessionEnd"]),
+    ];
+    let words =
+        ["\\ud83d", "\\u001b[2J", "\\u202e", "\"prompt\": ", "\"last_assistant_message\": ", "\"session_id\": ", "null", "{", "[", "\""];
+    fuzz::texts("reports", &corpus("corpus/reports"), &words, |payload| {
+        let cut = payload.len().is_multiple_of(2);
+        for (program, events) in EVENTS {
+            for event in events {
+                let news = reported(program, event, payload, cut);
+                let News::Heard { native, news } = news else { continue };
+                assert!(native.is_none_or(|id| !id.trim().is_empty()));
+                assert!(said(&news).iter().all(|text| for_terminal(text) == **text), "{news:?}");
+                assert!(!cut || !matches!(news, HookNews::Asks { partial: false, .. }), "what was cut is no whole action: {news:?}");
+            }
+        }
+    });
+}

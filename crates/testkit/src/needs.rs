@@ -1,0 +1,74 @@
+//! Programs without which a test says nothing. A test that passes because its program is missing is no test, so a missing program is a
+//! failure, unless whoever runs the tests says that they go on without it.
+
+use std::path::Path;
+
+/// The variable that names, with commas between them, programs that may be missing.
+pub const WITHOUT: &str = "MOOTHALL_WITHOUT";
+
+/// Whether this program is installed. `false` only where [`WITHOUT`] names it, which is then said: the test ends there.
+///
+/// # Panics
+/// When it is missing and nobody said that it may be.
+pub fn has(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let installed = std::env::split_paths(&path).any(|folder| is_program(&folder.join(program)));
+    match verdict(program, installed, &std::env::var(WITHOUT).unwrap_or_default()) {
+        Verdict::Here => true,
+        Verdict::Spared => {
+            eprintln!("skipped: {program} is not installed, and {WITHOUT} says to go on");
+            false
+        }
+        Verdict::Missing => panic!("{program} is not installed: install it, or set {WITHOUT}={program} to skip the tests that need it"),
+    }
+}
+
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    Here,
+    Spared,
+    Missing,
+}
+
+/// What is named is spared only where it is missing: with the program there, its tests run.
+fn verdict(program: &str, installed: bool, without: &str) -> Verdict {
+    let named = || without.split(',').any(|name| name.trim() == program);
+    if installed {
+        Verdict::Here
+    } else if named() {
+        Verdict::Spared
+    } else {
+        Verdict::Missing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_program_is_a_failure_unless_it_is_named() {
+        assert_eq!(verdict("tmux", true, ""), Verdict::Here);
+        assert_eq!(verdict("tmux", true, "tmux"), Verdict::Here);
+        assert_eq!(verdict("tmux", false, "zsh, tmux"), Verdict::Spared);
+        for without in ["", "zsh", "tmux2", "tm"] {
+            assert_eq!(verdict("tmux", false, without), Verdict::Missing, "{without}");
+        }
+    }
+
+    #[test]
+    fn programs_are_looked_for_on_the_search_path() {
+        assert!(has("sh"));
+    }
+
+    #[test]
+    #[should_panic(expected = "is not installed: install it")]
+    fn a_program_that_nobody_has_is_demanded() {
+        has("a-program-that-nobody-has");
+    }
+}
