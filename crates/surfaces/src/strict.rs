@@ -27,6 +27,11 @@ pub trait Inbound: DeserializeOwned {
     fn wrong(_object: &str, field: &str, takes: &str) -> ApiError {
         ApiError::new(Code::InvalidField, format!("'{field}' {takes}."))
     }
+
+    /// What is said of a field that means nothing in the object in this field.
+    fn unknown(_object: &str, key: &str, known: &[&str]) -> ApiError {
+        unknown(key, known)
+    }
 }
 
 /// What a client may send with more in it, which is not kept: the client hears of it instead of being refused.
@@ -40,7 +45,7 @@ pub trait Open: Inbound {
 
 /// Reads an object.
 pub fn read<T: Inbound>(fields: &Map<String, Value>) -> ApiResult<T> {
-    read_with(fields, &|_, key, known| Err(unknown(key, known)))
+    read_with(fields, &|object, key, known| Err(T::unknown(object, key, known)))
 }
 
 /// Reads an object, with a warning for each field that means nothing.
@@ -146,6 +151,14 @@ impl<'de> Deserializer<'de> for Spot<'_> {
         if self.value.is_u64() { self.deserialize_any(visitor) } else { Err(self.wrong("is a whole number from 0")) }
     }
 
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.value.is_number() { self.deserialize_any(visitor) } else { Err(self.wrong("is a number")) }
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.value.is_object() { self.deserialize_any(visitor) } else { Err(self.wrong("must be an object")) }
+    }
+
     fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self.value.as_u64().and_then(|number| u32::try_from(number).ok()) {
             Some(number) => visitor.visit_u32(number),
@@ -176,8 +189,8 @@ impl<'de> Deserializer<'de> for Spot<'_> {
     }
 
     forward_to_deserialize_any! {
-        i8 i16 i32 i64 i128 u8 u16 u128 f32 f64 char str bytes byte_buf unit unit_struct newtype_struct tuple tuple_struct map enum
-        identifier ignored_any
+        i8 i16 i32 i64 i128 u8 u16 u128 f32 char str bytes byte_buf unit unit_struct newtype_struct tuple tuple_struct enum identifier
+        ignored_any
     }
 }
 

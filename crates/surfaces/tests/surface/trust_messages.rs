@@ -228,6 +228,7 @@ async fn controls_have_their_short_forms() {
         (json!({"pause": true}), json!({"pause": {"on": true}})),
         (json!({"resume": true}), json!({"pause": {"on": false}})),
         (json!({"pause": {}}), json!({"pause": {"on": true}})),
+        (json!({"pause": {"on": null}, "mute": null}), json!({"pause": {"on": true}})),
         (json!({"pause": false}), json!({"pause": {"on": false}})),
         (json!({"discussion": true}), json!({"discussion": {"on": true, "allow_agent_mentions": true}})),
         (json!({"discussion": false}), json!({"discussion": {"on": false, "allow_agent_mentions": false}})),
