@@ -56,7 +56,7 @@ pub async fn program(door: &Door, new: NewSession, first: FirstWords) -> ApiResu
 }
 
 impl Inbound for NewSession {
-    fn wrong(field: &str, takes: &str) -> ApiError {
+    fn wrong(_: &str, field: &str, takes: &str) -> ApiError {
         match field {
             "args" | "args[]" => Unfit::Arguments.into(),
             "adopt" => invalid("'adopt' takes an object with 'socket' and 'pane'."),
@@ -116,7 +116,7 @@ impl Inbound for wire::NewLink {
         if field == "members" { no_members() } else { invalid(format!("'{field}' is missing.")) }
     }
 
-    fn wrong(field: &str, takes: &str) -> ApiError {
+    fn wrong(_: &str, field: &str, takes: &str) -> ApiError {
         match field {
             "members" => no_members(),
             "members[]" => invalid("A member is an object such as {\"session\": \"claude-1\"}."),

@@ -8,17 +8,16 @@ use moothall_kernel::participant::{AgentFacts, Profile};
 use moothall_kernel::policy::{Policy, PolicyFault};
 use moothall_kernel::time::Millis;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::error::{ApiError, ApiResult, Code};
 use crate::json;
-use crate::wire::WireProfile;
+use crate::strict::{self, Inbound};
+use crate::wire::{NewControl, NewDiscussion, NewInvite, NewRaise, NewUninvite, Resume, Switch, Targets, WireProfile};
 
-/// The keys of a control, in the order in which they take effect.
-const KEYS: [&str; 12] =
-    ["invite", "uninvite", "mute", "unmute", "pause", "resume", "discussion", "invited_auto", "budget", "prod", "policy", "config"];
-/// These stand alone in their event.
-const ALONE: [&str; 2] = ["archive", "unarchive"];
+/// What there is, in the order in which it takes effect.
+const KEYS: &str =
+    "invite, uninvite, mute, unmute, pause, resume, discussion, invited_auto, budget, prod, policy, config, archive, unarchive";
 
 fn refused(message: impl Into<String>) -> ApiError {
     ApiError::new(Code::InvalidControl, message)
@@ -26,25 +25,138 @@ fn refused(message: impl Into<String>) -> ApiError {
 
 /// Reads a control.
 pub async fn command(door: &Door, stream: &StreamId, by: Actor, content: &Value) -> ApiResult<ClientCommand> {
-    let entries = entries(content)?;
-    if let Some(key) = entries.keys().find(|key| !KEYS.contains(&key.as_str()) && !ALONE.contains(&key.as_str())) {
-        let shown: String = key.chars().take(40).collect();
-        return Err(refused(format!("There is no control {shown:?}; there are {}, {}.", KEYS.join(", "), ALONE.join(", "))));
+    let entries = spelled_out(entries(content)?);
+    let control: NewControl = strict::read(&entries)?;
+    if let Some(command) = archive(&entries, &control, &by)? {
+        return Ok(command);
     }
-    if let Some(key) = ALONE.into_iter().find(|key| entries.contains_key(*key)) {
-        return archive(&entries, key, by);
-    }
+    of(door, stream, by, control).await
+}
+
+/// What a control asks for that does not stand alone.
+pub async fn of(door: &Door, stream: &StreamId, by: Actor, mut control: NewControl) -> ApiResult<ClientCommand> {
     let mut controls = Vec::new();
-    for key in KEYS {
-        if let Some(value) = entries.get(key) {
-            controls.push(control(door, stream, key, value).await?);
-            controls.extend(settings_beside_name(&by, key, value));
-        }
+    if let Some(given) = control.invite.take() {
+        controls.push(invite(door, stream, given).await?);
     }
+    controls.extend(of_participants(&mut control)?);
+    controls.extend(of_floor(&mut control)?);
+    controls.extend(of_rules(control, &by, &door.defaults())?);
     if controls.is_empty() {
-        return Err(refused(format!("A control needs at least one of {}, {}.", KEYS.join(", "), ALONE.join(", "))));
+        return Err(refused(format!("A control needs at least one of {KEYS}.")));
     }
     Ok(ClientCommand::Control { by, controls })
+}
+
+fn of_participants(control: &mut NewControl) -> ApiResult<Vec<Control>> {
+    let mut controls = Vec::new();
+    if let Some(NewUninvite { participant_id: id }) = control.uninvite.take() {
+        controls.push(Control::Uninvite(participant_id("uninvite", id)?));
+    }
+    if let Some(given) = control.mute.take() {
+        controls.push(Control::Mute(muted(given)?));
+    }
+    if let Some(given) = control.unmute.take() {
+        controls.push(Control::Unmute(targets("unmute", given)?));
+    }
+    Ok(controls)
+}
+
+fn of_floor(control: &mut NewControl) -> ApiResult<Vec<Control>> {
+    let pause = control.pause.take().map(|given| Control::Pause(switch(&given)));
+    let resume = control.resume.take().map(|Resume {}| Control::Resume);
+    let auto = control.invited_auto.take().map(|given| Control::InvitedAuto(switch(&given)));
+    let mut controls: Vec<_> = [pause, resume, control.discussion.take().map(discussion), auto].into_iter().flatten().collect();
+    if let Some(given) = control.budget.take() {
+        let Raised { turns, micros, within } = given.try_into()?;
+        controls.push(Control::RaiseBudget { turns, micros, within });
+    }
+    if let Some(given) = control.prod.take() {
+        controls.push(Control::Prod(targets("prod", given)?));
+    }
+    Ok(controls)
+}
+
+fn of_rules(control: NewControl, by: &Actor, defaults: &Policy) -> ApiResult<Vec<Control>> {
+    let mut controls = Vec::new();
+    if let Some(given) = control.policy {
+        controls.push(Control::Policy(Policy::from_json(&given, defaults).map_err(|fault| policy_refused(&fault))?));
+        controls.extend(settings_beside_name(by, &given));
+    }
+    controls.extend(control.config.map(Control::Config));
+    Ok(controls)
+}
+
+/// The long form of what may be said in short.
+fn spelled_out(mut entries: Map<String, Value>) -> Map<String, Value> {
+    for (key, value) in &mut entries {
+        let long = match (key.as_str(), &*value) {
+            ("pause" | "invited_auto" | "discussion" | "archive" | "unarchive", Value::Bool(on)) => json!({ "on": on }),
+            ("mute" | "unmute" | "prod", Value::Array(targets)) => json!({ "targets": targets }),
+            ("resume", Value::Bool(true)) => json!({}),
+            (_, _) => continue,
+        };
+        *value = long;
+    }
+    entries
+}
+
+impl Inbound for NewControl {
+    fn unknown(object: &str, key: &str, known: &[&str]) -> ApiError {
+        let shown: String = key.chars().take(40).collect();
+        match object {
+            "" => refused(format!("There is no control {shown:?}; there are {}.", known.join(", "))),
+            "resume" => no_resume(),
+            _ => refused(format!("'{object}' takes {}, not {shown:?}.", known.join(", "))),
+        }
+    }
+
+    fn wrong(object: &str, field: &str, takes: &str) -> ApiError {
+        match (object, field) {
+            ("", "mute" | "unmute" | "prod") => no_targets(field),
+            (_, "targets" | "targets[]") => no_targets(object),
+            (_, "mode") => no_mode(object),
+            ("", "resume") => no_resume(),
+            ("", "config") => refused("'config' takes an object of policy keys."),
+            ("", "invite") => refused("'invite' takes an object with participant_id, profile."),
+            ("", "uninvite") => refused("'uninvite' takes an object with participant_id."),
+            ("", "discussion") => refused("'discussion' takes an object with on, allow_agent_mentions."),
+            ("", "budget") => refused("'budget' takes an object with turns, cost, seconds."),
+            ("", switch) => refused(format!("'{switch}' takes an object with on.")),
+            (_, "participant_id") => no_participant(object),
+            (_, other) => wrong_raise(other).unwrap_or_else(|| refused(format!("'{other}' of '{object}' {takes}."))),
+        }
+    }
+}
+
+fn no_resume() -> ApiError {
+    refused("'resume' takes true, or {}.")
+}
+
+fn no_targets(key: &str) -> ApiError {
+    refused(format!("'{key}' takes a list of participant ids, as {{\"targets\": [\"<id>\"]}}."))
+}
+
+fn no_mode(key: &str) -> ApiError {
+    refused(format!("'{key}' knows one mode: \"hard\"."))
+}
+
+fn no_participant(key: &str) -> ApiError {
+    refused(format!("'{key}' needs a 'participant_id'."))
+}
+
+/// What is said of a value of another kind in the raise of a budget.
+pub fn wrong_raise(field: &str) -> Option<ApiError> {
+    match field {
+        "turns" => Some(refused("'turns' of a budget is a whole number.")),
+        "cost" => Some(refused("'cost' of a budget is a number, such as 2.5.")),
+        "seconds" => Some(no_seconds()),
+        _ => None,
+    }
+}
+
+fn no_seconds() -> ApiError {
+    refused("'seconds' of a budget is a number.")
 }
 
 /// An object, or a string that holds one.
@@ -60,42 +172,24 @@ fn entries(content: &Value) -> ApiResult<Map<String, Value>> {
     }
 }
 
-fn archive(entries: &Map<String, Value>, key: &str, by: Actor) -> ApiResult<ClientCommand> {
+/// Closing and opening stand alone in their event.
+fn archive(entries: &Map<String, Value>, control: &NewControl, by: &Actor) -> ApiResult<Option<ClientCommand>> {
+    let (key, on) = match (&control.archive, &control.unarchive) {
+        (Some(given), _) => ("archive", switch(given)),
+        (None, Some(given)) => ("unarchive", !switch(given)),
+        (None, None) => return Ok(None),
+    };
     if entries.len() != 1 {
         return Err(refused(format!("'{key}' stands alone in its control.")));
     }
-    let wanted = switch(key, &entries[key])?;
-    Ok(ClientCommand::Archive { on: (key == "archive") == wanted, by })
-}
-
-async fn control(door: &Door, stream: &StreamId, key: &str, value: &Value) -> ApiResult<Control> {
-    Ok(match key {
-        "invite" => invite(door, stream, value).await?,
-        "uninvite" => Control::Uninvite(participant_id(key, object(key, value, &["participant_id"])?)?),
-        "mute" => Control::Mute(muted(value)?),
-        "unmute" => Control::Unmute(targets(key, value)?),
-        "pause" => Control::Pause(switch(key, value)?),
-        "resume" => resume(value)?,
-        "discussion" => discussion(value)?,
-        "invited_auto" => Control::InvitedAuto(switch(key, value)?),
-        "budget" => {
-            let Raised { turns, micros, within } = raised(object(key, value, &["turns", "cost", "seconds"])?)?;
-            Control::RaiseBudget { turns, micros, within }
-        }
-        "prod" => Control::Prod(targets(key, value)?),
-        "policy" => Control::Policy(Policy::from_json(value, &door.defaults()).map_err(|fault| policy_refused(&fault))?),
-        _ => Control::Config(value.as_object().cloned().ok_or_else(|| refused("'config' takes an object of policy keys."))?),
-    })
+    Ok(Some(ClientCommand::Archive { on, by: by.clone() }))
 }
 
 /// Without proof a policy comes with the settings that are in force; what is given beside its name changes them.
-fn settings_beside_name(by: &Actor, key: &str, value: &Value) -> Option<Control> {
-    let given = value.as_object().filter(|_| key == "policy" && !by.proven)?;
-    let settings: Map<String, Value> = given
-        .iter()
-        .filter(|(key, _)| !matches!(key.as_str(), "name" | "reply_strategy"))
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
+fn settings_beside_name(by: &Actor, policy: &Value) -> Option<Control> {
+    let given = policy.as_object().filter(|_| !by.proven)?;
+    let beside = given.iter().filter(|(key, _)| !matches!(key.as_str(), "name" | "reply_strategy"));
+    let settings: Map<String, Value> = beside.map(|(key, value)| (key.clone(), value.clone())).collect();
     (!settings.is_empty()).then_some(Control::Config(settings))
 }
 
@@ -104,53 +198,18 @@ pub fn policy_refused(fault: &PolicyFault) -> ApiError {
     ApiError::new(Code::InvalidPolicy, format!("'{}' takes {}.", fault.key, fault.expected))
 }
 
-fn object<'a>(key: &str, value: &'a Value, known: &[&str]) -> ApiResult<&'a Map<String, Value>> {
-    let entries = value.as_object().ok_or_else(|| refused(format!("'{key}' takes an object with {}.", known.join(", "))))?;
-    match entries.keys().find(|given| !known.contains(&given.as_str())) {
-        None => Ok(entries),
-        Some(given) => {
-            let shown: String = given.chars().take(40).collect();
-            Err(refused(format!("'{key}' takes {}, not {shown:?}.", known.join(", "))))
-        }
-    }
+fn participant_id(key: &str, given: Option<String>) -> ApiResult<String> {
+    let id = given.as_deref().map(str::trim).filter(|id| !id.is_empty());
+    id.map(Into::into).ok_or_else(|| no_participant(key))
 }
 
-fn participant_id(key: &str, entries: &Map<String, Value>) -> ApiResult<String> {
-    let id = entries.get("participant_id").and_then(Value::as_str).map(str::trim).filter(|id| !id.is_empty());
-    id.map(Into::into).ok_or_else(|| refused(format!("'{key}' needs a 'participant_id'.")))
+fn switch(given: &Switch) -> bool {
+    given.on.unwrap_or(true)
 }
 
-/// `{"on": …}`, where `on` may be missing and then is true; or a bare truth value.
-fn switch(key: &str, value: &Value) -> ApiResult<bool> {
-    if let Value::Bool(on) = value {
-        return Ok(*on);
-    }
-    boolean(key, object(key, value, &["on"])?, "on", true)
-}
-
-fn boolean(key: &str, entries: &Map<String, Value>, name: &str, default: bool) -> ApiResult<bool> {
-    match entries.get(name) {
-        None => Ok(default),
-        Some(Value::Bool(on)) => Ok(*on),
-        Some(_) => Err(refused(format!("'{name}' of '{key}' is true or false."))),
-    }
-}
-
-fn resume(value: &Value) -> ApiResult<Control> {
-    match value {
-        Value::Bool(true) => Ok(Control::Resume),
-        Value::Object(entries) if entries.is_empty() => Ok(Control::Resume),
-        _ => Err(refused("'resume' takes true, or {}.")),
-    }
-}
-
-fn discussion(value: &Value) -> ApiResult<Control> {
-    if let Value::Bool(on) = value {
-        return Ok(Control::Discussion { on: *on, allow_agent_mentions: *on });
-    }
-    let entries = object("discussion", value, &["on", "allow_agent_mentions"])?;
-    let on = boolean("discussion", entries, "on", true)?;
-    Ok(Control::Discussion { on, allow_agent_mentions: boolean("discussion", entries, "allow_agent_mentions", on)? })
+fn discussion(given: NewDiscussion) -> Control {
+    let on = given.on.unwrap_or(true);
+    Control::Discussion { on, allow_agent_mentions: given.allow_agent_mentions.unwrap_or(on) }
 }
 
 /// By how much a budget is raised, and for how long.
@@ -166,57 +225,41 @@ pub struct Raised {
 /// For how long a budget is raised where nobody says.
 const RAISED_FOR: Millis = Millis::from_secs(3600);
 
-/// Reads `{"turns": 100, "cost": 2.5, "seconds": 3600}`.
-pub fn raised(entries: &Map<String, Value>) -> ApiResult<Raised> {
-    let turns = match entries.get("turns") {
-        None => 0,
-        Some(turns) => turns.as_u64().ok_or_else(|| refused("'turns' of a budget is a whole number."))?,
-    };
-    let cost = match entries.get("cost").map(Value::as_f64) {
-        None => 0.0,
-        Some(Some(cost)) => cost,
-        Some(None) => return Err(refused("'cost' of a budget is a number, such as 2.5.")),
-    };
-    let micros = Money::try_from(cost).map_err(|error| refused(format!("'cost': {error}.")))?.micros;
-    let within = match entries.get("seconds") {
-        None => RAISED_FOR,
-        Some(given) => given.as_f64().and_then(Millis::from_secs_f64).ok_or_else(|| refused("'seconds' of a budget is a number."))?,
-    };
-    Ok(Raised { turns, micros, within })
-}
+impl TryFrom<NewRaise> for Raised {
+    type Error = ApiError;
 
-fn muted(value: &Value) -> ApiResult<Vec<String>> {
-    let hard = value.get("mode").is_none_or(|mode| mode == "hard");
-    if hard { targets("mute", value) } else { Err(refused("'mute' knows one mode: \"hard\".")) }
-}
-
-/// A list of ids, bare or as `targets`.
-fn targets(key: &str, value: &Value) -> ApiResult<Vec<String>> {
-    let shape = || refused(format!("'{key}' takes a list of participant ids, as {{\"targets\": [\"<id>\"]}}."));
-    let list = match value {
-        Value::Object(_) => object(key, value, &["targets", "mode"])?.get("targets"),
-        other => Some(other),
-    };
-    let items = list.and_then(Value::as_array).filter(|items| !items.is_empty()).ok_or_else(shape)?;
-    items.iter().map(|item| item.as_str().map(Into::into).ok_or_else(shape)).collect()
-}
-
-async fn invite(door: &Door, stream: &StreamId, value: &Value) -> ApiResult<Control> {
-    let entries = object("invite", value, &["participant_id", "profile"])?;
-    let shown = entries.get("participant_id").and_then(Value::as_str).unwrap_or_default();
-    let profile = profile(shown, entries.get("profile"))?;
-    if let Some(word) = &profile.session {
-        return invite_session(entries, door.invitation(word).await?, profile);
+    fn try_from(given: NewRaise) -> ApiResult<Self> {
+        let NewRaise { turns, cost, seconds } = given;
+        let micros = Money::try_from(cost.unwrap_or_default()).map_err(|error| refused(format!("'cost': {error}.")))?.micros;
+        let within = seconds.map_or(Some(RAISED_FOR), Millis::from_secs_f64).ok_or_else(no_seconds)?;
+        Ok(Self { turns: turns.unwrap_or_default(), micros, within })
     }
-    let id = participant_id("invite", entries)?;
+}
+
+fn muted(given: Targets) -> ApiResult<Vec<String>> {
+    let hard = given.mode.as_deref().is_none_or(|mode| mode == "hard");
+    if hard { targets("mute", given) } else { Err(no_mode("mute")) }
+}
+
+fn targets(key: &str, given: Targets) -> ApiResult<Vec<String>> {
+    if given.targets.is_empty() { Err(no_targets(key)) } else { Ok(given.targets) }
+}
+
+async fn invite(door: &Door, stream: &StreamId, given: NewInvite) -> ApiResult<Control> {
+    let NewInvite { participant_id: id, profile: given } = given;
+    let profile = profile(id.as_deref().unwrap_or_default(), given.as_ref())?;
+    if let Some(word) = &profile.session {
+        return invite_session(id, door.invitation(word).await?, profile);
+    }
+    let id = participant_id("invite", id)?;
     let facts = facts(door, stream, &id, profile.client.as_deref()).await?;
     Ok(Control::Invite(Invite::new(id, Profile::from(profile), facts)))
 }
 
 /// A session takes part under its own name and as what it is, where nothing else is said.
-fn invite_session(entries: &Map<String, Value>, own: Invite, given: WireProfile) -> ApiResult<Control> {
-    let participant = match entries.get("participant_id") {
-        Some(_) => participant_id("invite", entries)?,
+fn invite_session(id: Option<String>, own: Invite, given: WireProfile) -> ApiResult<Control> {
+    let participant = match id {
+        Some(id) => participant_id("invite", Some(id))?,
         None => own.participant,
     };
     let profile = own.profile.merged(&Profile::from(given));

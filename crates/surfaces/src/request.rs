@@ -156,16 +156,6 @@ impl Body {
         strict::read(&self.fields)
     }
 
-    /// Refuses what this path does not know, and what only the server may say.
-    pub fn only(&self, known: &[&str]) -> ApiResult<()> {
-        strict::check_known(&self.fields, known)
-    }
-
-    /// A text, if it is there.
-    pub fn text(&self, key: &str) -> ApiResult<Option<&str>> {
-        text_of(&self.fields, key)
-    }
-
     /// Who asks, where nothing else is sent: whoever the credential says, or else `from`, or else `user`.
     pub fn asker(&self) -> ApiResult<Actor> {
         let wire::Actor { from } = self.read()?;

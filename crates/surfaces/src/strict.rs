@@ -1,8 +1,10 @@
 //! Reads what clients send into the types that say what they may send: no field that means nothing, no value of another kind, and for each
 //! fault the words that help.
 
+use std::cell::RefCell;
 use std::fmt;
 
+use moothall_kernel::command::WORD_CHARS_MAX;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
@@ -20,24 +22,63 @@ pub trait Inbound: DeserializeOwned {
         ApiError::new(Code::InvalidField, format!("'{field}' is missing."))
     }
 
-    /// What is said of a value of another kind than its field takes. The items of a list are called `list[]`.
-    fn wrong(field: &str, takes: &str) -> ApiError {
+    /// What is said of a value of another kind than its field takes, in the object in this field, or in the whole, which is called nothing.
+    /// The items of a list are called `list[]`.
+    fn wrong(_object: &str, field: &str, takes: &str) -> ApiError {
         ApiError::new(Code::InvalidField, format!("'{field}' {takes}."))
     }
+
+    /// What is said of a field that means nothing in the object in this field.
+    fn unknown(_object: &str, key: &str, known: &[&str]) -> ApiError {
+        unknown(key, known)
+    }
+}
+
+/// What a client may send with more in it, which is not kept: the client hears of it instead of being refused.
+pub trait Open: Inbound {
+    /// Refuses what only the server may say.
+    ///
+    /// # Errors
+    /// [`Code::ServerField`].
+    fn check(object: &str, key: &str) -> ApiResult<()>;
 }
 
 /// Reads an object.
 pub fn read<T: Inbound>(fields: &Map<String, Value>) -> ApiResult<T> {
+    read_with(fields, &|object, key, known| Err(T::unknown(object, key, known)))
+}
+
+/// Reads an object, with a warning for each field that means nothing.
+pub fn read_open<T: Open>(fields: &Map<String, Value>) -> ApiResult<(T, Vec<String>)> {
+    let warnings = RefCell::new(Vec::new());
+    let read = read_with(fields, &|object, key, _| {
+        T::check(object, key)?;
+        warnings.borrow_mut().push(warning(object, key));
+        Ok(())
+    })?;
+    Ok((read, warnings.into_inner()))
+}
+
+fn warning(object: &str, key: &str) -> String {
+    let shown: String = key.chars().take(WORD_CHARS_MAX).collect();
+    let of = if object.is_empty() { String::new() } else { format!(" of '{object}'") };
+    format!("The field {shown:?}{of} means nothing here and was not kept.")
+}
+
+/// What becomes of a field that means nothing in the object in this field, where these are known.
+type Unknown<'a> = &'a dyn Fn(&str, &str, &[&str]) -> ApiResult<()>;
+
+fn read_with<T: Inbound>(fields: &Map<String, Value>, unknown: Unknown<'_>) -> ApiResult<T> {
     let mut fields = fields.clone();
     for field in T::EMPTY {
         if fields.get(*field).is_none_or(Value::is_null) {
             fields.insert((*field).to_owned(), Value::String(String::new()));
         }
     }
-    T::deserialize(Spot { field: "", value: Value::Object(fields) }).map_err(|fault| match fault {
+    T::deserialize(Spot { unknown, object: "", field: "", value: Value::Object(fields) }).map_err(|fault| match fault {
         Fault::Said(error) => *error,
         Fault::Missing(field) => T::missing(field),
-        Fault::Wrong(field, takes) => T::wrong(&field, takes),
+        Fault::Wrong { object, field, takes } => T::wrong(&object, &field, takes),
     })
 }
 
@@ -46,7 +87,7 @@ pub fn read<T: Inbound>(fields: &Map<String, Value>) -> ApiResult<T> {
 enum Fault {
     Said(Box<ApiError>),
     Missing(&'static str),
-    Wrong(String, &'static str),
+    Wrong { object: String, field: String, takes: &'static str },
 }
 
 impl fmt::Display for Fault {
@@ -73,15 +114,17 @@ impl From<ApiError> for Fault {
     }
 }
 
-/// A value, and the field in which it stands.
+/// A value, and the field in which it stands, of the object in another.
 struct Spot<'a> {
+    unknown: Unknown<'a>,
+    object: &'a str,
     field: &'a str,
     value: Value,
 }
 
 impl Spot<'_> {
     fn wrong(&self, takes: &'static str) -> Fault {
-        Fault::Wrong(self.field.to_owned(), takes)
+        Fault::Wrong { object: self.object.to_owned(), field: self.field.to_owned(), takes }
     }
 }
 
@@ -108,6 +151,14 @@ impl<'de> Deserializer<'de> for Spot<'_> {
         if self.value.is_u64() { self.deserialize_any(visitor) } else { Err(self.wrong("is a whole number from 0")) }
     }
 
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.value.is_number() { self.deserialize_any(visitor) } else { Err(self.wrong("is a number")) }
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.value.is_object() { self.deserialize_any(visitor) } else { Err(self.wrong("must be an object")) }
+    }
+
     fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self.value.as_u64().and_then(|number| u32::try_from(number).ok()) {
             Some(number) => visitor.visit_u32(number),
@@ -117,7 +168,10 @@ impl<'de> Deserializer<'de> for Spot<'_> {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self.value {
-            Value::Array(items) => visitor.visit_seq(Items { field: format!("{}[]", self.field), items: items.into_iter() }),
+            Value::Array(items) => {
+                let field = format!("{}[]", self.field);
+                visitor.visit_seq(Items { unknown: self.unknown, object: self.object, field, items: items.into_iter() })
+            }
             _ => Err(self.wrong("is a list")),
         }
     }
@@ -125,46 +179,56 @@ impl<'de> Deserializer<'de> for Spot<'_> {
     fn deserialize_struct<V: Visitor<'de>>(self, _: &'static str, known: &'static [&'static str], visitor: V) -> Result<V::Value, Fault> {
         match self.value {
             Value::Object(fields) => {
-                check_known(&fields, known)?;
-                visitor.visit_map(Fields { entries: fields.into_iter(), next: None })
+                for key in fields.keys().filter(|key| !known.contains(&key.as_str())) {
+                    (self.unknown)(self.field, key, known)?;
+                }
+                visitor.visit_map(Fields { unknown: self.unknown, object: self.field, entries: fields.into_iter(), next: None })
             }
             _ => Err(self.wrong("must be an object")),
         }
     }
 
     forward_to_deserialize_any! {
-        i8 i16 i32 i64 i128 u8 u16 u128 f32 f64 char str bytes byte_buf unit unit_struct newtype_struct tuple tuple_struct map enum
-        identifier ignored_any
+        i8 i16 i32 i64 i128 u8 u16 u128 f32 char str bytes byte_buf unit unit_struct newtype_struct tuple tuple_struct enum identifier
+        ignored_any
     }
 }
 
 /// Refuses what means nothing here, and what only the server may say.
 pub fn check_known(fields: &Map<String, Value>, known: &[&str]) -> ApiResult<()> {
     let Some(key) = fields.keys().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
-    refuse_server_field(key)?;
-    Err(ApiError::new(Code::UnknownField, format!("There is no field {key:?} here; known are {}.", known.join(", "))))
+    Err(unknown(key, known))
 }
 
-struct Items {
+fn unknown(key: &str, known: &[&str]) -> ApiError {
+    let nothing = || ApiError::new(Code::UnknownField, format!("There is no field {key:?} here; known are {}.", known.join(", ")));
+    refuse_server_field(key).err().unwrap_or_else(nothing)
+}
+
+struct Items<'a> {
+    unknown: Unknown<'a>,
+    object: &'a str,
     field: String,
     items: std::vec::IntoIter<Value>,
 }
 
-impl<'de> SeqAccess<'de> for Items {
+impl<'de> SeqAccess<'de> for Items<'_> {
     type Error = Fault;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
         let Some(value) = self.items.next() else { return Ok(None) };
-        seed.deserialize(Spot { field: &self.field, value }).map(Some)
+        seed.deserialize(Spot { unknown: self.unknown, object: self.object, field: &self.field, value }).map(Some)
     }
 }
 
-struct Fields {
+struct Fields<'a> {
+    unknown: Unknown<'a>,
+    object: &'a str,
     entries: serde_json::map::IntoIter,
     next: Option<(String, Value)>,
 }
 
-impl<'de> MapAccess<'de> for Fields {
+impl<'de> MapAccess<'de> for Fields<'_> {
     type Error = Fault;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
@@ -178,7 +242,7 @@ impl<'de> MapAccess<'de> for Fields {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
         let (field, value) = self.next.take().unwrap_or_default();
-        seed.deserialize(Spot { field: &field, value })
+        seed.deserialize(Spot { unknown: self.unknown, object: self.object, field: &field, value })
     }
 }
 
@@ -213,7 +277,7 @@ mod tests {
     }
 
     impl Inbound for Whole {
-        fn wrong(field: &str, takes: &str) -> ApiError {
+        fn wrong(_: &str, field: &str, takes: &str) -> ApiError {
             match field {
                 "parts[]" => ApiError::new(Code::InvalidField, "A part is an object."),
                 _ => ApiError::new(Code::InvalidField, format!("'{field}' {takes}.")),
@@ -271,5 +335,22 @@ mod tests {
             let foreign = fields.keys().any(|key| !known.contains(&key.as_str()));
             assert!(!foreign || super::read::<Whole>(&fields).is_err(), "a field that means nothing is refused");
         });
+    }
+
+    impl Open for Whole {
+        fn check(object: &str, key: &str) -> ApiResult<()> {
+            if key == "mine" { Err(ApiError::new(Code::ServerField, format!("'{object}.{key}'"))) } else { Ok(()) }
+        }
+    }
+
+    #[test]
+    fn an_open_object_warns_of_what_it_does_not_keep() {
+        let open = |value: &Value| read_open::<Whole>(value.as_object().unwrap());
+        let (whole, warnings) = open(&json!({"x": 1, "title": "a", "parts": [{"y": null, "name": "b"}]})).unwrap();
+        assert_eq!((whole.title.as_str(), whole.parts[0].name.as_deref()), ("a", Some("b")));
+        let said = |of: &str| format!("The field {of} means nothing here and was not kept.");
+        assert_eq!(warnings, [said("\"x\""), said("\"y\" of 'parts[]'")]);
+        let refused = open(&json!({"title": "a", "parts": [{"mine": 1}]})).unwrap_err();
+        assert_eq!(refused.detail().message, "'parts[].mine'");
     }
 }

@@ -1,14 +1,16 @@
 //! What the body of an event post asks for.
 
 use moothall_engine::door::Door;
-use moothall_kernel::command::{Actor, ClientCommand, Keep, KindFault, OwnKind, Post, WORD_CHARS_MAX, is_word};
+use moothall_kernel::command::{Actor, ClientCommand, Keep, KindFault, OwnKind, Post, is_word};
 use moothall_kernel::event::Cause;
 use moothall_kernel::ids::{EventId, StreamId};
 use serde_json::{Map, Value};
 
 use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::request::{Body, addressee, refuse_server_field, text_of};
+use crate::request::{Body, addressee, refuse_server_field};
+use crate::strict::{self, Inbound, Open};
+use crate::wire::{NewEvent, NewMeta};
 
 /// Most labels of one event.
 const TAGS_MAX: usize = 32;
@@ -25,99 +27,71 @@ pub struct Wish {
 
 /// Reads what a body asks for.
 pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Wish> {
-    let mut warnings = check_fields(stream, &body.fields)?;
-    let by = speaker(door, stream, body).await?;
-    let kind = body.text("type")?.unwrap_or("message");
-    let meta = meta_of(&body.fields, &mut warnings)?;
-    let to = addressee(body.text("to")?)?;
-    let content = body.fields.get("content").unwrap_or(&Value::Null);
-    let command = match kind {
+    let (NewEvent { kind, from, to, content, meta }, warnings) = strict::read_open(&beside_thread(stream, &body.fields)?)?;
+    let by = body.speaker(from.as_deref())?;
+    let by = door.speaker_in(stream, by).await.map_err(|error| ApiError::at_door(error, stream))?;
+    let NewMeta { reply_to, tags } = meta.unwrap_or_default();
+    let (to, tags) = (addressee(to.as_deref())?, checked(tags.unwrap_or_default())?);
+    let command = match kind.as_deref().unwrap_or("message") {
         "message" => {
-            let words = message_words(content)?;
-            let reply_to = meta.cause(door, stream).await?;
-            ClientCommand::Post(Post { by: by.clone(), to, body: words, reply_to, tags: meta.tags, typed_at: None })
+            let words = message_words(&content)?;
+            let reply_to = cause(door, stream, reply_to.as_deref()).await?;
+            ClientCommand::Post(Post { by: by.clone(), to, body: words, reply_to, tags, typed_at: None })
         }
-        "control" => control::command(door, stream, by.clone(), content).await?,
-        "thread.renamed" => ClientCommand::Rename { name: new_name(content)?, by: by.clone() },
-        "turn" => ClientCommand::Pass { by: by.clone(), to: pass(content)? },
+        "control" => control::command(door, stream, by.clone(), &content).await?,
+        "thread.renamed" => ClientCommand::Rename { name: new_name(&content)?, by: by.clone() },
+        "turn" => ClientCommand::Pass { by: by.clone(), to: pass(&content)? },
         kind => {
             let kind = own_kind(kind)?;
-            let reply_to = meta.cause(door, stream).await?;
-            ClientCommand::Keep(Keep { by: by.clone(), to, kind, content: content.clone(), tags: meta.tags, reply_to })
+            let reply_to = cause(door, stream, reply_to.as_deref()).await?;
+            ClientCommand::Keep(Keep { by: by.clone(), to, kind, content, tags, reply_to })
         }
     };
     Ok(Wish { by, command, warnings })
 }
 
-/// Who speaks; a session as the participant that it was invited as.
-async fn speaker(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Actor> {
-    let by = body.speaker(body.text("from")?)?;
-    door.speaker_in(stream, by).await.map_err(|error| ApiError::at_door(error, stream))
+/// An event may name the thread of its path, as the ones do that clients read.
+fn beside_thread(stream: &StreamId, fields: &Map<String, Value>) -> ApiResult<Map<String, Value>> {
+    let mut fields = fields.clone();
+    match fields.shift_remove("thread") {
+        Some(thread) if thread != stream.as_str() => Err(ApiError::new(Code::ServerField, "'thread' names another thread than the path.")),
+        Some(_) | None => Ok(fields),
+    }
 }
 
-fn check_fields(stream: &StreamId, fields: &Map<String, Value>) -> ApiResult<Vec<String>> {
-    let mut warnings = Vec::new();
-    for (key, value) in fields {
-        refuse_server_field(key)?;
-        match key.as_str() {
-            "type" | "from" | "to" | "content" | "meta" => {}
-            "thread" if value == stream.as_str() => {}
-            "thread" => return Err(ApiError::new(Code::ServerField, "'thread' names another thread than the path.")),
-            other => warnings.push(format!("The field {:?} means nothing here and was not kept.", shorten(other))),
+impl Inbound for NewEvent {
+    fn wrong(_: &str, field: &str, takes: &str) -> ApiError {
+        match field {
+            "tags" | "tags[]" => no_tags(),
+            other => ApiError::new(Code::InvalidField, format!("'{other}' {takes}.")),
         }
     }
-    Ok(warnings)
 }
 
-fn shorten(text: &str) -> String {
-    text.chars().take(WORD_CHARS_MAX).collect()
-}
-
-#[derive(Default)]
-struct ClientMeta {
-    reply_to: Option<String>,
-    tags: Vec<String>,
-}
-
-fn meta_of(fields: &Map<String, Value>, warnings: &mut Vec<String>) -> ApiResult<ClientMeta> {
-    let meta = match fields.get("meta") {
-        None | Some(Value::Null) => return Ok(ClientMeta::default()),
-        Some(Value::Object(meta)) => meta,
-        Some(_) => return Err(ApiError::new(Code::InvalidField, "'meta' must be an object.")),
-    };
-    for key in meta.keys() {
-        match key.as_str() {
-            "reply_to" | "tags" => {}
-            "turn" | "depth" | "mentions" | "queued" | "published" | "error" | "unproven" | "typed_at" => {
-                return Err(ApiError::new(Code::ServerField, format!("'meta.{key}' is the server's; leave it out.")));
-            }
-            other => {
-                refuse_server_field(other)?;
-                warnings.push(format!("The field {:?} of 'meta' means nothing here and was not kept.", shorten(other)));
-            }
+impl Open for NewEvent {
+    fn check(object: &str, key: &str) -> ApiResult<()> {
+        let servers = ["turn", "depth", "mentions", "queued", "published", "error", "unproven", "typed_at"];
+        if object == "meta" && servers.contains(&key) {
+            return Err(ApiError::new(Code::ServerField, format!("'meta.{key}' is the server's; leave it out.")));
         }
+        refuse_server_field(key)
     }
-    Ok(ClientMeta { reply_to: text_of(meta, "reply_to")?.map(Into::into), tags: tags(meta.get("tags"))? })
 }
 
-fn tags(given: Option<&Value>) -> ApiResult<Vec<String>> {
-    let refused = || ApiError::new(Code::InvalidField, "'meta.tags' must be a list of at most 32 words of 1 to 64 characters.");
-    let items = match given {
-        None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(Value::Array(items)) if items.len() <= TAGS_MAX => items,
-        Some(_) => return Err(refused()),
-    };
-    let word = |item: &Value| item.as_str().filter(|tag| is_word(tag)).map(Into::into);
-    items.iter().map(|item| word(item).ok_or_else(refused)).collect()
+fn no_tags() -> ApiError {
+    ApiError::new(Code::InvalidField, "'meta.tags' must be a list of at most 32 words of 1 to 64 characters.")
 }
 
-impl ClientMeta {
-    async fn cause(&self, door: &Door, stream: &StreamId) -> ApiResult<Option<Cause>> {
-        let Some(text) = &self.reply_to else { return Ok(None) };
-        let unknown = || ApiError::new(Code::UnknownReplyTo, "'meta.reply_to' must be the id of an earlier message of this thread.");
-        let id: EventId = text.parse().map_err(|()| unknown())?;
-        door.cause(stream, id).await?.map(Some).ok_or_else(unknown)
-    }
+fn checked(tags: Vec<String>) -> ApiResult<Vec<String>> {
+    if tags.len() <= TAGS_MAX && tags.iter().all(|tag| is_word(tag)) { Ok(tags) } else { Err(no_tags()) }
+}
+
+/// The earlier message that an event replies to.
+async fn cause(door: &Door, stream: &StreamId, reply_to: Option<&str>) -> ApiResult<Option<Cause>> {
+    let Some(text) = reply_to else { return Ok(None) };
+    let unknown = || ApiError::new(Code::UnknownReplyTo, "'meta.reply_to' must be the id of an earlier message of this thread.");
+    let id: EventId = text.parse().map_err(|()| unknown())?;
+    door.cause(stream, id).await?.map(Some).ok_or_else(unknown)
 }
 
 fn message_words(content: &Value) -> ApiResult<String> {

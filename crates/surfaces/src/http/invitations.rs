@@ -49,7 +49,7 @@ impl Inbound for InvitationRequest {
         no_principal()
     }
 
-    fn wrong(field: &str, takes: &str) -> ApiError {
+    fn wrong(_: &str, field: &str, takes: &str) -> ApiError {
         match field {
             "expires_in_hours" => no_length(field, HOURS_MAX),
             other => wrong_words(other, takes),

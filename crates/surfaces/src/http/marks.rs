@@ -23,10 +23,10 @@ pub async fn mark(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
 
 impl Inbound for NewReadMark {
     fn missing(field: &str) -> ApiError {
-        Self::wrong(field, "")
+        Self::wrong("", field, "")
     }
 
-    fn wrong(field: &str, takes: &str) -> ApiError {
+    fn wrong(_: &str, field: &str, takes: &str) -> ApiError {
         let message = match field {
             "seq" => "'seq' must be a position: a whole number from 0 on.".to_owned(),
             other => format!("'{other}' {takes}."),

@@ -57,7 +57,7 @@ impl Inbound for TokenRequest {
         no_principal()
     }
 
-    fn wrong(field: &str, takes: &str) -> ApiError {
+    fn wrong(_: &str, field: &str, takes: &str) -> ApiError {
         match field {
             "expires_in_days" => no_length(field, DAYS_MAX),
             other => wrong_words(other, takes),

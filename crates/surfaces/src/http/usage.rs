@@ -9,10 +9,11 @@ use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Timestamp;
 
 use super::App;
-use crate::control::{Raised, raised};
+use crate::control::{Raised, wrong_raise};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, participant, stream_id};
-use crate::wire::{BudgetEntry, BudgetRaise, BudgetRaised, ErrorBody, UsageAnswer, UsageRow};
+use crate::strict::Inbound;
+use crate::wire::{BudgetEntry, BudgetRaise, BudgetRaised, ErrorBody, NewRaise, UsageAnswer, UsageRow};
 
 /// Sums of a page where nothing is said.
 const ROWS: usize = 100;
@@ -102,21 +103,29 @@ async fn named(hall: &Hall, used: &Used) -> ApiResult<UsageRow> {
 #[utoipa::path(post, path = "/budgets/raise", operation_id = "raise_budget", tag = "turns", request_body = BudgetRaise,
     responses((status = 200, body = BudgetRaised), (status = "4XX", body = ErrorBody)))]
 pub async fn raise(State(app): State<App>, body: Body) -> ApiResult<Json<BudgetRaised>> {
-    body.only(&["budget", "whose", "turns", "cost", "seconds"])?;
-    let purse = purse(&body)?;
-    let Raised { turns, micros, within } = raised(&body.fields)?;
+    let BudgetRaise { budget, whose, turns, cost, seconds } = body.read()?;
+    let purse = purse(&budget, whose)?;
+    let Raised { turns, micros, within } = NewRaise { turns, cost, seconds }.try_into()?;
     let raise = body.door(&app.hall).raise_budget(&purse, turns, micros, within).await?;
     let budgets = app.hall.budgets_of(&purse, None);
     Ok(Json(BudgetRaised { until: raise.until.to_string(), budgets: budgets.iter().map(BudgetEntry::from).collect() }))
 }
 
-fn purse(body: &Body) -> ApiResult<Purse> {
+impl Inbound for BudgetRaise {
+    const EMPTY: &'static [&'static str] = &["budget"];
+
+    fn wrong(_: &str, field: &str, takes: &str) -> ApiError {
+        wrong_raise(field).unwrap_or_else(|| ApiError::new(Code::InvalidField, format!("'{field}' {takes}.")))
+    }
+}
+
+fn purse(budget: &str, whose: Option<String>) -> ApiResult<Purse> {
     let refused = |message: &str| ApiError::new(Code::InvalidField, message);
-    let whose = || body.text("whose")?.ok_or_else(|| refused("'whose' is missing: the name of the agent or principal."));
-    match body.text("budget")? {
-        Some("hall") => Ok(Purse::Hall),
-        Some("agent") => Ok(Purse::Agent(whose()?.to_owned())),
-        Some("principal") => Ok(Purse::Principal(participant(whose()?, "whose")?)),
+    let whose = || whose.ok_or_else(|| refused("'whose' is missing: the name of the agent or principal."));
+    match budget {
+        "hall" => Ok(Purse::Hall),
+        "agent" => Ok(Purse::Agent(whose()?)),
+        "principal" => Ok(Purse::Principal(participant(&whose()?, "whose")?)),
         _ => Err(refused("'budget' is \"hall\", \"agent\" or \"principal\".")),
     }
 }

@@ -9,6 +9,103 @@ use utoipa::ToSchema;
 /// What the address of a session's participant says.
 const SESSION: &str = "session";
 
+/// The content of a control as clients send it, in the order in which its parts take effect. A truth value may stand for the object with
+/// `on`, and a list for the one with `targets`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct NewControl {
+    /// Take somebody in.
+    pub invite: Option<NewInvite>,
+    /// Take somebody out.
+    pub uninvite: Option<NewUninvite>,
+    /// Nobody hears them from now on.
+    pub mute: Option<Targets>,
+    /// They are heard again.
+    pub unmute: Option<Targets>,
+    /// No agent gets a turn.
+    pub pause: Option<Switch>,
+    /// Go on: whatever holds the floor lets go.
+    pub resume: Option<Resume>,
+    /// Agents answer each other.
+    pub discussion: Option<NewDiscussion>,
+    /// Whoever is invited is asked about all that is said.
+    pub invited_auto: Option<Switch>,
+    /// More turns and money for a while.
+    pub budget: Option<NewRaise>,
+    /// They take a turn without a message.
+    pub prod: Option<Targets>,
+    /// The policy's name, or an object with `name` and its settings.
+    pub policy: Option<Value>,
+    /// Settings of the policy.
+    pub config: Option<Map<String, Value>>,
+    /// Close the conversation. It stands alone.
+    pub archive: Option<Switch>,
+    /// Open it again. It stands alone.
+    pub unarchive: Option<Switch>,
+}
+
+/// Whom to invite, and as what.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct NewInvite {
+    /// Its id in the thread. A session's may be left out.
+    pub participant_id: Option<String>,
+    /// A [`WireProfile`].
+    pub profile: Option<Value>,
+}
+
+/// Whom to take out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct NewUninvite {
+    /// Its id in the thread.
+    pub participant_id: Option<String>,
+}
+
+/// Participants that are meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Targets {
+    /// Their ids, at least one.
+    pub targets: Vec<String>,
+    /// How they are muted: `hard`, also where it is missing.
+    pub mode: Option<String>,
+}
+
+/// Something that is on or off.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Switch {
+    /// On, where it is missing.
+    pub on: Option<bool>,
+}
+
+/// That it goes on; there is nothing to say about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Resume {}
+
+/// Whether agents answer each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct NewDiscussion {
+    /// On, where it is missing.
+    pub on: Option<bool>,
+    /// Whether they also call each other by name; as `on`, where it is missing.
+    pub allow_agent_mentions: Option<bool>,
+}
+
+/// By how much a budget is raised.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct NewRaise {
+    /// So many turns more in each hour.
+    pub turns: Option<u64>,
+    /// So much money more in each day.
+    pub cost: Option<f64>,
+    /// For so long; an hour where it is missing.
+    pub seconds: Option<f64>,
+}
+
 /// What an invite says about a participant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -27,7 +27,7 @@ pub use answers::{
     PresenceList, PresenceUpdate, ProgressSignal, StopAccepted, ThreadCreated, ThreadEntry, ThreadList,
 };
 pub use assist::{CommandList, CommandRan, CommandUsage, Draft, ForecastEntry, NewCommand, Preview, Published};
-pub use control::{WireProfile, changes_as_content};
+pub use control::{NewControl, NewDiscussion, NewInvite, NewRaise, NewUninvite, Resume, Switch, Targets, WireProfile, changes_as_content};
 pub use envelope::{CauseRef, Envelope, Meta};
 pub use error::{ErrorBody, ErrorDetail};
 pub use link::{LinkAnswer, LinkEntry, LinkList, LinkMember, NewLink, NewLinkMember};

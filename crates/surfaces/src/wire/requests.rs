@@ -41,8 +41,7 @@ pub struct NewEvent {
     pub content: Value,
     /// `reply_to` (an event's id) and `tags` (words of your own).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<NewMeta>)]
-    pub meta: Option<Value>,
+    pub meta: Option<NewMeta>,
 }
 
 /// What a client may say about its event. Other keys are not kept, and the answer warns of them.

@@ -140,6 +140,107 @@ async fn controls_are_read_strictly() {
 }
 
 #[tokio::test]
+async fn what_is_wrong_with_an_event_is_said() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    let tags = "'meta.tags' must be a list of at most 32 words of 1 to 64 characters.";
+    for (field, value, code, message) in [
+        ("type", json!(5), "invalid_field", "'type' must be a string."),
+        ("to", json!([]), "invalid_field", "'to' must be a string."),
+        ("from", json!({}), "invalid_field", "'from' must be a string."),
+        ("meta", json!([]), "invalid_field", "'meta' must be an object."),
+        ("meta", json!({"reply_to": 5}), "invalid_field", "'reply_to' must be a string."),
+        ("meta", json!({"tags": "a"}), "invalid_field", tags),
+        ("meta", json!({"tags": ["a", null]}), "invalid_field", tags),
+        ("meta", json!({"tags": [""]}), "invalid_field", tags),
+        ("meta", json!({"tags": vec!["a"; 33]}), "invalid_field", tags),
+        ("meta", json!({"turn": null}), "server_field", "'meta.turn' is the server's; leave it out."),
+        ("meta", json!({"seq": 1}), "server_field", "'seq' is the server's; leave it out."),
+        ("seq", json!(1), "server_field", "'seq' is the server's; leave it out."),
+        ("thread", json!("elsewhere"), "server_field", "'thread' names another thread than the path."),
+    ] {
+        let mut body = json!({"from": "user", "content": "x"});
+        body[field] = value;
+        let (_, error) = server.refuse(&thread, body.clone()).await;
+        assert_eq!((&error["code"], &error["message"]), (&json!(code), &json!(message)), "{body}");
+    }
+    let body = json!({"zeal": 1, "from": "user", "thread": thread, "meta": {"mood": null, "tags": ["a"]}, "content": "x", "to": null});
+    let warned =
+        ["The field \"zeal\" means nothing here and was not kept.", "The field \"mood\" of 'meta' means nothing here and was not kept."];
+    let taken = server.take(&thread, body).await;
+    assert_eq!((&taken["warnings"], &taken["event"]["meta"]["tags"]), (&json!(warned), &json!(["a"])));
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_control_is_said() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    let keys = "invite, uninvite, mute, unmute, pause, resume, discussion, invited_auto, budget, prod, policy, config, archive, unarchive";
+    let list = |key: &str| format!("'{key}' takes a list of participant ids, as {{\"targets\": [\"<id>\"]}}.");
+    let unknown = "'profile' of 'a': unknown field `cwd`, expected one of `client`, `model`, `roles`, `nickname`, `session`.";
+    for (content, message) in [
+        (json!({}), format!("A control needs at least one of {keys}.")),
+        (json!({"explode": true}), format!("There is no control \"explode\"; there are {keys}.")),
+        (json!({"id": 1}), format!("There is no control \"id\"; there are {keys}.")),
+        (json!({"pause": "yes"}), "'pause' takes an object with on.".into()),
+        (json!({"pause": []}), "'pause' takes an object with on.".into()),
+        (json!({"pause": {"off": true}}), "'pause' takes on, not \"off\".".into()),
+        (json!({"invited_auto": {"on": 1}}), "'on' of 'invited_auto' is true or false.".into()),
+        (json!({"discussion": 5}), "'discussion' takes an object with on, allow_agent_mentions.".into()),
+        (json!({"discussion": {"allow_agent_mentions": 5}}), "'allow_agent_mentions' of 'discussion' is true or false.".into()),
+        (json!({"mute": {"targets": ["a"], "mode": "soft"}}), "'mute' knows one mode: \"hard\".".into()),
+        (json!({"mute": {"targets": ["a"], "mode": 5}}), "'mute' knows one mode: \"hard\".".into()),
+        (json!({"mute": {"target": "a"}}), "'mute' takes targets, mode, not \"target\".".into()),
+        (json!({"mute": {"targets": "a"}}), list("mute")),
+        (json!({"unmute": {"targets": []}}), list("unmute")),
+        (json!({"unmute": {"targets": [1]}}), list("unmute")),
+        (json!({"prod": "a"}), list("prod")),
+        (json!({"prod": {}}), list("prod")),
+        (json!({"resume": false}), "'resume' takes true, or {}.".into()),
+        (json!({"resume": {"on": true}}), "'resume' takes true, or {}.".into()),
+        (json!({"uninvite": "a"}), "'uninvite' takes an object with participant_id.".into()),
+        (json!({"uninvite": {"participant_id": " "}}), "'uninvite' needs a 'participant_id'.".into()),
+        (json!({"invite": "a"}), "'invite' takes an object with participant_id, profile.".into()),
+        (json!({"invite": {"participant_id": 5}}), "'invite' needs a 'participant_id'.".into()),
+        (json!({"invite": {"participant_id": "a", "profile": []}}), "'profile' of 'a' must be an object.".into()),
+        (json!({"invite": {"participant_id": "a", "profile": {"cwd": "/"}}}), unknown.into()),
+        (json!({"budget": 5}), "'budget' takes an object with turns, cost, seconds.".into()),
+        (json!({"budget": {"turns": 1.5}}), "'turns' of a budget is a whole number.".into()),
+        (json!({"budget": {"cost": "5"}}), "'cost' of a budget is a number, such as 2.5.".into()),
+        (json!({"budget": {"seconds": "5"}}), "'seconds' of a budget is a number.".into()),
+        (json!({"config": []}), "'config' takes an object of policy keys.".into()),
+        (json!({"archive": {"on": 5}}), "'on' of 'archive' is true or false.".into()),
+        (json!({"archive": true, "unarchive": true}), "'archive' stands alone in its control.".into()),
+        (json!({"unarchive": true, "pause": {}}), "'unarchive' stands alone in its control.".into()),
+        (json!("pause"), "The content of a control is an object such as {\"pause\": {\"on\": true}}.".into()),
+    ] {
+        let (_, error) = server.refuse(&thread, json!({"type": "control", "from": "user", "content": content})).await;
+        assert_eq!((&error["code"], &error["message"]), (&json!("invalid_control"), &json!(message)), "{content}");
+    }
+}
+
+#[tokio::test]
+async fn controls_have_their_short_forms() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    server.control(&thread, json!({"invite": {"participant_id": "a", "profile": {"client": "echo", "model": "m"}}})).await;
+    for (short, long) in [
+        (json!({"pause": true}), json!({"pause": {"on": true}})),
+        (json!({"resume": true}), json!({"pause": {"on": false}})),
+        (json!({"pause": {}}), json!({"pause": {"on": true}})),
+        (json!({"pause": {"on": null}, "mute": null}), json!({"pause": {"on": true}})),
+        (json!({"pause": false}), json!({"pause": {"on": false}})),
+        (json!({"discussion": true}), json!({"discussion": {"on": true, "allow_agent_mentions": true}})),
+        (json!({"discussion": false}), json!({"discussion": {"on": false, "allow_agent_mentions": false}})),
+        (json!({"mute": ["a"]}), json!({"mute": {"targets": ["a"], "mode": "hard"}})),
+        (json!({"unmute": ["a"]}), json!({"unmute": {"targets": ["a"]}})),
+    ] {
+        let taken = server.control(&thread, short.clone()).await;
+        assert_eq!(taken["event"]["content"], long, "{short}");
+    }
+}
+
+#[tokio::test]
 async fn a_body_that_programs_read_differently_is_refused() {
     let server = Server::start().await;
     let thread = server.thread("mention_only").await;

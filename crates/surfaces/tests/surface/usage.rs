@@ -74,6 +74,11 @@ async fn a_budget_is_raised_by_whoever_proves_that_they_may() {
         (json!({"budget": "hall", "turns": 1, "seconds": 1}), "invalid_raise"),
         (json!({"budget": "conversation", "turns": 1}), "invalid_field"),
         (json!({"budget": "agent", "turns": 1}), "invalid_field"),
+        (json!({"turns": 1}), "invalid_field"),
+        (json!({"budget": 5}), "invalid_field"),
+        (json!({"budget": "hall", "turns": -1}), "invalid_control"),
+        (json!({"budget": "hall", "cost": "5"}), "invalid_control"),
+        (json!({"budget": "hall", "turns": null, "seconds": null}), "invalid_raise"),
     ] {
         let (_, answer) = server.as_operator(Method::POST, "/budgets/raise", body).await;
         assert_eq!(answer["error"]["code"], code, "{answer}");

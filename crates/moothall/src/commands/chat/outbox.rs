@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use moothall_surfaces::wire::{Accepted, Actor, CommandRan, NewCommand, NewEvent, StopAccepted};
+use moothall_surfaces::wire::{Accepted, Actor, CommandRan, NewCommand, NewEvent, NewMeta, StopAccepted};
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -102,7 +102,7 @@ async fn send(client: &Client, thread: &str, letter: &Letter) -> Result<(Option<
     let from = Some(letter.from.clone());
     match &letter.matter {
         Matter::Say { text, to, reply_to } => {
-            let meta = reply_to.as_ref().map(|id| json!({"reply_to": id}));
+            let meta = reply_to.clone().map(|id| NewMeta { reply_to: Some(id), tags: None });
             let event = NewEvent { kind: Some("message".into()), from, to: to.clone(), content: json!(text), meta };
             let accepted: Accepted = client.post_keyed(&threads::path(thread, "events"), &event, &letter.key).await?;
             Ok((accepted.event.map(|event| event.seq), accepted.warnings))
