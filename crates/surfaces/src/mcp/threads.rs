@@ -16,7 +16,7 @@ use crate::give::give;
 use crate::http::{find_messages, strangers};
 use crate::rates::Rates;
 use crate::request::{not_a_person, stream_id};
-use crate::wire::{MessageSent, SearchAnswer};
+use crate::wire::{MessageSent, NewControl, NewInvite, SearchAnswer};
 
 /// Entries of a page where nothing is said, and at most.
 const LIMIT: usize = 50;
@@ -85,7 +85,7 @@ pub async fn say(door: &Door, rates: &Rates, asked: &Arguments, word: &str, text
 pub async fn invite(door: &Door, rates: &Rates, asked: &Arguments) -> ApiResult<Value> {
     let stream = thread(door, Action::Post, asked.required("thread")?).await?;
     let by = speaker(door, asked, &stream).await?;
-    let profile: Map<String, Value> = ["session", "client", "model", "nickname", "roles"]
+    let mut profile: Map<String, Value> = ["session", "client", "model", "nickname", "roles"]
         .into_iter()
         .filter_map(|key| asked.0.get(key).map(|value| (key.to_owned(), value.clone())))
         .collect();
@@ -95,21 +95,14 @@ pub async fn invite(door: &Door, rates: &Rates, asked: &Arguments) -> ApiResult<
         (None, Some(_), _) => None,
         (None, None, Some(client)) => Some(client),
     };
-    let mut wish = json!({ "profile": profile });
-    if let Some(id) = named {
-        wish["participant_id"] = json!(id);
+    if !profile.contains_key("session") && !profile.contains_key("model") {
+        profile.insert("model".into(), json!(model_of(door, asked.text("client")?)));
     }
-    if profile_needs_a_model(&wish["profile"]) {
-        wish["profile"]["model"] = json!(model_of(door, asked.text("client")?));
-    }
-    let command = control::command(door, &stream, by, &json!({ "invite": wish })).await?;
+    let invite = NewInvite { participant_id: named.map(Into::into), profile: Some(Value::Object(profile)) };
+    let command = control::of(door, &stream, by, NewControl { invite: Some(invite), ..NewControl::default() }).await?;
     let answer = give(door, rates, &stream, command, None).await?;
     let warnings: Vec<String> = answer.event.iter().flat_map(strangers).collect();
     Ok(json!({ "thread": stream, "event": answer.event.as_ref().map(|recorded| recorded.id(&stream).to_string()), "warnings": warnings }))
-}
-
-fn profile_needs_a_model(profile: &Value) -> bool {
-    profile.get("session").is_none() && profile.get("model").is_none()
 }
 
 /// The model that the registry knows for a client.
