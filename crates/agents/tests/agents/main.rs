@@ -16,5 +16,4 @@ mod llm_faults;
 mod screens;
 mod fuzz;
 mod terminal;
-mod programs;
 mod llm_memory;
