@@ -29,7 +29,8 @@ impl Checker for Coverage {
                     ));
                 }
                 let cause = room.effect_of(open.cause.seq);
-                if cause <= from || cause > through {
+                let left = member.unanswered.is_some_and(|(after, last)| cause > after && cause <= last);
+                if (cause <= from && !left) || cause > through {
                     return Err(format!("turn {turn} of {participant} covers ({from}, {through}] and not its cause at {cause}"));
                 }
                 Ok(())

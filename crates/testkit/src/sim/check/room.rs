@@ -19,6 +19,8 @@ pub(crate) struct Member {
     pub(crate) part: Option<Part>,
     /// Everything up to here was covered by its finished turns, or stands in a memory of its own.
     pub(crate) covered: Seq,
+    /// What the last of its turns told it for good and left unanswered: it may be asked about that again.
+    pub(crate) unanswered: Option<(Seq, Seq)>,
 }
 
 /// A turn that did not end.
@@ -224,7 +226,7 @@ impl Room {
     fn note_change(&mut self, change: &Change) {
         match change {
             Change::Invited { participant, kind, facts, part, .. } => {
-                let fresh = Member { kind: *kind, facts: facts.clone(), part: *part, covered: Seq(0) };
+                let fresh = Member { kind: *kind, facts: facts.clone(), part: *part, covered: Seq(0), unanswered: None };
                 let member = self.members.entry(participant.clone()).or_insert(fresh);
                 member.kind = *kind;
                 member.facts = facts.clone();
@@ -340,6 +342,7 @@ impl Room {
         let covers = told || matches!(outcome, Outcome::Spoke | Outcome::Passed);
         if let (true, Some((_, through)), Some(member)) = (covers, turn.running, self.members.get_mut(&turn.participant)) {
             member.covered = member.covered.max(through);
+            member.unanswered = turn.running.filter(|_| !matches!(outcome, Outcome::Spoke | Outcome::Passed));
         }
     }
 
