@@ -50,7 +50,9 @@ fn complete(room: &Room, you: &ParticipantId, through: Seq, prompt: &Prompt) -> 
         if at <= from || at > through || posted.from == *you || waits || room.erased.contains(seq) {
             continue;
         }
-        if !marks::all(&prompt.text).any(|mark| marks::first(&posted.body) == Some(mark)) {
+        // Some clients post nothing but `[PASS]`, which carries no mark.
+        let mark = marks::first(&posted.body);
+        if mark.is_some() && !marks::all(&prompt.text).any(|told| Some(told) == mark) {
             return Err(format!("{you} is not told of {seq}, which is in ({from}, {through}]"));
         }
     }
