@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::harness::{PATIENCE, Server};
@@ -12,6 +13,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(25);
 /// A terminal that ends with its test.
 pub struct Terminal {
     folder: PathBuf,
+    /// The name of its own socket: a server of tmux that was told to end still takes connections for a moment, and one made
+    /// then ends with it.
+    socket: String,
 }
 
 /// Whether there is a terminal to test in: `false` only where the tests go on without tmux.
@@ -23,12 +27,13 @@ impl Terminal {
     /// Runs the program against this server, in a terminal of this size. When it ends, its exit code and what became of the
     /// terminal's mode stay on the screen.
     pub fn start(server: &Server<'_>, args: &str, columns: u32, rows: u32) -> Self {
+        static STARTED: AtomicUsize = AtomicUsize::new(0);
         let folder = server.home().path().to_owned();
         // Programs may set the clipboard here, so that one that does is found out.
         std::fs::write(folder.join("tmux.conf"), "set -g set-clipboard on\nset -g escape-time 0\n").unwrap();
         let program = env!("CARGO_BIN_EXE_moothall");
         let script = format!("'{program}' {args}; echo left with $?; stty -a | grep -oE -e '-?icanon|-?isig'; exec cat");
-        let terminal = Self { folder };
+        let terminal = Self { folder, socket: format!("chat-{}", STARTED.fetch_add(1, Ordering::Relaxed)) };
         let size = [columns.to_string(), rows.to_string()];
         let mut command = terminal.command(&["-f", "tmux.conf", "new-session", "-d", "-x", &size[0], "-y", &size[1], &script]);
         let output = command.env("MOOTHALL_SERVER", &server.url).output().unwrap();
@@ -39,7 +44,7 @@ impl Terminal {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new("tmux");
         let path = std::env::var_os("PATH").unwrap_or_default();
-        command.args(["-u", "-L", "chat"]).args(args).current_dir(&self.folder).env_clear();
+        command.args(["-u", "-L", &self.socket]).args(args).current_dir(&self.folder).env_clear();
         command
             .env("PATH", path)
             .env("HOME", &self.folder)
