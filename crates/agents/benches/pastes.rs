@@ -12,13 +12,13 @@ use async_trait::async_trait;
 use moothall_agents::terminal::{Plain, Program, TmuxHost, Vendor};
 use moothall_engine::MemoryLog;
 use moothall_engine::hall::{Hall, HallParts};
-use moothall_engine::ports::SystemClock;
+use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::sessions::{
-    Adopt, Asker, Dialog, Doing, HostFault, Key, Launch, Member, NewLink, NewSession, Pane, PaneNews, SessionHost, SessionId, SessionParts,
-    View,
+    Adopt, Asker, Dialog, Doing, HostFault, Key, Launch, Member, NewLink, NewSession, Pane, PaneNews, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand as Order, Post};
 use moothall_kernel::policy::Policy;
+use moothall_terminals::{SessionParts, Sessions};
 use moothall_testkit::fake_tui;
 use tokio::sync::broadcast;
 
@@ -49,19 +49,20 @@ fn main() -> Result<(), Failed> {
 async fn measure(folder: &Path, socket: &str) -> Result<(), Failed> {
     let host = Arc::new(Watched { host: terminals(folder)?, pasted: Mutex::default() });
     let parts = HallParts {
-        log: Arc::new(MemoryLog::new()),
+        store: Store::of(Arc::new(MemoryLog::new())),
         clock: Arc::new(SystemClock),
         registry: Default::default(),
         defaults: Policy::default(),
         budgets: Default::default(),
         owner: "bench".into(),
     };
-    let hall = Hall::open_with(parts, Some(SessionParts::new(host.clone()))).await?;
+    let own = Sessions::new(Some(SessionParts::new(host.clone())));
+    let hall = Hall::open_with(parts, Arc::new(own.clone())).await?;
     let mut sessions = Vec::new();
     for _ in 0..IDLE_TERMINALS {
         let new =
             NewSession { client: "fake".into(), cwd: folder.into(), args: Vec::new(), name: None, by: Actor::human("user"), session: None };
-        sessions.push(hall.sessions()?.start(new).await?.session.id);
+        sessions.push(own.start(new).await?.session.id);
     }
     all_idle(&hall).await?;
     idle(socket).await?;

@@ -12,10 +12,11 @@ use async_trait::async_trait;
 use moothall_engine::MemoryLog;
 use moothall_engine::agent::{Job, Reporter};
 use moothall_engine::hall::{Hall, HallParts, Subscription, Update};
-use moothall_engine::ports::{Catalog, Clock, EventLog, StreamBatch, SystemClock};
+use moothall_engine::ports::{Catalog, Clock, EventLog, Store, StreamBatch, SystemClock};
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
 use moothall_kernel::Conversation;
+use moothall_kernel::aggregate::CONVERSATION;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post};
 use moothall_kernel::event::{Event, Fault, Usage};
 use moothall_kernel::ids::{Seq, StreamId};
@@ -74,8 +75,8 @@ impl Room {
     async fn new() -> Self {
         let registry = registry();
         let invites = invites(&registry);
-        let (log, clock) = (Arc::new(MemoryLog::new()), Arc::new(SystemClock));
-        let parts = HallParts { log, clock, registry, defaults: policy(), budgets: Default::default(), owner: "bench".into() };
+        let (store, clock) = (Store::of(Arc::new(MemoryLog::new())), Arc::new(SystemClock));
+        let parts = HallParts { store, clock, registry, defaults: policy(), budgets: Default::default(), owner: "bench".into() };
         let hall = Hall::open(parts).await.unwrap();
         let stream = hall.create("bench".into(), policy(), Actor::human("user"), None).await.unwrap().stream;
         hall.submit(&stream, invites, None).await.unwrap();
@@ -154,6 +155,7 @@ async fn write(log: &MemoryLog, stream: &StreamId, invites: ClientCommand) {
         events.extend(state.decide(SystemClock.now(), command, &Facts::default()).events);
     }
     let catalog = Catalog {
+        kind: CONVERSATION.to_owned(),
         title: "bench".into(),
         policy: "hybrid".into(),
         created_at: state.created_at(),
@@ -161,7 +163,7 @@ async fn write(log: &MemoryLog, stream: &StreamId, invites: ClientCommand) {
         has_duties: false,
         archived: false,
     };
-    let epoch = log.acquire(stream, "bench", Millis(0)).await.unwrap();
+    let epoch = log.acquire(stream, "bench").await.unwrap().epoch().unwrap();
     let (claims, deliveries) = (Vec::new(), Vec::new());
     let batch =
         StreamBatch { stream: stream.clone(), epoch, expected_head: Seq(0), events, claims, deliveries, charges: Vec::new(), catalog };
@@ -178,7 +180,8 @@ async fn weight() {
         write(&log, &stream, invites(&registry)).await;
         streams.push(stream);
     }
-    let parts = HallParts { log, clock, registry, defaults: policy(), budgets: Default::default(), owner: "bench".into() };
+    let parts =
+        HallParts { store: Store::of(log), clock, registry, defaults: policy(), budgets: Default::default(), owner: "bench".into() };
     let hall = Hall::open(parts).await.unwrap();
     let before = resident_kib();
     for stream in &streams {

@@ -3,23 +3,13 @@
 use async_trait::async_trait;
 use moothall_kernel::compose::Prompt;
 use moothall_kernel::event::{Fault, Recorded, TurnKind, Usage, Why};
-use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use moothall_kernel::ids::{ParticipantId, PermissionId, Seq};
 use moothall_kernel::participant::{Abilities, Address, OnLost, Profile, Runtime};
 use moothall_kernel::permission::{Question, Withdrawn};
 use moothall_kernel::time::Millis;
 
 use crate::places::Places;
-
-/// A turn of some conversation, and which try of it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TurnKey {
-    /// The conversation.
-    pub stream: StreamId,
-    /// The turn.
-    pub turn: TurnNo,
-    /// The try. A result of another attempt than the current one is kept, not shown.
-    pub attempt: u32,
-}
+pub use crate::turn::TurnKey;
 
 /// All that a runtime is told about a turn.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,23 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures_util::future::join_all;
 use moothall_kernel::budget::{Budgets, Charge, DAY, Limit, Limits, Measure, Purse, Raise, Standing, start_of};
-use moothall_kernel::decide::check_raise;
-use moothall_kernel::ids::{Seq, StreamId};
-use moothall_kernel::time::{Millis, Timestamp};
+use moothall_kernel::time::Timestamp;
 use serde::Deserialize;
-
-use crate::access::{AuditEntry, Caller, Deed};
-use crate::hall::{Hall, HallError};
-use crate::inner::Inner;
-use crate::ports::{Ledger, LogError, UsageWanted, Used};
-use crate::stream::load::charges_up_to;
 
 /// A decision cannot spend so many turns. A purse with more than that left need not be known to it.
 const FAR: u64 = 512;
-/// Streams that are counted at once after the rows were new.
-const COUNTED_AT_ONCE: usize = 16;
 /// Turns an hour that one principal, and all together, may set off without a person.
 const UNATTENDED: (u64, u64) = (600, 2000);
 
@@ -124,8 +113,8 @@ impl BudgetsConfig {
 /// What was spent from all purses that do not belong to one conversation.
 pub struct Purses(Mutex<Book>);
 
-struct Book {
-    budgets: Budgets,
+pub(crate) struct Book {
+    pub(crate) budgets: Budgets,
     /// What decisions are made with: the purses that are near their limit.
     told: Arc<Budgets>,
     /// The day of which the purses are.
@@ -140,7 +129,7 @@ impl Purses {
     }
 
     /// Other limits from now on. What was spent stays spent.
-    fn replace(&self, config: &BudgetsConfig, now: Timestamp) {
+    pub(crate) fn replace(&self, config: &BudgetsConfig, now: Timestamp) {
         let mut book = self.book();
         let (currency, limits) = (config.currency.0.clone(), config.limits());
         (book.budgets.currency, book.budgets.limits) = (currency.clone(), limits);
@@ -150,7 +139,7 @@ impl Purses {
         book.tell_of(&purses, now);
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
+    pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -184,21 +173,21 @@ impl Purses {
         book.tell(charges, now);
     }
 
-    fn raise(&self, purse: &Purse, raise: Raise, now: Timestamp) {
+    pub(crate) fn raise(&self, purse: &Purse, raise: Raise, now: Timestamp) {
         let mut book = self.book();
         book.budgets.standings.entry(purse.clone()).or_default().raise = raise;
         book.tell_of(std::slice::from_ref(purse), now);
     }
 
     /// The limits, and what was spent from a purse.
-    fn look(&self, purse: &Purse) -> (Limits, Standing) {
+    pub(crate) fn look(&self, purse: &Purse) -> (Limits, Standing) {
         let book = self.book();
         (book.budgets.limits, book.budgets.standing(purse))
     }
 }
 
 impl Book {
-    fn tell(&mut self, charges: &[Charge], now: Timestamp) {
+    pub(crate) fn tell(&mut self, charges: &[Charge], now: Timestamp) {
         let purses: Vec<Purse> = charges.iter().flat_map(Charge::purses).collect();
         self.tell_of(&purses, now);
     }
@@ -228,53 +217,6 @@ impl Book {
     }
 }
 
-impl Inner {
-    /// Takes up what was spent before the hall was opened.
-    pub(crate) async fn open_purses(self: &Arc<Self>) -> Result<(), LogError> {
-        let Some(ledger) = self.log.ledger() else { return Ok(()) };
-        let now = self.now();
-        for (purse, raise) in ledger.raises(now).await? {
-            self.purses.raise(&purse, raise, now);
-        }
-        let charges = ledger.charged_since(start_of(now, DAY)).await?;
-        let mut book = self.purses.book();
-        charges.iter().for_each(|charge| book.budgets.charge(charge));
-        book.tell(&charges, now);
-        Ok(())
-    }
-
-    /// Counts what was appended before there was a ledger, stream after stream.
-    pub(crate) async fn count_old_turns(hall: std::sync::Weak<Inner>) {
-        loop {
-            let Some(hall) = hall.upgrade() else { return };
-            match hall.count_some().await {
-                Ok(0) => return,
-                Ok(_) => tokio::task::yield_now().await,
-                Err(error) => return tracing::warn!(%error, "what turns cost before this version is not counted to the end"),
-            }
-        }
-    }
-
-    async fn count_some(&self) -> Result<usize, LogError> {
-        let Some(ledger) = self.log.ledger() else { return Ok(0) };
-        let streams = ledger.uncounted(COUNTED_AT_ONCE).await?;
-        let mut counted = Vec::with_capacity(streams.len());
-        for (stream, through) in &streams {
-            counted.push(self.count_stream(ledger, stream, *through));
-        }
-        join_all(counted).await.into_iter().collect::<Result<(), LogError>>()?;
-        Ok(streams.len())
-    }
-
-    async fn count_stream(&self, ledger: &dyn Ledger, stream: &StreamId, through: Seq) -> Result<(), LogError> {
-        let charges = charges_up_to(&*self.log, stream, through).await.unwrap_or_else(|error| {
-            tracing::warn!(%stream, %error, "what its turns cost cannot be counted");
-            Vec::new()
-        });
-        ledger.count(stream, charges).await
-    }
-}
-
 /// What is left of a budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BudgetState {
@@ -288,72 +230,6 @@ pub struct BudgetState {
     pub spent: u64,
     /// When its window ends.
     pub until: Timestamp,
-}
-
-impl Hall {
-    /// The currency of costs.
-    pub fn currency(&self) -> String {
-        self.inner.purses.book().budgets.currency.clone()
-    }
-
-    /// Replaces what may be spent. What was spent in the hour and the day that go on counts against it, and raises go on.
-    pub fn replace_budgets(&self, config: &BudgetsConfig) {
-        self.inner.purses.replace(config, self.now());
-    }
-
-    /// The budgets of a purse that has limits. That of a conversation is asked of the conversation.
-    pub fn budgets_of(&self, purse: &Purse, own: Option<Standing>) -> Vec<BudgetState> {
-        let now = self.now();
-        let (limits, standing) = self.inner.purses.look(purse);
-        let standing = own.unwrap_or(standing);
-        let state = |measure| {
-            let limit = standing.limit(limits.of(purse), measure, now)?;
-            let (spent, until) = standing.spent(measure, now);
-            Some(BudgetState { purse: purse.clone(), measure, limit, spent, until })
-        };
-        Measure::ALL.into_iter().filter_map(state).collect()
-    }
-
-    /// Lets a purse that does not belong to one conversation spend more for a while. It lasts over a restart, and is recorded with who
-    /// did it.
-    ///
-    /// # Errors
-    /// [`HallError::Rejected`] when there is nothing to raise or it makes no sense; others when it cannot be kept.
-    pub async fn raise_budget(&self, by: &Caller, purse: &Purse, turns: u64, micros: u64, within: Millis) -> Result<Raise, HallError> {
-        let now = self.now();
-        let (limits, _) = self.inner.purses.look(purse);
-        check_raise(limits.of(purse), turns, micros, within).map_err(|rejection| HallError::Rejected(Box::new(rejection)))?;
-        let raise = Raise { turns, micros, until: now + within };
-        if let Some(ledger) = self.inner.log.ledger() {
-            let entry = AuditEntry { detail: self.said_of(purse, &raise), ..AuditEntry::of(by, Deed::BudgetRaised, now) };
-            ledger.keep_raise(purse, &raise, &entry).await?;
-        }
-        self.inner.purses.raise(purse, raise, now);
-        Ok(raise)
-    }
-
-    /// A raise, in a few words.
-    fn said_of(&self, purse: &Purse, raise: &Raise) -> String {
-        let whose = match purse {
-            Purse::Hall => "the hall".to_owned(),
-            Purse::Conversation => "a conversation".to_owned(),
-            Purse::Agent(client) => format!("agent {client}"),
-            Purse::Principal(principal) => format!("principal {principal}"),
-        };
-        let money = raise.micros as f64 / 1e6;
-        format!("{whose}: {} more turns an hour, {money} {} more a day, until {}", raise.turns, self.currency(), raise.until)
-    }
-
-    /// What turns have cost, summed.
-    ///
-    /// # Errors
-    /// [`HallError`] when the log cannot be read.
-    pub async fn used(&self, wanted: &UsageWanted) -> Result<Vec<Used>, HallError> {
-        match self.inner.log.ledger() {
-            Some(ledger) => Ok(ledger.used(wanted).await?),
-            None => Ok(Vec::new()),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use moothall_kernel::participant::Participant;
 use moothall_kernel::state::Turn;
 use moothall_kernel::time::Timestamp;
 
-use crate::hall::{Hall, HallError};
+use crate::answers::HallError;
+use crate::hall::Hall;
 use crate::ports::EventLog;
 use crate::stream::brief::{Brief, Tail, brief};
 
@@ -69,7 +70,7 @@ impl Hall {
         let Some((state, turns)) = self.view(stream, found).await? else { return Ok(Vec::new()) };
         let (mut tail, mut contexts) = (Tail::default(), Vec::new());
         for turn in &turns {
-            contexts.extend(composed(&state, turn, &*self.inner.log, &mut tail).await?);
+            contexts.extend(composed(&state, turn, &*self.inner.store.log, &mut tail).await?);
         }
         Ok(contexts)
     }

@@ -70,6 +70,9 @@ pub const TERMINAL_POINTS: &[&str] = &[
     "session_ending",
 ];
 
+/// The points of what one stream owes another.
+pub const OUTBOX_POINTS: &[&str] = &["delivery_taken", "delivery_carried"];
+
 /// The points of opening a data folder: one that is new, or of an older format. Their own test dies at each.
 pub const FORMAT_POINTS: &[&str] = &["format_changing", "format_to_commit", "format_committed"];
 
@@ -82,7 +85,7 @@ pub fn point(name: &str) {
     static WANTED: OnceLock<Option<(String, u64)>> = OnceLock::new();
     static PASSED: AtomicU64 = AtomicU64::new(0);
 
-    let listed = [POINTS, TERMINAL_POINTS, FORMAT_POINTS].iter().any(|points| points.contains(&name));
+    let listed = [POINTS, TERMINAL_POINTS, OUTBOX_POINTS, FORMAT_POINTS].iter().any(|points| points.contains(&name));
     assert!(listed, "{name} is missing in the lists of crash points");
     let wanted = WANTED.get_or_init(|| parse(&std::env::var("MOOTHALL_CRASH_AT").ok()?));
     let Some((at, count)) = wanted else { return };

@@ -1,36 +1,15 @@
 //! Erasing words: from the log, from its index, and from what is kept in memory.
 
-use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::Weak;
 
 use moothall_kernel::command::{Actor, ClientCommand, Refusal, Rejection};
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::Event;
 use moothall_kernel::ids::{EventId, Seq, StreamId};
 
-use crate::hall::{Answer, Hall, HallError, Idempotency};
+use crate::answers::{Answer, HallError, Idempotency};
+pub use crate::copies::Copies;
+use crate::hall::Hall;
 use crate::stream::idempotency::{IDEM, claim_key, replay};
-
-/// Something that keeps copies of what was said, beside the log. It lets go of them when words are erased, whoever erases them.
-pub trait Copies: Send + Sync {
-    /// Lets go of all that may hold erased words.
-    fn forget(&self);
-}
-
-/// Those who keep copies.
-#[derive(Default)]
-pub(crate) struct Copiers(Mutex<Vec<Weak<dyn Copies>>>);
-
-impl Copiers {
-    fn lock(&self) -> MutexGuard<'_, Vec<Weak<dyn Copies>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Words were erased, if these events erase any.
-    pub(crate) fn hear(&self, events: &[Recorded]) {
-        if events.iter().any(|recorded| recorded.event.erases().next().is_some()) {
-            self.lock().iter().filter_map(Weak::upgrade).for_each(|copies| copies.forget());
-        }
-    }
-}
 
 impl Hall {
     /// Tells somebody who keeps copies, as long as they are there, when words were erased.
@@ -76,16 +55,15 @@ impl Hall {
     /// The answer that a request with this key got before.
     async fn earlier(&self, idempotency: Option<&Idempotency>) -> Result<Option<Answer>, HallError> {
         let Some(idempotency) = idempotency else { return Ok(None) };
-        match self.inner.log.claim(IDEM, &claim_key(idempotency), self.now()).await? {
-            Some(claim) => replay(&*self.inner.log, &claim, idempotency).await.map(Some),
+        match self.inner.store.log.claim(IDEM, &claim_key(idempotency), self.now()).await? {
+            Some(claim) => replay(&*self.inner.store.log, &claim, idempotency).await.map(Some),
             None => Ok(None),
         }
     }
 
     /// The words are erased already, so nothing that happens here is an error; an index that follows the log forgets them anyway.
     async fn forget(&self, stream: &StreamId, seq: Seq) {
-        let Some(index) = self.inner.log.index() else { return };
-        if let Err(error) = index.forget(stream, seq).await {
+        if let Err(error) = self.inner.store.search.forget(stream, seq).await {
             tracing::warn!(%error, "the search index forgets erased words later");
         }
     }
@@ -97,12 +75,4 @@ fn unknown() -> HallError {
 
 fn refused(refusal: Refusal, code: &'static str, message: &str) -> HallError {
     HallError::Rejected(Box::new(Rejection::new(refusal, code, message)))
-}
-
-/// Erases what later events of the same batch erase, so that nobody is told words that the log has no more.
-pub(crate) fn within(events: &mut [Recorded]) {
-    let erased: Vec<Seq> = events.iter().flat_map(|recorded| recorded.event.erases()).collect();
-    for recorded in events.iter_mut().filter(|recorded| erased.contains(&recorded.seq)) {
-        recorded.event.erase();
-    }
 }

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Refusal, Rejection};
-use moothall_kernel::event::{Recorded, To};
-use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
-use moothall_kernel::invariants::Broken;
+use moothall_kernel::command::{Actor, ClientCommand, Command, EngineCommand, Refusal, Rejection};
+use moothall_kernel::event::To;
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::preview::Forecast;
 use moothall_kernel::time::{Millis, Timestamp};
@@ -16,175 +15,23 @@ use serde_json::{Map, Value};
 use tokio::sync::{broadcast, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::budgets::BudgetsConfig;
+pub use crate::answers::{Answer, Bell, HallError, Idempotency, Signal, Update};
 use crate::crash;
 use crate::inner::{Inner, stopped};
-use crate::ports::{Clock, EventLog, ListFilter, ListPage, Listed, Page};
+use crate::inside::{MoveIn, WeakHall};
+use crate::outbox::stream::StreamCourier;
+use crate::outbox::{Courier, Owed, STREAM};
+use crate::ports::{ListFilter, ListPage, Listed, Page};
 use crate::presence::Presence;
 use crate::registry::Registry;
-use crate::sessions::{SessionError, SessionParts, Sessions};
+pub use crate::services::HallParts;
+use crate::sessions::{NoResidents, SessionDirectory, SessionError};
+use crate::stream::Owing;
+use crate::stream::asking::Asked;
 use crate::stream::mail::Request;
-pub use crate::updates::Listener;
+use crate::stream::{Asker, Condition, Wanted};
+pub use crate::updates::{Listener, Subscription};
 use crate::wakes;
-
-/// A client's key for a request that must take effect once. (Section "Claims" of ARCHITECTURE.md.)
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Idempotency {
-    /// Whose key it is: keys of two principals never meet.
-    pub principal: String,
-    /// The key, 1 to 255 visible ASCII characters.
-    pub key: String,
-    /// Hash of the request.
-    pub fingerprint: String,
-}
-
-/// What came of a command.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// The stream.
-    pub stream: StreamId,
-    /// The event that answers the command, committed and synced. Nothing when the command changed nothing.
-    pub event: Option<Recorded>,
-    /// The stream's head after it.
-    pub head: Seq,
-    /// This is the stored answer to an earlier request with the same key.
-    pub replayed: bool,
-}
-
-/// Why a request to the hall failed.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum HallError {
-    /// The rules say no.
-    #[error("{}", .0.message)]
-    Rejected(Box<Rejection>),
-    /// No such conversation.
-    #[error("there is no conversation {0}")]
-    NotFound(StreamId),
-    /// The same key came with another request.
-    #[error("this Idempotency-Key was used for another request")]
-    KeyReused,
-    /// Too much is waiting; nothing was decided.
-    #[error("the server is overloaded; try again in a moment")]
-    Overloaded,
-    /// No room on the disk; nothing was decided, reads go on.
-    #[error("the disk is full; free some space and try again")]
-    DiskFull,
-    /// A newer version wrote to this conversation: it can be read, not written.
-    #[error("{stream} was written by a newer version of Moothall (event {kind:?} at {seq}); it is read-only here")]
-    ReadOnly {
-        /// Which conversation.
-        stream: StreamId,
-        /// Where this version stops understanding.
-        seq: Seq,
-        /// The kind it does not know.
-        kind: String,
-    },
-    /// The state of this conversation is one that no rule allows: it can be read, not written.
-    #[error("{stream} can be read, not written: {rule}. This is a fault of Moothall; export the conversation, and report it")]
-    Broken {
-        /// Which conversation.
-        stream: StreamId,
-        /// What does not hold.
-        rule: Broken,
-    },
-    /// What is stored is damaged.
-    #[error("{0}")]
-    Damaged(String),
-    /// The disk could not be read.
-    #[error("{0}")]
-    Unreadable(String),
-    /// The server is going down.
-    #[error("the server is shutting down")]
-    ShuttingDown,
-    /// Anything else.
-    #[error("{0}")]
-    Failed(String),
-}
-
-/// Something that goes to everyone who listens to a conversation.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Update {
-    /// Committed events, in order, without a gap.
-    Events(Arc<Vec<Recorded>>),
-    /// An ephemeral signal.
-    Signal(Arc<Signal>),
-}
-
-/// Ephemeral: never logged, may be missed.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Signal {
-    /// Somebody's presence changed.
-    Presence(Presence),
-    /// A piece of a running turn's answer; `offset` counts bytes of the answer before it. Held back while it may become `[PASS]`.
-    Delta {
-        /// The turn.
-        turn: TurnNo,
-        /// The try.
-        attempt: u32,
-        /// Whose.
-        participant: ParticipantId,
-        /// Where the piece begins.
-        offset: usize,
-        /// The piece.
-        text: String,
-    },
-    /// What a running turn is doing.
-    Progress {
-        /// The turn.
-        turn: TurnNo,
-        /// Whose.
-        participant: ParticipantId,
-        /// In a few words.
-        text: String,
-    },
-}
-
-/// A listener's end of a conversation.
-pub struct Subscription {
-    /// The head when it began: everything after it comes through `updates`.
-    pub head: Seq,
-    /// Partial answers of the turns that run now.
-    pub partials: Vec<Signal>,
-    /// What comes. Lagging means that the listener was too slow and has to read the log again.
-    pub updates: Listener,
-}
-
-/// A doorbell for those who watch the whole hall.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Bell {
-    /// A conversation has a new head.
-    Head {
-        /// Which.
-        stream: StreamId,
-        /// Its head.
-        head: Seq,
-    },
-    /// Somebody's presence changed.
-    Presence {
-        /// Where.
-        stream: StreamId,
-        /// Whose, and how.
-        presence: Presence,
-    },
-    /// The list of sessions, what one of them is doing, or a link changed.
-    Sessions,
-}
-
-/// What a hall is made of.
-pub struct HallParts {
-    /// The log.
-    pub log: Arc<dyn EventLog>,
-    /// The clock.
-    pub clock: Arc<dyn Clock>,
-    /// The agents.
-    pub registry: Registry,
-    /// Settings of conversations that do not say otherwise.
-    pub defaults: Policy,
-    /// What may be spent.
-    pub budgets: BudgetsConfig,
-    /// Who this process is, for the epochs of its streams.
-    pub owner: String,
-}
 
 /// The engine. Cheap to clone; everything it does ends with the last clone, as in a crash. To end it gently, [`Hall::drain`] it first.
 #[derive(Clone)]
@@ -225,20 +72,21 @@ impl Hall {
     /// # Errors
     /// [`HallError`] when the log cannot be read.
     pub async fn open(parts: HallParts) -> Result<Hall, HallError> {
-        Self::open_with(parts, None).await
+        Self::open_with(parts, Arc::new(NoResidents)).await
     }
 
-    /// The same, with terminals for agents that live in one.
+    /// The same, with those who live in it.
     ///
     /// # Errors
     /// [`HallError`] when the log cannot be read.
-    pub async fn open_with(parts: HallParts, sessions: Option<SessionParts>) -> Result<Hall, HallError> {
-        let inner = Inner::new(parts, sessions);
+    pub async fn open_with(parts: HallParts, residents: Arc<dyn MoveIn>) -> Result<Hall, HallError> {
+        let inner = Inner::new(parts, residents.clone());
         inner.open_purses().await?;
-        inner.sessions.open().await?;
+        residents.move_in(WeakHall::of(&inner)).await?;
         let wakes = tokio::spawn(wakes::watch(Arc::downgrade(&inner)));
         let hall = Hall { _life: Arc::new(Life { inner: inner.clone(), wakes }), inner };
         wakes::load_due(&hall.inner).await?;
+        hall.inner.outbox.register(STREAM, Arc::new(StreamCourier(hall.inner.weak()))).await?;
         hall.inner.spawn(Inner::count_old_turns(Arc::downgrade(&hall.inner)));
         crash::point("hall_opened");
         Ok(hall)
@@ -258,8 +106,9 @@ impl Hall {
     ///
     /// # Errors
     /// [`SessionError::Unavailable`] when the hall was opened without terminals.
-    pub fn sessions(&self) -> Result<&Sessions, SessionError> {
-        self.inner.sessions.host().map(|_| &self.inner.sessions)
+    pub fn sessions(&self) -> Result<&dyn SessionDirectory, SessionError> {
+        let none = || SessionError::Unavailable("this server was started without terminals".into());
+        self.inner.residents.directory().ok_or_else(none)
     }
 
     /// The agents.
@@ -291,9 +140,48 @@ impl Hall {
     /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing was decided.
     pub async fn submit(&self, stream: &StreamId, command: ClientCommand, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
         if let ClientCommand::AnswerPermission { permission, .. } = &command {
-            self.inner.sessions.see_question(stream, permission).await;
+            self.inner.residents.see_question(stream, permission).await;
         }
         self.inner.submit(stream, command, idempotency).await
+    }
+
+    /// The same; what is owed elsewhere is noted with it, if it is decided, and carried there once.
+    ///
+    /// # Errors
+    /// [`HallError`], as for [`Hall::submit`]; nothing is owed then.
+    pub async fn submit_owing(
+        &self,
+        stream: &StreamId,
+        command: impl Into<Command>,
+        idempotency: Option<Idempotency>,
+        owed: Vec<Owed>,
+    ) -> Result<Answer, HallError> {
+        self.inner.submit_owing(stream, command, idempotency, Owing { hops: 0, owed }).await
+    }
+
+    /// Notes, once for a key, what a stream owes elsewhere.
+    ///
+    /// # Errors
+    /// [`HallError`], as for [`Hall::submit`]; nothing is owed then.
+    pub async fn owe(&self, stream: &StreamId, owed: Vec<Owed>, key: Idempotency) -> Result<Answer, HallError> {
+        self.inner.owe(stream, owed, key).await
+    }
+
+    /// Submits a command once somebody agreed to it; the conversation goes on meanwhile. A request whose key was used is answered as it
+    /// was then, and nobody is asked. Nothing of a request that waits is kept: after a restart its key asks again.
+    ///
+    /// # Errors
+    /// [`HallError`], as for [`Hall::submit`]; `Rejected` also where it was not agreed to (`not_agreed`), or not in time (`unanswered`).
+    pub async fn submit_if_agreed(
+        &self,
+        stream: &StreamId,
+        command: ClientCommand,
+        idempotency: Option<Idempotency>,
+        condition: Condition,
+        asker: Arc<dyn Asker>,
+    ) -> Result<Answer, HallError> {
+        let asked = Asked { condition, asker };
+        self.inner.submit_wanted(stream, Wanted::Decision(command.into()), idempotency, Some(asked), Owing::default()).await
     }
 
     /// Tells a conversation how something of its own went on. It never comes from outside: surfaces and channels [`Hall::submit`].
@@ -346,7 +234,7 @@ impl Hall {
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
     pub async fn page(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, HallError> {
-        Ok(self.inner.log.read(stream, after, limit).await?)
+        Ok(self.inner.store.log.read(stream, after, limit).await?)
     }
 
     /// Events after a position, all or at most `limit`, together in memory: for spans that are short. [`Hall::page`] is for the others.
@@ -362,7 +250,7 @@ impl Hall {
     /// # Errors
     /// [`HallError`] when the log cannot be read.
     pub async fn list(&self, filter: ListFilter) -> Result<ListPage, HallError> {
-        Ok(self.inner.log.list(filter).await?)
+        Ok(self.inner.store.log.list(filter).await?)
     }
 
     /// A stream's row, without loading the stream.
@@ -424,6 +312,14 @@ impl Hall {
         self.must_exist(stream).await?;
         self.inner.attendance.connect(stream, &participant);
         Ok(Connected { inner: self.inner.clone(), stream: stream.clone(), participant })
+    }
+
+    /// Says who carries what is owed to targets that begin like this; what is owed to them already is taken up.
+    ///
+    /// # Errors
+    /// [`HallError`] when the deliveries cannot be read.
+    pub async fn register_courier(&self, scheme: &str, courier: Arc<dyn Courier>) -> Result<(), HallError> {
+        Ok(self.inner.outbox.register(scheme, courier).await?)
     }
 
     /// Stops taking commands, lets what is queued commit, and waits for that at most `within`. Cancels nothing.

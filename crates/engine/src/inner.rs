@@ -1,115 +1,73 @@
-//! What all parts of a hall share.
+//! The way to the streams of a hall: commands, questions and news, to those that are live and those that are loaded for it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Facts};
-use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
-use serde_json::{Map, Value};
 use tokio::runtime::Handle;
-use tokio::sync::{broadcast, oneshot, watch};
+use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use crate::access::Begun;
+use crate::access::begun::Begun;
 use crate::agent::{Report, TurnKey};
-use crate::attendance::Attendance;
-use crate::budgets::Purses;
-use crate::crash;
-use crate::directory::{Directory, Seat, Sent};
-use crate::erase::Copiers;
-use crate::hall::{Answer, Bell, HallError, Idempotency, Signal};
-use crate::meters::Meters;
-use crate::once::Turnstiles;
-use crate::ports::{Clock, EventLog, Listed, LogError, Page};
-use crate::presence::Presence;
-use crate::registry::Standing;
-use crate::sessions::{SessionParts, Sessions};
+use crate::answers::{Answer, HallError, Idempotency};
+use crate::directory::{Seat, Sent};
+use crate::outbox::Owed;
+use crate::ports::Page;
+use crate::services::{HallParts, Services};
+use crate::sessions::Residents;
+use crate::stream::asking::Asked;
 use crate::stream::batch::offline;
 use crate::stream::brief::read_span;
 use crate::stream::idempotency::{IDEM, claim_key, replay};
-use crate::stream::mail::{Notice, Receipt, Request, Submitted};
-use crate::stream::{Begin, Wanted, shell};
+use crate::stream::mail::{Notice, Receipt, Request, Streams, Submitted};
+use crate::stream::{Begin, Owing, Wanted, shell};
+use crate::turnstiles::Turnstiles;
 
-/// Events read from the log at once, when all are wanted.
-/// Doorbells a listener may lag behind.
-const BELLS_LEN: usize = 4096;
-
+/// A hall: what its parts share, and the way to its streams.
 pub(crate) struct Inner {
-    pub(crate) log: Arc<dyn EventLog>,
-    pub(crate) clock: Arc<dyn Clock>,
-    standing: Standing,
-    pub(crate) owner: String,
-    pub(crate) directory: Directory,
-    pub(crate) attendance: Attendance,
-    pub(crate) purses: Purses,
-    pub(crate) bells: broadcast::Sender<Bell>,
+    services: Arc<Services>,
     pub(crate) opened_at: Timestamp,
-    pub(crate) meters: Arc<Meters>,
-    pub(crate) sessions: Sessions,
     pub(crate) turnstiles: Turnstiles,
     pub(crate) begun: Begun,
-    pub(crate) copiers: Copiers,
-    fatal: watch::Sender<Option<String>>,
-    draining: AtomicBool,
     runtime: Handle,
 }
 
-impl From<LogError> for HallError {
-    fn from(error: LogError) -> Self {
-        match error {
-            LogError::NotFound(stream) => HallError::NotFound(stream),
-            LogError::Damaged { .. } => HallError::Damaged(error.to_string()),
-            LogError::Full => HallError::DiskFull,
-            LogError::Unreadable(_) => HallError::Unreadable(error.to_string()),
-            LogError::Fatal(_) | LogError::Failed(_) => HallError::Failed(error.to_string()),
-        }
+impl Deref for Inner {
+    type Target = Services;
+
+    fn deref(&self) -> &Services {
+        &self.services
+    }
+}
+
+/// Streams are told of their turns through the hall, which loads them where that has to be.
+impl Streams for Inner {
+    fn tell(self: Arc<Self>, stream: &StreamId, notice: Box<Notice>) {
+        self.notify(stream, notice);
     }
 }
 
 impl Inner {
-    pub(crate) fn new(parts: crate::hall::HallParts, sessions: Option<SessionParts>) -> Arc<Self> {
-        Arc::new_cyclic(|hall| Self {
-            sessions: Sessions::new(hall.clone(), sessions),
-            opened_at: parts.clock.now(),
-            log: parts.log,
-            clock: parts.clock,
-            standing: Standing::new(parts.registry, parts.defaults),
-            owner: parts.owner,
-            directory: Directory::default(),
-            meters: Arc::default(),
+    pub(crate) fn new(parts: HallParts, residents: Arc<dyn Residents>) -> Arc<Self> {
+        let services = Arc::new(Services::new(parts, residents));
+        Arc::new(Self {
+            opened_at: services.now(),
+            services,
             turnstiles: Turnstiles::default(),
             begun: Begun::default(),
-            copiers: Copiers::default(),
-            attendance: Attendance::default(),
-            purses: Purses::new(&parts.budgets),
-            bells: broadcast::channel(BELLS_LEN).0,
-            fatal: watch::channel(None).0,
-            draining: AtomicBool::new(false),
             runtime: Handle::current(),
         })
-    }
-
-    /// What the operator says now.
-    pub(crate) fn standing(&self) -> &Standing {
-        &self.standing
-    }
-
-    pub(crate) fn now(&self) -> Timestamp {
-        self.clock.now()
     }
 
     /// What a decision about a conversation may know.
     pub(crate) fn facts(&self, state: &Conversation, now: Timestamp) -> Facts {
         let offline = offline(state, &self.attendance.reachable(state.stream(), now));
         Facts { offline, budgets: self.purses.facts(), ..Facts::default() }
-    }
-
-    /// A stream's row, or [`HallError::NotFound`].
-    pub(crate) async fn find(&self, stream: &StreamId) -> Result<Listed, HallError> {
-        self.log.find(stream).await?.ok_or_else(|| HallError::NotFound(stream.clone()))
     }
 
     pub(crate) async fn create(
@@ -119,16 +77,35 @@ impl Inner {
         by: Actor,
         idempotency: Option<Idempotency>,
     ) -> Result<Answer, HallError> {
+        self.create_owing(name, policy, by, idempotency, Vec::new()).await
+    }
+
+    /// The same; this is owed with it.
+    pub(crate) async fn create_owing(
+        self: &Arc<Self>,
+        name: String,
+        policy: Policy,
+        by: Actor,
+        idempotency: Option<Idempotency>,
+        owed: Vec<Owed>,
+    ) -> Result<Answer, HallError> {
         self.is_open()?;
+        let owing = Owing { hops: 0, owed };
         if let Some(idempotency) = &idempotency {
-            let earlier = self.log.claim(IDEM, &claim_key(idempotency), self.now()).await?;
+            let earlier = self.store.log.claim(IDEM, &claim_key(idempotency), self.now()).await?;
             if let Some(claim) = earlier {
-                return replay(&*self.log, &claim, idempotency).await;
+                return replay(&*self.store.log, &claim, idempotency).await;
             }
         }
         let stream = fresh_id(self.now());
         let (reply, answer) = oneshot::channel();
-        let submitted = Submitted { wanted: Wanted::Decision(ClientCommand::Create { name, policy, by }.into()), idempotency, reply };
+        let submitted = Submitted {
+            wanted: Wanted::Decision(ClientCommand::Create { name, policy, by }.into()),
+            idempotency,
+            asked: None,
+            owing,
+            reply,
+        };
         self.seat(&stream, Request::Submit(Box::new(submitted)), Begin::New)?;
         answer.await.unwrap_or_else(|_| Err(stopped(&stream)))
     }
@@ -139,23 +116,41 @@ impl Inner {
         command: impl Into<Command>,
         idempotency: Option<Idempotency>,
     ) -> Result<Answer, HallError> {
-        self.submit_wanted(stream, Wanted::Decision(command.into()), idempotency).await
+        self.submit_owing(stream, command, idempotency, Owing::default()).await
+    }
+
+    /// The same; this is owed with it, if it is decided.
+    pub(crate) async fn submit_owing(
+        self: &Arc<Self>,
+        stream: &StreamId,
+        command: impl Into<Command>,
+        idempotency: Option<Idempotency>,
+        owing: Owing,
+    ) -> Result<Answer, HallError> {
+        self.submit_wanted(stream, Wanted::Decision(command.into()), idempotency, None, owing).await
+    }
+
+    /// Notes, once for a key, what a stream owes elsewhere.
+    pub(crate) async fn owe(self: &Arc<Self>, stream: &StreamId, owed: Vec<Owed>, key: Idempotency) -> Result<Answer, HallError> {
+        self.submit_wanted(stream, Wanted::Owing, Some(key), None, Owing { hops: 0, owed }).await
     }
 
     /// Keeps the answer to a request for its key, as a claim of a stream.
     pub(crate) async fn keep_answer(self: &Arc<Self>, stream: &StreamId, key: &Idempotency, answer: String) -> Result<(), HallError> {
-        self.submit_wanted(stream, Wanted::Keeping(answer), Some(key.clone())).await.map(drop)
+        self.submit_wanted(stream, Wanted::Keeping(answer), Some(key.clone()), None, Owing::default()).await.map(drop)
     }
 
-    async fn submit_wanted(
+    pub(crate) async fn submit_wanted(
         self: &Arc<Self>,
         stream: &StreamId,
         wanted: Wanted,
         idempotency: Option<Idempotency>,
+        asked: Option<Asked>,
+        owing: Owing,
     ) -> Result<Answer, HallError> {
         self.is_open()?;
         let (reply, answer) = oneshot::channel();
-        let submitted = Submitted { wanted, idempotency, reply };
+        let submitted = Submitted { wanted, idempotency, asked, owing, reply };
         self.send(stream, Request::Submit(Box::new(submitted))).await?;
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }
@@ -172,7 +167,7 @@ impl Inner {
     }
 
     pub(crate) async fn read(&self, stream: &StreamId, after: Seq, limit: Option<usize>) -> Result<Page, HallError> {
-        Ok(read_span(&*self.log, stream, after, limit.unwrap_or(usize::MAX)).await?)
+        Ok(read_span(&*self.store.log, stream, after, limit.unwrap_or(usize::MAX)).await?)
     }
 
     /// Sends a request to a stream, which is loaded if it exists and is not live.
@@ -195,7 +190,7 @@ impl Inner {
     }
 
     fn start(self: &Arc<Self>, stream: &StreamId, seat: Seat, begin: Begin) -> tokio::task::AbortHandle {
-        self.runtime.spawn(shell::run(self.clone(), stream.clone(), seat, begin)).abort_handle()
+        self.runtime.spawn(shell::run(self.services.clone(), self.streams(), stream.clone(), seat, begin)).abort_handle()
     }
 
     /// Runs something beside the conversations; it ends with the process.
@@ -211,76 +206,24 @@ impl Inner {
         }
     }
 
-    /// Where a runtime's reports about this turn go; does not keep the hall open.
+    /// Brings what came of a turn to its stream, once for this key; resolves when it is kept.
+    pub(crate) async fn keep_report(self: &Arc<Self>, key: &TurnKey, report: Report, once: Idempotency) -> Result<Answer, HallError> {
+        let (reply, answer) = oneshot::channel();
+        let receipt = Some(Receipt { idempotency: once, reply });
+        self.notify(&key.stream, Box::new(Notice::Report(key.clone(), report, receipt)));
+        answer.await.unwrap_or_else(|_| Err(stopped(&key.stream)))
+    }
+
+    /// The hall, without keeping it open.
     pub(crate) fn weak(self: &Arc<Self>) -> Weak<Self> {
         Arc::downgrade(self)
     }
 
-    /// Notes a presence and tells everyone. `None` when the stream has too many.
-    pub(crate) fn note_presence(
-        &self,
-        stream: &StreamId,
-        from: ParticipantId,
-        state: String,
-        details: Option<Map<String, Value>>,
-    ) -> Option<Presence> {
-        let presence = self.attendance.note(stream, from, state, details, self.now())?;
-        crash::point("presence");
-        if let Some(updates) = self.directory.updates(stream) {
-            updates.signal(|| Signal::Presence(presence.clone()));
-        }
-        let _ = self.bells.send(Bell::Presence { stream: stream.clone(), presence: presence.clone() });
-        Some(presence)
+    /// Where news of turns go.
+    fn streams(self: &Arc<Self>) -> Weak<dyn Streams> {
+        let weak: Weak<Self> = self.weak();
+        weak
     }
-
-    /// Remembers that the log can no longer be trusted.
-    pub(crate) fn fail(&self, reason: &str) {
-        tracing::error!(reason, "the log failed; the process has to stop");
-        self.fatal.send_if_modified(|known| {
-            let first = known.is_none();
-            if first {
-                *known = Some(reason.to_owned());
-            }
-            first
-        });
-    }
-
-    pub(crate) fn fatal(&self) -> watch::Receiver<Option<String>> {
-        self.fatal.subscribe()
-    }
-
-    pub(crate) fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn stop_taking(&self) {
-        self.draining.store(true, Ordering::Release);
-    }
-
-    /// Whether commands are taken at all.
-    pub(crate) fn is_open(&self) -> Result<(), HallError> {
-        if self.is_draining() {
-            return Err(HallError::ShuttingDown);
-        }
-        match &*self.fatal.borrow() {
-            Some(reason) => Err(HallError::Failed(format!("the log failed: {reason}"))),
-            None => Ok(()),
-        }
-    }
-}
-
-/// The key of a turn's stream, for reports.
-pub(crate) fn report_to(hall: &Weak<Inner>, key: &TurnKey, report: Report) {
-    if let Some(hall) = hall.upgrade() {
-        hall.notify(&key.stream, Box::new(Notice::Report(key.clone(), report, None)));
-    }
-}
-
-/// The same for what came of a turn, once for this key; resolves when it is kept.
-pub(crate) async fn keep_report(hall: &Arc<Inner>, key: &TurnKey, report: Report, idempotency: Idempotency) -> Result<Answer, HallError> {
-    let (reply, answer) = oneshot::channel();
-    hall.notify(&key.stream, Box::new(Notice::Report(key.clone(), report, Some(Receipt { idempotency, reply }))));
-    answer.await.unwrap_or_else(|_| Err(stopped(&key.stream)))
 }
 
 pub(crate) fn stopped(stream: &StreamId) -> HallError {

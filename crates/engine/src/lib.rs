@@ -8,14 +8,14 @@
 //!
 //! use moothall_engine::MemoryLog;
 //! use moothall_engine::hall::{Hall, HallParts};
-//! use moothall_engine::ports::SystemClock;
+//! use moothall_engine::ports::{Store, SystemClock};
 //! use moothall_kernel::command::{Actor, ClientCommand, Post};
 //! use moothall_kernel::ids::Seq;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), moothall_engine::hall::HallError> {
-//! let (log, clock) = (Arc::new(MemoryLog::new()), Arc::new(SystemClock));
-//! let parts = HallParts { log, clock, registry: Default::default(), defaults: Default::default(), budgets: Default::default(), owner: "example".into() };
+//! let (store, clock) = (Store::of(Arc::new(MemoryLog::new())), Arc::new(SystemClock));
+//! let parts = HallParts { store, clock, registry: Default::default(), defaults: Default::default(), budgets: Default::default(), owner: "example".into() };
 //! let hall = Hall::open(parts).await?;
 //! let stream = hall.create("Lunch".into(), hall.defaults(), Actor::human("user"), None).await?.stream;
 //! let hello = ClientCommand::Post(Post::new(Actor::human("user"), "Soup or salad?"));
@@ -26,13 +26,17 @@
 //! # }
 //! ```
 
+pub mod reach;
 pub mod ports;
 pub mod memory;
+pub mod turn;
 pub mod agent;
-pub mod codec;
+pub mod log_format;
 pub mod presence;
+pub mod answers;
 pub mod registry;
 pub mod hall;
+pub mod inside;
 pub mod context;
 mod slash;
 pub mod search;
@@ -46,11 +50,17 @@ pub mod sessions;
 pub mod budgets;
 pub mod crash;
 pub mod stream;
+pub mod outbox;
+mod services;
 mod inner;
 mod directory;
 mod updates;
 mod once;
 pub mod erase;
+mod copies;
+mod spending;
+mod counted;
+mod turnstiles;
 mod attendance;
 mod wakes;
 

@@ -2,7 +2,8 @@
 
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 
-use crate::hall::{Hall, HallError};
+use crate::answers::HallError;
+use crate::hall::Hall;
 use crate::ports::{ReadMarks, Unread};
 
 /// Nobody wants to know more exactly than this how many messages there are to read.
@@ -15,7 +16,7 @@ impl Hall {
     /// [`HallError`] when the stream does not exist, or nothing can be noted.
     pub async fn mark_read(&self, stream: &StreamId, reader: &ParticipantId, seq: Seq) -> Result<Unread, HallError> {
         self.inner.is_open()?;
-        let marks = self.marks()?;
+        let marks = self.marks();
         let read = marks.mark(reader, stream, seq).await?;
         let before = marks.unread(reader, std::slice::from_ref(stream), UNREAD_MAX).await?;
         Ok(Unread { read, messages: before.first().map_or(0, |unread| unread.messages) })
@@ -26,10 +27,10 @@ impl Hall {
     /// # Errors
     /// [`HallError`] when the log cannot be read.
     pub async fn unread(&self, reader: &ParticipantId, streams: &[StreamId]) -> Result<Vec<Unread>, HallError> {
-        Ok(self.marks()?.unread(reader, streams, UNREAD_MAX).await?)
+        Ok(self.marks().unread(reader, streams, UNREAD_MAX).await?)
     }
 
-    fn marks(&self) -> Result<&dyn ReadMarks, HallError> {
-        self.inner.log.read_marks().ok_or_else(|| HallError::Failed("this log keeps no read marks".into()))
+    fn marks(&self) -> &dyn ReadMarks {
+        &*self.inner.store.marks
     }
 }

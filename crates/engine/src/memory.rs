@@ -4,24 +4,26 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::planted::{self, Bug};
-use moothall_kernel::time::{Millis, Timestamp};
+use moothall_kernel::time::Timestamp;
 
-use crate::access::Principals;
-use crate::codec;
+use crate::log_format::codec;
 use crate::ports::{
-    AppendError, Appended, Catalog, Claim, ClaimChange, Deliveries, Delivery, DeliveryState, Epoch, EventLog, Lasting, Ledger, ListFilter,
-    ListPage, Listed, LogError, NewDelivery, PAGE_BYTES_MAX, Page, ReadMarks, Search, SessionBook, StreamBatch,
+    Acquired, AppendError, Appended, Catalog, Claim, ClaimChange, Clock, Deliveries, Delivery, DeliveryState, Epoch, EventLog, Lasting,
+    Lease, ListFilter, ListPage, Listed, LogError, NewDelivery, Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX,
+    Session, SessionId, Snapshot, StreamBatch, SystemClock, command_claim,
 };
-use crate::sessions::{Session, SessionId};
 
 mod ledger;
 mod marks;
 mod principals;
 mod search;
 mod sessions;
+mod upkeep;
+
+const CLOSED: &str = "the log is closed";
 
 /// A log that lives and dies with its value. It does everything a durable log does, except lasting.
 #[derive(Debug, Default)]
@@ -43,6 +45,18 @@ impl MemoryLog {
         }
     }
 
+    /// Gives the log to another process, as far as streams are acquired: this one plays its owner's part. It is over at its time of the
+    /// [`SystemClock`].
+    pub fn lease(&self, lease: Lease) {
+        self.shelf().lease = Some(lease);
+    }
+
+    /// The shelf, to be changed.
+    fn to_write(&self) -> Result<MutexGuard<'_, Shelf>, LogError> {
+        let shelf = self.shelf();
+        if shelf.closed { Err(LogError::Fatal(CLOSED.into())) } else { Ok(shelf) }
+    }
+
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -50,6 +64,8 @@ impl MemoryLog {
 
 #[derive(Debug, Default)]
 struct Shelf {
+    closed: bool,
+    lease: Option<Lease>,
     streams: HashMap<StreamId, Stream>,
     in_order: Vec<StreamId>,
     /// Every event in the order of appending.
@@ -71,6 +87,7 @@ struct Stream {
     epoch: Epoch,
     entries: Vec<Entry>,
     catalog: Option<Catalog>,
+    snapshot: Option<Snapshot>,
 }
 
 #[derive(Debug)]
@@ -111,10 +128,46 @@ impl Stream {
     }
 
     fn erase(&mut self, seq: Seq) {
+        self.snapshot.take_if(|snapshot| snapshot.head >= seq);
         let found = usize::try_from(seq.0).ok().and_then(|place| self.entries.get_mut(place.checked_sub(1)?));
         if let Some(Entry::Known(recorded)) = found {
             recorded.event.erase();
         }
+    }
+
+    fn messages_before(&self, before: Seq, limit: usize) -> Vec<Recorded> {
+        let earlier = &self.entries[..self.entries.len().min(usize::try_from(before.0.saturating_sub(1)).unwrap_or(usize::MAX))];
+        let (mut messages, mut bytes) = (Vec::new(), 0);
+        for entry in earlier.iter().rev() {
+            let Entry::Known(recorded @ Recorded { event: Event::Posted(_), .. }) = entry else { continue };
+            bytes += entry.weight();
+            if messages.len() == limit || (bytes > PAGE_BYTES_MAX && !messages.is_empty()) {
+                break;
+            }
+            messages.push(recorded.clone());
+        }
+        messages
+    }
+
+    /// Whether an event after a position erases words at or before it.
+    fn is_erased_after(&self, head: Seq) -> bool {
+        let after = self.entries.iter().skip(usize::try_from(head.0).unwrap_or(usize::MAX));
+        let known = after.filter_map(|entry| match entry {
+            Entry::Known(recorded) => Some(&recorded.event),
+            Entry::Newer { .. } => None,
+        });
+        known.flat_map(Event::erases).any(|seq| seq <= head)
+    }
+
+    fn put(&mut self, snapshot: Snapshot) -> bool {
+        let behind = self.head().0.checked_sub(snapshot.head.0).filter(|_| snapshot.head > Seq(0));
+        let fits = behind.is_some_and(|behind| behind <= SNAPSHOT_BEHIND_MAX) && snapshot.bytes.len() <= SNAPSHOT_BYTES_MAX;
+        let newer = self.snapshot.as_ref().is_none_or(|kept| kept.version != snapshot.version || kept.head < snapshot.head);
+        let kept = fits && newer && !self.is_erased_after(snapshot.head);
+        if kept {
+            self.snapshot = Some(snapshot);
+        }
+        kept
     }
 
     fn page(&self, after: Seq, limit: usize) -> Page {
@@ -252,6 +305,7 @@ impl Shelf {
             turn: new.turn,
             attempt: new.attempt,
             through_seq: new.through_seq,
+            command: new.command,
             state: DeliveryState::Pending,
             evidence: String::new(),
         });
@@ -287,7 +341,7 @@ impl Shelf {
 #[async_trait]
 impl EventLog for MemoryLog {
     async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Appended>, AppendError> {
-        let mut shelf = self.shelf();
+        let mut shelf = self.to_write().map_err(|_| AppendError::Fatal(CLOSED.into()))?;
         let heads = Draft::check(&shelf, &batches)?;
         let appended = heads.into_iter().zip(batches).map(|(head, batch)| Appended { head, deliveries: shelf.commit(batch) });
         Ok(appended.collect())
@@ -299,15 +353,37 @@ impl EventLog for MemoryLog {
         found.map(|found| found.page(after, limit)).ok_or_else(|| LogError::NotFound(stream.clone()))
     }
 
+    async fn messages_before(&self, stream: &StreamId, before: Seq, limit: usize) -> Result<Vec<Recorded>, LogError> {
+        let shelf = self.shelf();
+        let found = shelf.streams.get(stream).filter(|stream| stream.began());
+        found.map(|found| found.messages_before(before, limit)).ok_or_else(|| LogError::NotFound(stream.clone()))
+    }
+
+    async fn load(&self, stream: &StreamId, version: u32, limit: usize) -> Result<Opening, LogError> {
+        let shelf = self.shelf();
+        let found = shelf.streams.get(stream).filter(|stream| stream.began()).ok_or_else(|| LogError::NotFound(stream.clone()))?;
+        let snapshot = found.snapshot.clone().filter(|snapshot| snapshot.version == version);
+        let after = snapshot.as_ref().map_or(Seq(0), |snapshot| snapshot.head);
+        let kind = found.catalog.as_ref().map(|catalog| catalog.kind.clone()).unwrap_or_default();
+        Ok(Opening { kind, snapshot, page: found.page(after, limit) })
+    }
+
+    async fn put_snapshot(&self, stream: &StreamId, snapshot: Snapshot) -> Result<bool, LogError> {
+        Ok(self.to_write()?.streams.get_mut(stream).is_some_and(|stream| stream.put(snapshot)))
+    }
+
     async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError> {
         Ok(self.shelf().find(stream))
     }
 
-    async fn acquire(&self, stream: &StreamId, _owner: &str, _ttl: Millis) -> Result<Epoch, LogError> {
-        let mut shelf = self.shelf();
+    async fn acquire(&self, stream: &StreamId, owner: &str) -> Result<Acquired, LogError> {
+        let mut shelf = self.to_write()?;
+        if let Some(lease) = shelf.lease.as_ref().filter(|lease| lease.owner != owner && lease.until > SystemClock.now()) {
+            return Ok(Acquired::Held(lease.clone()));
+        }
         let stream = shelf.streams.entry(stream.clone()).or_default();
         stream.epoch = Epoch(stream.epoch.0 + 1);
-        Ok(stream.epoch)
+        Ok(Acquired::Epoch(stream.epoch))
     }
 
     async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError> {
@@ -335,30 +411,6 @@ impl EventLog for MemoryLog {
         let wanted = |claim: &&Claim| claim.namespace == namespace && !claim.has_lapsed(now);
         Ok(shelf.claims.values().filter(wanted).cloned().collect())
     }
-
-    fn read_marks(&self) -> Option<&dyn ReadMarks> {
-        Some(self)
-    }
-
-    fn principals(&self) -> Option<&dyn Principals> {
-        Some(self)
-    }
-
-    fn sessions(&self) -> Option<&dyn SessionBook> {
-        Some(self)
-    }
-
-    fn deliveries(&self) -> Option<&dyn Deliveries> {
-        Some(self)
-    }
-
-    fn ledger(&self) -> Option<&dyn Ledger> {
-        Some(self)
-    }
-
-    fn index(&self) -> Option<&dyn Search> {
-        Some(self)
-    }
 }
 
 #[async_trait]
@@ -366,7 +418,7 @@ impl Deliveries for MemoryLog {
     async fn heads(&self) -> Result<Vec<Delivery>, LogError> {
         let shelf = self.shelf();
         let mut heads: HashMap<&str, &Delivery> = HashMap::new();
-        for delivery in shelf.deliveries.iter().filter(|delivery| delivery.state.is_open()) {
+        for delivery in shelf.deliveries.iter().filter(|delivery| !delivery.state.is_settled()) {
             heads.entry(&delivery.target).or_insert(delivery);
         }
         let mut heads: Vec<Delivery> = heads.into_values().cloned().collect();
@@ -376,7 +428,7 @@ impl Deliveries for MemoryLog {
 
     async fn owed(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
         let shelf = self.shelf();
-        Ok(shelf.deliveries.iter().filter(|delivery| delivery.target == target && delivery.state.is_open()).cloned().collect())
+        Ok(shelf.deliveries.iter().filter(|delivery| delivery.target == target && !delivery.state.is_settled()).cloned().collect())
     }
 
     async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError> {
@@ -396,11 +448,15 @@ impl Deliveries for MemoryLog {
         evidence: &str,
         _lasting: Lasting,
     ) -> Result<bool, LogError> {
-        let mut shelf = self.shelf();
+        let mut shelf = self.to_write()?;
         let found = shelf.deliveries.iter_mut().find(|delivery| delivery.id == id && from.contains(&delivery.state));
         let Some(delivery) = found else { return Ok(false) };
         delivery.state = to;
         evidence.clone_into(&mut delivery.evidence);
+        if to.is_settled() && delivery.command.take().is_some() {
+            let (namespace, key) = command_claim(id);
+            shelf.claims.remove(&(namespace.to_owned(), key));
+        }
         Ok(true)
     }
 
@@ -410,15 +466,5 @@ impl Deliveries for MemoryLog {
             *tally.entry(delivery.state).or_default() += 1;
         }
         Ok(tally)
-    }
-}
-
-impl DeliveryState {
-    /// Whether something is owed still.
-    fn is_open(self) -> bool {
-        match self {
-            DeliveryState::Pending | DeliveryState::Sending | DeliveryState::Sent | DeliveryState::Accepted => true,
-            DeliveryState::Done | DeliveryState::Failed | DeliveryState::Unknown => false,
-        }
     }
 }

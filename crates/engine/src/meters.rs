@@ -6,13 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use moothall_kernel::Conversation;
-use moothall_kernel::budget::{Charge, Purse};
+use moothall_kernel::budget::Charge;
 use moothall_kernel::event::{Event, Outcome, Recorded, WhyNot};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Runtime;
 
 use crate::budgets::BudgetState;
-use crate::hall::{Hall, HallError};
 use crate::ports::{AppendError, DeliveryState};
 
 /// Upper bounds of a histogram's buckets, in seconds: from a fast disk to a stuck one.
@@ -87,16 +86,16 @@ impl<K: Ord + Clone> Tally<K> {
 /// What the engine counts.
 #[derive(Debug, Default)]
 pub(crate) struct Meters {
-    events: AtomicU64,
-    appends: Tally<&'static str>,
-    broken: Tally<&'static str>,
-    append_time: Histogram,
-    turns: Tally<(Runtime, &'static str)>,
-    open: Mutex<BTreeMap<Runtime, u64>>,
-    input_tokens: AtomicU64,
-    output_tokens: AtomicU64,
-    cost_micros: AtomicU64,
-    over_budget: AtomicU64,
+    pub(crate) events: AtomicU64,
+    pub(crate) appends: Tally<&'static str>,
+    pub(crate) broken: Tally<&'static str>,
+    pub(crate) append_time: Histogram,
+    pub(crate) turns: Tally<(Runtime, &'static str)>,
+    pub(crate) open: Mutex<BTreeMap<Runtime, u64>>,
+    pub(crate) input_tokens: AtomicU64,
+    pub(crate) output_tokens: AtomicU64,
+    pub(crate) cost_micros: AtomicU64,
+    pub(crate) over_budget: AtomicU64,
 }
 
 /// What the engine has counted up to now.
@@ -136,41 +135,8 @@ pub struct Counted {
     pub budgets: Vec<BudgetState>,
 }
 
-impl Hall {
-    /// What was counted up to now.
-    ///
-    /// # Errors
-    /// [`HallError`] when the log cannot be read.
-    pub async fn counted(&self) -> Result<Counted, HallError> {
-        let (meters, log) = (&self.inner.meters, &self.inner.log);
-        let queues = self.inner.directory.queues();
-        let deliveries = match log.deliveries() {
-            Some(deliveries) => deliveries.tally().await?,
-            None => BTreeMap::new(),
-        };
-        Ok(Counted {
-            events: meters.events.load(Ordering::Relaxed),
-            appends: meters.appends.counts(),
-            broken: meters.broken.counts(),
-            append_time: meters.append_time.spread(),
-            turns: meters.turns.counts(),
-            open_turns: meters.open().clone(),
-            live: self.live_streams(),
-            waiting_requests: queues.iter().map(|queue| queue.max_capacity() - queue.capacity()).sum(),
-            waiting_appends: log.waiting(),
-            deliveries,
-            input_tokens: meters.input_tokens.load(Ordering::Relaxed),
-            output_tokens: meters.output_tokens.load(Ordering::Relaxed),
-            cost_micros: meters.cost_micros.load(Ordering::Relaxed),
-            currency: self.currency(),
-            over_budget: meters.over_budget.load(Ordering::Relaxed),
-            budgets: self.budgets_of(&Purse::Hall, None),
-        })
-    }
-}
-
 impl Meters {
-    fn open(&self) -> MutexGuard<'_, BTreeMap<Runtime, u64>> {
+    pub(crate) fn open(&self) -> MutexGuard<'_, BTreeMap<Runtime, u64>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

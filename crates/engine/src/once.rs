@@ -3,36 +3,14 @@
 //! A command's key is a claim in the same append as its events. A request that also starts a program, or touches two conversations,
 //! has no one append; so its whole answer is kept as a claim when it is done, and whoever comes with the key meanwhile waits.
 
-use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use moothall_kernel::ids::StreamId;
-use tokio::sync::Mutex as Turnstile;
 
-use crate::hall::{Hall, HallError, Idempotency};
+use crate::answers::{HallError, Idempotency};
+use crate::hall::Hall;
 use crate::inner::Inner;
-use crate::stream::idempotency::claim_key;
-
-/// The claims that hold whole answers.
-pub(crate) const ANSWERED: &str = "answered";
-
-/// Requests under way, by key: one of each at a time.
-#[derive(Default)]
-pub(crate) struct Turnstiles(Mutex<HashMap<String, Weak<Turnstile<()>>>>);
-
-impl Turnstiles {
-    fn of(&self, key: &str) -> Arc<Turnstile<()>> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|_, turnstile| turnstile.strong_count() > 0);
-        let known = all.get(key).and_then(Weak::upgrade);
-        known.unwrap_or_else(|| {
-            let new = Arc::new(Turnstile::default());
-            all.insert(key.to_owned(), Arc::downgrade(&new));
-            new
-        })
-    }
-}
+use crate::stream::idempotency::{ANSWERED, claim_key};
 
 impl Hall {
     /// Does something once for a key, and gives its answer again to whoever repeats the request within a day, also after a restart.
@@ -62,7 +40,7 @@ impl Hall {
 
 impl Inner {
     async fn answered(&self, key: &Idempotency) -> Result<Option<String>, HallError> {
-        match self.log.claim(ANSWERED, &claim_key(key), self.now()).await? {
+        match self.store.log.claim(ANSWERED, &claim_key(key), self.now()).await? {
             Some(claim) if claim.fingerprint == key.fingerprint => Ok(Some(claim.outcome)),
             Some(_) => Err(HallError::KeyReused),
             None => Ok(None),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use moothall_kernel::ids::{StreamId, TurnNo};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::agent::TurnKey;
+use crate::turn::TurnKey;
 
 /// Places for programs.
 #[derive(Debug)]

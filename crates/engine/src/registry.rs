@@ -56,8 +56,8 @@ pub struct Hand {
 }
 
 impl Hand {
-    /// That of sessions in terminals.
-    pub const TERMINAL: Hand = Hand { waits: true, on_lost: OnLost::Fail };
+    /// That of whoever lives in a session.
+    pub const RESIDENT: Hand = Hand { waits: true, on_lost: OnLost::Fail };
 }
 
 /// The agents as facts, without what runs them.
@@ -78,7 +78,7 @@ impl Roster {
     /// What runs a participant here; nothing when it runs elsewhere and comes by itself. (Ruling 5.)
     pub fn hand(&self, participant: &Participant) -> Option<Hand> {
         if participant.facts.abilities.lives_in_session {
-            return Some(Hand::TERMINAL);
+            return Some(Hand::RESIDENT);
         }
         let runs_here = participant.facts.abilities.answers == Answers::ByReply;
         let (facts, waits) = self.0.get(participant.profile.client.as_deref()?).filter(|_| runs_here)?;

@@ -6,7 +6,8 @@ use moothall_kernel::search::words::name_key;
 use moothall_kernel::view::{Viewer, visible};
 
 use crate::access::{Denied, Reach};
-use crate::hall::{Hall, HallError};
+use crate::answers::HallError;
+use crate::hall::Hall;
 use crate::ports::{Hits, ListFilter, Wanted};
 
 /// Most conversations that the names of one query may mean.
@@ -55,8 +56,7 @@ impl Hall {
             (true, reachable) => reachable.map(|streams| streams.iter().cloned().collect()),
             (false, _) => Some(self.meant(&query.within, reach).await?),
         };
-        let index = self.inner.log.index().ok_or_else(|| HallError::Failed("this log keeps no index".into()))?;
-        let mut page = index.search(&Wanted { query, streams }, limit, cursor).await.map_err(HallError::from)?;
+        let mut page = self.inner.store.search.search(&Wanted { query, streams }, limit, cursor).await.map_err(HallError::from)?;
         page.hits.retain(|hit| visible(&hit.recorded.event, viewer));
         Ok(page)
     }

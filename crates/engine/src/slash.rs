@@ -8,7 +8,8 @@ use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::slash::{self, Slash};
 use serde_json::Value;
 
-use crate::hall::{Hall, HallError};
+use crate::answers::HallError;
+use crate::hall::Hall;
 
 /// What a command asks for.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use moothall_kernel::event::Recorded;
+use moothall_kernel::ids::Seq;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
-use crate::codec;
-use crate::hall::{Signal, Update};
+use crate::answers::{Signal, Update};
+use crate::log_format::codec;
 use crate::ports::PAGE_BYTES_MAX;
 
 /// Updates a listener may lag behind before it has to read the log again.
@@ -17,6 +18,16 @@ pub(crate) const UPDATES_LEN: usize = 1024;
 pub(crate) const WAITING_EVENTS_MAX: usize = 1024;
 /// The same in bytes. However many listeners are slow, a stream keeps no more than this for all of them.
 pub(crate) const WAITING_BYTES_MAX: usize = 4 << 20;
+
+/// A listener's end of a conversation.
+pub struct Subscription {
+    /// The head when it began: everything after it comes through `updates`.
+    pub head: Seq,
+    /// Partial answers of the turns that run now.
+    pub partials: Vec<Signal>,
+    /// What comes. Lagging means that the listener was too slow and has to read the log again.
+    pub updates: Listener,
+}
 
 /// A stream's listeners. Most streams have none, and then it costs nothing.
 #[derive(Default)]

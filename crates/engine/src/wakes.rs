@@ -17,7 +17,7 @@ const LOOK_MIN: Millis = Millis::from_secs(1);
 
 /// Loads the streams that have something to do now.
 pub(crate) async fn load_due(hall: &std::sync::Arc<Inner>) -> Result<(), LogError> {
-    for stream in hall.log.due(hall.now()).await? {
+    for stream in hall.store.log.due(hall.now()).await? {
         if let Err(error) = hall.send(&stream, Request::Wake).await {
             tracing::warn!(%stream, %error, "a stream with duties could not be taken up");
         }
@@ -40,7 +40,7 @@ pub(crate) async fn watch(hall: Weak<Inner>) {
 
 async fn next_look(hall: &Weak<Inner>) -> Option<Millis> {
     let hall = hall.upgrade()?;
-    let next = hall.log.next_wake().await.ok().flatten();
+    let next = hall.store.log.next_wake().await.ok().flatten();
     Some(pause(hall.now(), next))
 }
 

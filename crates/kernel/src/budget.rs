@@ -105,7 +105,7 @@ pub struct Raise {
 }
 
 /// Who caused a turn and what runs it: whom it is charged to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
     /// The client that runs it; the participant's id where it has none.
     pub agent: String,
@@ -150,7 +150,7 @@ impl Charge {
 }
 
 /// What was spent from a purse in the windows of the latest charge.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
     /// The hour of the turns.
     pub hour: Timestamp,

@@ -163,7 +163,7 @@ pub enum GatheringEvent {
 }
 
 /// What the conversation remembers of its gathering.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gathering {
     /// How it runs.
     pub plan: GatheringPlan,
@@ -182,7 +182,7 @@ pub struct Gathering {
 }
 
 /// Keeping the talking piece.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hold {
     /// Who.
     pub holder: ParticipantId,

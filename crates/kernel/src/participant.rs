@@ -91,7 +91,7 @@ pub struct Address {
 }
 
 /// A participant as its conversation remembers it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Participant {
     /// Its id in this conversation.
     pub id: ParticipantId,

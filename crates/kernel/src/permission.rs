@@ -152,14 +152,14 @@ pub enum Withdrawn {
 }
 
 /// A permission that waits for a person.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Waiting {
     pub(crate) expires: Timestamp,
     pub(crate) options: Vec<PermissionOption>,
 }
 
 /// A permission that waits no more, and why.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Settled {
     pub(crate) permission: PermissionId,
     pub(crate) at: Timestamp,
@@ -167,7 +167,7 @@ pub(crate) struct Settled {
 }
 
 /// What came of a permission.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Settlement {
     Answered {
         by: ParticipantId,

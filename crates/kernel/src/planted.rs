@@ -44,6 +44,12 @@ pub enum Bug {
     CancelForgotten,
     /// Turns go on in a conversation that is archived.
     ArchiveLeavesTurns,
+    /// A state that is read back has forgotten what was said last.
+    SnapshotForgets,
+    /// What nobody agreed to in time is decided all the same.
+    SilenceIsConsent,
+    /// The claim of a command from another stream lapses before its delivery is settled.
+    CommandClaimLapses,
     /// A prompt is typed before it is kept that it will be.
     TypedBeforeKept,
     /// A prompt of which the program says nothing is typed once more.
@@ -58,7 +64,7 @@ pub enum Bug {
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 24] = [
+    pub const ALL: [Bug; 27] = [
         Bug::AcknowledgeBeforeCommit,
         Bug::PublishBeforeCommit,
         Bug::NoAttemptFencing,
@@ -78,6 +84,9 @@ impl Bug {
         Bug::AnswersSwapped,
         Bug::CancelForgotten,
         Bug::ArchiveLeavesTurns,
+        Bug::SnapshotForgets,
+        Bug::SilenceIsConsent,
+        Bug::CommandClaimLapses,
         Bug::TypedBeforeKept,
         Bug::TypedAgain,
         Bug::ScreenIsProof,

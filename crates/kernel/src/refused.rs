@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::ParticipantId;
 use crate::time::{Millis, Timestamp};
 
@@ -15,12 +17,12 @@ pub const KEPT_BYTES_MAX: u64 = 1024 * 1024;
 /// The time that begins with the first of them.
 pub const WINDOW: Millis = Millis::from_secs(3600);
 /// Who was refused lately. Part of a conversation's state.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Refusals(pub(crate) BTreeMap<ParticipantId, Refused>);
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Refused {
-    since: Timestamp,
+    pub(crate) since: Timestamp,
     pub(crate) kept: u32,
     pub(crate) bytes: u64,
     /// More came than is kept.

@@ -58,7 +58,7 @@ pub enum StartOutcome {
 }
 
 /// A request that nothing came of yet.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OpenStart {
     /// The event that asks.
     pub(crate) at: Seq,
@@ -68,7 +68,7 @@ pub(crate) struct OpenStart {
 }
 
 /// Where a request stands.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Stage {
     /// It waits for a person.
     Asked(Waiting),

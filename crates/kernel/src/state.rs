@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use serde::{Deserialize, Serialize};
+
 use crate::budget::{Account, Spent, Standing};
 use crate::event::{Cause, Guard, Recorded, To, TurnKind, Usage, Why};
 use crate::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
@@ -26,7 +28,7 @@ pub const PAIR_WINDOW: Millis = Millis::from_secs(60);
 const _: () = assert!(PAIR_MAX <= WOKEN_KEPT && REPEAT_WINDOW <= FINGERPRINTS_KEPT);
 
 /// A conversation's state: participants, floor, guards and cursors, never its history.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conversation {
     pub(crate) stream: StreamId,
     pub(crate) head: Seq,
@@ -66,14 +68,14 @@ pub struct Conversation {
 
 /// Who set off a contribution that is not the beginning of anything. Whether a proven person stands there is another thing, and stands in
 /// the contribution and in its cause.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Origin {
     pub(crate) seq: Seq,
     pub(crate) by: ParticipantId,
 }
 
 /// What a conversation remembers of its budget.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spending {
     pub(crate) standing: Standing,
     /// Budgets of which people were told that they are used up.
@@ -83,7 +85,7 @@ pub(crate) struct Spending {
 }
 
 /// Something that was said, and who need not be told of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Contribution {
     pub(crate) cause: Cause,
     pub(crate) author: ParticipantId,
@@ -93,7 +95,7 @@ pub(crate) struct Contribution {
 pub const LINK_KEY: &str = "link:";
 
 /// The two switches of agents' mentions under `mention_only`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discussion {
     /// The first.
     pub on: bool,
@@ -102,7 +104,7 @@ pub struct Discussion {
 }
 
 /// Who may speak now, and what is still owed.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Floor {
     /// Open turns only.
     pub(crate) turns: BTreeMap<TurnNo, Turn>,
@@ -139,7 +141,7 @@ impl Floor {
 }
 
 /// Words that may wake somebody.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spoken {
     pub(crate) cause: Cause,
     /// Who need not be told of it.
@@ -150,7 +152,7 @@ pub struct Spoken {
 }
 
 /// The answering of one human message.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {
     pub(crate) cause: Cause,
     pub(crate) forced: VecDeque<ParticipantId>,
@@ -185,14 +187,14 @@ impl Round {
 }
 
 /// An agent's visible reply within a round.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
     pub(crate) cause: Cause,
     pub(crate) mentions: Vec<ParticipantId>,
 }
 
 /// One prompting of one participant.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
     /// Its number.
     pub no: TurnNo,
@@ -242,7 +244,7 @@ impl Turn {
 }
 
 /// A turn that runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Running {
     /// It covers what comes after this.
     pub from_seq: Seq,
@@ -253,11 +255,12 @@ pub struct Running {
 }
 
 /// What stops loops.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Guards {
     /// Agent contributions since a human said something.
     pub(crate) exchanges: u32,
     /// Times at which one agent's words woke another.
+    #[serde(with = "crate::entries")]
     pub(crate) pairs: BTreeMap<(ParticipantId, ParticipantId), VecDeque<Timestamp>>,
     /// Hashes of the latest contributions.
     pub(crate) recent: VecDeque<u32>,

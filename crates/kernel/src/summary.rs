@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::{ParticipantId, Seq};
 
 /// Summaries of one participant that have words. When the newest ones are erased with what they cover, older ones are left to
@@ -16,7 +18,7 @@ pub const SUMMARIES_MAX: usize = 4;
 pub const SUMMARY_BYTES_MAX: usize = 16 * 1024;
 
 /// A summary in the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// Where it is.
     pub seq: Seq,
@@ -25,10 +27,10 @@ pub struct Summary {
 }
 
 /// The summaries of a conversation that have words.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Summaries {
     /// Oldest first. Those of a participant that left stay: they have to be found when words are erased.
-    of: BTreeMap<ParticipantId, Vec<Summary>>,
+    pub(crate) of: BTreeMap<ParticipantId, Vec<Summary>>,
     /// The newest event that erased words.
     pub(crate) redacted_at: Seq,
 }

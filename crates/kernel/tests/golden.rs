@@ -8,10 +8,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use moothall_kernel::Conversation;
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
+use moothall_kernel::{Conversation, STATE_VERSION};
 use serde_json::Value;
 
 /// Every kind of event, of change and of a gathering's step that version 0.1.0 could write.
@@ -97,4 +97,23 @@ fn every_kind_of_that_version_is_among_them() {
     let found: Vec<String> = logs().iter().flat_map(|log| lines(log)).flat_map(|line| kinds(&line["event"])).collect();
     let missing: Vec<&str> = KINDS.split_whitespace().filter(|kind| !found.iter().any(|found| found == kind)).collect();
     assert!(missing.is_empty(), "no log has {missing:?}");
+}
+
+/// What all states on the way through these logs are, as one number. Beside it the version for which it holds.
+const REMEMBERED: (u32, u64) = (1, 16_798_796_083_788_797_107);
+
+#[test]
+fn what_is_remembered_of_them_is_another_thing_only_in_another_version() {
+    let mut sum: u64 = 0xcbf2_9ce4_8422_2325;
+    for log in logs() {
+        let mut state = Conversation::new(StreamId::new("golden"));
+        for line in lines(&log) {
+            state.apply(&decoded(&line));
+            let bytes = state.to_bytes().unwrap();
+            assert_eq!(Conversation::from_bytes(&bytes).as_ref(), Some(&state), "{}", log.display());
+            sum = bytes.iter().fold(sum, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
+        }
+    }
+    let now = (STATE_VERSION, sum);
+    assert_eq!(now, REMEMBERED, "what events make of a state has changed: raise STATE_VERSION, and write the new number here");
 }

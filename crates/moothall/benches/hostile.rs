@@ -53,6 +53,7 @@ async fn fill(folder: &Path) {
         let said = (0..messages).map(|n| kept(format!("{n} ").repeat(MESSAGE_BYTES / 4)));
         for (at, event) in std::iter::once(created).chain(said).enumerate() {
             let catalog = Catalog {
+                kind: "conversation".into(),
                 title: "long".into(),
                 policy: "mention_only".into(),
                 created_at: ts,

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use moothall_engine::ports::{Catalog, Epoch, EventLog, StreamBatch};
+use moothall_kernel::aggregate::CONVERSATION;
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::Policy;
@@ -32,6 +33,7 @@ fn batch(n: u64) -> StreamBatch {
         deliveries: Vec::new(),
         charges: Vec::new(),
         catalog: Catalog {
+            kind: CONVERSATION.to_owned(),
             title: format!("conversation {n}"),
             policy: "mention_only".into(),
             created_at,

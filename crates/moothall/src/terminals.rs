@@ -9,8 +9,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use moothall_agents::terminal::hooks::{HookDress, HookSink, Outside, Spool, SpoolFolder};
 use moothall_agents::terminal::{Program, TmuxHost};
-use moothall_engine::hall::Hall;
 use moothall_engine::sessions::{Heard, Hook, Permit, SessionError, SessionHost};
+use moothall_terminals::Sessions;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{JoinHandle, JoinSet};
 
@@ -75,13 +75,13 @@ impl Terminals {
         self.host.clone()
     }
 
-    /// Brings reports to the hall until the task is ended. What was reported while no server ran comes first.
-    pub fn listen(self, hall: Hall) -> JoinHandle<()> {
-        let sink: Arc<dyn HookSink> = Arc::new(Ears(hall.clone()));
+    /// Brings reports to the sessions until the task is ended. What was reported while no server ran comes first.
+    pub fn listen(self, sessions: Sessions) -> JoinHandle<()> {
+        let sink: Arc<dyn HookSink> = Arc::new(Ears(sessions.clone()));
         let Self { spool, mut others, .. } = self;
         tokio::spawn(async move {
             let mut spools = JoinSet::new();
-            spools.spawn(hear_own(spool, sink.clone(), hall));
+            spools.spawn(hear_own(spool, sink.clone(), sessions));
             while let Some(spool) = others.recv().await {
                 spools.spawn(hear(spool, sink.clone()));
             }
@@ -92,12 +92,10 @@ impl Terminals {
 }
 
 /// The spool of programs that run as the server's own user. What was typed when the server died is judged when all of it was brought.
-async fn hear_own(spool: Spool, sink: Arc<dyn HookSink>, hall: Hall) {
-    let is_all = spool.catch_up(&sink).await;
-    if let (true, Ok(sessions)) = (is_all, hall.sessions()) {
+async fn hear_own(spool: Spool, sink: Arc<dyn HookSink>, sessions: Sessions) {
+    if spool.catch_up(&sink).await {
         sessions.caught_up();
     }
-    drop(hall);
     spool.run(sink).await;
 }
 
@@ -141,19 +139,16 @@ pub fn programs(config: &Config) -> Result<BTreeMap<String, Program>, Fault> {
     Ok(programs)
 }
 
-/// The hall, as whoever brings reports knows it.
-struct Ears(Hall);
+/// The sessions, as whoever brings reports knows them.
+struct Ears(Sessions);
 
 #[async_trait]
 impl HookSink for Ears {
     async fn heard(&self, hook: Hook) -> Result<Heard, SessionError> {
-        self.0.sessions()?.heard(hook).await
+        self.0.heard(hook).await
     }
 
     async fn ask(&self, hook: Hook) -> Permit {
-        match self.0.sessions() {
-            Ok(sessions) => sessions.ask(hook).await,
-            Err(_) => Permit::Undecided,
-        }
+        self.0.ask(hook).await
     }
 }

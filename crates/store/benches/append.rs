@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use moothall_engine::codec;
-use moothall_engine::ports::{EventLog, ListFilter, Search, StreamBatch, Wanted};
+use moothall_engine::log_format::codec;
+use moothall_engine::ports::{EventLog, ListFilter, Search, StreamBatch, Upkeep, Wanted};
 use moothall_kernel::event::{Cause, Event, Outcome, Posted, TurnKind, Usage, Why};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use moothall_engine::ports::{EventLog, Search, Wanted};
+use moothall_engine::ports::{EventLog, Search, Upkeep, Wanted};
 use moothall_kernel::search::Query;
 use moothall_kernel::search::words::words;
 use moothall_store::SqliteLog;

@@ -11,7 +11,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 use moothall_engine::agent::{Job, Reporter};
 use moothall_engine::hall::{Hall, HallParts, Update};
-use moothall_engine::ports::{EventLog, SystemClock};
+use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};
@@ -57,10 +57,10 @@ fn cpu_micros() -> f64 {
     (usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64
 }
 
-async fn play(log: Arc<dyn EventLog>, goal: usize) -> (f64, f64) {
+async fn play(store: Store, goal: usize) -> (f64, f64) {
     let defaults = Policy { cooldown: Millis(0), max_agent_turns_per_message: 100, ..Policy::named(PolicyName::Hybrid) };
     let parts = HallParts {
-        log,
+        store,
         clock: Arc::new(SystemClock),
         registry: registry(),
         defaults: defaults.clone(),
@@ -113,7 +113,7 @@ async fn main() {
     for goal in goals {
         let folder = tempfile::tempdir().unwrap();
         let log = Arc::new(SqliteLog::open(folder.path()).unwrap());
-        let (cpu, wall) = play(log, goal).await;
+        let (cpu, wall) = play(Store::of(log), goal).await;
         points.push((goal, cpu, wall));
     }
     report("SQLite, synced", "230 us", &points);

@@ -1,16 +1,18 @@
 //! One request inside the writer's transaction. Whoever calls has a savepoint around it.
 
-use moothall_engine::codec;
 use moothall_engine::crash;
-use moothall_engine::ports::{AppendError, Appended, Catalog, Claim, ClaimChange, DeliveryState, Epoch, NewDelivery, StreamBatch};
+use moothall_engine::log_format::{BodyHash, Link, Written, code_of};
+use moothall_engine::ports::{
+    AppendError, Appended, Catalog, Claim, ClaimChange, DeliveryState, Epoch, NewDelivery, StreamBatch, command_claim,
+};
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::chain::{BodyHash, Link};
 use crate::ledger;
-use crate::rows::{self, code_of, counter, int};
+use crate::rows::{self, counter, int};
+use crate::snapshots;
 use crate::trouble::Refusal;
 
 /// Claims that lapsed this long before an append are swept by it: a stream whose clock is behind may still ask for them.
@@ -44,6 +46,7 @@ fn append_one(conn: &Connection, batch: &StreamBatch, newest: Option<Timestamp>)
         stored.link = insert_event(conn, &stored, recorded)?;
         for seq in recorded.event.erases() {
             erase(conn, stored.key, seq)?;
+            snapshots::forget(conn, stored.key, seq)?;
         }
     }
     crash::point("events_written");
@@ -78,7 +81,8 @@ struct Stored {
     catalog: Option<Catalog>,
 }
 
-const FIND: &str = "SELECT key, epoch, head, chain, title, policy, created_at, next_wake, has_duties, archived FROM streams WHERE id = ?1";
+const FIND: &str =
+    "SELECT key, epoch, head, chain, title, policy, created_at, next_wake, has_duties, archived, kind FROM streams WHERE id = ?1";
 
 impl Stored {
     fn find(conn: &Connection, stream: &StreamId) -> Result<Option<Self>, Refusal> {
@@ -112,9 +116,9 @@ impl Stored {
         }
         let row = &batch.catalog;
         if self.catalog.as_ref() != Some(row) {
-            let sql = "UPDATE streams SET title = ?2, policy = ?3, created_at = ?4, next_wake = ?5, has_duties = ?6, archived = ?7 WHERE key = ?1";
+            let sql = "UPDATE streams SET title = ?2, policy = ?3, created_at = ?4, next_wake = ?5, has_duties = ?6, archived = ?7, kind = ?8 WHERE key = ?1";
             let (created_at, next_wake) = (row.created_at.millis(), row.next_wake.map(Timestamp::millis));
-            let values = params![self.key, row.title, row.policy, created_at, next_wake, row.has_duties, row.archived];
+            let values = params![self.key, row.title, row.policy, created_at, next_wake, row.has_duties, row.archived, row.kind];
             conn.prepare_cached(sql)?.execute(values)?;
         }
         Ok(())
@@ -122,12 +126,9 @@ impl Stored {
 }
 
 fn insert_event(conn: &Connection, stream: &Stored, recorded: &Recorded) -> Result<Link, Refusal> {
-    let envelope = codec::envelope(&recorded.event);
-    let body = recorded.event.body();
-    let hash = body.map(|body| BodyHash::of(body.as_bytes()));
-    let link = stream.link.next(recorded.seq, recorded.ts, envelope.as_bytes(), hash);
+    let Written { envelope, link } = Written::of(recorded, stream.link);
     let sql = "INSERT INTO events (stream, seq, ts, envelope, body, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let values = params![stream.key, int(recorded.seq.0), recorded.ts.millis(), envelope, body, link.as_bytes()];
+    let values = params![stream.key, int(recorded.seq.0), recorded.ts.millis(), envelope, recorded.event.body(), link.as_bytes()];
     conn.prepare_cached(sql)?.execute(values)?;
     Ok(link)
 }
@@ -180,17 +181,16 @@ fn sweep(conn: &Connection, now: Timestamp) -> Result<(), Refusal> {
 
 /// The id of the delivery.
 fn insert_delivery(conn: &Connection, stream: i64, new: &NewDelivery) -> Result<u64, Refusal> {
-    let sql = "INSERT INTO deliveries (target, stream, turn, attempt, through_seq, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id";
+    let sql = "INSERT INTO deliveries (target, stream, turn, attempt, through_seq, command, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING id";
     let turn = new.turn.map(|turn| int(turn.0));
-    let values = params![new.target, stream, turn, new.attempt, int(new.through_seq.0), code_of(DeliveryState::Pending)];
+    let values = params![new.target, stream, turn, new.attempt, int(new.through_seq.0), new.command, code_of(DeliveryState::Pending)];
     Ok(conn.prepare_cached(sql)?.query_row(values, |row| counter(row, 0))?)
 }
 
-/// Makes `owner` the writer of a stream, whoever wrote to it before.
-pub(crate) fn acquire(conn: &Connection, stream: &StreamId, owner: &str, until: Timestamp) -> Result<Epoch, Refusal> {
-    let sql = "INSERT INTO streams (id, epoch, owner, owner_until) VALUES (?1, 1, ?2, ?3)
-        ON CONFLICT (id) DO UPDATE SET epoch = epoch + 1, owner = excluded.owner, owner_until = excluded.owner_until RETURNING epoch";
-    let epoch = conn.prepare_cached(sql)?.query_row(params![stream.as_str(), owner, until.millis()], |row| counter(row, 0))?;
+/// A stream's next writer, whoever wrote to it before.
+pub(crate) fn acquire(conn: &Connection, stream: &StreamId) -> Result<Epoch, Refusal> {
+    let sql = "INSERT INTO streams (id, epoch) VALUES (?1, 1) ON CONFLICT (id) DO UPDATE SET epoch = epoch + 1 RETURNING epoch";
+    let epoch = conn.prepare_cached(sql)?.query_row([stream.as_str()], |row| counter(row, 0))?;
     Ok(Epoch(epoch))
 }
 
@@ -199,6 +199,19 @@ pub(crate) fn advance(conn: &Connection, id: u64, from: &[DeliveryState], to: De
     // A bit for each state that it may be in.
     let sql = "UPDATE deliveries SET state = ?3, evidence = ?4 WHERE id = ?1 AND ?2 & (1 << state)";
     let allowed = from.iter().fold(0_i64, |allowed, state| allowed | 1 << code_of(*state));
-    let moved = conn.prepare_cached(sql)?.execute(params![int(id), allowed, code_of(to), evidence])?;
-    Ok(moved == 1)
+    let moved = conn.prepare_cached(sql)?.execute(params![int(id), allowed, code_of(to), evidence])? == 1;
+    if moved && to.is_settled() {
+        forget_command(conn, id)?;
+    }
+    Ok(moved)
+}
+
+/// Nobody will submit the command again: its words go, and so does the claim that made it count once.
+fn forget_command(conn: &Connection, id: u64) -> Result<(), Refusal> {
+    let sql = "UPDATE deliveries SET command = NULL WHERE id = ?1 AND command IS NOT NULL";
+    if conn.prepare_cached(sql)?.execute([int(id)])? == 1 {
+        let (namespace, key) = command_claim(id);
+        conn.prepare_cached("DELETE FROM claims WHERE namespace = ?1 AND key = ?2")?.execute([namespace, &key])?;
+    }
+    Ok(())
 }

@@ -7,13 +7,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use moothall_engine::ports::Verified;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::folder::{Folder, LOG_FILE, OpenError, must_have_a_log};
 use crate::offline;
 use crate::schema;
-use crate::verify::Verified;
 
 /// Why there is no backup.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,7 @@
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use moothall_engine::ports::{EventLog, ListFilter};
+//! use moothall_engine::ports::{EventLog, ListFilter, Upkeep};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let data = folder.path().join("data");
@@ -19,7 +19,6 @@
 
 mod folder;
 mod schema;
-mod chain;
 mod rows;
 mod append;
 mod writer;
@@ -29,6 +28,7 @@ mod reserve;
 mod marks;
 mod keys;
 mod sessions;
+mod snapshots;
 mod trouble;
 mod verify;
 mod offline;
@@ -43,7 +43,6 @@ pub use backup::{BackupError, backup};
 pub use folder::OpenError;
 pub use log::SqliteLog;
 pub use offline::{look, verify};
-pub use verify::Verified;
 
 /// The version of SQLite that is built in, e.g. `3.51.3`.
 pub fn sqlite_version() -> &'static str {

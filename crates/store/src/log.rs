@@ -1,21 +1,23 @@
 //! The log that the engine sees.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use async_trait::async_trait;
-use moothall_engine::access::{AuditEntry, Principals};
+use moothall_engine::access::AuditEntry;
 use moothall_engine::ports::{
-    AppendError, Appended, Claim, Clock, Deliveries, Delivery, DeliveryState, Epoch, EventLog, Hits, Lasting, Ledger, ListFilter, ListPage,
-    Listed, LogError, Page, ReadMarks, Search, SessionBook, StreamBatch, SystemClock, Unread, UsageWanted, Used, Wanted,
+    Acquired, AppendError, Appended, Claim, Deliveries, Delivery, DeliveryState, EventLog, Hits, Lasting, Ledger, ListFilter, ListPage,
+    Listed, LogError, NoCopy, Opening, Page, ReadMarks, Search, SessionBook, Snapshot, StreamBatch, Unread, Upkeep, UsageWanted, Used,
+    Verified, Wanted,
 };
 use moothall_engine::sessions::{Session, SessionId};
 use moothall_kernel::budget::{Charge, Purse, Raise};
+use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
-use moothall_kernel::time::{Millis, Timestamp};
+use moothall_kernel::time::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
@@ -24,9 +26,8 @@ use crate::folder::{Folder, LOG_FILE, OpenError};
 use crate::index::{Bell, Index};
 use crate::reader::{self, Readers};
 use crate::trouble::{Refusal, Trouble, failed};
-use crate::verify::{self, Verified};
 use crate::writer::{self, Kind, Request};
-use crate::{append, keys, ledger, marks, reserve, schema, sessions};
+use crate::{append, backup, keys, ledger, marks, reserve, schema, sessions, snapshots, verify};
 
 /// Requests that may wait for the writer; one more is refused as [`AppendError::Overloaded`].
 const QUEUE: usize = 4096;
@@ -36,6 +37,7 @@ const CLOSED: &str = "the log is closed";
 /// The log on disk. Dropping it waits for the writer to finish what was asked of it.
 #[derive(Debug)]
 pub struct SqliteLog {
+    dir: PathBuf,
     queue: Mutex<Option<mpsc::Sender<Request>>>,
     synced: Arc<AtomicU64>,
     writer: Option<JoinHandle<()>>,
@@ -68,32 +70,14 @@ impl SqliteLog {
         let (queue, writer, synced) = started.map_err(|source| OpenError::Io { path: path.clone(), source })?;
         let index = index.inspect_err(|error| tracing::warn!(%error, "there is no search: its index cannot be opened"));
         let index = index.ok().map(Arc::new);
-        Ok(Self { queue: Mutex::new(Some(queue)), synced, writer: Some(writer), readers: Arc::new(Readers::new(path)), index })
-    }
-
-    /// Writes what was asked for, moves everything into the one file, and gives the folder free. Later writes are refused.
-    ///
-    /// # Errors
-    /// [`LogError::Failed`] when the log had failed before, or cannot be written now.
-    pub async fn close(&self) -> Result<(), LogError> {
-        let Ok(queue) = self.queue() else { return Ok(()) };
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(index) = self.index.clone() {
-            // Nobody else may have the folder while the index is still being written.
-            drop(tokio::task::spawn_blocking(move || index.stop()).await);
-        }
-        self.readers.close();
-        let (reply, closed) = oneshot::channel();
-        if queue.send(Request::Close(reply)).await.is_err() {
-            return Err(LogError::Failed(CLOSED.into()));
-        }
-        closed.await.unwrap_or_else(|_| Err(Trouble::Fatal(CLOSED.into()))).map_err(LogError::from)
-    }
-
-    /// Walks everything: the file's structure, and each event of each stream against its checksum. Takes as long as reading it all.
-    /// What is damaged, also where that makes going on impossible, is in [`Verified::faults`].
-    pub async fn verify(&self) -> Verified {
-        verify::verify(&self.readers).await
+        Ok(Self {
+            dir: dir.to_owned(),
+            queue: Mutex::new(Some(queue)),
+            synced,
+            writer: Some(writer),
+            readers: Arc::new(Readers::new(path)),
+            index,
+        })
     }
 
     /// Commits since it was opened that were synced, which is what takes time.
@@ -196,14 +180,30 @@ impl EventLog for SqliteLog {
         self.readers.read(move |conn| reader::page(conn, &stream, after, limit)).await
     }
 
+    async fn messages_before(&self, stream: &StreamId, before: Seq, limit: usize) -> Result<Vec<Recorded>, LogError> {
+        let stream = stream.clone();
+        self.readers.read(move |conn| reader::messages_before(conn, &stream, before, limit)).await
+    }
+
+    async fn load(&self, stream: &StreamId, version: u32, limit: usize) -> Result<Opening, LogError> {
+        let stream = stream.clone();
+        self.readers.read(move |conn| snapshots::load(conn, &stream, version, limit)).await
+    }
+
+    async fn put_snapshot(&self, stream: &StreamId, snapshot: Snapshot) -> Result<bool, LogError> {
+        let stream = stream.clone();
+        self.write_as(Kind::Written, move |conn| snapshots::put(conn, &stream, &snapshot)).await
+    }
+
     async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError> {
         let stream = stream.clone();
         self.read_rows(move |conn| reader::find(conn, &stream)).await
     }
 
-    async fn acquire(&self, stream: &StreamId, owner: &str, ttl: Millis) -> Result<Epoch, LogError> {
-        let (stream, owner, until) = (stream.clone(), owner.to_owned(), SystemClock.now() + ttl);
-        self.write(move |conn| append::acquire(conn, &stream, &owner, until)).await
+    /// The lock of the folder is the lease: whoever can ask this log has it.
+    async fn acquire(&self, stream: &StreamId, _owner: &str) -> Result<Acquired, LogError> {
+        let stream = stream.clone();
+        self.write(move |conn| append::acquire(conn, &stream)).await.map(Acquired::Epoch)
     }
 
     async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError> {
@@ -230,30 +230,6 @@ impl EventLog for SqliteLog {
 
     fn waiting(&self) -> usize {
         self.queue().map_or(0, |queue| queue.max_capacity() - queue.capacity())
-    }
-
-    fn read_marks(&self) -> Option<&dyn ReadMarks> {
-        Some(self)
-    }
-
-    fn principals(&self) -> Option<&dyn Principals> {
-        Some(self)
-    }
-
-    fn deliveries(&self) -> Option<&dyn Deliveries> {
-        Some(self)
-    }
-
-    fn sessions(&self) -> Option<&dyn SessionBook> {
-        Some(self)
-    }
-
-    fn ledger(&self) -> Option<&dyn Ledger> {
-        Some(self)
-    }
-
-    fn index(&self) -> Option<&dyn Search> {
-        Some(self)
     }
 }
 
@@ -401,5 +377,32 @@ impl Deliveries for SqliteLog {
 
     async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError> {
         self.read_rows(reader::tally).await
+    }
+}
+
+#[async_trait]
+impl Upkeep for SqliteLog {
+    async fn verify(&self) -> Verified {
+        verify::walk_all(&self.readers).await
+    }
+
+    async fn backup(&self, dest: &Path) -> Result<Verified, NoCopy> {
+        backup::backup(&self.dir, dest).await.map_err(|error| NoCopy::Failed(error.to_string()))
+    }
+
+    /// Moves everything into the one file as well, and gives the folder free.
+    async fn close(&self) -> Result<(), LogError> {
+        let Ok(queue) = self.queue() else { return Ok(()) };
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(index) = self.index.clone() {
+            // Nobody else may have the folder while the index is still being written.
+            drop(tokio::task::spawn_blocking(move || index.stop()).await);
+        }
+        self.readers.close();
+        let (reply, closed) = oneshot::channel();
+        if queue.send(Request::Close(reply)).await.is_err() {
+            return Err(LogError::Failed(CLOSED.into()));
+        }
+        closed.await.unwrap_or_else(|_| Err(Trouble::Fatal(CLOSED.into()))).map_err(LogError::from)
     }
 }

@@ -3,13 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use moothall_engine::ports::Verified;
+
 use crate::folder::{Folder, LOG_FILE, OpenError};
 use crate::log::{unusable, with_room};
 use crate::reader::Readers;
 use crate::schema;
-use crate::verify::{self, Verified};
+use crate::verify::walk_all;
 
-/// Walks the log in a folder as [`crate::SqliteLog::verify`] does, and writes nothing. The folder is locked meanwhile.
+/// Walks the log in a folder as [`Upkeep::verify`](moothall_engine::ports::Upkeep::verify) does, and writes nothing. The folder is locked meanwhile.
 ///
 /// # Errors
 /// [`OpenError`]: there is no log, a server has it open, a newer version wrote it, or it is none of ours.
@@ -42,7 +44,7 @@ fn format_in(folder: &Folder) -> Result<u32, OpenError> {
 pub(crate) async fn verify_in(folder: &Folder) -> Result<Verified, OpenError> {
     format_in(folder)?;
     let readers = Arc::new(Readers::new(folder.path().join(LOG_FILE)));
-    let verified = verify::verify(&readers).await;
+    let verified = walk_all(&readers).await;
     readers.close();
     Ok(verified)
 }

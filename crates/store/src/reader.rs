@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use moothall_engine::codec::{self, Decoded};
+use moothall_engine::log_format::{Link, Stored};
 use moothall_engine::ports::{Claim, Delivery, DeliveryState, ListFilter, ListPage, Listed, LogError, PAGE_BYTES_MAX, Page};
+use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use tokio::sync::Semaphore;
 
-use crate::chain::{BodyHash, Link};
 use crate::rows::{self, counter, int};
 use crate::schema;
 use crate::trouble::failed;
@@ -70,17 +70,24 @@ impl Readers {
 }
 
 /// Where a stream is, and the link that its newest event must have.
-struct Place {
-    key: i64,
-    head: Seq,
+pub(crate) struct Place {
+    pub(crate) key: i64,
+    pub(crate) head: Seq,
     link: Option<Link>,
+    /// What kind of stream it is.
+    pub(crate) kind: String,
 }
 
-fn place(conn: &Connection, stream: &StreamId) -> Result<Place, LogError> {
-    let sql = "SELECT key, head, chain FROM streams WHERE id = ?1 AND head > 0";
+pub(crate) fn place(conn: &Connection, stream: &StreamId) -> Result<Place, LogError> {
+    let sql = "SELECT key, head, chain, kind FROM streams WHERE id = ?1 AND head > 0";
     let found = conn.prepare_cached(sql).and_then(|mut statement| {
         let query = statement.query_row([stream.as_str()], |row| {
-            Ok(Place { key: row.get(0)?, head: Seq(counter(row, 1)?), link: Link::from_stored(row.get_ref(2)?.as_blob()?) })
+            Ok(Place {
+                key: row.get(0)?,
+                head: Seq(counter(row, 1)?),
+                link: Link::from_stored(row.get_ref(2)?.as_blob()?),
+                kind: row.get(3)?,
+            })
         });
         query.optional()
     });
@@ -99,14 +106,18 @@ pub(crate) fn row_fault(stream: &StreamId, error: rusqlite::Error) -> LogError {
 
 /// Reads events and checks each against the chain. A page that holds a damaged event is not given at all.
 pub(crate) fn page(conn: &Connection, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError> {
-    let place = place(conn, stream)?;
+    page_at(conn, stream, &place(conn, stream)?, after, limit)
+}
+
+/// The same of a stream whose place is known.
+pub(crate) fn page_at(conn: &Connection, stream: &StreamId, place: &Place, after: Seq, limit: usize) -> Result<Page, LogError> {
     let mut page = Page { through: after, ..Page::default() };
     if after >= place.head || limit == 0 {
         return Ok(page);
     }
     let damaged = |seq: Seq, reason: &str| LogError::Damaged { stream: stream.clone(), seq, reason: reason.into() };
     let last = Seq(place.head.0.min(after.0.saturating_add(limit as u64)));
-    let mut link = link_at(conn, &place, stream, after)?.ok_or_else(|| damaged(after, "its checksum is missing"))?;
+    let mut link = link_at(conn, place, stream, after)?.ok_or_else(|| damaged(after, "its checksum is missing"))?;
     let broken = |seq: Seq, error: rusqlite::Error| damaged(seq, &error.to_string());
 
     let sql = "SELECT seq, ts, envelope, body, body_hash, chain FROM events WHERE stream = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq";
@@ -116,7 +127,7 @@ pub(crate) fn page(conn: &Connection, stream: &StreamId, after: Seq, limit: usiz
     while page.through < last {
         let seq = page.through.next();
         let row = rows.next().map_err(|error| broken(seq, error))?.ok_or_else(|| damaged(seq, "it is missing"))?;
-        let stored = Stored::of(row).map_err(|error| broken(seq, error))?;
+        let stored = stored(row).map_err(|error| broken(seq, error))?;
         bytes += stored.bytes();
         if bytes > PAGE_BYTES_MAX && page.through > after {
             return Ok(page);
@@ -130,7 +141,38 @@ pub(crate) fn page(conn: &Connection, stream: &StreamId, after: Seq, limit: usiz
     Ok(page)
 }
 
-fn link_at(conn: &Connection, place: &Place, stream: &StreamId, seq: Seq) -> Result<Option<Link>, LogError> {
+/// Messages from the newest on, each with the link before it. Only the index of messages is walked.
+pub(crate) const MESSAGES_BEFORE: &str = "SELECT e.seq, e.ts, e.envelope, e.body, e.body_hash, e.chain, p.chain
+    FROM events e INDEXED BY events_said LEFT JOIN events p ON p.stream = e.stream AND p.seq = e.seq - 1
+    WHERE e.stream = ?1 AND e.seq < ?2 AND e.envelope GLOB '{\"posted\"*' ORDER BY e.seq DESC LIMIT ?3";
+
+pub(crate) fn messages_before(conn: &Connection, stream: &StreamId, before: Seq, limit: usize) -> Result<Vec<Recorded>, LogError> {
+    let place = place(conn, stream)?;
+    let mut statement = conn.prepare_cached(MESSAGES_BEFORE).map_err(failed)?;
+    let before = before.0.min(place.head.0.saturating_add(1));
+    let mut rows = statement.query(params![place.key, int(before), int(limit as u64)]).map_err(failed)?;
+    let (mut page, mut bytes) = (Page::default(), 0);
+    while let Some(row) = rows.next().map_err(failed)? {
+        let seq = Seq(counter(row, 0).map_err(failed)?);
+        let damaged = |reason: &str| LogError::Damaged { stream: stream.clone(), seq, reason: reason.into() };
+        let stored = stored(row).map_err(|error| damaged(&error.to_string()))?;
+        bytes += stored.bytes();
+        if bytes > PAGE_BYTES_MAX && !page.events.is_empty() {
+            break;
+        }
+        let before = match row.get_ref(6).map_err(failed)? {
+            ValueRef::Blob(link) => Link::from_stored(link),
+            _ if seq == Seq(1) => Some(Link::origin(stream)),
+            _ => None,
+        };
+        stored.check(seq, before.ok_or_else(|| damaged("the checksum before it is missing"))?).map_err(damaged)?;
+        stored.add_to(&mut page).map_err(|reason| damaged(&reason))?;
+    }
+    Ok(page.events)
+}
+
+/// The link of an event.
+pub(crate) fn link_at(conn: &Connection, place: &Place, stream: &StreamId, seq: Seq) -> Result<Option<Link>, LogError> {
     if seq == Seq(0) {
         return Ok(Some(Link::origin(stream)));
     }
@@ -143,55 +185,15 @@ fn link_at(conn: &Connection, place: &Place, stream: &StreamId, seq: Seq) -> Res
 }
 
 /// A row of `events`, not yet trusted.
-struct Stored<'a> {
-    seq: Seq,
-    ts: Timestamp,
-    envelope: &'a [u8],
-    body: Option<&'a [u8]>,
-    erased: Option<&'a [u8]>,
-    link: &'a [u8],
-}
-
-impl<'a> Stored<'a> {
-    fn of(row: &'a Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self {
-            seq: Seq(counter(row, 0)?),
-            ts: Timestamp::from_millis(row.get(1)?),
-            envelope: row.get_ref(2)?.as_bytes()?,
-            body: bytes(row.get_ref(3)?)?,
-            erased: bytes(row.get_ref(4)?)?,
-            link: row.get_ref(5)?.as_bytes()?,
-        })
-    }
-
-    fn bytes(&self) -> usize {
-        self.envelope.len() + self.body.map_or(0, <[u8]>::len)
-    }
-
-    /// The link of this event, if it is the one that was stored for it.
-    fn check(&self, seq: Seq, before: Link) -> Result<Link, &'static str> {
-        let body = match (self.body, self.erased) {
-            (Some(body), _) => Some(BodyHash::of(body)),
-            (None, Some(erased)) => Some(BodyHash::from_stored(erased).ok_or("the checksum of its erased body is damaged")?),
-            (None, None) => None,
-        };
-        let link = before.next(self.seq, self.ts, self.envelope, body);
-        let fits = self.seq == seq && link.as_bytes() == self.link;
-        fits.then_some(link).ok_or("its checksum does not match")
-    }
-
-    fn add_to(&self, page: &mut Page) -> Result<(), String> {
-        let text = |bytes| std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned());
-        let envelope = text(self.envelope)?;
-        let body = self.body.map(text).transpose()?.map(str::to_owned);
-        page.through = self.seq;
-        match codec::decode(self.seq, self.ts, envelope, body) {
-            Decoded::Event(recorded) => page.events.push(*recorded),
-            Decoded::Newer(kind) => drop(page.newer.get_or_insert((self.seq, kind))),
-            Decoded::Damaged(reason) => return Err(reason),
-        }
-        Ok(())
-    }
+fn stored<'a>(row: &'a Row<'_>) -> rusqlite::Result<Stored<'a>> {
+    Ok(Stored {
+        seq: Seq(counter(row, 0)?),
+        ts: Timestamp::from_millis(row.get(1)?),
+        envelope: row.get_ref(2)?.as_bytes()?,
+        body: bytes(row.get_ref(3)?)?,
+        erased: bytes(row.get_ref(4)?)?,
+        link: row.get_ref(5)?.as_bytes()?,
+    })
 }
 
 fn bytes(value: ValueRef<'_>) -> rusqlite::Result<Option<&[u8]>> {
@@ -202,7 +204,7 @@ fn bytes(value: ValueRef<'_>) -> rusqlite::Result<Option<&[u8]>> {
 }
 
 pub(crate) fn find(conn: &Connection, stream: &StreamId) -> rusqlite::Result<Option<Listed>> {
-    let sql = "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived
+    let sql = "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind
         FROM streams WHERE id = ?1 AND head > 0";
     let found = conn.prepare_cached(sql)?.query_row([stream.as_str()], rows::listed).optional()?;
     Ok(found.map(|(_, listed)| listed))
@@ -230,15 +232,15 @@ pub(crate) fn next_wake(conn: &Connection) -> rusqlite::Result<Option<Timestamp>
 fn list_sql(archived: Option<bool>) -> &'static str {
     match archived {
         None => {
-            "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived
+            "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind
             FROM streams WHERE head > 0 AND key > ?1 ORDER BY key LIMIT ?2"
         }
         Some(false) => {
-            "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived
+            "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind
             FROM streams INDEXED BY streams_open WHERE head > 0 AND archived = 0 AND key > ?1 ORDER BY key LIMIT ?2"
         }
         Some(true) => {
-            "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived
+            "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind
             FROM streams WHERE head > 0 AND archived = 1 AND key > ?1 ORDER BY key LIMIT ?2"
         }
     }
@@ -281,7 +283,7 @@ pub(crate) fn claims(conn: &Connection, namespace: &str, now: Timestamp) -> rusq
 }
 
 /// The oldest of each target that is still owed, oldest first.
-pub(crate) const HEADS: &str = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence
+pub(crate) const HEADS: &str = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command
     FROM deliveries d JOIN streams s ON s.key = d.stream
     WHERE d.id IN (SELECT min(id) FROM deliveries WHERE state < 4 GROUP BY target) ORDER BY d.id";
 
@@ -290,7 +292,7 @@ pub(crate) fn heads(conn: &Connection) -> rusqlite::Result<Vec<Delivery>> {
 }
 
 /// What is still owed to one target, oldest first.
-pub(crate) const OWED: &str = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence
+pub(crate) const OWED: &str = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command
     FROM deliveries d JOIN streams s ON s.key = d.stream WHERE d.target = ?1 AND d.state < 4 ORDER BY d.id";
 
 pub(crate) fn owed(conn: &Connection, target: &str) -> rusqlite::Result<Vec<Delivery>> {
@@ -299,13 +301,13 @@ pub(crate) fn owed(conn: &Connection, target: &str) -> rusqlite::Result<Vec<Deli
 
 /// The newest to a target, whatever became of them.
 pub(crate) fn of_target(conn: &Connection, target: &str, limit: usize) -> rusqlite::Result<Vec<Delivery>> {
-    let sql = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence
+    let sql = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command
         FROM deliveries d JOIN streams s ON s.key = d.stream WHERE d.target = ?1 ORDER BY d.id DESC LIMIT ?2";
     conn.prepare_cached(sql)?.query_map(params![target, int(limit as u64)], rows::delivery)?.collect()
 }
 
 pub(crate) fn of_stream(conn: &Connection, stream: &StreamId) -> rusqlite::Result<Vec<Delivery>> {
-    let sql = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence
+    let sql = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command
         FROM streams s JOIN deliveries d ON d.stream = s.key WHERE s.id = ?1 ORDER BY d.id";
     conn.prepare_cached(sql)?.query_map([stream.as_str()], rows::delivery)?.collect()
 }

@@ -1,5 +1,6 @@
 //! How rows and values meet.
 
+use moothall_engine::log_format::state_of;
 use moothall_engine::ports::{Catalog, Claim, Delivery, DeliveryState, Listed};
 use moothall_kernel::ids::{Seq, StreamId, TurnNo};
 use moothall_kernel::time::Timestamp;
@@ -28,7 +29,7 @@ fn text_id(row: &Row<'_>, column: usize) -> rusqlite::Result<StreamId> {
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into()))
 }
 
-/// Reads `title, policy, created_at, next_wake, has_duties, archived` from the given column on.
+/// Reads `title, policy, created_at, next_wake, has_duties, archived, kind` from the given column on.
 pub(crate) fn catalog(row: &Row<'_>, first: usize) -> rusqlite::Result<Catalog> {
     Ok(Catalog {
         title: row.get(first)?,
@@ -37,6 +38,7 @@ pub(crate) fn catalog(row: &Row<'_>, first: usize) -> rusqlite::Result<Catalog> 
         next_wake: row.get::<_, Option<i64>>(first + 3)?.map(Timestamp::from_millis),
         has_duties: row.get(first + 4)?,
         archived: row.get(first + 5)?,
+        kind: row.get(first + 6)?,
     })
 }
 
@@ -58,7 +60,7 @@ pub(crate) fn claim(row: &Row<'_>) -> rusqlite::Result<Claim> {
     })
 }
 
-/// Reads `id, target, stream id, turn, attempt, through_seq, state, evidence`.
+/// Reads `id, target, stream id, turn, attempt, through_seq, state, evidence, command`.
 pub(crate) fn delivery(row: &Row<'_>) -> rusqlite::Result<Delivery> {
     let turn = row.get::<_, Option<i64>>(3)?.and_then(|turn| u64::try_from(turn).ok());
     Ok(Delivery {
@@ -70,6 +72,7 @@ pub(crate) fn delivery(row: &Row<'_>) -> rusqlite::Result<Delivery> {
         through_seq: Seq(counter(row, 5)?),
         state: state(row, 6)?,
         evidence: row.get(7)?,
+        command: row.get(8)?,
     })
 }
 
@@ -77,30 +80,4 @@ pub(crate) fn delivery(row: &Row<'_>) -> rusqlite::Result<Delivery> {
 pub(crate) fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<DeliveryState> {
     let stored: i64 = row.get(column)?;
     state_of(stored).ok_or(rusqlite::Error::IntegralValueOutOfRange(column, stored))
-}
-
-/// A delivery's state as it is stored; those below 4 are still owed, which an index relies on.
-pub(crate) const fn code_of(state: DeliveryState) -> i64 {
-    match state {
-        DeliveryState::Pending => 0,
-        DeliveryState::Sending => 1,
-        DeliveryState::Sent => 2,
-        DeliveryState::Accepted => 3,
-        DeliveryState::Done => 4,
-        DeliveryState::Failed => 5,
-        DeliveryState::Unknown => 6,
-    }
-}
-
-fn state_of(code: i64) -> Option<DeliveryState> {
-    let all = [
-        DeliveryState::Pending,
-        DeliveryState::Sending,
-        DeliveryState::Sent,
-        DeliveryState::Accepted,
-        DeliveryState::Done,
-        DeliveryState::Failed,
-        DeliveryState::Unknown,
-    ];
-    all.into_iter().find(|state| code_of(*state) == code)
 }

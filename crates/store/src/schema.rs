@@ -14,6 +14,7 @@ const FIRST_FORMAT: u32 = 1;
 
 /// `events` keeps its rowid: as a clustered key, `(stream, seq)` would put every longer body on pages of its own.
 /// A stream's row exists from its first writer on; it counts as begun when `head` is above 0.
+/// Its `owner` and `owner_until` are from when each stream had a lease of its own; they stay, unused, because every log has them.
 /// Indexes cover only the rows that start-up, timers and queues ask for, so that quiet streams cost nothing.
 const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -127,9 +128,20 @@ CREATE TABLE IF NOT EXISTS session_rooms (
     room TEXT NOT NULL,
     PRIMARY KEY (session, room)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS events_said ON events (stream, seq) WHERE envelope GLOB '{\"posted\"*';
+CREATE TABLE IF NOT EXISTS snapshots (
+    stream INTEGER PRIMARY KEY,
+    version INTEGER NOT NULL,
+    head INTEGER NOT NULL,
+    state BLOB NOT NULL,
+    checksum BLOB NOT NULL
+) STRICT;
 CREATE INDEX IF NOT EXISTS deliveries_of_target ON deliveries (target, id);
 CREATE INDEX IF NOT EXISTS deliveries_lost ON deliveries (state) WHERE state > 4;
 ";
+
+/// What deliveries to streams shall do there. A version that does not know of it leaves them alone, and they wait.
+const COMMANDS: &str = "ALTER TABLE deliveries ADD COLUMN command TEXT;";
 
 /// What turns have cost, by hour. Where the table is new, what was appended before is noted, and counted later.
 const LEDGER: &str = "
@@ -204,6 +216,11 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     let known = usize::try_from(found.saturating_sub(FIRST_FORMAT)).unwrap_or(STEPS.len());
     STEPS.iter().skip(known).try_for_each(|step| transaction.execute_batch(step))?;
     transaction.execute_batch(LATER_TABLES)?;
+    let commands: bool =
+        transaction.query_row("SELECT count(*) > 0 FROM pragma_table_info('deliveries') WHERE name = 'command'", [], |row| row.get(0))?;
+    if !commands {
+        transaction.execute_batch(COMMANDS)?;
+    }
     let counted: bool = transaction.query_row("SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'usage'", [], |row| row.get(0))?;
     if !counted {
         transaction.execute_batch(LEDGER)?;

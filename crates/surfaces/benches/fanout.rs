@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use moothall_engine::MemoryLog;
 use moothall_engine::hall::{Hall, HallParts};
-use moothall_engine::ports::SystemClock;
+use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::registry::Registry;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::policy::Policy;
@@ -35,11 +35,17 @@ fn cpu_micros() -> f64 {
 fn reader(mut stream: TcpStream, mark: &'static [u8], done: mpsc::Sender<()>) {
     tokio::spawn(async move {
         let mut buffer = vec![0; 64 * 1024];
-        let mut seen = 0;
+        let (mut seen, mut matched) = (0, 0);
         while seen < MESSAGES {
             let read = stream.read(&mut buffer).await.unwrap();
             assert!(read > 0, "cut off after {seen} messages");
-            seen += buffer[..read].windows(mark.len()).filter(|window| window == &mark).count();
+            // A mark may come in two pieces.
+            for byte in &buffer[..read] {
+                matched = if *byte == mark[matched] { matched + 1 } else { usize::from(*byte == mark[0]) };
+                if matched == mark.len() {
+                    (seen, matched) = (seen + 1, 0);
+                }
+            }
         }
         done.send(()).await.unwrap();
         std::future::pending::<()>().await;
@@ -92,7 +98,7 @@ async fn subscribe(address: SocketAddr, path: &str) -> TcpStream {
 
 async fn moothall(readers: usize) -> f64 {
     let parts = HallParts {
-        log: Arc::new(MemoryLog::default()),
+        store: Store::of(Arc::new(MemoryLog::new())),
         clock: Arc::new(SystemClock),
         registry: Registry::default(),
         defaults: Policy::default(),

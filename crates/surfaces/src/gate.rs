@@ -3,10 +3,13 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use axum::Router;
 use moothall_engine::access::Access;
+use moothall_engine::door::Entrance;
 use moothall_engine::hall::Hall;
+use tokio::sync::watch;
 
-use crate::http::{HttpOptions, Trusted};
+use crate::http::{HttpOptions, Trusted, router_until};
 use crate::mcp::Mcp;
 use crate::meters::Meters;
 use crate::rates::{Limits, Rates};
@@ -17,7 +20,7 @@ use crate::seats::Seats;
 pub struct Gate(Arc<Kept>);
 
 struct Kept {
-    hall: Hall,
+    entrance: Entrance,
     options: HttpOptions,
     access: Arc<Access>,
     said: RwLock<Arc<Said>>,
@@ -33,9 +36,9 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    fn of(hall: &Hall, options: &HttpOptions) -> Arc<Self> {
+    fn of(entrance: &Entrance, options: &HttpOptions) -> Arc<Self> {
         let trusted = Trusted::of(options);
-        let mcp = Mcp::new(hall.clone(), trusted.hosts(), trusted.origins());
+        let mcp = Mcp::new(entrance.clone(), trusted.hosts(), trusted.origins());
         Arc::new(Self { trusted, mcp })
     }
 }
@@ -44,21 +47,22 @@ impl Gate {
     /// The way in to a hall.
     pub fn new(hall: Hall, options: HttpOptions) -> Self {
         let meters = Arc::<Meters>::default();
-        let said = RwLock::new(Said::of(&hall, &options));
+        let entrance = hall.entrance();
+        let said = RwLock::new(Said::of(&entrance, &options));
         let rates = Rates::new(options.mode, options.limits.clone());
         let seats = Seats::new(options.connections_max, options.limits.connections_per_address, meters.clone());
-        let access = Arc::new(Access::new(hall.clone(), options.mode, options.startup.as_ref()));
-        Self(Arc::new(Kept { hall, options, access, said, rates, seats, meters }))
+        let access = Arc::new(Access::new(hall, options.mode, options.startup.as_ref()));
+        Self(Arc::new(Kept { entrance, options, access, said, rates, seats, meters }))
     }
 
     /// Other hosts, origins and limits, from the next request and the next connection on. What is open stays open, and whoever was slowed
     /// down begins anew where the pace is another one.
     pub fn replace(&self, hosts: Vec<String>, origins: Vec<String>, limits: Limits) {
-        let Kept { hall, options, said, rates, seats, .. } = &*self.0;
+        let Kept { entrance, options, said, rates, seats, .. } = &*self.0;
         seats.replace(limits.connections_per_address);
         rates.replace(limits);
         let options = HttpOptions { hosts, origins, ..options.clone() };
-        *said.write().unwrap_or_else(PoisonError::into_inner) = Said::of(hall, &options);
+        *said.write().unwrap_or_else(PoisonError::into_inner) = Said::of(entrance, &options);
     }
 
     /// What holds now.
@@ -66,8 +70,9 @@ impl Gate {
         self.0.said.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn hall(&self) -> &Hall {
-        &self.0.hall
+    /// What surfaces have of the hall.
+    pub(crate) fn entrance(&self) -> &Entrance {
+        &self.0.entrance
     }
 
     /// How the server is reached, as it was said when it began.
@@ -92,19 +97,24 @@ impl Gate {
     }
 }
 
+/// Everything that HTTP serves.
+pub fn router(hall: Hall, options: &HttpOptions) -> Router {
+    router_until(&Gate::new(hall, options.clone()), watch::channel(false).1)
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use moothall_engine::MemoryLog;
     use moothall_engine::hall::HallParts;
-    use moothall_engine::ports::SystemClock;
+    use moothall_engine::ports::{Store, SystemClock};
     use moothall_kernel::policy::Policy;
 
     /// A hall with nobody in it.
     pub async fn hall() -> Hall {
         let parts = HallParts {
-            log: Arc::new(MemoryLog::new()),
+            store: Store::of(Arc::new(MemoryLog::new())),
             clock: Arc::new(SystemClock),
             registry: Default::default(),
             defaults: Policy::default(),

@@ -28,8 +28,8 @@ mod seats;
 mod gate;
 pub mod reference;
 
-pub use gate::Gate;
-pub use http::{HttpOptions, ROUTES, Route, here, openapi, router};
+pub use gate::{Gate, router};
+pub use http::{HttpOptions, ROUTES, Route, here, openapi};
 pub use mcp::actions_of_tools;
 pub use meters::{Gauge, Gauges};
 pub use rates::Limits;

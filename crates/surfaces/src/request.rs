@@ -9,8 +9,8 @@ use axum::http::{HeaderMap, Uri, header};
 use futures_util::StreamExt;
 use moothall_engine::access::{Caller, Mode};
 use moothall_engine::crash;
-use moothall_engine::door::Door;
-use moothall_engine::hall::{Hall, Idempotency};
+use moothall_engine::door::{Door, Entrance};
+use moothall_engine::hall::Idempotency;
 use moothall_kernel::command::Actor;
 use moothall_kernel::event::To;
 use moothall_kernel::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
@@ -179,8 +179,8 @@ impl Body {
     }
 
     /// The hall as its sender has it.
-    pub fn door(&self, hall: &Hall) -> Door {
-        hall.as_(self.caller.clone())
+    pub fn door(&self, entrance: &Entrance) -> Door {
+        entrance.of(self.caller.clone())
     }
 
     /// What its sender may still ask for.
@@ -450,15 +450,9 @@ impl Params {
     fn named(&self) -> ApiResult<Option<ParticipantId>> {
         self.get("as").map(|id| participant(id, "as")).transpose()
     }
-
-    /// Who asks.
-    pub fn caller(&self) -> &Caller {
-        &self.caller
-    }
-
     /// The hall as whoever asks has it.
-    pub fn door(&self, hall: &Hall) -> Door {
-        hall.as_(self.caller.clone())
+    pub fn door(&self, entrance: &Entrance) -> Door {
+        entrance.of(self.caller.clone())
     }
 
     /// Where a stream goes on: `Last-Event-ID`, which a reconnecting browser sends, wins over `after`.

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use moothall_engine::MemoryLog;
+use moothall_engine::ports::{Lease, NoCopy, Upkeep};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Timestamp;
 use moothall_testkit::conformance::Subject;
@@ -21,9 +22,19 @@ impl Subject for InMemory {
         self.0.append_newer(stream, ts, kind);
     }
 
+    fn lease(&self, lease: Lease) -> bool {
+        self.0.lease(lease);
+        true
+    }
+
     async fn reopen(self) -> Option<Self> {
         None
     }
+}
+
+#[tokio::test]
+async fn what_is_kept_in_memory_alone_is_not_copied() {
+    assert_eq!(MemoryLog::new().backup("anywhere".as_ref()).await, Err(NoCopy::Unable));
 }
 
 moothall_testkit::log_conformance!(InMemory::default());

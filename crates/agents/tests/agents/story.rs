@@ -7,7 +7,7 @@ use moothall_agents::command::CommandSpec;
 use moothall_agents::{AgentConfig, built_in};
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::memory::MemoryLog;
-use moothall_engine::ports::SystemClock;
+use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::RunOnce;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};
@@ -29,9 +29,9 @@ impl Story {
         let policy = Policy { cooldown: Millis(0), ..Policy::named(PolicyName::Hybrid) };
         let mut registry = Registry::default();
         agents.iter().cloned().for_each(|spec| registry.insert(spec));
-        let (log, clock) = (Arc::new(MemoryLog::new()), Arc::new(SystemClock));
+        let (store, clock) = (Store::of(Arc::new(MemoryLog::new())), Arc::new(SystemClock));
         let hall =
-            Hall::open(HallParts { log, clock, registry, defaults: policy.clone(), budgets: Default::default(), owner: "test".into() })
+            Hall::open(HallParts { store, clock, registry, defaults: policy.clone(), budgets: Default::default(), owner: "test".into() })
                 .await
                 .unwrap();
         let user = Actor::human("user");

@@ -1,16 +1,15 @@
 //! Who asks, and how much of the server they reach.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use moothall_kernel::command::Actor;
-use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::view::Viewer;
 
-use super::{Scope, Scopes, TokenId};
-use crate::sessions::{Rooms, SessionId};
+use crate::ports::{AuditEntry, Deed, Principal, Scope, Scopes, SessionId, TokenId};
+use crate::reach::Reach;
 
 /// Who may do what without a credential.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,55 +27,6 @@ impl Mode {
         match self {
             Mode::Local => "local",
             Mode::Token => "token",
-        }
-    }
-}
-
-/// Somebody whom the server knows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Principal {
-    /// The id under which they take part in conversations.
-    pub id: ParticipantId,
-    /// A person or an agent.
-    pub kind: Kind,
-}
-
-/// Which conversations somebody reaches.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Reach {
-    /// All of them, and those that will be begun.
-    #[default]
-    All,
-    /// These.
-    Only(Arc<BTreeSet<StreamId>>),
-    /// Those that a session is in or made, as they are now.
-    Session(Arc<Rooms>),
-}
-
-impl Reach {
-    /// Whether a conversation is within it.
-    pub fn includes(&self, stream: &StreamId) -> bool {
-        match self {
-            Reach::All => true,
-            Reach::Only(streams) => streams.contains(stream),
-            Reach::Session(rooms) => rooms.include(stream),
-        }
-    }
-
-    /// The conversations, where they are counted.
-    pub fn only(&self) -> Option<Arc<BTreeSet<StreamId>>> {
-        match self {
-            Reach::All => None,
-            Reach::Only(streams) => Some(streams.clone()),
-            Reach::Session(rooms) => Some(rooms.now()),
-        }
-    }
-
-    /// Resolves when a conversation is not within it any more; what a credential is bound to does not change.
-    pub async fn left(&self, stream: &StreamId) {
-        match self {
-            Reach::Session(rooms) => rooms.left(stream).await,
-            Reach::All | Reach::Only(_) => std::future::pending().await,
         }
     }
 }
@@ -325,6 +275,14 @@ impl Caller {
             None if self.is_operator() => Viewer::Operator,
             None => Viewer::Guest,
         })
+    }
+}
+
+impl AuditEntry {
+    /// A deed of somebody, now.
+    pub fn of(by: &Caller, deed: Deed, now: Timestamp) -> Self {
+        let (principal, token) = (by.principal().map(|principal| principal.id.clone()), by.token().cloned());
+        Self { at: now, deed, by: principal, token, about: None, detail: String::new() }
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     Access, AccessError, Caller, Deed, Denied, Kept, Principal, Reach, Scope, Scopes, Secret, TOKEN_VALID, Token, TokenId, TokenKind,
     check_scopes, describe, usual_scopes,
 };
-use crate::hall::HallError;
+use crate::answers::HallError;
 
 /// How long an invitation is worth something where nothing is said.
 pub const INVITATION_VALID: Millis = Millis::from_secs(86_400);
@@ -64,7 +64,7 @@ impl Access {
             revoked_at: None,
         };
         let entry = self.entry(by, Deed::Invited).about(&token.id).saying(describe(&token));
-        match self.principals()?.add_token(&token, &entry).await.map_err(HallError::from)? {
+        match self.principals().add_token(&token, &entry).await.map_err(HallError::from)? {
             Kept::Yes => Ok((secret, token)),
             Kept::OtherKind | Kept::Used => Err(AccessError::OtherKind(token.principal.id)),
         }
@@ -80,7 +80,7 @@ impl Access {
             return Err(Denied::Session.into());
         }
         let agent = own.kind == Kind::Agent && principal.kind == Kind::Human;
-        let known = self.principals()?.principal(&principal.id).await.map_err(HallError::from)?.is_some();
+        let known = self.principals().principal(&principal.id).await.map_err(HallError::from)?.is_some();
         if agent || known || principal.id.as_str() == ParticipantId::USER {
             return Err(Denied::Name { own: own.id.clone(), claimed: principal.id.clone() }.into());
         }
@@ -93,7 +93,7 @@ impl Access {
     /// [`AccessError`] when it cannot be looked up or kept.
     pub async fn accept(&self, presented: &str) -> Result<Option<(Secret, Token)>, AccessError> {
         let Some(hash) = Secret::parse(presented).map(|secret| secret.hash()) else { return Ok(None) };
-        let (principals, now) = (self.principals()?, self.hall.now());
+        let (principals, now) = (self.principals(), self.hall.now());
         let found = principals.token(&hash).await.map_err(HallError::from)?;
         let Some(invitation) = found.filter(|token| token.kind == TokenKind::Invitation && token.is_valid(now)) else { return Ok(None) };
         let kind = TokenKind::of(invitation.principal.kind);

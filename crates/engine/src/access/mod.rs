@@ -5,25 +5,23 @@
 //! nowhere; the token of a session is known to the session's directory. Revoking is a broadcast that everything open on the strength of
 //! a credential hears, and the end of a session is heard like it.
 
-mod scope;
-mod token;
 mod caller;
-mod audit;
-mod principals;
 mod refusals;
-mod begun;
+pub(crate) mod begun;
 mod permit;
 mod invite;
 mod session;
 mod over;
+mod unfit;
 
-pub use audit::{AuditEntry, Audited, Deed};
-pub use caller::{Caller, Denied, Mode, Principal, Proof, Reach};
+pub use crate::ports::{
+    AuditEntry, Audited, Deed, Kept, NoChance, Principal, Principals, Scope, Scopes, Secret, Token, TokenHash, TokenId, TokenKind, reach_of,
+};
+pub use crate::reach::Reach;
+pub use caller::{Caller, Denied, Mode, Proof};
 pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};
 pub use over::Over;
-pub use principals::{Kept, Principals};
-pub use scope::{Scope, Scopes};
-pub use token::{NoChance, Secret, Token, TokenHash, TokenId, TokenKind, reach_of};
+pub use unfit::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, Unfit};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,10 +33,9 @@ use moothall_kernel::participant::Kind;
 use moothall_kernel::time::{Millis, Timestamp};
 use tokio::sync::broadcast;
 
-use crate::door::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX};
-use crate::hall::{Hall, HallError};
-use crate::sessions::{SessionError, Sessions};
-pub(crate) use begun::Begun;
+use crate::answers::HallError;
+use crate::hall::Hall;
+use crate::sessions::{Residents, SessionError};
 use refusals::Refusals;
 
 /// Revocations that a listener may lag behind; one that does takes its own credential for revoked and has to show it again.
@@ -90,35 +87,6 @@ pub enum AccessError {
     /// What is asked of a session cannot be.
     #[error(transparent)]
     Unfit(#[from] Unfit),
-}
-
-/// What cannot be asked of a session, in words for people.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
-    /// A link of one's own is a session's.
-    #[error(
-        "Only a session can talk over a link of its own: send the token of its environment, leave 'direct' and 'close_link' out, or link \
-         two sessions with POST /links (`moothall link A B`) and close that link by its id."
-    )]
-    OnlySessions,
-    /// A link is opened and ended at once.
-    #[error("'direct' opens a link and 'close_link' ends it: give one of them.")]
-    BothWays,
-    /// A message has so many bytes.
-    #[error("The message has {0} bytes; at most {MESSAGE_BYTES_MAX} are taken. Put it into a file and say where.")]
-    TooLong(usize),
-    /// A person could not be shown all of it.
-    #[error("The message is too long to be shown to a person. Put it into a file and say where.")]
-    TooLongToShow,
-    /// A message says nothing.
-    #[error("Missing 'message': say something, or close a link with 'close_link'.")]
-    NoWords,
-    /// A program takes no such arguments.
-    #[error("'args' is a list of at most {ARGS_MAX} texts, each without NUL and up to {ARG_BYTES_MAX} bytes.")]
-    Arguments,
-    /// There is no such conversation to ask a person in.
-    #[error("There is no such conversation.")]
-    NoThread,
 }
 
 impl From<NoChance> for AccessError {
@@ -187,7 +155,7 @@ impl Access {
             return Ok(Some(operator(&startup.id)));
         }
         let now = self.hall.now();
-        let found = self.principals()?.token(&hash).await?;
+        let found = self.principals().token(&hash).await?;
         let Some(token) = found.filter(|token| token.is_valid(now) && self.is_of_this_run(token)) else { return Ok(None) };
         if token.kind == TokenKind::Invitation {
             return Ok(None);
@@ -208,18 +176,14 @@ impl Access {
         if token.last_used_at.is_some_and(|last| now.since(last) < USE_NOTED_EVERY) {
             return;
         }
-        let noted = match self.principals() {
-            Ok(principals) => principals.note_use(&token.id, now).await.map_err(HallError::from),
-            Err(error) => Err(error),
-        };
-        if let Err(error) = noted {
+        if let Err(error) = self.principals().note_use(&token.id, now).await {
             tracing::debug!(%error, token = %token.id, "the use of a token was not noted");
         }
     }
 
     /// Listens to revocations. Begin before a credential is looked up, so that none is missed.
     pub fn listen(&self) -> Revocations {
-        Revocations { revoked: self.revoked.subscribe(), sessions: self.hall.inner.sessions.clone() }
+        Revocations { revoked: self.revoked.subscribe(), residents: self.hall.inner.residents.clone() }
     }
 
     /// Makes a token; only now can it be seen.
@@ -231,7 +195,7 @@ impl Access {
         let secret = Secret::fresh(token_kind)?;
         let token = self.described(token_kind, &secret, wanted).await?;
         let entry = self.entry(by, Deed::TokenCreated).about(&token.id).saying(describe(&token));
-        match self.principals()?.add_token(&token, &entry).await.map_err(HallError::from)? {
+        match self.principals().add_token(&token, &entry).await.map_err(HallError::from)? {
             Kept::Yes => Ok((secret, token)),
             Kept::OtherKind | Kept::Used => Err(AccessError::OtherKind(token.principal.id)),
         }
@@ -270,13 +234,13 @@ impl Access {
     /// A principal is nobody's session, living or ended, and no agent comes to be called like a person or like the server. One that is
     /// known already keeps its name.
     async fn check_name(&self, principal: &Principal) -> Result<(), AccessError> {
-        if self.hall.inner.sessions.was_called(&principal.id) {
+        if self.hall.inner.residents.was_called(&principal.id) {
             return Err(AccessError::OfSession(principal.id.clone()));
         }
         match principal.kind {
             Kind::Human => Ok(()),
             Kind::Agent => {
-                let known = self.principals()?.principal(&principal.id).await.map_err(HallError::from)?;
+                let known = self.principals().principal(&principal.id).await.map_err(HallError::from)?;
                 let checked = check_name_of(principal.id.as_str(), known.is_some());
                 checked.map_err(|fault| AccessError::NameOfOther(principal.id.clone(), fault.explain()))
             }
@@ -313,7 +277,7 @@ impl Access {
             revoked_at: None,
         };
         let entry = self.entry(&caller, Deed::SignedIn).about(&token.id);
-        self.principals()?.add_token(&token, &entry).await.map_err(HallError::from)?;
+        self.principals().add_token(&token, &entry).await.map_err(HallError::from)?;
         let Token { id, principal, parent, expires_at, .. } = token;
         let proof = Proof { principal, token: id, parent, expires_at: Some(expires_at), session: None };
         Ok(Some((secret, Caller { proof: Some(Arc::new(proof)), ..caller })))
@@ -342,7 +306,7 @@ impl Access {
     }
 
     async fn take_back(&self, id: &TokenId, entry: &AuditEntry) -> Result<Vec<TokenId>, HallError> {
-        let revoked = self.principals()?.revoke(id, self.hall.now(), entry).await?;
+        let revoked = self.principals().revoke(id, self.hall.now(), entry).await?;
         for id in &revoked {
             // Nobody may be listening, and that is fine.
             let _ = self.revoked.send(id.clone());
@@ -355,7 +319,7 @@ impl Access {
     /// # Errors
     /// [`HallError`] when they cannot be read.
     pub async fn tokens(&self) -> Result<Vec<Token>, HallError> {
-        Ok(self.principals()?.tokens().await?)
+        Ok(self.principals().tokens().await?)
     }
 
     /// At most `limit` rows of the record, the newest first, before a number where one is given.
@@ -363,7 +327,7 @@ impl Access {
     /// # Errors
     /// [`HallError`] when it cannot be read.
     pub async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<Audited>, HallError> {
-        Ok(self.principals()?.audit(before, limit).await?)
+        Ok(self.principals().audit(before, limit).await?)
     }
 
     /// Records that a request was refused. Whoever is refused without end fills no disk: what is too much is counted instead.
@@ -371,11 +335,7 @@ impl Access {
         let Some(more) = self.refusals.admit(self.hall.now()) else { return };
         let detail = if more == 0 { detail } else { format!("{detail} (and {more} more before, not recorded)") };
         let entry = self.entry(caller, Deed::Denied).saying(detail);
-        let recorded = match self.principals() {
-            Ok(principals) => principals.record(&entry).await.map_err(HallError::from),
-            Err(error) => Err(error),
-        };
-        if let Err(error) = recorded {
+        if let Err(error) = self.principals().record(&entry).await {
             tracing::warn!(%error, "a refused request was not recorded");
         }
     }
@@ -384,8 +344,8 @@ impl Access {
         AuditEntry::of(by, deed, self.hall.now())
     }
 
-    fn principals(&self) -> Result<&dyn Principals, HallError> {
-        self.hall.inner.log.principals().ok_or_else(|| HallError::Failed("this log keeps no tokens".into()))
+    fn principals(&self) -> &dyn Principals {
+        &*self.hall.inner.store.principals
     }
 }
 
@@ -442,7 +402,7 @@ impl AuditEntry {
 /// Hears of revocations.
 pub struct Revocations {
     revoked: broadcast::Receiver<TokenId>,
-    sessions: Sessions,
+    residents: Arc<dyn Residents>,
 }
 
 impl Revocations {
@@ -467,13 +427,13 @@ impl Revocations {
         };
         let ended = async {
             match &proof.session {
-                Some(session) => self.sessions.over(session).await,
+                Some(session) => self.residents.over(session).await,
                 None => std::future::pending().await,
             }
         };
         let narrowed = async {
             match &proof.session {
-                Some(session) if caller.reach == Reach::All => self.sessions.reach_less(session).await,
+                Some(session) if caller.reach == Reach::All => self.residents.reach_less(session).await,
                 Some(_) | None => std::future::pending().await,
             }
         };

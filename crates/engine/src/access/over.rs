@@ -68,7 +68,7 @@ impl Hall {
         let Some(own) = caller.session() else { return true };
         let id = &status.session.id;
         caller.reach == Reach::All || own == id || status.session.started_by == Some(Starter::Session(own.clone())) || {
-            self.inner.sessions.meet(own, id)
+            self.inner.residents.meet(own, id)
         }
     }
 
@@ -80,7 +80,7 @@ impl Hall {
         let (id, started_by) = (&status.session.id, status.session.started_by.as_ref());
         let Some(own) = &proof.session else {
             let started = started_by == Some(&Starter::Agent(proof.principal.id.clone()));
-            let beside = !started && self.inner.sessions.shares(&proof.principal.id, id).await?;
+            let beside = !started && self.inner.residents.shares(&proof.principal.id, id).await?;
             return Ok(if started {
                 Stands::Starter
             } else if beside {

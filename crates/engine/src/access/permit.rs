@@ -6,7 +6,8 @@ use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Kind;
 
 use super::{AccessError, Caller, Denied, Over, Scope};
-use crate::hall::{Hall, HallError};
+use crate::answers::HallError;
+use crate::hall::Hall;
 use crate::sessions::ADDRESS as SESSION;
 
 /// Whether an invitation brings a terminal along: a session that there is, or one that is started with the first turn.
@@ -66,7 +67,7 @@ impl Hall {
     /// Whether somebody may speak, stop or steer where everything that is said is typed into terminals: at the home of a session, and in a
     /// link. In other conversations the words of anybody who may write there reach the sessions that a person invited.
     async fn permit_typing(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
-        let typed = !caller.is_proven() && (self.inner.sessions.is_home(stream) || self.view(stream, Conversation::is_link).await?);
+        let typed = !caller.is_proven() && (self.inner.residents.is_home(stream) || self.view(stream, Conversation::is_link).await?);
         if typed { Err(Denied::Proof(Scope::SessionsDrive).into()) } else { Ok(()) }
     }
 
@@ -139,11 +140,8 @@ impl Hall {
 
     /// What the server knows an id as: a principal's kind, or a living session.
     async fn known_as(&self, id: &ParticipantId) -> Result<Option<Kind>, HallError> {
-        let kept = match self.inner.log.principals() {
-            Some(principals) => principals.principal(id).await?,
-            None => None,
-        };
-        let session = || self.sessions().ok().is_some_and(|sessions| sessions.has_living(id));
+        let kept = self.inner.store.principals.principal(id).await?;
+        let session = || self.inner.residents.has_living(id);
         Ok(kept.map(|principal| principal.kind).or_else(|| session().then_some(Kind::Agent)))
     }
 }

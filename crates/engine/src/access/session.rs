@@ -5,6 +5,7 @@ use std::sync::Arc;
 use moothall_kernel::participant::Kind;
 
 use super::{Access, Caller, Principal, Proof, Scope, Scopes, TokenId};
+use crate::sessions::Resident;
 
 /// What a session may do: what people give an agent to work with, and nothing of what they decide themselves.
 const OF_SESSION: Scopes = Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite, Scope::ParticipantsInvite, Scope::SessionsDrive]);
@@ -13,15 +14,12 @@ impl Access {
     /// The user of this computer as whom the program of the living session runs whose token this is, by number. Nothing where it is the
     /// server's own user, and for every other credential.
     pub fn user_of_session(&self, presented: &str) -> Option<u32> {
-        self.hall.sessions().ok()?.user_by_token(presented).map(|user| user.uid)
+        self.hall.inner.residents.by_token(presented)?.run_as.map(|user| user.uid)
     }
 
     /// The living session whose token this is. It is an agent under the session's name.
     pub(super) fn of_session(&self, presented: &str) -> Option<Caller> {
-        let sessions = self.hall.sessions().ok()?;
-        let session = sessions.by_token(presented)?;
-        let name = sessions.find(session.as_str()).ok()?.session.name;
-        let reach = sessions.reach_of(&session);
+        let Resident { session, name, reach, .. } = self.hall.inner.residents.by_token(presented)?;
         let principal = Principal { id: name, kind: Kind::Agent };
         let token = TokenId::new(format!("session-{session}"));
         let proof = Proof { principal, token, parent: None, expires_at: None, session: Some(session) };

@@ -11,10 +11,15 @@ mod action;
 mod threads;
 mod sessions;
 mod permitted;
+mod spending;
+mod bells;
+mod entrance;
 
 pub use action::{Action, Need, Place};
+pub use bells::Bells;
+pub use entrance::Entrance;
 pub use permitted::Permitted;
-pub use sessions::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, NewProgram, ProgramFrom, ProgramStart};
+pub use sessions::{NewProgram, ProgramFrom, ProgramStart, Watched};
 pub use threads::Ordered;
 
 use std::sync::Arc;
@@ -24,8 +29,10 @@ use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::view::Viewer;
 
+pub use crate::access::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX};
 use crate::access::{AccessError, Caller, Denied, Over};
-use crate::hall::{Hall, HallError};
+use crate::answers::HallError;
+use crate::hall::Hall;
 use crate::registry::Registry;
 use crate::sessions::{Asker, SessionError, Status, is_session};
 

@@ -5,7 +5,7 @@ use moothall_kernel::ids::StreamId;
 
 use super::{Action, Door};
 use crate::access::AccessError;
-use crate::hall::{Answer, HallError, Idempotency};
+use crate::answers::{Answer, HallError, Idempotency};
 
 /// A command of which it was asked whether its caller may give it. Only a door makes one, and a door takes no other.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,19 +7,12 @@ use moothall_kernel::ids::{EventId, PermissionId, Seq, StreamId};
 use tokio::sync::broadcast;
 
 use super::{Action, Door, Place};
-use crate::access::{AccessError, Denied, Over, Unfit};
-use crate::hall::Idempotency;
+use crate::access::{ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, Over, Unfit};
+use crate::answers::Idempotency;
 use crate::sessions::{
     Adopt, Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Member, Message, NewLink, NewObserved, NewSession, PaneNews, Sent,
-    SessionData, SessionId, Sessions, Status, View,
+    SessionData, SessionDirectory, SessionId, Status, View,
 };
-
-/// Most arguments of a program.
-pub const ARGS_MAX: usize = 64;
-/// The longest of them, in bytes.
-pub const ARG_BYTES_MAX: usize = 8 * 1024;
-/// Longest message to a session, in bytes: as much as an agent may say at once.
-pub const MESSAGE_BYTES_MAX: usize = 256 * 1024;
 
 /// A program that somebody wants to have in a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +54,27 @@ pub enum ProgramStart {
     Asked(StreamId, PermissionId),
 }
 
+/// The terminal of a session that somebody may look at.
+pub struct Watched {
+    /// Which session.
+    pub session: SessionId,
+    /// When it draws, and that its program is gone.
+    pub news: broadcast::Receiver<PaneNews>,
+    door: Door,
+}
+
+impl Watched {
+    /// What it shows now.
+    ///
+    /// # Errors
+    /// [`AccessError`], when it cannot be looked at any more.
+    pub async fn view(&self) -> Result<View, AccessError> {
+        Ok(self.door.terminals()?.screen(&self.session).await?)
+    }
+}
+
 impl Door {
-    fn terminals(&self) -> Result<&Sessions, AccessError> {
+    fn terminals(&self) -> Result<&dyn SessionDirectory, AccessError> {
         Ok(self.hall.sessions()?)
     }
 
@@ -218,10 +230,10 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`].
-    pub async fn watch(&self, word: &str) -> Result<(SessionId, broadcast::Receiver<PaneNews>), AccessError> {
-        let id = self.session(Action::ReadScreen, word).await?.session.id;
-        let news = self.terminals()?.watch(&id).await?;
-        Ok((id, news))
+    pub async fn watch(&self, word: &str) -> Result<Watched, AccessError> {
+        let session = self.session(Action::ReadScreen, word).await?.session.id;
+        let news = self.terminals()?.watch(&session).await?;
+        Ok(Watched { session, news, door: self.clone() })
     }
 
     /// The command with which a person sits down at the terminal of a session.

@@ -14,12 +14,14 @@ use serde_json::{Map, Value};
 
 use super::{Action, Door, Permitted};
 use crate::access::AccessError;
+use crate::answers::{Answer, Idempotency};
 use crate::context::Context;
-use crate::hall::{Answer, Connected, Idempotency, Subscription};
+use crate::hall::Connected;
 use crate::ports::{Hits, ListFilter, ListPage, Listed, Page, Unread};
 use crate::presence::Presence;
 use crate::search::SearchError;
 use crate::slash::Step;
+use crate::updates::Subscription;
 
 /// What a slash command comes to.
 #[derive(Clone, Debug, PartialEq)]

@@ -108,7 +108,7 @@ impl Ledger for MemoryLog {
     }
 
     async fn keep_raise(&self, purse: &Purse, raise: &Raise, entry: &AuditEntry) -> Result<(), LogError> {
-        let mut shelf = self.shelf();
+        let mut shelf = self.to_write()?;
         shelf.ledger.raises.insert(purse.clone(), *raise);
         shelf.keys.record(entry);
         Ok(())
@@ -124,7 +124,7 @@ impl Ledger for MemoryLog {
     }
 
     async fn count(&self, stream: &StreamId, charges: Vec<Charge>) -> Result<(), LogError> {
-        self.shelf().ledger.count(stream, &charges);
+        self.to_write()?.ledger.count(stream, &charges);
         Ok(())
     }
 }

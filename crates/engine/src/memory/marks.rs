@@ -10,7 +10,7 @@ use crate::ports::{LogError, ReadMarks, Unread};
 #[async_trait]
 impl ReadMarks for MemoryLog {
     async fn mark(&self, reader: &ParticipantId, stream: &StreamId, seq: Seq) -> Result<Seq, LogError> {
-        let mut shelf = self.shelf();
+        let mut shelf = self.to_write()?;
         let head = shelf.find(stream).ok_or_else(|| LogError::NotFound(stream.clone()))?.head;
         let mark = shelf.marks.entry((reader.clone(), stream.clone())).or_default();
         *mark = (*mark).max(seq.min(head));

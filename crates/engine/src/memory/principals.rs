@@ -7,8 +7,7 @@ use moothall_kernel::time::Timestamp;
 use std::collections::BTreeMap;
 
 use super::MemoryLog;
-use crate::access::{AuditEntry, Audited, Kept, Principal, Principals, Token, TokenHash, TokenId, TokenKind};
-use crate::ports::LogError;
+use crate::ports::{AuditEntry, Audited, Kept, LogError, Principal, Principals, Token, TokenHash, TokenId, TokenKind};
 
 /// What is known about who may do what.
 #[derive(Debug, Default)]
@@ -42,11 +41,11 @@ impl Keys {
 #[async_trait]
 impl Principals for MemoryLog {
     async fn add_token(&self, token: &Token, entry: &AuditEntry) -> Result<Kept, LogError> {
-        Ok(self.shelf().keys.add(token, entry))
+        Ok(self.to_write()?.keys.add(token, entry))
     }
 
     async fn redeem(&self, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<Kept, LogError> {
-        let keys = &mut self.shelf().keys;
+        let keys = &mut self.to_write()?.keys;
         let usable = |found: &mut Token| found.kind == TokenKind::Invitation && found.is_valid(entry.at);
         if !keys.find(invitation).is_some_and(usable) {
             return Ok(Kept::Used);
@@ -67,7 +66,7 @@ impl Principals for MemoryLog {
     }
 
     async fn revoke(&self, id: &TokenId, at: Timestamp, entry: &AuditEntry) -> Result<Vec<TokenId>, LogError> {
-        let keys = &mut self.shelf().keys;
+        let keys = &mut self.to_write()?.keys;
         let meant = keys.tokens.iter_mut().filter(|token| token.id == *id || token.parent.as_ref() == Some(id));
         let revoked: Vec<TokenId> = meant
             .filter(|token| token.revoked_at.is_none())
@@ -83,7 +82,7 @@ impl Principals for MemoryLog {
     }
 
     async fn note_use(&self, id: &TokenId, at: Timestamp) -> Result<(), LogError> {
-        if let Some(token) = self.shelf().keys.find(id) {
+        if let Some(token) = self.to_write()?.keys.find(id) {
             token.last_used_at = Some(at);
         }
         Ok(())
@@ -94,7 +93,7 @@ impl Principals for MemoryLog {
     }
 
     async fn record(&self, entry: &AuditEntry) -> Result<(), LogError> {
-        self.shelf().keys.record(entry);
+        self.to_write()?.keys.record(entry);
         Ok(())
     }
 

@@ -18,7 +18,7 @@ impl Search for MemoryLog {
     }
 
     async fn forget(&self, stream: &StreamId, seq: Seq) -> Result<(), LogError> {
-        self.shelf().forgotten.insert((stream.clone(), seq));
+        self.to_write()?.forgotten.insert((stream.clone(), seq));
         Ok(())
     }
 }

@@ -4,13 +4,12 @@ use async_trait::async_trait;
 use moothall_kernel::ids::StreamId;
 
 use super::MemoryLog;
-use crate::ports::{LogError, SessionBook};
-use crate::sessions::{Session, SessionId};
+use crate::ports::{LogError, Session, SessionBook, SessionId};
 
 #[async_trait]
 impl SessionBook for MemoryLog {
     async fn keep(&self, session: &Session) -> Result<(), LogError> {
-        self.shelf().sessions.insert(session.id.clone(), session.clone());
+        self.to_write()?.sessions.insert(session.id.clone(), session.clone());
         Ok(())
     }
 
@@ -19,7 +18,7 @@ impl SessionBook for MemoryLog {
     }
 
     async fn listen(&self, target: &SessionId, caller: &SessionId) -> Result<(), LogError> {
-        self.shelf().listeners.insert((target.clone(), caller.clone()));
+        self.to_write()?.listeners.insert((target.clone(), caller.clone()));
         Ok(())
     }
 
@@ -29,17 +28,17 @@ impl SessionBook for MemoryLog {
     }
 
     async fn unlisten(&self, target: &SessionId, caller: &SessionId) -> Result<(), LogError> {
-        self.shelf().listeners.remove(&(target.clone(), caller.clone()));
+        self.to_write()?.listeners.remove(&(target.clone(), caller.clone()));
         Ok(())
     }
 
     async fn enter(&self, session: &SessionId, room: &StreamId) -> Result<(), LogError> {
-        self.shelf().rooms.insert((session.clone(), room.clone()));
+        self.to_write()?.rooms.insert((session.clone(), room.clone()));
         Ok(())
     }
 
     async fn leave(&self, session: &SessionId, room: &StreamId) -> Result<(), LogError> {
-        self.shelf().rooms.remove(&(session.clone(), room.clone()));
+        self.to_write()?.rooms.remove(&(session.clone(), room.clone()));
         Ok(())
     }
 

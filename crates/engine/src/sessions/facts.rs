@@ -6,65 +6,10 @@ use moothall_kernel::command::Actor;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 
-use serde::{Deserialize, Serialize};
-
-use super::{Adopt, Pane, SessionId, UnixUser};
-use crate::hall::HallError;
-
-/// Who started a session's program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Origin {
-    /// This server, with hooks of its own.
-    Started,
-    /// Somebody else; it has no hooks, and only its screen tells what it says.
-    Observed,
-}
-
-/// Who had a session started. What it starts may be steered by a program that started it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Starter {
-    /// A person, or the server for somebody whom a person invited.
-    Person(ParticipantId),
-    /// An agent with a token of its own.
-    Agent(ParticipantId),
-    /// The program of another session.
-    Session(SessionId),
-}
-
-/// A session as it is kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Session {
-    /// Its id, and its home's.
-    pub id: SessionId,
-    /// What it is called everywhere; unique among those that live. Good as a participant's id.
-    pub name: ParticipantId,
-    /// Which program.
-    pub client: String,
-    /// The computer it is on; empty for this one.
-    pub computer: String,
-    /// The folder it works in.
-    pub cwd: PathBuf,
-    /// Its terminal, once it has one.
-    pub pane: Option<Pane>,
-    /// The program's own id for it, once it is known.
-    pub native: Option<String>,
-    /// Who started it.
-    pub origin: Origin,
-    /// Hash of the secret that its environment holds, in hexadecimal.
-    pub token_hash: String,
-    /// When it began.
-    pub started_at: Timestamp,
-    /// When it ended, and why in one sentence.
-    pub ended: Option<(Timestamp, String)>,
-    /// Who had it started; of those that began before this was kept nobody is known.
-    #[serde(default)]
-    pub started_by: Option<Starter>,
-    /// The user of this computer that its program runs as, where it is not the server's own.
-    #[serde(default)]
-    pub run_as: Option<UnixUser>,
-}
+use super::Adopt;
+use crate::answers::HallError;
+use crate::ports::{Session, SessionId, Starter};
+use crate::reach::Reach;
 
 /// What a session is doing now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +74,24 @@ pub struct NewObserved {
     pub name: Option<String>,
     /// Who asks.
     pub by: Actor,
+}
+
+/// What is said to a program when it runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FirstWords {
+    /// The words, if there are any.
+    pub text: Option<String>,
+    /// They begin a link of the two.
+    pub direct: bool,
+}
+
+/// What the operator grants to a client beyond what every session may.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClientRights {
+    /// Its sessions reach all conversations, and all sessions.
+    pub reaches_all: bool,
+    /// Agents may start it without asking a person, without arguments, in the folders that the operator lists.
+    pub startable_by_agents: bool,
 }
 
 /// Who asks for something: a person, or the program of a session.
@@ -233,6 +196,15 @@ pub struct Excerpt {
     pub until: Option<Timestamp>,
     /// At most so many characters, the newest; 0 asks for the most there can be.
     pub tail_chars: Option<usize>,
+}
+
+/// Through whose eyes the words of a session are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Eyes {
+    /// Who looks; nobody in particular where all is within reach.
+    pub name: Option<ParticipantId>,
+    /// What they reach.
+    pub reach: Reach,
 }
 
 /// Something a session was asked, or said.

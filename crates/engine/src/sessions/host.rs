@@ -5,32 +5,10 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use moothall_kernel::permission::PermissionOption;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::broadcast;
 
-use super::SessionId;
-
-/// Where a session's program lives. All of it together names one run of one program: a pane that was given another one
-/// has another `pid`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Pane {
-    /// The multiplexer's own name for its socket; empty for the private one of this server.
-    pub socket: String,
-    /// The pane there, e.g. `%7`.
-    pub id: String,
-    /// The process the pane was started with.
-    pub pid: u32,
-}
-
-/// A user of this computer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnixUser {
-    /// What they are called.
-    pub name: String,
-    /// Their number, which is what the system goes by.
-    pub uid: u32,
-}
+use crate::ports::{Pane, SessionId, UnixUser};
 
 /// A program to be started in a terminal of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]

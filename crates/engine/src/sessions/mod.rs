@@ -1,47 +1,27 @@
-//! Sessions: command-line agents that live in terminals, and the links between them.
+//! Sessions, as the engine knows them: what a hall asks of those who live in it, what can be asked about them, and how their programs,
+//! terminals and reports are spoken of.
 //!
 //! A session is one live run of a program. It has a *home*, a conversation of its own whose id is the session's id: what people
 //! and other sessions send to it alone is said there, and what a person types in its terminal too. In every other conversation a
-//! session is a participant like any other, whose address names it. So there is one log, one floor and one set of guards for
-//! terminals as for everyone else; what is here is the queue that lets a session run one turn at a time, and the correlation that
-//! tells whose turn its words answer.
+//! session is a participant like any other, whose address names it. What sessions are, beside that, is the crate `terminals`, which
+//! stands behind [`Residents`]; another way to have programs live here would stand there too.
 
+mod address;
 mod facts;
-mod config;
 mod host;
 mod hooks;
-mod directory;
-mod naming;
-mod secrets;
-mod agent;
-pub mod turn;
-mod runner;
-mod perform;
-mod watch;
-mod asking;
-mod tags;
-mod links;
-mod rooms;
-mod rights;
-mod starts;
-mod messages;
+mod housed;
+mod residents;
 
-use moothall_kernel::ids::StreamId;
-
-pub use agent::Housed;
-pub use config::{Checkpoints, SessionParts, SessionsConfig};
-pub use directory::Sessions;
-pub(crate) use directory::{ADDRESS, target_of};
+pub use address::{ADDRESS, address_of, is_session, named_by, session_of, target, target_of};
 pub use facts::{
-    Asker, Doing, Excerpt, Line, Link, LinkState, Member, Message, NewLink, NewObserved, NewSession, Origin, Sent, Session, SessionData,
-    SessionError, Starter, Status,
+    Asker, ClientRights, Doing, Excerpt, Eyes, FirstWords, Line, Link, LinkState, Member, Message, NewLink, NewObserved, NewSession, Sent,
+    SessionData, SessionError, Status,
 };
 pub use hooks::{Heard, Hook, HookNews, Permit};
-pub use host::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Reports, SessionHost, UnixUser, View};
-pub(crate) use perform::is_session;
-pub use rights::{ClientRights, Eyes};
-pub use rooms::Rooms;
-pub use starts::FirstWords;
+pub use host::{Adopt, Dialog, HostFault, Key, Launch, PaneNews, PaneState, Reports, SessionHost, View};
+pub use housed::{Housed, fail_turn};
+pub use residents::{NoResidents, Resident, Residents, SessionDirectory};
 
-/// Names a session: the id of its home.
-pub type SessionId = StreamId;
+pub use crate::ports::{Origin, Pane, Session, SessionId, Starter, UnixUser};
+pub use crate::reach::Rooms;

@@ -1,136 +1,47 @@
 //! Deciding and appending: what was told together is decided together, appended at once, and answered only then.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use moothall_kernel::Conversation;
-use moothall_kernel::budget::{Budgets, Charge};
+use moothall_kernel::budget::Budgets;
 use moothall_kernel::command::{Command, Facts, Refusal, Rejection};
 use moothall_kernel::decide::{Decision, Unkept};
 use moothall_kernel::event::{Event, Recorded};
-use moothall_kernel::ids::{ParticipantId, TurnNo};
+use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::invariants::Broken;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
 
+use super::awaited::Put;
+use super::deciding::{Deciding, Item, Paying};
 use super::effects::effects;
 use super::host::{Host, RETRY_FULL, Stage};
-use super::idempotency::{IDEM, IDEM_TTL, claim_key};
-use super::io::{Around, Earlier, Found, Output, RequestId, Verdict, Wanted, Why};
-use crate::erase;
-use crate::hall::{Answer, HallError, Idempotency};
-use crate::once::ANSWERED;
-use crate::ports::{AppendError, Catalog, Claim, ClaimChange, Epoch, LogError, StreamBatch};
-use crate::sessions;
+use super::idempotency::{ANSWERED, IDEM, IDEM_TTL, claim_key};
+use super::io::{Around, Condition, Earlier, Output, RequestId, Verdict, Wanted, Why};
+use crate::answers::{Answer, HallError, Idempotency};
+use crate::copies;
+use crate::ports::{Acquired, AppendError, COMMANDER, Catalog, Claim, ClaimChange, Epoch, LogError, StreamBatch};
+use crate::sessions::target_of;
 
 /// Pause before what found the log overloaded is tried again.
 const RETRY: Millis = Millis(50);
-
-/// A command to be decided, and who waits for the answer. The engine's own have nobody waiting, and are never lost.
-#[derive(Clone, Debug)]
-pub(super) struct Item {
-    wanted: Wanted,
-    asked: Option<(RequestId, Option<Idempotency>)>,
-    /// Its key was taken between the look-up and the append.
-    again: bool,
-}
-
-impl Item {
-    /// A command of the engine itself.
-    pub(super) fn own(command: impl Into<Command>) -> Self {
-        Self { wanted: Wanted::Decision(command.into()), asked: None, again: false }
-    }
-
-    /// A request from outside.
-    pub(super) fn asked(id: RequestId, wanted: Wanted, idempotency: Option<Idempotency>) -> Self {
-        Self { wanted, asked: Some((id, idempotency)), again: false }
-    }
-
-    /// The claim of the key under which it is decided once.
-    pub(super) fn claim_key(&self) -> Option<String> {
-        self.idempotency().map(claim_key)
-    }
-
-    fn id(&self) -> Option<RequestId> {
-        self.asked.as_ref().map(|(id, _)| *id)
-    }
-
-    fn key(&self) -> Option<&Idempotency> {
-        self.asked.as_ref()?.1.as_ref()
-    }
-
-    fn idempotency(&self) -> Option<&Idempotency> {
-        match self.wanted {
-            Wanted::Decision(_) if planted::has(Bug::RetryRunsTwice) => None,
-            Wanted::Decision(_) => self.key(),
-            Wanted::Keeping(_) => None,
-        }
-    }
-}
-
-/// A batch on its way from what was asked to what is appended.
-#[derive(Clone, Debug)]
-pub(super) struct Deciding {
-    items: Vec<Item>,
-    found: Found,
-    now: Timestamp,
-    /// Of the first items, in their order; told when it is committed.
-    verdicts: Vec<Verdict>,
-    /// How many events there were after each of them.
-    ends: Vec<usize>,
-    events: Vec<Recorded>,
-    charges: Vec<Charge>,
-    keys: Vec<ClaimChange>,
-    /// The turns whose prompts are deliveries of this batch, in the order of the deliveries.
-    prompts: Vec<Option<(TurnNo, u32)>>,
-    /// Keys taken by this batch: whoever comes second gets the answer of the first.
-    taken: BTreeMap<String, Earlier>,
-}
-
-impl Deciding {
-    pub(super) fn new(items: Vec<Item>, found: Found, now: Timestamp) -> Self {
-        let (verdicts, ends, events, charges, keys, prompts, taken) = <_>::default();
-        Self { items, found, now, verdicts, ends, events, charges, keys, prompts, taken }
-    }
-
-    fn push(&mut self, verdict: Verdict) {
-        self.verdicts.push(verdict);
-        self.ends.push(self.events.len());
-    }
-
-    /// The events of each decision.
-    pub(super) fn decisions(&self) -> Vec<Vec<Recorded>> {
-        let begins = [0].into_iter().chain(self.ends.iter().copied());
-        begins.zip(&self.ends).map(|(from, to)| self.events[from..*to].to_vec()).collect()
-    }
-
-    /// The answer to a request whose key was used before; nothing when it is new, or when the one before was refused.
-    fn known(&self, idempotency: &Idempotency) -> Option<Verdict> {
-        let key = claim_key(idempotency);
-        let earlier = match &self.found.earlier {
-            Err(error) => return Some(Err(error.clone())),
-            Ok(earlier) => earlier.get(&key).or_else(|| self.taken.get(&key))?,
-        };
-        if earlier.fingerprint != idempotency.fingerprint {
-            return Some(Err(HallError::KeyReused));
-        }
-        Some(earlier.answer.clone().map(|answer| Answer { replayed: true, ..answer }))
-    }
-}
-
-/// A decision that waits to be paid.
-#[derive(Clone, Debug)]
-pub(super) struct Paying {
-    deciding: Deciding,
-    decision: Decision,
-}
 
 impl Host {
     /// Goes on with the first item that has no verdict yet.
     pub(super) fn decide(&mut self, mut deciding: Deciding, around: &Around<'_>) {
         while let Some(item) = deciding.items.get(deciding.verdicts.len()) {
+            let known = item.idempotency().and_then(|key| deciding.known(key)).or_else(|| item.too_far());
+            if let Some(verdict) = known {
+                deciding.push(verdict);
+                continue;
+            }
             let command = match &item.wanted {
                 Wanted::Decision(command) => command.clone(),
+                Wanted::Owing => {
+                    self.accept(&mut deciding, Decision { events: Vec::new(), outcome: Ok(()), charges: Vec::new(), unkept: None });
+                    continue;
+                }
                 Wanted::Keeping(answer) => {
                     let claim = item.key().map(|key| self.claim_of(ANSWERED, key, answer.clone(), deciding.now));
                     deciding.keys.extend(claim.map(ClaimChange::Take));
@@ -138,8 +49,9 @@ impl Host {
                     continue;
                 }
             };
-            if let Some(verdict) = item.idempotency().and_then(|key| deciding.known(key)) {
-                deciding.push(verdict);
+            if item.condition.is_some() {
+                let item = deciding.items.remove(deciding.verdicts.len());
+                self.ask(item, command, around);
                 continue;
             }
             let decision = self.decide_one(command, &deciding);
@@ -158,6 +70,17 @@ impl Host {
         self.append(deciding, around);
     }
 
+    /// Asks whoever has to agree to a request. It leaves its batch, and comes back when they did.
+    fn ask(&mut self, item: Item, command: Command, around: &Around<'_>) {
+        let (Some(id), Some(Condition { principal, within })) = (item.id(), item.condition.clone()) else { return };
+        let until = Millis(around.now.steady.0.saturating_add(within.0));
+        match self.awaited.put(id, item, until) {
+            Put::First => self.out.push(Output::Ask { id, principal, request: Box::new(command), until }),
+            Put::Joined => {}
+            Put::Full(item) => self.refuse(vec![*item], &HallError::Overloaded),
+        }
+    }
+
     fn decide_one(&mut self, command: Command, deciding: &Deciding) -> Decision {
         let committed = &self.committed;
         let working = self.working.get_or_insert_with(|| {
@@ -166,7 +89,7 @@ impl Host {
             working
         });
         let facts = Facts {
-            offline: offline(working, &deciding.found.reachable),
+            offline: working.conversation().map(|state| offline(state, &deciding.found.reachable)).unwrap_or_default(),
             budgets: deciding.found.budgets.clone(),
             unkept: self.unkept.clone(),
         };
@@ -198,6 +121,10 @@ impl Host {
             self.count_unkept(unkept);
         }
         let item = &deciding.items[deciding.verdicts.len()];
+        if verdict.is_ok() {
+            let last = deciding.events.last().map_or(self.committed.head(), |event| event.seq);
+            deciding.owed.extend(item.owing.owed.iter().map(|owed| owed.delivery(item.owing.hops, last)));
+        }
         if let (Some(key), Ok(answer)) = (item.idempotency(), &verdict) {
             let outcome = answer.event.as_ref().map(|event| event.seq.to_string()).unwrap_or_default();
             deciding.keys.push(ClaimChange::Take(self.claim_of(IDEM, key, outcome, deciding.now)));
@@ -234,12 +161,16 @@ impl Host {
             stream: self.stream.clone(),
             fingerprint: idempotency.fingerprint.clone(),
             outcome,
-            expires: Some(now + IDEM_TTL),
+            expires: match idempotency.principal == COMMANDER {
+                // A command from another stream may be submitted again as long as its delivery is not settled.
+                true => planted::has(Bug::CommandClaimLapses).then_some(now),
+                false => Some(now + IDEM_TTL),
+            },
         }
     }
 
     fn append(&mut self, deciding: Deciding, around: &Around<'_>) {
-        if deciding.events.is_empty() && deciding.keys.is_empty() {
+        if deciding.events.is_empty() && deciding.keys.is_empty() && deciding.owed.is_empty() {
             return self.commit(deciding, &[], around);
         }
         let checked = self.committed.check_next(&deciding.events).and_then(|()| self.working().check_invariants());
@@ -256,30 +187,38 @@ impl Host {
         }
     }
 
-    pub(super) fn acquired(&mut self, deciding: Box<Deciding>, result: Result<Epoch, LogError>, around: &Around<'_>) {
+    pub(super) fn acquired(&mut self, deciding: Box<Deciding>, result: Result<Acquired, LogError>, around: &Around<'_>) {
         match result {
-            Ok(epoch) => {
+            Ok(Acquired::Epoch(epoch)) => {
                 self.epoch = Some(epoch);
                 self.append_under(epoch, deciding);
             }
+            // To this process it is a log that cannot be written now, and may be later.
+            Ok(Acquired::Held(_)) => self.undo(*deciding, AppendError::Overloaded, around),
             Err(error) => self.undo(*deciding, unwritable(&error), around),
         }
     }
 
     fn append_under(&mut self, epoch: Epoch, mut deciding: Box<Deciding>) {
         let state = self.working();
-        let terminal_of = |turn| sessions::target_of(state.participant(&state.turn(turn)?.participant)?);
-        let owed = effects(&self.stream, self.committed.bindings(), terminal_of, &deciding.events);
+        let terminal_of = |turn| {
+            let conversation = state.conversation()?;
+            target_of(conversation.participant(&conversation.turn(turn)?.participant)?)
+        };
+        let bound = self.conversation().into_iter().flat_map(Conversation::bindings);
+        let owed = effects(&self.stream, bound, terminal_of, &deciding.events);
         let mut claims = owed.claims;
         claims.extend(deciding.keys.iter().cloned());
-        deciding.prompts = owed.deliveries.iter().map(|delivery| Some((delivery.turn?, delivery.attempt))).collect();
+        let mut deliveries = owed.deliveries;
+        deliveries.append(&mut deciding.owed);
+        deciding.prompts = deliveries.iter().map(|delivery| Some((delivery.turn?, delivery.attempt))).collect();
         let batch = StreamBatch {
             stream: self.stream.clone(),
             epoch,
             expected_head: self.committed.head(),
             events: deciding.events.clone(),
             claims,
-            deliveries: owed.deliveries,
+            deliveries,
             charges: deciding.charges.clone(),
             catalog: Catalog::of(state),
         };
@@ -307,7 +246,7 @@ impl Host {
         let Deciding { items, mut events, charges, verdicts, prompts, .. } = deciding;
         self.runs.inserted(&prompts, deliveries);
         events.iter().for_each(|event| self.committed.apply(event));
-        erase::within(&mut events);
+        copies::within(&mut events);
         debug_assert!(self.working.as_ref().is_none_or(|working| *working == self.committed), "state is a fold of its events");
         self.told_of_unkept(&events);
         self.tail.push(&events);

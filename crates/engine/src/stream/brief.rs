@@ -5,10 +5,12 @@ use std::collections::VecDeque;
 
 use moothall_kernel::Conversation;
 use moothall_kernel::compose::{HISTORY_SEQS_MAX, compose, said};
+use moothall_kernel::duties::{Run, Start};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::{Memory, Participant};
 use moothall_kernel::state::Turn;
+use moothall_kernel::time::Timestamp;
 use moothall_kernel::view::Viewer;
 
 use crate::agent::{Job, TurnKey};
@@ -176,6 +178,16 @@ impl Drafting {
     }
 }
 
+/// What is left of making things agree, while events for a prompt are read.
+#[derive(Clone, Debug)]
+pub(super) struct Briefing {
+    pub(super) runs: VecDeque<Run>,
+    pub(super) starts: Vec<Start>,
+    pub(super) wake_at: Option<Timestamp>,
+    /// Whose prompt it is, and how far it has come.
+    pub(super) drafting: Option<(Run, Drafting)>,
+}
+
 fn job(of: &Brief<'_>, from: Seq, through: Seq, events: &[Recorded], trigger: Recorded) -> Job {
     Job {
         key: TurnKey { stream: of.state.stream().clone(), turn: of.turn.no, attempt: of.turn.attempt },
@@ -256,7 +268,6 @@ fn window(events: &[Recorded], through: Seq, viewer: &ParticipantId) -> Vec<Reco
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use moothall_kernel::time::Timestamp;
 
     fn closed(seq: u64) -> Recorded {
         Recorded { seq: Seq(seq), ts: Timestamp::from_millis(seq as i64), event: Event::RoundClosed }

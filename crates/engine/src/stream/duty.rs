@@ -3,29 +3,19 @@
 use std::collections::VecDeque;
 
 use moothall_kernel::command::EngineCommand;
-use moothall_kernel::duties::{Run, Start};
+use moothall_kernel::duties::Run;
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
 
-use super::batch::Item;
-use super::brief::{Brief, Drafted, Drafting};
+use super::brief::{Brief, Briefing, Drafted, Drafting};
+use super::deciding::Item;
 use super::host::{Host, RETRY_FULL, Stage};
 use super::io::{Around, Output};
 use super::runs::{Going, Phase};
 use crate::agent::TurnKey;
 use crate::ports::{LogError, Page};
 use crate::registry::Hand;
-
-/// What is left of making things agree, while events for a prompt are read.
-#[derive(Clone, Debug)]
-pub(super) struct Briefing {
-    runs: VecDeque<Run>,
-    starts: Vec<Start>,
-    wake_at: Option<Timestamp>,
-    /// Whose prompt it is, and how far it has come.
-    drafting: Option<(Run, Drafting)>,
-}
 
 impl Host {
     /// Ends what should not run, starts what should, and sets the alarm.
@@ -78,13 +68,13 @@ impl Host {
             Some(Going { phase: Phase::Reattach, hand, .. }) => *hand,
             Some(Going { phase: Phase::Running, hand: Some(hand), through, .. }) => {
                 // A turn that waits for its runtime got a cause that the job it has does not show.
-                let turn = self.committed.turn(run.turn).filter(|_| hand.waits && !run.started);
+                let turn = self.conversation().and_then(|state| state.turn(run.turn)).filter(|_| hand.waits && !run.started);
                 turn.is_some_and(|turn| turn.is_widened_after(*through)).then_some(*hand)
             }
             Some(Going { phase: Phase::Probing | Phase::Running | Phase::Over, .. }) => None,
         };
         if hand.is_some() {
-            self.runs.note(run, hand, Phase::Running, &self.committed);
+            self.note_run(run, hand, Phase::Running);
         }
         hand.is_some()
     }
@@ -92,10 +82,10 @@ impl Host {
     /// What runs a turn here, if it has to be given to it. One that runs elsewhere comes by itself; one that an earlier process started is
     /// asked about first. (Ruling 5.)
     fn take_up(&mut self, run: &Run, around: &Around<'_>) -> Option<Hand> {
-        let hand = around.agents.hand(self.committed.participant(&run.participant)?);
+        let hand = around.agents.hand(self.conversation()?.participant(&run.participant)?);
         match hand {
             None => {
-                self.runs.note(run, None, Phase::Running, &self.committed);
+                self.note_run(run, None, Phase::Running);
                 if !run.started {
                     let through = self.committed.head();
                     self.pending.push(Item::own(EngineCommand::Started { turn: run.turn, attempt: run.attempt, through }));
@@ -103,7 +93,7 @@ impl Host {
                 None
             }
             Some(_) if run.started => {
-                self.runs.note(run, hand, Phase::Probing, &self.committed);
+                self.note_run(run, hand, Phase::Probing);
                 self.out.push(Output::Probe { key: self.key_of(run), participant: run.participant.clone() });
                 None
             }
@@ -111,12 +101,17 @@ impl Host {
         }
     }
 
+    fn note_run(&mut self, run: &Run, hand: Option<Hand>, phase: Phase) {
+        if let Some(state) = self.committed.conversation() {
+            self.runs.note(run, hand, phase, state);
+        }
+    }
+
     /// Makes the job of a turn and gives it to its runtime; or says what was not read yet, and asks for it.
     fn draft(&mut self, run: &Run, mut drafting: Drafting) -> Result<Option<Drafting>, LogError> {
-        let (Some(turn), Some(participant)) = (self.committed.turn(run.turn), self.committed.participant(&run.participant)) else {
-            return Ok(None);
-        };
-        match drafting.draft(&Brief { state: &self.committed, turn, participant }, &mut self.tail)? {
+        let Some(state) = self.committed.conversation() else { return Ok(None) };
+        let (Some(turn), Some(participant)) = (state.turn(run.turn), state.participant(&run.participant)) else { return Ok(None) };
+        match drafting.draft(&Brief { state, turn, participant }, &mut self.tail)? {
             Drafted::Job(job) => {
                 self.out.push(Output::Start { job });
                 Ok(None)
@@ -149,6 +144,8 @@ impl Host {
         tracing::error!(stream = %self.stream, turn = %run.turn, %error, "no prompt can be made");
         let result = Err(Fault::new("unreadable", "What the turn covers cannot be read from the log."));
         self.runs.end_here(run.turn);
+        // A runtime that waits has had the turn since it was granted.
+        self.out.push(Output::Cancel { key: self.key_of(run) });
         self.pending.push(Item::own(EngineCommand::Finished { turn: run.turn, attempt: run.attempt, result, usage: Usage::default() }));
     }
 

@@ -40,7 +40,7 @@ pub(crate) fn effects<'a>(
             Event::Archived { .. } => effects.claims.extend(targets.iter().map(|target| release(target))),
             Event::Unarchived { .. } => effects.claims.extend(targets.iter().map(|target| take(stream, target))),
             Event::TurnStarted { turn, attempt, through_seq, .. } => {
-                let typed = |target| NewDelivery { target, turn: Some(*turn), attempt: *attempt, through_seq: *through_seq };
+                let typed = |target| NewDelivery { target, turn: Some(*turn), attempt: *attempt, through_seq: *through_seq, command: None };
                 effects.deliveries.extend(terminal_of(*turn).map(typed));
             }
             Event::Posted(posted) if visible(&recorded.event, &Viewer::Guest) => deliver(&targets, posted, recorded, &mut effects),
@@ -60,7 +60,8 @@ fn rebind(stream: &StreamId, targets: &mut BTreeSet<String>, change: &Change, ef
 
 fn deliver(targets: &BTreeSet<String>, posted: &Posted, recorded: &Recorded, effects: &mut Effects) {
     let owed = targets.iter().filter(|target| target.starts_with(CHAT) && !posted.tags.contains(&came_from(target)));
-    let delivery = |target: &String| NewDelivery { target: target.clone(), turn: None, attempt: 0, through_seq: recorded.seq };
+    let delivery =
+        |target: &String| NewDelivery { target: target.clone(), turn: None, attempt: 0, through_seq: recorded.seq, command: None };
     effects.deliveries.extend(owed.map(delivery));
 }
 

@@ -16,20 +16,20 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use moothall_kernel::Conversation;
 use moothall_kernel::command::EngineCommand;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
+use moothall_kernel::{Aggregate, Conversation};
 
-use super::batch::{Deciding, Item, Paying};
-use super::brief::Tail;
-use super::duty::Briefing;
-use super::io::{Around, Begin, Input, Loaded, Now, Output, RequestId, Unwritable, Wanted, Why};
+use super::awaited::{Awaited, refused, unanswered};
+use super::brief::{Briefing, Tail};
+use super::deciding::{Deciding, Item, Paying};
+use super::io::{Around, Begin, Consent, Input, Loaded, Now, Output, RequestId, Unwritable, Wanted, Why};
 use super::runs::Runs;
 use crate::agent::{Probe, Report, TurnKey};
-use crate::hall::{HallError, Idempotency, Signal};
+use crate::answers::{HallError, Idempotency, Signal};
 use crate::ports::Epoch;
 use crate::registry::Roster;
 
@@ -45,14 +45,16 @@ pub struct Host {
     /// Which writer this is. A stream that is only read has none, so that it can be read when nothing can be written.
     pub(super) epoch: Option<Epoch>,
     /// What the log says.
-    pub(super) committed: Conversation,
+    pub(super) committed: Aggregate,
     /// The same, and what was decided since. Made when something is to be decided, and kept while there is work.
-    pub(super) working: Option<Conversation>,
+    pub(super) working: Option<Aggregate>,
     /// Why it is only read, if it is.
     pub(super) unwritable: Option<Unwritable>,
     pub(super) tail: Tail,
     pub(super) runs: Runs,
     inbox: Inbox,
+    /// Requests to which somebody has to agree.
+    pub(super) awaited: Awaited,
     /// What is still to be decided of this look: one batch, unless a key turned out to be taken.
     pub(super) batches: VecDeque<Vec<Item>>,
     /// Who sees the committed state when that is done.
@@ -123,6 +125,7 @@ impl Host {
             tail: Tail::default(),
             runs: Runs::default(),
             inbox: Inbox::default(),
+            awaited: Awaited::default(),
             batches: VecDeque::new(),
             views: Vec::new(),
             stage: Stage::Idle,
@@ -147,7 +150,10 @@ impl Host {
     /// Takes what happened. What it wants now comes back.
     pub fn handle(&mut self, around: &Around<'_>, input: Input) -> Vec<Output> {
         match input {
-            Input::Request { id, wanted, idempotency } => self.inbox.items.push(Item::asked(id, wanted, idempotency)),
+            Input::Request { id, wanted, idempotency, condition, owing } => {
+                self.inbox.items.push(Item::asked(id, wanted, idempotency).on(condition).owing(owing));
+            }
+            Input::Answered { id, consent } => self.answered(id, consent, around.now.steady),
             Input::View { id } => self.inbox.views.push(id),
             Input::Report { key, report, receipt } => self.inbox.notices.push((key, Notice::Report(report, receipt))),
             Input::Probed { key, probe } => self.inbox.notices.push((key, Notice::Probed(probe))),
@@ -186,12 +192,17 @@ impl Host {
     }
 
     /// What the log says.
-    pub fn committed(&self) -> &Conversation {
+    pub fn committed(&self) -> &Aggregate {
         &self.committed
     }
 
+    /// The same, if it is a conversation.
+    pub fn conversation(&self) -> Option<&Conversation> {
+        self.committed.conversation()
+    }
+
     /// The state that is decided on, where something was decided and is not appended. For those who watch the host.
-    pub fn working(&self) -> &Conversation {
+    pub fn working(&self) -> &Aggregate {
         self.working.as_ref().unwrap_or(&self.committed)
     }
 
@@ -211,7 +222,7 @@ impl Host {
         matches!(self.stage, Stage::Idle) && !told
     }
 
-    /// Whether everything it was told is decided and kept, or refused.
+    /// Whether everything it was told is decided and kept, or refused, but for what waits until somebody agrees.
     pub fn is_settled(&self) -> bool {
         self.is_idle() && self.pending.is_empty()
     }
@@ -232,12 +243,13 @@ impl Host {
 
     /// Whether it could be let go, and be loaded again when somebody asks.
     pub fn may_leave(&self) -> bool {
-        self.is_settled() && self.runs.is_empty() && (self.unwritable.is_some() || !self.has_timers())
+        self.is_settled() && self.awaited.is_empty() && self.runs.is_empty() && (self.unwritable.is_some() || !self.has_timers())
     }
 
     /// One look: everything that was told is decided, appended and told, and then it is seen what has to run.
     fn look(&mut self, around: &Around<'_>) {
         let now = around.now;
+        self.refuse_unanswered(around);
         let inbox = std::mem::take(&mut self.inbox);
         let stood_still = self.gap(now);
         let mut items: Vec<Item> = self.tick(now).into_iter().collect();
@@ -279,7 +291,8 @@ impl Host {
 
     /// What the registry says otherwise than the conversation remembers.
     fn changed_facts(&self, agents: &Roster) -> Vec<Item> {
-        let here = self.committed.agents().filter(|_| !self.committed.is_archived());
+        let open = self.conversation().filter(|conversation| !conversation.is_archived());
+        let here = open.into_iter().flat_map(Conversation::agents);
         let changed = here.filter_map(|p| {
             let facts = agents.facts(p.profile.client.as_deref()?);
             (p.address.is_none() && facts != p.facts).then(|| EngineCommand::Facts { participant: p.id.clone(), facts })
@@ -292,11 +305,33 @@ impl Host {
         !duties.run.is_empty() || !duties.start.is_empty() || duties.wake_at.is_some()
     }
 
+    /// Somebody who was asked about a request said something.
+    fn answered(&mut self, id: RequestId, consent: Consent, now: Millis) {
+        let items = self.awaited.answered(id, now);
+        match consent {
+            Consent::Given => self.inbox.items.extend(items),
+            Consent::Refused(why) => self.refuse(items, &refused(&why)),
+        }
+    }
+
+    /// Nobody agreed in time, or nobody is waited for any more.
+    fn refuse_unanswered(&mut self, around: &Around<'_>) {
+        let (over, error) = match around.draining {
+            true => (self.awaited.take_all(), HallError::ShuttingDown),
+            false => (self.awaited.take_over(around.now.steady), unanswered()),
+        };
+        if planted::has(Bug::SilenceIsConsent) {
+            self.inbox.items.extend(over);
+        } else {
+            self.refuse(over, &error);
+        }
+    }
+
     fn hear(&mut self, key: &TurnKey, notice: Notice, items: &mut Vec<Item>) {
         match notice {
             // At once, so that a piece of an answer never follows the answer.
             Notice::Report(report @ (Report::Delta(_) | Report::Progress(_)), _) => {
-                let signal = self.runs.streamed(key, report, &self.committed);
+                let signal = self.committed.conversation().and_then(|conversation| self.runs.streamed(key, report, conversation));
                 self.out.extend(signal.map(Output::Signal));
             }
             Notice::Report(report, receipt) => match (self.runs.reported(key, report), receipt) {
@@ -343,11 +378,12 @@ impl Host {
     /// Says when to look again.
     pub(super) fn rest(&mut self, now: Now) {
         let ready = (!self.pending.is_empty() && self.retry_at.is_none()).then_some(now.steady);
-        self.out.push(Output::Wake { at: [self.wake, self.retry_at, ready].into_iter().flatten().min() });
+        self.out.push(Output::Wake { at: [self.wake, self.retry_at, ready, self.awaited.until()].into_iter().flatten().min() });
     }
 
     pub(super) fn close(&mut self, why: Why) {
         self.stage = Stage::Closed;
+        self.awaited = Awaited::default();
         self.out.push(Output::Close { why });
     }
 

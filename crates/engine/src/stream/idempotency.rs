@@ -8,11 +8,13 @@ use moothall_kernel::time::{Millis, Timestamp};
 
 use super::brief::read_one;
 use super::io::{Earlier, Verdict};
-use crate::hall::{Answer, HallError, Idempotency};
+use crate::answers::{Answer, HallError, Idempotency};
 use crate::ports::{Claim, EventLog};
 
 /// The claims that idempotency keys take.
 pub(crate) const IDEM: &str = "idem";
+/// The claims that hold whole answers.
+pub(crate) const ANSWERED: &str = "answered";
 /// How long a request's key is remembered.
 pub(crate) const IDEM_TTL: Millis = Millis::from_secs(24 * 3600);
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use moothall_kernel::Conversation;
+use moothall_kernel::Aggregate;
 use moothall_kernel::budget::{Budgets, Charge};
 use moothall_kernel::command::Command;
 use moothall_kernel::duties::Start;
@@ -14,8 +14,9 @@ use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
 use crate::agent::{Job, Probe, Report, TurnKey};
-use crate::hall::{Answer, HallError, Idempotency, Signal};
-use crate::ports::{AppendError, Epoch, LogError, Page, StreamBatch};
+use crate::answers::{Answer, HallError, Idempotency, Signal};
+use crate::outbox::Owed;
+use crate::ports::{Acquired, AppendError, LogError, Page, StreamBatch};
 use crate::registry::Roster;
 
 /// One moment on two clocks: they drift apart when the computer slept, or when somebody set it.
@@ -70,14 +71,15 @@ impl Unwritable {
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// Its state, up to the first event that this version does not know.
-    pub state: Conversation,
+    pub state: Aggregate,
     /// Why it is only read, if it is.
     pub unwritable: Option<Unwritable>,
 }
 
 impl Loaded {
     /// A state, and the first event after it that this version does not know.
-    pub fn new(state: Conversation, newer: Option<(Seq, String)>) -> Self {
+    pub fn new(state: impl Into<Aggregate>, newer: Option<(Seq, String)>) -> Self {
+        let state = state.into();
         let newer = newer.map(|(seq, kind)| Unwritable::Newer(seq, kind));
         let unwritable = newer.or_else(|| state.check_invariants().err().map(Unwritable::Broken));
         Self { state, unwritable }
@@ -95,6 +97,35 @@ pub enum Wanted {
     Decision(Command),
     /// Keep this answer for the request's key.
     Keeping(String),
+    /// Decide nothing, and only note what is owed.
+    Owing,
+}
+
+/// What is to be inserted with the append that a request leads to, once it is decided.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Owing {
+    /// How many commands from stream to stream lie before this request.
+    pub hops: u8,
+    /// What is owed elsewhere.
+    pub owed: Vec<Owed>,
+}
+
+/// Who has to agree to a request before it is decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Who is asked.
+    pub principal: String,
+    /// For how long, since it is seen that the request is a new one. After that it is refused.
+    pub within: Millis,
+}
+
+/// What somebody says who was asked to agree to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Consent {
+    /// It may be decided.
+    Given,
+    /// It may not, for this reason, which whoever made the request is told.
+    Refused(String),
 }
 
 /// What a request gets.
@@ -132,6 +163,17 @@ pub enum Input {
         wanted: Wanted,
         /// The key under which it takes effect once.
         idempotency: Option<Idempotency>,
+        /// Who has to agree first, if anybody. Others are decided meanwhile.
+        condition: Option<Condition>,
+        /// What goes along.
+        owing: Owing,
+    },
+    /// What was said to an [`Output::Ask`]. It may come late, twice or never: what comes when nobody waits for it changes nothing.
+    Answered {
+        /// About which request.
+        id: RequestId,
+        /// What.
+        consent: Consent,
     },
     /// Somebody wants to see the committed state, after everything that came before; they may with [`Output::Show`].
     View {
@@ -171,7 +213,7 @@ pub enum Input {
         budgets: Arc<Budgets>,
     },
     /// The answer to [`Output::Acquire`].
-    Acquired(Result<Epoch, LogError>),
+    Acquired(Result<Acquired, LogError>),
     /// The answer to [`Output::Append`]: it is synced, with these ids of its deliveries in their order, or the log is as it was.
     Appended(Result<Vec<u64>, AppendError>),
     /// The answer to [`Output::Reload`].
@@ -187,6 +229,17 @@ pub enum Output {
     Lookup {
         /// Claim keys.
         keys: Vec<String>,
+    },
+    /// Ask somebody whether they agree to this request; nothing waits for [`Input::Answered`] but the request itself.
+    Ask {
+        /// Which request.
+        id: RequestId,
+        /// Who is asked.
+        principal: String,
+        /// What is to be decided.
+        request: Box<Command>,
+        /// Until then, on the steady clock: what is answered later comes too late.
+        until: Millis,
     },
     /// Take this from the purses that all streams share: all of it, or nothing. Asks for [`Input::Charged`].
     Charge {

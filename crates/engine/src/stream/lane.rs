@@ -4,10 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use super::mail::Notice;
+use super::mail::{Notice, Streams};
 use super::partial::STREAMED_BYTES_MAX;
 use crate::agent::{Agent, Probe, Report, Reporter, TurnKey};
-use crate::inner::{Inner, report_to};
 
 /// What a report costs beside its text, so that many empty ones are a flood too.
 const REPORT_BYTES: usize = 64;
@@ -16,14 +15,14 @@ const PROBE_MAX: Duration = Duration::from_secs(10);
 
 /// Takes the reports of one turn to its stream.
 pub(super) struct Lane {
-    hall: Weak<Inner>,
+    streams: Weak<dyn Streams>,
     key: TurnKey,
     streamed: AtomicUsize,
 }
 
 impl Lane {
-    pub(super) fn new(hall: Weak<Inner>, key: TurnKey) -> Self {
-        Self { hall, key, streamed: AtomicUsize::new(0) }
+    pub(super) fn new(streams: Weak<dyn Streams>, key: TurnKey) -> Self {
+        Self { streams, key, streamed: AtomicUsize::new(0) }
     }
 }
 
@@ -35,16 +34,18 @@ impl Reporter for Lane {
                 return;
             }
         }
-        report_to(&self.hall, &self.key, report);
+        if let Some(streams) = self.streams.upgrade() {
+            streams.tell(&self.key.stream, Box::new(Notice::Report(self.key.clone(), report, None)));
+        }
     }
 }
 
 /// Asks what became of a turn that an earlier process started.
-pub(super) fn probe(hall: Weak<Inner>, key: TurnKey, agent: Arc<dyn Agent>) {
+pub(super) fn probe(streams: Weak<dyn Streams>, key: TurnKey, agent: Arc<dyn Agent>) {
     tokio::spawn(async move {
         let probe = tokio::time::timeout(PROBE_MAX, agent.probe(&key)).await.unwrap_or(Probe::Lost);
-        if let Some(hall) = hall.upgrade() {
-            hall.notify(&key.stream.clone(), Box::new(Notice::Probed(key, probe)));
+        if let Some(streams) = streams.upgrade() {
+            streams.tell(&key.stream.clone(), Box::new(Notice::Probed(key, probe)));
         }
     });
 }

@@ -1,35 +1,62 @@
-//! Reading a stream from its beginning.
+//! Reading a stream: its state from its snapshot, if it has one, or from its beginning.
 
-use moothall_kernel::Conversation;
 use moothall_kernel::budget::Charge;
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::planted::{self, Bug};
+use moothall_kernel::{Aggregate, Conversation, STATE_VERSION};
 
 use super::io::Loaded;
-use crate::hall::HallError;
-use crate::ports::EventLog;
+use crate::answers::HallError;
+use crate::ports::{EventLog, Opening, Page};
 
 /// Events read at once.
 const LOAD_PAGE: usize = 1000;
 
-/// The state of a stream, up to the first event that this version does not know.
+/// The state of a stream, up to the first event that this version does not know, and where the snapshot was that it was made from.
+/// What is folded goes no further back than that.
 ///
 /// # Errors
 /// [`HallError`] when there is no such stream, or it cannot be read.
-pub async fn fold(log: &dyn EventLog, stream: &StreamId) -> Result<Loaded, HallError> {
-    let mut state = Conversation::new(stream.clone());
-    let mut after = Seq(0);
+pub async fn load(log: &dyn EventLog, stream: &StreamId) -> Result<(Loaded, Seq), HallError> {
+    let Opening { kind, snapshot, page } = log.load(stream, STATE_VERSION, LOAD_PAGE).await?;
+    let Some(snapshot) = snapshot else { return Ok((go_on(log, new(&kind, stream)?, page).await?, Seq(0))) };
+    match snapshot.state(&kind, stream) {
+        Some(state) => Ok((go_on(log, state, page).await?, snapshot.head)),
+        None => Ok((fold(log, &kind, stream).await?, Seq(0))),
+    }
+}
+
+/// The same for a stream of this kind, from its beginning.
+///
+/// # Errors
+/// As for [`load`].
+pub async fn fold(log: &dyn EventLog, kind: &str, stream: &StreamId) -> Result<Loaded, HallError> {
+    go_on(log, new(kind, stream)?, log.read(stream, Seq(0), LOAD_PAGE).await?).await
+}
+
+/// A stream in which nothing has happened yet. What kind it is, a newer version may know.
+fn new(kind: &str, stream: &StreamId) -> Result<Aggregate, HallError> {
+    let unknown = || HallError::ReadOnly { stream: stream.clone(), seq: Seq(1), kind: kind.to_owned() };
+    Aggregate::new(kind, stream.clone()).ok_or_else(unknown)
+}
+
+/// The state after a page that follows it, and all that come after.
+async fn go_on(log: &dyn EventLog, mut state: Aggregate, mut page: Page) -> Result<Loaded, HallError> {
+    let stream = state.stream().clone();
     loop {
-        let page = log.read(stream, after, LOAD_PAGE).await?;
         let known = |seq: Seq| page.newer.as_ref().is_none_or(|(newer, _)| seq < *newer);
         let forgotten = |event: &Event| planted::has(Bug::GuardNotRestored) && matches!(event, Event::Held { .. });
         let read = page.events.iter().filter(|recorded| known(recorded.seq) && !forgotten(&recorded.event));
         read.for_each(|recorded| state.apply(recorded));
-        if page.newer.is_some() || page.through <= after {
+        if page.newer.is_some() {
             return Ok(Loaded::new(state, page.newer));
         }
-        after = page.through;
+        let after = page.through;
+        page = log.read(&stream, after, LOAD_PAGE).await?;
+        if page.newer.is_none() && page.through <= after {
+            return Ok(Loaded::new(state, None));
+        }
     }
 }
 

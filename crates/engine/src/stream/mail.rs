@@ -1,11 +1,16 @@
 //! What a live stream's task is sent.
 
+use std::sync::Arc;
+
 use moothall_kernel::Conversation;
+use moothall_kernel::ids::StreamId;
 use tokio::sync::oneshot;
 
-use super::io::{Verdict, Wanted};
+use super::asking::Asked;
+use super::io::{Owing, Verdict, Wanted};
 use crate::agent::{Probe, Report, TurnKey};
-use crate::hall::{HallError, Idempotency, Subscription};
+use crate::answers::{HallError, Idempotency};
+use crate::updates::Subscription;
 
 /// Where the answer to a command goes.
 pub(crate) type Reply = oneshot::Sender<Verdict>;
@@ -33,6 +38,9 @@ pub(crate) enum Request {
 pub(crate) struct Submitted {
     pub(crate) wanted: Wanted,
     pub(crate) idempotency: Option<Idempotency>,
+    /// Who has to agree first, if anybody.
+    pub(crate) asked: Option<Asked>,
+    pub(crate) owing: Owing,
     pub(crate) reply: Reply,
 }
 
@@ -85,4 +93,10 @@ pub(crate) enum Notice {
     Report(TurnKey, Report, Option<Receipt>),
     /// What a runtime knows about a turn that an earlier process began.
     Probed(TurnKey, Probe),
+}
+
+/// The way to streams, for news of their turns.
+pub(crate) trait Streams: Send + Sync {
+    /// Brings it to its stream. Results must not be lost, so they load one that is not live.
+    fn tell(self: Arc<Self>, stream: &StreamId, notice: Box<Notice>);
 }

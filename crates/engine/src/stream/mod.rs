@@ -6,20 +6,28 @@
 
 pub mod io;
 pub mod host;
+mod deciding;
 pub(crate) mod batch;
+mod awaited;
 mod runs;
 mod duty;
+mod news;
 pub(crate) mod brief;
 mod partial;
 pub(crate) mod effects;
 pub mod load;
+mod snapshots;
 pub mod idempotency;
 pub(crate) mod mail;
 mod lane;
+pub(crate) mod asking;
 pub(crate) mod shell;
 mod perform;
 #[cfg(test)]
 mod tests;
 
+pub use asking::Asker;
 pub use host::Host;
-pub use io::{Around, Begin, Earlier, Found, Input, Loaded, Now, Output, RequestId, Unwritable, Verdict, Wanted, Why};
+pub use io::{
+    Around, Begin, Condition, Consent, Earlier, Found, Input, Loaded, Now, Output, Owing, RequestId, Unwritable, Verdict, Wanted, Why,
+};

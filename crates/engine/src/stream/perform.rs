@@ -5,37 +5,40 @@ use std::time::Duration;
 
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Millis;
+use tokio::time::Instant;
 
 use super::batch::unwritable;
 use super::brief::read_span;
 use super::idempotency::look_up;
 use super::io::{Found, Input, Output, RequestId, Verdict, Why};
 use super::lane::{self, Lane};
-use super::load::fold;
+use super::load::load;
 use super::mail::Waiting;
 use super::shell::Shell;
 use crate::agent::{Agent, Job, TurnKey};
+use crate::answers::{Bell, HallError};
 use crate::crash;
-use crate::hall::{Bell, Subscription};
-use crate::ports::{AppendError, LogError, StreamBatch};
-
-/// How long the log notes who writes a stream.
-const EPOCH_TTL: Millis = Millis::from_secs(60);
+use crate::ports::{Acquired, AppendError, LogError, StreamBatch};
+use crate::updates::Subscription;
 
 impl Shell {
     /// Carries out one wish. What it asks for comes back.
     pub(super) async fn perform(&mut self, output: Output) -> Result<Option<Input>, Why> {
         match output {
             Output::Lookup { keys } => return Ok(Some(Input::Found(self.look_up(keys).await))),
+            Output::Ask { id, principal, request, until } => self.asking.ask(id, principal, request, self.at(until)),
             Output::Charge { charges } => {
                 let paid = self.hall.purses.charge(&charges, self.hall.now());
                 return Ok(Some(Input::Charged { paid, budgets: self.hall.purses.facts() }));
             }
             Output::GiveBack { charges } => self.hall.purses.give_back(&charges, self.hall.now()),
             Output::Acquire => {
-                let acquired = self.hall.log.acquire(&self.stream, &self.hall.owner, EPOCH_TTL).await;
+                let acquired = self.hall.store.log.acquire(&self.stream, &self.hall.owner).await;
                 match &acquired {
-                    Ok(_) => crash::point("writer_became"),
+                    Ok(Acquired::Epoch(_)) => crash::point("writer_became"),
+                    Ok(Acquired::Held(lease)) => {
+                        tracing::warn!(stream = %self.stream, owner = %lease.owner, until = lease.until.millis(), "another process holds the log");
+                    }
                     Err(error) => self.warn(error),
                 }
                 return Ok(Some(Input::Acquired(acquired)));
@@ -43,11 +46,15 @@ impl Shell {
             Output::Append { batch } => return Ok(Some(Input::Appended(self.append(*batch).await))),
             Output::Reload => {
                 tracing::warn!(stream = %self.stream, "it is not where its writer thought; read again");
-                return Ok(Some(Input::Loaded(fold(&*self.hall.log, &self.stream).await)));
+                return Ok(Some(Input::Loaded(load(&*self.hall.store.log, &self.stream).await.map(|(loaded, _)| loaded))));
             }
-            Output::Read { after, count } => return Ok(Some(Input::Read(read_span(&*self.hall.log, &self.stream, after, count).await))),
+            Output::Read { after, count } => {
+                return Ok(Some(Input::Read(read_span(&*self.hall.store.log, &self.stream, after, count).await)));
+            }
             Output::Count { events, charges } => {
-                self.hall.meters.committed(&self.stream, self.host.committed(), &events);
+                if let Some(state) = self.host.conversation() {
+                    self.hall.meters.committed(&self.stream, state, &events);
+                }
                 self.hall.meters.charged(&charges);
             }
             Output::Broken(broken) => {
@@ -70,7 +77,7 @@ impl Shell {
             Output::Probe { key, participant } => {
                 crash::point("turn_granted");
                 if let Some(agent) = self.hand(&key, &participant) {
-                    lane::probe(self.hall.weak(), key, agent);
+                    lane::probe(self.streams.clone(), key, agent);
                 }
             }
             Output::Cancel { key } => self.with_hand(&key, |agent| agent.cancel(&key)),
@@ -79,9 +86,9 @@ impl Shell {
             Output::Permit { key, permission, option } => {
                 self.with_hand(&key, |agent| agent.permit(&key, &permission, option.as_deref()));
             }
-            Output::Begin { start } => self.hall.sessions.begin_start(&self.stream, &start),
+            Output::Begin { start } => self.hall.residents.begin_start(&self.stream, &start),
             Output::Wake { at } => {
-                self.wake = at.map(|at| self.dawn + Duration::from_millis(at.0));
+                self.wake = at.map(|at| self.at(at));
                 self.hands.retain(|key, _| self.host.runs(key));
             }
             Output::Close { why } => return Err(why),
@@ -89,10 +96,15 @@ impl Shell {
         Ok(None)
     }
 
+    /// A time of the steady clock.
+    fn at(&self, time: Millis) -> Instant {
+        self.dawn + Duration::from_millis(time.0)
+    }
+
     /// What is already known about these keys, and what else a decision has to know.
     async fn look_up(&mut self, keys: Vec<String>) -> Found {
         let now = self.hall.now();
-        let earlier = look_up(&*self.hall.log, &keys, now).await;
+        let earlier = look_up(&*self.hall.store.log, &keys, now).await;
         crash::point("keys_looked_up");
         let reachable = self.hall.attendance.reachable(&self.stream, now);
         Found { earlier, reachable, budgets: self.hall.purses.facts() }
@@ -100,21 +112,28 @@ impl Shell {
 
     async fn append(&mut self, batch: StreamBatch) -> Result<Vec<u64>, AppendError> {
         let events = batch.events.clone();
-        let leaving = self.hall.sessions.before_commit(&self.stream, self.host.committed(), &events).await;
-        leaving.map_err(|error| {
-            self.warn(&error);
-            unwritable(&error)
-        })?;
+        if let Some(state) = self.host.conversation() {
+            let leaving = self.hall.residents.before_commit(&self.stream, state, &events).await;
+            leaving.map_err(|error| {
+                self.warn(&error);
+                unwritable(&error)
+            })?;
+        }
         crash::point("before_append");
         crash::before_append(&events);
+        let owed: Vec<String> = batch.deliveries.iter().map(|delivery| delivery.target.clone()).collect();
         let begun = std::time::Instant::now();
-        let appended = self.hall.log.append(vec![batch]).await;
+        let appended = self.hall.store.log.append(vec![batch]).await;
         self.hall.meters.appended(events.len(), begun.elapsed(), appended.as_ref().map(drop));
         let appended = appended?;
         self.hall.copiers.hear(&events);
+        self.snapshots.hear(&events);
+        owed.iter().for_each(|target| self.hall.outbox.serve(target));
         crash::after_append(&events);
         crash::point("after_append");
-        self.hall.sessions.after_commit(&self.stream, self.host.committed(), &events).await;
+        if let Some(state) = self.host.conversation() {
+            self.hall.residents.after_commit(&self.stream, state, &events).await;
+        }
         Ok(appended.into_iter().flat_map(|appended| appended.deliveries).collect())
     }
 
@@ -125,6 +144,7 @@ impl Shell {
     fn answer(&mut self, answers: Vec<(RequestId, Verdict)>) {
         crash::point("before_ack");
         for (id, verdict) in answers {
+            self.asking.forget(id);
             if let Some(Waiting::Answer(reply)) = self.waiting.remove(&id) {
                 let _ = reply.send(verdict);
             }
@@ -135,7 +155,9 @@ impl Shell {
     /// Lets somebody see the committed state.
     fn show(&mut self, id: RequestId) {
         match self.waiting.remove(&id) {
-            Some(Waiting::Question(question)) => question(Ok(self.host.committed())),
+            Some(Waiting::Question(question)) => {
+                question(self.host.conversation().ok_or_else(|| HallError::NotFound(self.stream.clone())));
+            }
             Some(Waiting::Subscriber(subscriber)) => {
                 let (head, partials) = (self.host.committed().head(), self.host.partials());
                 let _ = subscriber.send(Ok(Subscription { head, partials, updates: self.seat.updates.subscribe() }));
@@ -152,7 +174,7 @@ impl Shell {
         crash::point("turn_granted");
         crash::point("prompt_built");
         let Some(agent) = self.hand(&job.key, &job.participant) else { return };
-        let lane = Lane::new(self.hall.weak(), job.key.clone());
+        let lane = Lane::new(self.streams.clone(), job.key.clone());
         agent.ensure(job, Arc::new(lane));
         crash::point("agent_started");
     }
@@ -162,9 +184,9 @@ impl Shell {
         if let Some(agent) = self.hands.get(key) {
             return Some(agent.clone());
         }
-        let participant = self.host.committed().participant(participant)?;
+        let participant = self.host.conversation()?.participant(participant)?;
         let agent = match participant.facts.abilities.lives_in_session {
-            true => self.hall.sessions.agent(participant.address.as_ref()),
+            true => self.hall.residents.agent(participant.address.as_ref()),
             false => self.agents.registry.get(participant.profile.client.as_deref()?)?.agent.clone(),
         };
         self.hands.insert(key.clone(), agent.clone());

@@ -5,30 +5,28 @@ use std::collections::BTreeMap;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::EngineCommand;
 use moothall_kernel::duties::Run;
-use moothall_kernel::event::{Event, Fault, Outcome, Recorded, TurnKind, Usage};
+use moothall_kernel::event::{Fault, TurnKind, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
-use moothall_kernel::participant::{OnLost, Participant};
+use moothall_kernel::participant::OnLost;
 use moothall_kernel::planted::{self, Bug};
-use serde_json::{Map, Value};
 
-use super::host::Host;
 use super::io::Output;
 use super::partial::Partial;
 use crate::agent::{Probe, Report, TurnKey};
-use crate::hall::Signal;
+use crate::answers::Signal;
 use crate::registry::Hand;
 
 /// The turns that this process runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Runs {
-    going: BTreeMap<TurnNo, Going>,
+    pub(super) going: BTreeMap<TurnNo, Going>,
 }
 
 /// A turn that this process runs.
 #[derive(Clone, Debug)]
 pub(super) struct Going {
     attempt: u32,
-    participant: ParticipantId,
+    pub(super) participant: ParticipantId,
     /// What runs it; nothing for a remote client, which runs by itself.
     pub(super) hand: Option<Hand>,
     kind: TurnKind,
@@ -44,7 +42,7 @@ pub(super) struct Going {
     /// Its runtime knows that the start is in the log.
     begun: bool,
     /// It ended because its time was over.
-    lapsed: bool,
+    pub(super) lapsed: bool,
 }
 
 /// Where a turn stands between its conversation and its runtime.
@@ -221,7 +219,7 @@ impl Runs {
     }
 
     /// The turn that waits for this permission hears of it.
-    fn permit(&mut self, stream: &StreamId, permission: &PermissionId, option: Option<&str>) -> Vec<Output> {
+    pub(super) fn permit(&mut self, stream: &StreamId, permission: &PermissionId, option: Option<&str>) -> Vec<Output> {
         let mut permits = Vec::new();
         for (turn, going) in &mut self.going {
             let asked = going.permissions.iter().position(|known| known == permission);
@@ -232,44 +230,5 @@ impl Runs {
             }
         }
         permits
-    }
-}
-
-impl Host {
-    /// What committed events mean for those who are run here: their presence, and answers to their permissions.
-    pub(super) fn take_note(&mut self, events: &[Recorded]) {
-        let mut states: BTreeMap<ParticipantId, &'static str> = BTreeMap::new();
-        for recorded in events {
-            match &recorded.event {
-                Event::TurnStarted { turn, .. } => {
-                    let run_here = self.runs.going.get(turn).filter(|going| going.hand.is_some());
-                    states.extend(run_here.map(|going| (going.participant.clone(), "thinking")));
-                }
-                Event::TurnEnded { turn, participant, outcome, .. } => {
-                    if let Some(going) = self.runs.going.get_mut(turn) {
-                        going.lapsed = *outcome == Outcome::Expired;
-                        states.extend(going.hand.is_some().then(|| (participant.clone(), "listening")));
-                    }
-                }
-                Event::PermissionAnswered { permission, option, .. } => {
-                    self.out.extend(self.runs.permit(&self.stream, permission, Some(option)));
-                }
-                Event::PermissionExpired { permission } => self.out.extend(self.runs.permit(&self.stream, permission, None)),
-                _ => {}
-            }
-        }
-        for (participant, state) in states {
-            let details = self.committed.participant(&participant).map(details);
-            self.out.push(Output::Presence { participant, state, details });
-        }
-    }
-}
-
-/// What a presence says about a participant that the server runs.
-fn details(participant: &Participant) -> Map<String, Value> {
-    let profile = serde_json::to_value(&participant.profile).unwrap_or_default();
-    match profile {
-        Value::Object(details) => details,
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
     }
 }

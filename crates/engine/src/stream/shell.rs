@@ -1,25 +1,27 @@
 //! The task of a live stream: it tells the host what comes in, carries out what the host wants, and waits.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use moothall_kernel::Conversation;
-use moothall_kernel::ids::StreamId;
+use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Millis;
 use tokio::time::{Instant, sleep_until};
 
+use super::asking::{Asking, Over, answer_of};
 use super::host::Host;
 use super::io::{Around, Begin, Input, Loaded, Now, RequestId, Why};
-use super::load::fold;
-use super::mail::{Notice, Receipt, Request, Submitted, Waiting};
+use super::load::load;
+use super::mail::{Notice, Receipt, Request, Streams, Submitted, Waiting};
+use super::snapshots::Snapshots;
 use crate::agent::{Agent, Report, TurnKey};
+use crate::answers::HallError;
 use crate::crash;
 use crate::directory::Seat;
-use crate::hall::HallError;
-use crate::inner::Inner;
 use crate::meters::OpenTurns;
 use crate::registry::Agents;
+use crate::services::Services;
 
 /// A stream that nothing keeps is let go after so long.
 const IDLE: Duration = Duration::from_secs(60);
@@ -30,7 +32,9 @@ const DRAIN_MAX: usize = 256;
 
 /// The task's own: what a host cannot hold.
 pub(super) struct Shell {
-    pub(super) hall: Arc<Inner>,
+    pub(super) hall: Arc<Services>,
+    /// Where news of turns go.
+    pub(super) streams: Weak<dyn Streams>,
     pub(super) stream: StreamId,
     pub(super) seat: Seat,
     pub(super) host: Host,
@@ -40,11 +44,13 @@ pub(super) struct Shell {
     /// When it last had something to do.
     active: Instant,
     pub(super) waiting: BTreeMap<RequestId, Waiting>,
+    pub(super) asking: Asking,
     last_request: u64,
     /// What runs the turns that run here, as it was when they were taken up.
     pub(super) hands: BTreeMap<TurnKey, Arc<dyn Agent>>,
     pub(super) agents: Agents,
     open_turns: OpenTurns,
+    pub(super) snapshots: Snapshots,
 }
 
 /// What made the task look up.
@@ -55,24 +61,24 @@ enum Woken {
 }
 
 /// The task of a live stream, from loading to leaving.
-pub(crate) async fn run(hall: Arc<Inner>, stream: StreamId, seat: Seat, begin: Begin) {
+pub(crate) async fn run(hall: Arc<Services>, streams: Weak<dyn Streams>, stream: StreamId, seat: Seat, begin: Begin) {
     let loaded = match begin {
-        Begin::New => Ok(Loaded::new(Conversation::new(stream.clone()), None)),
-        Begin::Existing(_) => fold(&*hall.log, &stream).await,
+        Begin::New => Ok((Loaded::new(Conversation::new(stream.clone()), None), Seq(0))),
+        Begin::Existing(_) => load(&*hall.store.log, &stream).await,
     };
     match loaded {
-        Ok(loaded) => {
+        Ok((loaded, snapshot)) => {
             if begin != Begin::New {
                 crash::point("stream_loaded");
             }
-            Shell::new(hall, stream, seat, loaded, begin).live().await;
+            Shell::new(hall, streams, stream, seat, loaded, Snapshots::at(snapshot), begin).live().await;
         }
         Err(error) => leave(&hall, &stream, seat, &error),
     }
 }
 
 /// Leaves the directory and refuses what was still waiting.
-fn leave(hall: &Inner, stream: &StreamId, mut seat: Seat, error: &HallError) {
+fn leave(hall: &Services, stream: &StreamId, mut seat: Seat, error: &HallError) {
     hall.directory.leave(stream, seat.number);
     while let Ok(request) = seat.requests.try_recv() {
         request.refuse(error);
@@ -80,13 +86,37 @@ fn leave(hall: &Inner, stream: &StreamId, mut seat: Seat, error: &HallError) {
 }
 
 impl Shell {
-    fn new(hall: Arc<Inner>, stream: StreamId, seat: Seat, loaded: Loaded, begin: Begin) -> Self {
+    fn new(
+        hall: Arc<Services>,
+        streams: Weak<dyn Streams>,
+        stream: StreamId,
+        seat: Seat,
+        loaded: Loaded,
+        snapshots: Snapshots,
+        begin: Begin,
+    ) -> Self {
         let (dawn, agents) = (Instant::now(), hall.standing().agents());
         let now = Now { wall: hall.now(), steady: Millis(0) };
         let host = Host::new(stream.clone(), loaded, begin, &Around { now, draining: hall.is_draining(), agents: &agents.roster });
         let open_turns = OpenTurns::new(hall.meters.clone());
-        let (waiting, hands) = <_>::default();
-        Self { hall, stream, seat, host, dawn, wake: None, active: dawn, waiting, last_request: 0, hands, agents, open_turns }
+        let (waiting, asking, hands) = <_>::default();
+        Self {
+            hall,
+            streams,
+            stream,
+            seat,
+            host,
+            dawn,
+            wake: None,
+            active: dawn,
+            waiting,
+            asking,
+            last_request: 0,
+            hands,
+            agents,
+            open_turns,
+            snapshots,
+        }
     }
 
     async fn live(mut self) {
@@ -105,7 +135,7 @@ impl Shell {
 
     /// Works until nothing keeps the stream.
     async fn work(&mut self) -> Result<(), Why> {
-        self.open_turns.set(self.host.committed());
+        self.host.conversation().into_iter().for_each(|state| self.open_turns.set(state));
         self.drain(0).await?;
         self.tell(Input::Look).await?;
         loop {
@@ -116,6 +146,7 @@ impl Shell {
                 }
                 Woken::Quiet => {
                     self.tell(Input::Quiet).await?;
+                    self.snapshots.at_rest(&self.hall.store.log, self.host.committed());
                     let unused = self.active.elapsed() >= IDLE && self.host.may_leave();
                     if unused && self.hall.directory.leave_if_idle(&self.stream, &self.seat) {
                         return Ok(());
@@ -139,6 +170,7 @@ impl Shell {
                 Some(request) => { self.take(request).await?; 1 }
                 None => return Ok(Woken::Abandoned),
             },
+            Some(over) = self.asking.next() => { self.tell_consent(over).await?; 0 }
             () = sleep_until(self.wake.unwrap_or(quiet)), if self.wake.is_some() => 0,
             () = sleep_until(quiet) => return Ok(Woken::Quiet),
         };
@@ -150,11 +182,22 @@ impl Shell {
         while let Ok(notice) = self.seat.lane.try_recv() {
             self.hear(*notice).await?;
         }
+        while let Some(over) = self.asking.try_next() {
+            self.tell_consent(over).await?;
+        }
         for _ in taken..DRAIN_MAX {
             let Ok(request) = self.seat.requests.try_recv() else { break };
             self.take(request).await?;
         }
         Ok(())
+    }
+
+    /// A question to somebody is over.
+    async fn tell_consent(&mut self, over: Over) -> Result<(), Why> {
+        match answer_of(over) {
+            Some((id, consent)) => self.tell(Input::Answered { id, consent }).await,
+            None => Ok(()),
+        }
     }
 
     /// First the time to forget events, then, again and again, the time to leave.
@@ -189,8 +232,9 @@ impl Shell {
     async fn take(&mut self, request: Request) -> Result<(), Why> {
         let input = match request {
             Request::Submit(submitted) => {
-                let Submitted { wanted, idempotency, reply } = *submitted;
-                Input::Request { id: self.wait_for(Waiting::Answer(reply)), wanted, idempotency }
+                let Submitted { wanted, idempotency, asked, owing, reply } = *submitted;
+                let id = self.wait_for(Waiting::Answer(reply));
+                Input::Request { id, wanted, idempotency, condition: self.asking.note(id, asked), owing }
             }
             Request::Ask(question) => Input::View { id: self.wait_for(Waiting::Question(question)) },
             Request::Subscribe(reply) => Input::View { id: self.wait_for(Waiting::Subscriber(reply)) },
@@ -210,7 +254,8 @@ impl Shell {
             let reads = matches!(input, Input::Appended(_) | Input::Loaded(_));
             let outputs = self.host.handle(&around, input);
             if reads {
-                self.open_turns.set(self.host.committed());
+                self.host.conversation().into_iter().for_each(|state| self.open_turns.set(state));
+                self.snapshots.at_work(&self.hall.store.log, self.host.committed());
             }
             for output in outputs {
                 inputs.extend(self.perform(output).await?);

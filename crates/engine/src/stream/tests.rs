@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
+mod consent;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::Conversation;
@@ -10,10 +12,11 @@ use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::{Millis, Timestamp};
 
-use super::{Around, Begin, Found, Host, Input, Loaded, Now, Output, RequestId, Wanted, Why};
+use super::{Around, Begin, Found, Host, Input, Loaded, Now, Output, Owing, RequestId, Wanted, Why};
 use crate::agent::{Report, TurnKey};
-use crate::hall::HallError;
-use crate::ports::{AppendError, Epoch, Page, StreamBatch};
+use crate::answers::{HallError, Idempotency};
+use crate::outbox::{HOPS_MAX, Owed, StreamCommand};
+use crate::ports::{Acquired, AppendError, Epoch, LogError, Page, StreamBatch};
 use crate::registry::Roster;
 
 /// A host, and whoever drives it.
@@ -30,7 +33,7 @@ impl Desk {
         let mut roster = Roster::default();
         let facts = AgentFacts::of_runtime(Runtime::SCRIPT);
         roster.insert("demo".into(), facts, false);
-        let loaded = Loaded { state: Conversation::new("s".into()), unwritable: None };
+        let loaded = Loaded { state: Conversation::new("s".into()).into(), unwritable: None };
         let around = Around { now: now(0), draining: false, agents: &roster };
         Self { host: Host::new("s".into(), loaded, Begin::New, &around), roster, steady: 0, requests: 0, log: Vec::new() }
     }
@@ -47,7 +50,7 @@ impl Desk {
         desk.ask(ClientCommand::Control { by, controls: vec![invite] });
         let appended = desk.look();
         desk.append(appended, Ok(vec![]));
-        assert!(desk.host.committed().participant(&"ann".into()).is_some());
+        assert!(desk.host.conversation().unwrap().participant(&"ann".into()).is_some());
         desk
     }
 
@@ -68,7 +71,8 @@ impl Desk {
     fn ask(&mut self, command: impl Into<Command>) -> RequestId {
         self.requests += 1;
         let id = RequestId(self.requests);
-        let outputs = self.tell(Input::Request { id, wanted: Wanted::Decision(command.into()), idempotency: None });
+        let wanted = Wanted::Decision(command.into());
+        let outputs = self.tell(Input::Request { id, wanted, idempotency: None, condition: None, owing: <_>::default() });
         assert_eq!(outputs, [], "what was told is only taken down");
         id
     }
@@ -88,7 +92,7 @@ impl Desk {
             let input = match outputs.pop().unwrap() {
                 Output::Lookup { .. } => found(),
                 Output::Charge { .. } => Input::Charged { paid: true, budgets: <_>::default() },
-                Output::Acquire => Input::Acquired(Ok(Epoch(1))),
+                Output::Acquire => Input::Acquired(Ok(Acquired::Epoch(Epoch(1)))),
                 Output::Append { batch } => return batch,
                 other => panic!("{other:?}"),
             };
@@ -214,7 +218,7 @@ fn an_answer_that_nobody_asked_for_changes_nothing() {
 
 /// A state to which no rules lead: a turn is open for somebody who is not there.
 fn haunted(desk: &Desk) -> Conversation {
-    let mut state = desk.host.committed().clone();
+    let mut state = desk.host.conversation().unwrap().clone();
     let cause = Cause { seq: Seq(1), id: desk.log[0].id(state.stream()), from: "user".into(), depth: 0, unproven: false };
     let (turn, participant, why, kind) = (state.last_turn().next(), "ghost".into(), Reason::Forced, TurnKind::Reply);
     let event = Event::TurnGranted { turn, participant, why, kind, may_pass: false, cause, expires: now(9_000).wall };
@@ -232,7 +236,7 @@ fn hosted(desk: Desk, loaded: Loaded) -> Desk {
 fn what_leads_to_a_state_that_no_rule_allows_is_refused_and_the_stream_is_read_again() {
     let desk = Desk::begun();
     let (good, bad) = (desk.host.committed().clone(), haunted(&desk));
-    let mut desk = hosted(desk, Loaded { state: bad, unwritable: None });
+    let mut desk = hosted(desk, Loaded { state: bad.into(), unwritable: None });
     let asked = desk.post("one");
     desk.tell(Input::Look);
     assert!(matches!(desk.tell(found())[..], [Output::Charge { .. }]));
@@ -272,4 +276,47 @@ fn events_that_do_not_follow_the_log_are_never_appended() {
     for wrong in [next(good.seq.next(), good.ts), next(good.seq, Timestamp::from_millis(1))] {
         assert_eq!(state.check_next(&[wrong]).unwrap_err().rule, "order");
     }
+}
+
+#[test]
+fn what_is_owed_goes_with_the_append_and_a_chain_of_commands_has_an_end() {
+    let mut desk = Desk::begun();
+    let owed = Owed::to_stream(&"t".into(), &StreamCommand::Archive);
+    let (last, beyond) = (RequestId(101), RequestId(102));
+    for (id, hops) in [(last, HOPS_MAX - 1), (beyond, HOPS_MAX)] {
+        let once = Idempotency { principal: "p".into(), key: hops.to_string(), fingerprint: String::new() };
+        let owing = Owing { hops, owed: vec![owed.clone()] };
+        desk.tell(Input::Request { id, wanted: Wanted::Owing, idempotency: Some(once), condition: None, owing });
+    }
+    let batch = desk.look();
+    assert_eq!(batch.events, []);
+    let [delivery] = &batch.deliveries[..] else { panic!("{:?}", batch.deliveries) };
+    assert_eq!((delivery.target.as_str(), delivery.through_seq), ("stream:t", desk.host.committed().head()));
+    assert_eq!(delivery.command.as_deref(), Some(r#"{"hops":8,"command":{"do":"archive"}}"#));
+    let outputs = desk.append(batch, Ok(vec![1]));
+    let Some(Output::Answer { answers }) = outputs.first() else { panic!("{outputs:?}") };
+    let [(first, Ok(_)), (second, Err(HallError::Rejected(why)))] = &answers[..] else { panic!("{answers:?}") };
+    assert_eq!((*first, *second, why.code), (last, beyond, "chain_too_long"));
+}
+
+/// It has the turn since it was granted, and waits to be told what came since; which nobody can read.
+#[test]
+fn a_runtime_that_has_a_turn_hears_that_its_prompt_cannot_be_made() {
+    let mut desk = Desk::begun();
+    desk.roster.insert("demo".into(), AgentFacts::of_runtime(Runtime::SCRIPT), true);
+    let policy = Control::Policy(Policy::named(PolicyName::MentionOnly));
+    desk.ask(ClientCommand::Control { by: Actor::human("user"), controls: vec![policy] });
+    desk.post("@ann hello");
+    let batch = desk.look();
+    let outputs = desk.append(batch, Ok(vec![]));
+    assert!(outputs.iter().any(|output| matches!(output, Output::Start { .. })), "{outputs:?}");
+    desk.tell(Input::Quiet);
+    desk.post("@ann and this");
+    let batch = desk.look();
+    desk.log.extend(batch.events);
+    let outputs = desk.tell(Input::Appended(Ok(vec![])));
+    assert!(matches!(outputs.last(), Some(Output::Read { .. })), "{outputs:?}");
+    let outputs = desk.tell(Input::Read(Err(LogError::Unreadable("a bad sector".into()))));
+    let key = TurnKey { stream: "s".into(), turn: TurnNo(1), attempt: 1 };
+    assert!(outputs.contains(&Output::Cancel { key }), "{outputs:?}");
 }

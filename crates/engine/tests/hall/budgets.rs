@@ -98,7 +98,7 @@ async fn open(log: &Arc<TestLog>, clock: &Arc<TestClock>, budgets: &BudgetsConfi
     let parrot: Arc<dyn Agent> = agent(Parrot("so it is"));
     registry.insert(spec("parrot", parrot));
     let parts = HallParts {
-        log: log.clone(),
+        store: log.store(),
         clock: clock.clone(),
         registry,
         defaults: Policy::default(),

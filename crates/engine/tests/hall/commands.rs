@@ -6,7 +6,7 @@ use moothall_kernel::command::{Actor, ClientCommand, Control};
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::policy::Policy;
-use moothall_kernel::time::Millis;
+use moothall_kernel::time::{Millis, Timestamp};
 
 use crate::common::{Parrot, has, words};
 use crate::common::{World, agent, eventually, key, open, post, post_by};
@@ -281,11 +281,23 @@ async fn a_fatal_log_is_told_once_and_for_all() {
 async fn a_stream_that_another_writer_took_is_read_again_on_the_next_use() {
     let world = World::new().await;
     let stream = world.create().await;
-    world.log.acquire(&stream, "another", Millis(1)).await.unwrap();
+    world.log.acquire(&stream, "another").await.unwrap();
     assert_eq!(world.post(&stream, "fenced").await, Err(HallError::Overloaded));
     eventually(async || (world.hall.live_streams() == 0).then_some(())).await;
     world.post(&stream, "again").await.unwrap();
     assert_eq!(world.said(&stream).await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_that_another_process_holds_is_read_and_not_written() {
+    let world = World::new().await;
+    let stream = world.create().await;
+    let world = world.restart(&[]).await;
+    world.log.lease_until(Timestamp::from_millis(i64::MAX));
+    assert_eq!(world.hall.view(&stream, |state| state.head()).await, Ok(Seq(1)));
+    assert_eq!(world.post(&stream, "held").await, Err(HallError::Overloaded));
+    world.log.lease_until(Timestamp::default());
+    assert_eq!(world.post(&stream, "free").await.unwrap().head, Seq(2));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,7 +1,7 @@
 //! What the tests of the hall share: a clock that follows tokio's, scripted agents, and a log that can be told to fail.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use moothall_engine::MemoryLog;
 use moothall_engine::agent::{Agent, Job, Report, Reporter, TurnKey};
 use moothall_engine::hall::{Answer, Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{
-    AppendError, Appended, Claim, Clock, Epoch, EventLog, Ledger, ListFilter, ListPage, Listed, LogError, Page, StreamBatch,
+    Acquired, AppendError, Appended, Claim, Clock, Deliveries, Delivery, DeliveryState, EventLog, Lasting, Lease, ListFilter, ListPage,
+    Listed, LogError, Opening, Page, Snapshot, Store, StreamBatch,
 };
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
@@ -48,7 +49,7 @@ impl Clock for TestClock {
 
 /// A memory log that counts, that can hold appends back, and that can be told to fail.
 pub struct TestLog {
-    pub inner: MemoryLog,
+    pub inner: Arc<MemoryLog>,
     pub appends: AtomicUsize,
     read: AtomicUsize,
     pub gate: Semaphore,
@@ -56,12 +57,13 @@ pub struct TestLog {
     pub waiting: Notify,
     failures: Mutex<VecDeque<AppendError>>,
     acquisitions: Mutex<VecDeque<LogError>>,
+    refuses_advances: AtomicBool,
 }
 
 impl TestLog {
     pub fn new() -> Arc<Self> {
         Arc::new(Self {
-            inner: MemoryLog::new(),
+            inner: Arc::default(),
             appends: AtomicUsize::new(0),
             read: AtomicUsize::new(0),
             gate: Semaphore::new(0),
@@ -69,7 +71,13 @@ impl TestLog {
             waiting: Notify::new(),
             failures: Mutex::default(),
             acquisitions: Mutex::default(),
+            refuses_advances: AtomicBool::new(false),
         })
+    }
+
+    /// The memory log's store, with this in front of its log and its outbox.
+    pub fn store(self: &Arc<Self>) -> Store {
+        Store { log: self.clone(), outbox: self.clone(), ..Store::of(self.inner.clone()) }
     }
 
     /// From now on each append waits for a permit of the gate.
@@ -86,8 +94,18 @@ impl TestLog {
         self.failures.lock().unwrap().push_back(error);
     }
 
+    /// Another process has the log until then.
+    pub fn lease_until(&self, until: Timestamp) {
+        self.inner.lease(Lease { owner: "another process".into(), until });
+    }
+
     pub fn fail_next_acquire(&self, error: LogError) {
         self.acquisitions.lock().unwrap().push_back(error);
+    }
+
+    /// Whether the states of deliveries can be written.
+    pub fn refuse_advances(&self, refuse: bool) {
+        self.refuses_advances.store(refuse, Ordering::SeqCst);
     }
 
     pub fn appended(&self) -> usize {
@@ -119,14 +137,25 @@ impl EventLog for TestLog {
         self.read.fetch_add(page.events.len(), Ordering::SeqCst);
         Ok(page)
     }
+    async fn messages_before(&self, stream: &StreamId, before: Seq, limit: usize) -> Result<Vec<Recorded>, LogError> {
+        self.inner.messages_before(stream, before, limit).await
+    }
+    async fn load(&self, stream: &StreamId, version: u32, limit: usize) -> Result<Opening, LogError> {
+        let opening = self.inner.load(stream, version, limit).await?;
+        self.read.fetch_add(opening.page.events.len(), Ordering::SeqCst);
+        Ok(opening)
+    }
+    async fn put_snapshot(&self, stream: &StreamId, snapshot: Snapshot) -> Result<bool, LogError> {
+        self.inner.put_snapshot(stream, snapshot).await
+    }
     async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError> {
         self.inner.find(stream).await
     }
-    async fn acquire(&self, stream: &StreamId, owner: &str, ttl: Millis) -> Result<Epoch, LogError> {
+    async fn acquire(&self, stream: &StreamId, owner: &str) -> Result<Acquired, LogError> {
         if let Some(error) = self.acquisitions.lock().unwrap().pop_front() {
             return Err(error);
         }
-        self.inner.acquire(stream, owner, ttl).await
+        self.inner.acquire(stream, owner).await
     }
     async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError> {
         self.inner.due(now).await
@@ -143,8 +172,37 @@ impl EventLog for TestLog {
     async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError> {
         self.inner.claim(namespace, key, now).await
     }
-    fn ledger(&self) -> Option<&dyn Ledger> {
-        self.inner.ledger()
+}
+
+#[async_trait]
+impl Deliveries for TestLog {
+    async fn heads(&self) -> Result<Vec<Delivery>, LogError> {
+        self.inner.heads().await
+    }
+    async fn owed(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
+        self.inner.owed(target).await
+    }
+    async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError> {
+        self.inner.of_target(target, limit).await
+    }
+    async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError> {
+        self.inner.of_stream(stream).await
+    }
+    async fn advance(
+        &self,
+        id: u64,
+        from: &[DeliveryState],
+        to: DeliveryState,
+        evidence: &str,
+        lasting: Lasting,
+    ) -> Result<bool, LogError> {
+        if self.refuses_advances.load(Ordering::SeqCst) {
+            return Err(LogError::Full);
+        }
+        self.inner.advance(id, from, to, evidence, lasting).await
+    }
+    async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError> {
+        self.inner.tally().await
     }
 }
 
@@ -384,7 +442,7 @@ pub async fn eventually<T>(ask: impl AsyncFn() -> Option<T>) -> T {
 
 pub async fn open(log: &Arc<TestLog>, clock: &Arc<TestClock>, registry: &Registry) -> Hall {
     let parts = HallParts {
-        log: log.clone(),
+        store: log.store(),
         clock: clock.clone(),
         registry: registry.clone(),
         defaults: Policy::default(),

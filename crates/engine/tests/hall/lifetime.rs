@@ -127,7 +127,7 @@ async fn a_wake_of_a_stream_that_is_not_live_is_kept() {
     let soon = world.clock.now() + moothall_kernel::time::Millis::from_secs(300);
     let mut listed = world.hall.find(&stream).await.unwrap();
     idle().await;
-    let epoch = world.log.acquire(&stream, "another", moothall_kernel::time::Millis(1)).await.unwrap();
+    let epoch = world.log.acquire(&stream, "another").await.unwrap().epoch().unwrap();
     listed.catalog.next_wake = Some(soon);
     let batch = moothall_engine::ports::StreamBatch {
         stream: stream.clone(),

@@ -5,7 +5,10 @@ mod common;
 
 mod budgets;
 mod commands;
+mod consent;
 mod door;
 mod lifetime;
-mod sessions;
+mod outbox;
+mod residents;
+mod snapshots;
 mod turns;

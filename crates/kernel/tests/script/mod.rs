@@ -72,6 +72,8 @@ impl Player {
         });
         let reread: Vec<_> = reread.collect();
         assert_eq!(Conversation::fold(self.state.stream().clone(), &reread), self.state);
+        let again = self.state.to_bytes().and_then(|bytes| Conversation::from_bytes(&bytes));
+        assert_eq!(again.as_ref(), Some(&self.state), "a state is read as it was written");
         for (recorded, next) in self.log.iter().zip(&self.log[1..]) {
             assert!(recorded.seq.next() == next.seq && recorded.ts < next.ts);
         }

@@ -11,12 +11,13 @@ use std::sync::Arc;
 use moothall_engine::access::{Secret, TokenKind};
 use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::places::Places;
-use moothall_engine::ports::SystemClock;
+use moothall_engine::ports::{Store, SystemClock, Upkeep};
 use moothall_engine::registry::Registry;
-use moothall_engine::sessions::{ClientRights, SessionParts, SessionsConfig};
+use moothall_engine::sessions::ClientRights;
 use moothall_kernel::time::Millis;
 use moothall_store::{OpenError, SqliteLog};
 use moothall_surfaces::{Gate, HttpOptions, Tls, here, serve_through};
+use moothall_terminals::{SessionParts, Sessions, SessionsConfig};
 use nix::sys::resource::{Resource, getrlimit};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -46,7 +47,7 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
     accounts::must_be_possible(&settled.config)?;
     settled.config.warnings.iter().for_each(|warning| tell(args.log, &format!("warning: {warning}")));
     let mut stops = Stops::listen()?;
-    let log = Arc::new(open_log(&settled.data)?);
+    let store = Store::of(Arc::new(open_log(&settled.data)?));
     let key = Secret::fresh(TokenKind::Startup).map_err(|error| Fault::new(Exit::Failure, "cannot make a credential").because(error))?;
     let (listener, address, posted) = listen_with(&settled, tls.as_ref(), &key).await?;
     if let Some(later) = posted.later() {
@@ -58,9 +59,10 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
     let registry = registry(&settled.config, address, places.clone())?;
     let agents: Vec<String> = registry.iter().map(|spec| spec.client.clone()).collect();
     let terminals = Terminals::open(&settled.data, &here(address), &settled.config)?;
-    let hall = open_hall(log.clone(), registry, &settled.config, terminals.as_ref()).await?;
+    let sessions = sessions_of(&settled.config, terminals.as_ref());
+    let hall = open_hall(store.clone(), registry, &settled.config, &sessions).await?;
     let host = terminals.as_ref().map(Terminals::programs);
-    let ears = terminals.map(|terminals| terminals.listen(hall.clone()));
+    let ears = terminals.map(|terminals| terminals.listen(sessions.clone()));
     let reach = Reach::of(address, &settled.config.server, tls.as_ref());
     let doors = Doors { address, reach: &reach, mode: settled.mode, tls: tls.is_some(), data: &settled.data, agents: &agents, key: &key };
     doors.warning().iter().for_each(|warning| tell(args.log, &format!("warning: {warning}")));
@@ -74,7 +76,7 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
         let _ = stopped.await;
     }));
     let started = Started::with(&settled);
-    let house = House { args, hall: &hall, gate, host, address, tls, places, posted, started };
+    let house = House { args, hall: &hall, sessions, gate, host, address, tls, places, posted, started };
     let mut config = settled.config;
     let reason = loop {
         tokio::select! {
@@ -91,7 +93,7 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
     drop(stop);
     ears.inspect(|ears| ears.abort());
     tokio::select! {
-        () = close(&hall, &log, doors) => {}
+        () = close(&hall, &*store.upkeep, doors) => {}
         () = stops.first() => return Err(Fault::new(Exit::Interrupted, "stopped at once; what was acknowledged is kept")),
     }
     match reason {
@@ -110,10 +112,10 @@ fn certificate(files: &TlsConfig) -> Result<Tls, Fault> {
     })
 }
 
-async fn close(hall: &Hall, log: &SqliteLog, doors: tokio::task::JoinHandle<()>) {
+async fn close(hall: &Hall, upkeep: &dyn Upkeep, doors: tokio::task::JoinHandle<()>) {
     hall.drain(DRAIN_WITHIN).await;
     let _ = tokio::time::timeout(std::time::Duration::from_millis(DRAIN_WITHIN.0), doors).await;
-    if let Err(error) = log.close().await {
+    if let Err(error) = upkeep.close().await {
         tracing::error!(%error, "the log did not close cleanly; it will recover at the next start");
     }
 }
@@ -263,23 +265,26 @@ fn registry(config: &Config, address: SocketAddr, places: Arc<Places>) -> Result
     Ok(registry)
 }
 
-async fn open_hall(log: Arc<SqliteLog>, registry: Registry, config: &Config, terminals: Option<&Terminals>) -> Result<Hall, Fault> {
+async fn open_hall(store: Store, registry: Registry, config: &Config, sessions: &Sessions) -> Result<Hall, Fault> {
     let parts = HallParts {
-        log,
+        store,
         clock: Arc::new(SystemClock),
         registry,
         defaults: config.defaults.clone(),
         budgets: config.budgets.clone(),
         owner: uuid::Uuid::now_v7().to_string(),
     };
-    let sessions = terminals.map(|terminals| {
-        let (config, clients) = session_terms(config);
-        SessionParts { host: terminals.host(), config, clients }
-    });
-    Hall::open_with(parts, sessions).await.map_err(|error| {
+    Hall::open_with(parts, Arc::new(sessions.clone())).await.map_err(|error| {
         let exit = if error == HallError::DiskFull { Exit::Io } else { Exit::Failure };
         Fault::new(exit, "cannot open the conversations").because(error).try_this("see `moothall doctor`")
     })
+}
+
+fn sessions_of(config: &Config, terminals: Option<&Terminals>) -> Sessions {
+    Sessions::new(terminals.map(|terminals| {
+        let (config, clients) = session_terms(config);
+        SessionParts { host: terminals.host(), config, clients }
+    }))
 }
 
 /// What the configuration says of sessions: how they behave, and what clients are granted.

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use moothall_store::{OpenError, Verified};
+use moothall_engine::ports::Verified;
+use moothall_store::OpenError;
 use serde::Serialize;
 
 use crate::cli::Verify;

@@ -2,7 +2,7 @@
 
 use moothall_agents::{AgentConfig, ProfileConfig};
 use moothall_engine::budgets::BudgetsConfig;
-use moothall_engine::sessions::SessionsConfig;
+use moothall_terminals::SessionsConfig;
 
 use super::{LimitsConfig, POLICY_KEYS, ServerConfig, TlsConfig, keys_of};
 

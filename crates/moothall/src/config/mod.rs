@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 use moothall_agents::AgentConfig;
 use moothall_engine::budgets::BudgetsConfig;
-use moothall_engine::sessions::SessionsConfig;
 use moothall_kernel::policy::{KEYS as POLICY_KEYS, Policy};
 use moothall_surfaces::Limits;
+use moothall_terminals::SessionsConfig;
 use serde::{Deserialize, Serialize};
 use toml::de::DeValue;
 

@@ -470,6 +470,32 @@ async fn a_prompt_is_typed_once_wherever_the_server_dies() {
     }
 }
 
+/// Wherever the server dies while what a program said unasked is on its way to a link: it is said there once.
+#[cfg(feature = "crash-points")]
+#[tokio::test]
+async fn words_cross_a_link_once_wherever_the_server_dies() {
+    for point in ["delivery_taken", "delivery_carried"] {
+        let hall = Hall::new();
+        let server = hall.serve();
+        let address = server.address().to_string();
+        let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
+        let link = direct(&server, &ada, &bob, "hello").await["link_id"].as_str().unwrap().to_owned();
+        until("bob heard it", async || state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await).await;
+        let before = said(&server, &link).await.len();
+        assert!(server.stop().success());
+        let server = dying(&hall, &address, point);
+        types(&hall, &ada, "[say:the result]");
+        assert!(!server.end().success(), "{point}: the server goes on");
+        let server = hall.home.serve_on(&address);
+        until(point, async || said(&server, &link).await.len() > before).await;
+        // Whatever else is brought after the restart has been brought when the answer is at home.
+        until(point, async || said(&server, &ada.id).await.contains(&("ada".into(), "the result".into()))).await;
+        let crossed = said(&server, &link).await.split_off(before);
+        let typed = ("user".to_owned(), "[say:the result]".to_owned());
+        assert_eq!(crossed.iter().filter(|words| **words == typed).count(), 1, "{point}: {crossed:?}");
+    }
+}
+
 /// Wherever the server dies while a session begins or ends: afterwards it lives or has ended, and says which.
 #[cfg(feature = "crash-points")]
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use moothall_engine::ports::{Catalog, EventLog, StreamBatch};
+use moothall_engine::ports::{Catalog, EventLog, StreamBatch, Upkeep};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::policy::Policy;

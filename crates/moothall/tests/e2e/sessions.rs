@@ -6,11 +6,12 @@ use std::sync::Arc;
 use moothall_engine::MemoryLog;
 use moothall_engine::access::{Secret, TokenKind};
 use moothall_engine::hall::{Hall, HallParts, Update};
-use moothall_engine::ports::SystemClock;
-use moothall_engine::sessions::{Hook, HookNews, Permit, SessionId, SessionParts};
+use moothall_engine::ports::{Store, SystemClock};
+use moothall_engine::sessions::{Hook, HookNews, Permit, SessionId};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::policy::Policy;
 use moothall_surfaces::{HttpOptions, serve};
+use moothall_terminals::{SessionParts, Sessions};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -24,6 +25,7 @@ struct House {
     /// The start-up credential.
     key: String,
     hall: Hall,
+    sessions: Sessions,
     stage: Arc<Stage>,
 }
 
@@ -31,21 +33,22 @@ impl House {
     async fn open() -> Self {
         let stage = Arc::<Stage>::default();
         let parts = HallParts {
-            log: Arc::new(MemoryLog::new()),
+            store: Store::of(Arc::new(MemoryLog::new())),
             clock: Arc::new(SystemClock),
             registry: Default::default(),
             defaults: Policy::default(),
             budgets: Default::default(),
             owner: "test".into(),
         };
-        let hall = Hall::open_with(parts, Some(SessionParts::new(stage.clone()))).await.unwrap();
+        let sessions = Sessions::new(Some(SessionParts::new(stage.clone())));
+        let hall = Hall::open_with(parts, Arc::new(sessions.clone())).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let secret = Secret::fresh(TokenKind::Startup).unwrap();
         let key = secret.reveal().to_owned();
         let options = HttpOptions { startup: Some(secret), ..HttpOptions::new(address) };
         tokio::spawn(serve(listener, hall.clone(), options, std::future::pending()));
-        Self { home: Home::new(), url: format!("http://{address}"), key, hall, stage }
+        Self { home: Home::new(), url: format!("http://{address}"), key, hall, sessions, stage }
     }
 
     /// Runs a command, inside a session where a token is given; otherwise as whoever started the server.
@@ -140,10 +143,10 @@ async fn a_person_answers_what_a_program_asks() {
     let token = house.stage.token("planner");
     let session = SessionId::new(&id);
     let hook = |id: &str, news: HookNews| Hook { id: id.into(), session: session.clone(), token: token.clone(), native: None, news };
-    house.hall.sessions().unwrap().heard(hook("1", HookNews::Prompt { text: prompt })).await.unwrap();
+    house.sessions.heard(hook("1", HookNews::Prompt { text: prompt })).await.unwrap();
     let mut heard = house.hall.subscribe(&session).await.unwrap().updates;
-    let (hall, asks) = (house.hall.clone(), hook("2", HookNews::Asks { action: "rm -r build".into(), partial: false }));
-    let asked = tokio::spawn(async move { hall.sessions().unwrap().ask(asks).await });
+    let (sessions, asks) = (house.sessions.clone(), hook("2", HookNews::Asks { action: "rm -r build".into(), partial: false }));
+    let asked = tokio::spawn(async move { sessions.ask(asks).await });
     let is_question = |event: &Recorded| matches!(event.event, Event::PermissionRequested { .. });
     let question = async {
         loop {

@@ -7,6 +7,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use moothall_engine::ports::Upkeep;
 use moothall_store::SqliteLog;
 use moothall_testkit::model_server::ModelServer;
 use nix::sys::signal::{Signal, kill};

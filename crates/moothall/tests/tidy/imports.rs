@@ -1,4 +1,5 @@
-//! Which file of a crate imports which, read from the text: `use` lines and paths in the code that begin with `crate`, `super` or `self`.
+//! Which file of a crate imports which, read from the text: `use` lines and paths in the code that begin with `crate`, `super` or `self`, and
+//! what a parent takes from its children.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,10 @@ impl Imports {
     pub fn of<'a>(files: impl Iterator<Item = (&'a str, String)>) -> Self {
         let files: BTreeMap<Module, String> = files.map(|(path, code)| (module_of(path), code)).collect();
         let imported = |of: &Module, code: &str| {
-            let found = paths(code, of).into_iter().filter_map(|path| longest(&path, |prefix| files.contains_key(prefix)));
+            let found = paths(code, of)
+                .into_iter()
+                .chain(of_children(code, of))
+                .filter_map(|path| longest(&path, |prefix| files.contains_key(prefix)));
             found.filter(|module| module != of && !module.is_empty()).collect()
         };
         Self(files.iter().map(|(module, code)| (module.clone(), imported(module, code))).collect())
@@ -55,6 +59,20 @@ fn paths(code: &str, module: &[String]) -> Vec<Module> {
             let begins = !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':' || c == '$');
             if begins {
                 tree(&code[at + word.len()..], base, &mut found);
+            }
+        }
+    }
+    found
+}
+
+/// The paths that a module takes from its children, `use child::a`: behind a parent's front there may be a circle too.
+fn of_children(code: &str, module: &[String]) -> Vec<Module> {
+    let mut found = Vec::new();
+    let declared = code.lines().filter_map(|line| line.split_once("mod ")?.1.trim().strip_suffix(';'));
+    for child in declared {
+        for (at, word) in code.match_indices("use ") {
+            if code[at + word.len()..].starts_with(&format!("{child}::")) {
+                tree(&code[at + word.len()..], module, &mut found);
             }
         }
     }
@@ -107,6 +125,9 @@ fn circles_are_found_and_children_are_none() {
     };
     assert_eq!(of(""), ["a → b", "b → c", "b → d", "c → d", "c → e", "d → a", "e → a"]);
     assert_eq!(of("a.rs"), [""; 0]);
+    let front = [("a.rs", "use crate::b::X;"), ("b/mod.rs", "mod child; pub use child::X;"), ("b/child.rs", "use crate::a::A;")];
+    let circle = ["a → b", "b → b/child", "b/child → a"];
+    assert_eq!(Imports::of(front.into_iter().map(|(path, code)| (path, code.replace("; ", ";\n")))).circles(), circle);
     let child = [("b/mod.rs", "use crate::b::child::C;"), ("b/child.rs", "use crate::b::B;")];
     assert_eq!(Imports::of(child.into_iter().map(|(path, code)| (path, code.to_owned()))).circles(), [""; 0]);
 }

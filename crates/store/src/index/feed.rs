@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use moothall_engine::codec;
+use moothall_engine::log_format::codec;
 use moothall_kernel::event::{Event, Posted};
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::search::words::{name_key, words};

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use moothall_engine::ports::{EventLog, ListFilter};
+use moothall_engine::ports::{EventLog, ListFilter, NoCopy, Upkeep};
 use moothall_kernel::ids::Seq;
 use moothall_testkit::conformance::build::{Builder, batch, words};
 
@@ -12,6 +12,18 @@ use super::Disk;
 use crate::backup::begin;
 use crate::folder::LOG_FILE;
 use crate::{BackupError, OpenError, SqliteLog, backup, verify};
+
+#[tokio::test]
+async fn an_open_log_copies_itself() {
+    let disk = Disk::fresh();
+    disk.log.append(vec![batch("a", 0).says("one")]).await.unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let dest = place.path().join("copy");
+    let copied = disk.log.backup(&dest).await.unwrap();
+    assert_eq!((copied.streams, copied.events), (1, 1));
+    assert_eq!(verify(&dest).await.unwrap(), copied);
+    assert_eq!(disk.log.backup(&dest).await, Err(NoCopy::Failed(format!("{} is there already", dest.display()))));
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_copy_under_load_is_a_prefix_of_the_log() {

@@ -1,6 +1,7 @@
 //! The suite of all logs.
 
 use async_trait::async_trait;
+use moothall_engine::log_format::Link;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 use moothall_testkit::conformance::Subject;
@@ -8,7 +9,6 @@ use rusqlite::params;
 
 use super::Disk;
 use crate::SqliteLog;
-use crate::chain::Link;
 
 #[async_trait]
 impl Subject for Disk {

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use moothall_engine::ports::{AppendError, EventLog, ListFilter, ListPage, LogError, Page, StreamBatch};
+use moothall_engine::log_format::BodyHash;
+use moothall_engine::ports::{AppendError, EventLog, ListFilter, ListPage, LogError, Page, StreamBatch, Upkeep};
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -13,7 +14,6 @@ use rusqlite::Connection;
 
 use super::Disk;
 use crate::SqliteLog;
-use crate::chain::BodyHash;
 use crate::folder::LOG_FILE;
 
 async fn three_words() -> Disk {
@@ -237,7 +237,7 @@ async fn damage_met_while_writing_ends_all_writing() {
     let disk = disk.reopened_after(|dir| overwrite_page_of(dir, "sqlite_autoindex_events_1"));
     assert!(matches!(disk.log.append(vec![batch("a", 3).says("four")]).await, Err(AppendError::Fatal(_))));
     assert!(matches!(disk.log.append(vec![batch("a", 3).row(|row| row.archived = true)]).await, Err(AppendError::Fatal(_))));
-    assert!(disk.log.acquire(&"b".into(), "owner", moothall_kernel::time::Millis(1)).await.is_err());
+    assert!(disk.log.acquire(&"b".into(), "owner").await.is_err());
     assert_eq!(disk.log.find(&"a".into()).await.unwrap().unwrap().head, Seq(3));
     assert!(disk.log.close().await.is_err());
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use moothall_engine::ports::{EventLog, StreamBatch};
+use moothall_engine::ports::{EventLog, StreamBatch, Upkeep};
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_testkit::conformance::build::{Builder, batch};

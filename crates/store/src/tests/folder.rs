@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use moothall_engine::ports::{AppendError, EventLog};
+use moothall_engine::ports::{AppendError, EventLog, Principals, Upkeep};
 use moothall_kernel::ids::Seq;
 use moothall_testkit::conformance::build::{Builder, batch, heads};
 use rusqlite::Connection;
@@ -129,7 +129,7 @@ async fn an_older_log_is_taken_to_the_new_format_with_all_that_is_in_it() {
     for _ in 0..2 {
         let log = SqliteLog::open(folder.path()).unwrap();
         assert_eq!(log.find(&"a".into()).await.unwrap().unwrap().catalog.title, "Old");
-        assert!(log.principals().unwrap().tokens().await.unwrap().is_empty());
+        assert!(log.tokens().await.unwrap().is_empty());
         drop(log);
         assert_eq!(format_of(folder.path()), FORMAT);
     }

@@ -1,6 +1,6 @@
 //! Data folders of released versions are opened for ever.
 
-use moothall_engine::ports::{EventLog, ListFilter};
+use moothall_engine::ports::{Deliveries, EventLog, ListFilter, SessionBook};
 use rusqlite::Connection;
 
 use crate::folder::LOG_FILE;
@@ -17,14 +17,14 @@ async fn a_folder_of_the_first_version_is_whole_and_everything_in_it_is_read() {
     assert_eq!((verified.streams, verified.events, verified.faults), (STREAMS, EVENTS, Vec::new()));
 
     let log = SqliteLog::open(folder.path()).unwrap();
-    let sessions = log.sessions().unwrap().all().await.unwrap();
+    let sessions = log.all().await.unwrap();
     assert_eq!(sessions.iter().map(|session| session.name.as_str()).collect::<Vec<_>>(), ["ada", "bob"]);
     let listed = log.list(ListFilter::default()).await.unwrap().streams;
     let mut deliveries = 0;
     for stream in &listed {
         let loaded = log.read(&stream.stream, moothall_kernel::ids::Seq(0), 1000).await.unwrap();
         assert_eq!(loaded.events.last().map(|event| event.seq), Some(stream.head));
-        deliveries += log.deliveries().unwrap().of_stream(&stream.stream).await.unwrap().len();
+        deliveries += log.of_stream(&stream.stream).await.unwrap().len();
     }
     assert_eq!((listed.len() as u64, deliveries), (STREAMS, DELIVERIES));
 }

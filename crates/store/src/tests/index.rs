@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use moothall_engine::ports::{EventLog, Search, Wanted};
+use moothall_engine::ports::{EventLog, Search, Upkeep, Wanted};
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::search::Query;

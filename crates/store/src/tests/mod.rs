@@ -11,6 +11,7 @@ mod index;
 mod ledger;
 mod reading;
 mod room;
+mod snapshots;
 mod terminal;
 
 use rusqlite::Connection;

@@ -7,7 +7,7 @@ use moothall_kernel::ids::Seq;
 use moothall_testkit::conformance::build::{Builder, at, batch, claim, lapsing, places};
 
 use super::Disk;
-use crate::reader::{DUE, HEADS, NEXT_WAKE};
+use crate::reader::{DUE, HEADS, MESSAGES_BEFORE, NEXT_WAKE};
 
 fn plan(disk: &Disk, sql: &str) -> String {
     let intruder = disk.intruder();
@@ -27,6 +27,9 @@ fn quiet_streams_are_not_looked_at() {
     assert!(wake.contains("streams_to_wake") && !wake.contains("TEMP B-TREE"), "{wake}");
     let heads = plan(&disk, HEADS);
     assert!(heads.contains("deliveries_open"), "{heads}");
+    let messages = plan(&disk, MESSAGES_BEFORE);
+    assert!(messages.contains("events_said") && !messages.contains("TEMP B-TREE"), "{messages}");
+    assert!(!messages.contains("SCAN"), "{messages}");
     for plan in [due, heads] {
         let whole_table = plan.lines().find(|line| line.contains("SCAN") && !line.contains("INDEX"));
         assert_eq!(whole_table, None);

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use moothall_engine::ports::{AppendError, Appended, EventLog};
+use moothall_engine::ports::{AppendError, Appended, EventLog, Upkeep};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_testkit::conformance::build::{Builder, batch, claim, heads};
 use rusqlite::Connection;

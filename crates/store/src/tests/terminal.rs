@@ -4,16 +4,16 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use moothall_engine::hall::{Hall, HallParts};
-use moothall_engine::ports::{DeliveryState, EventLog, SystemClock};
+use moothall_engine::ports::{Deliveries, DeliveryState, Store, SystemClock};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
-    Adopt, Dialog, Hook, HookNews, HostFault, Key, Launch, NewSession, Pane, PaneNews, PaneState, Reports, SessionHost, SessionId,
-    SessionParts, View,
+    Adopt, Dialog, Hook, HookNews, HostFault, Key, Launch, NewSession, Pane, PaneNews, PaneState, Reports, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::policy::Policy;
+use moothall_terminals::{SessionParts, Sessions};
 use tokio::sync::{broadcast, watch};
 
 use crate::SqliteLog;
@@ -80,7 +80,7 @@ impl SessionHost for Terminal {
 
 /// A turn of the session, from what a person says to what the program answers; how often the disk was waited for from the commit of its
 /// start to that of its reply, both counted.
-async fn turn(hall: &Hall, terminal: &Terminal, log: &SqliteLog, home: &SessionId, number: usize) -> u64 {
+async fn turn(hall: &Hall, sessions: &Sessions, terminal: &Terminal, log: &SqliteLog, home: &SessionId, number: usize) -> u64 {
     let mut taken = terminal.taken.subscribe();
     hall.submit(home, ClientCommand::Post(Post::new(Actor::human("user"), "hello")), None).await.unwrap();
     let before = log.synced();
@@ -88,7 +88,7 @@ async fn turn(hall: &Hall, terminal: &Terminal, log: &SqliteLog, home: &SessionI
     let report = async |id: &str, news: HookNews| {
         let token = terminal.token.lock().unwrap().clone();
         let hook = Hook { id: format!("{id}-{number}"), session: home.clone(), token, native: Some("own".into()), news };
-        hall.sessions().unwrap().heard(hook).await.unwrap();
+        sessions.heard(hook).await.unwrap();
     };
     report("prompt", HookNews::Prompt { text: prompt }).await;
     report("stop", HookNews::Stopped { text: Some("hello back".into()), inputs: None, interrupted: false }).await;
@@ -109,23 +109,24 @@ async fn a_turn_in_a_terminal_waits_for_the_disk_three_times() {
     let folder = tempfile::tempdir().unwrap();
     let (log, terminal) = (Arc::new(SqliteLog::open(folder.path()).unwrap()), Terminal::new());
     let parts = HallParts {
-        log: log.clone(),
+        store: Store::of(log.clone()),
         clock: Arc::new(SystemClock),
         registry: Registry::default(),
         defaults: Policy::default(),
         budgets: Default::default(),
         owner: "test".into(),
     };
-    let hall = Hall::open_with(parts, Some(SessionParts::new(terminal.clone()))).await.unwrap();
+    let sessions = Sessions::new(Some(SessionParts::new(terminal.clone())));
+    let hall = Hall::open_with(parts, Arc::new(sessions.clone())).await.unwrap();
     let new =
         NewSession { client: "claude".into(), cwd: "/".into(), args: Vec::new(), name: None, by: Actor::human("user"), session: None };
-    let home = hall.sessions().unwrap().start(new).await.unwrap().session.id;
+    let home = sessions.start(new).await.unwrap().session.id;
     // The first turn learns the program's own id too.
-    turn(&hall, &terminal, &log, &home, 1).await;
+    turn(&hall, &sessions, &terminal, &log, &home, 1).await;
     for number in 2..5 {
-        let waited = turn(&hall, &terminal, &log, &home, number).await;
+        let waited = turn(&hall, &sessions, &terminal, &log, &home, number).await;
         assert!(waited <= 3, "its start, that it is about to be typed, and its reply; not {waited}");
     }
-    let rows = log.deliveries().unwrap().of_stream(&home).await.unwrap();
+    let rows = log.of_stream(&home).await.unwrap();
     assert_eq!(rows.iter().map(|row| row.state).collect::<Vec<_>>(), [DeliveryState::Done; 4]);
 }

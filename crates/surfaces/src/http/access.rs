@@ -210,7 +210,7 @@ async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (
         }
     };
     let checked = match check(row, via, parts) {
-        Ok(()) => enter(&app.hall.as_(caller.clone()), row.action, parts).await,
+        Ok(()) => enter(&app.entrance.of(caller.clone()), row.action, parts).await,
         refused => refused,
     };
     checked.map_err(|error| (caller.clone(), error))?;
@@ -312,7 +312,7 @@ struct Leash {
 fn leashed(response: Response, revocations: Revocations, app: &App, caller: Caller, leash: Leash) -> Response {
     let (parts, body) = response.into_parts();
     let Leash { thread, streaming } = leash;
-    let (now, reach) = (app.hall.now(), caller.reach.clone());
+    let (now, reach) = (app.entrance.now(), caller.reach.clone());
     let lost = async move {
         let left = async {
             match &thread {

@@ -30,7 +30,8 @@ pub async fn preview(State(app): State<App>, ThreadId(stream): ThreadId, body: B
     let Draft { from, to, content } = body.read()?;
     let by = body.asker_named(from.as_deref())?;
     let to = addressee(to.as_deref())?;
-    let forecast = body.door(&app.hall).preview(&stream, by.id, to, content).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let forecast =
+        body.door(&app.entrance).preview(&stream, by.id, to, content).await.map_err(|error| ApiError::at_door(error, &stream))?;
     let entry = |forecast: moothall_kernel::preview::Forecast| ForecastEntry {
         participant: forecast.participant.to_string(),
         why: forecast.verdict.ok().map(|why| why_word(why).to_owned()),
@@ -71,7 +72,7 @@ pub async fn list() -> Json<CommandList> {
 pub async fn run(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<CommandRan>> {
     let NewCommand { from, text } = body.read()?;
     let by = body.asker_named(from.as_deref())?;
-    let (door, idempotency) = (body.door(&app.hall), body.idempotency(&by));
+    let (door, idempotency) = (body.door(&app.entrance), body.idempotency(&by));
     let ordered = door.order(&stream, by, &text).await.map_err(|error| ApiError::at_door(error, &stream))?;
     Ok(Json(match ordered {
         Ordered::Tell(text) => CommandRan { text, event: None },
@@ -136,7 +137,7 @@ fn line(entry: &TurnEntry) -> String {
     ),
     responses((status = 200, body = Published), (status = "4XX", body = ErrorBody)))]
 pub async fn publish(State(app): State<App>, KeptRef { stream, seq }: KeptRef, body: Body) -> ApiResult<Json<Published>> {
-    let (door, by) = (body.door(&app.hall), body.asker()?);
+    let (door, by) = (body.door(&app.entrance), body.asker()?);
     door.find(Action::Publish, &stream).await?;
     let idempotency = body.idempotency(&by);
     let answer = door.publish(&stream, seq, by, idempotency).await.map_err(|error| ApiError::at_door(error, &stream))?;

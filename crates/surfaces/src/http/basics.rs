@@ -15,20 +15,20 @@ pub async fn ping(State(app): State<App>) -> Json<Ping> {
         server: "moothall".into(),
         name: "Moothall".into(),
         version: env!("CARGO_PKG_VERSION").into(),
-        timestamp: app.hall.now().to_string(),
+        timestamp: app.entrance.now().to_string(),
     })
 }
 
 /// Whether the server serves.
 #[utoipa::path(get, path = "/healthz", tag = "server", responses((status = 200, body = Health)))]
 pub async fn healthz(State(app): State<App>) -> Json<Health> {
-    Json(Health { status: "ok".into(), live_threads: app.hall.live_streams() })
+    Json(Health { status: "ok".into(), live_threads: app.entrance.live_streams() })
 }
 
 /// The agents that this server can run.
 #[utoipa::path(get, path = "/agents", operation_id = "list_agents", tag = "agents", responses((status = 200, body = AgentList)))]
 pub async fn agents(State(app): State<App>) -> Json<AgentList> {
-    Json(AgentList { agents: app.hall.registry().iter().map(entry).collect() })
+    Json(AgentList { agents: app.entrance.registry().iter().map(entry).collect() })
 }
 
 fn entry(spec: &AgentSpec) -> AgentEntry {

@@ -20,7 +20,7 @@ use crate::wire::{Actor, Envelope, ErrorBody, Redacted};
 pub async fn redact(State(app): State<App>, EventRef { stream, event }: EventRef, body: Body) -> ApiResult<Json<Redacted>> {
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
-    let answer = body.door(&app.hall).erase(&stream, event, by, idempotency).await;
+    let answer = body.door(&app.entrance).erase(&stream, event, by, idempotency).await;
     let answer = answer.map_err(|error| ApiError::at_door(error, &stream))?;
     Ok(Json(Redacted { redacted: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
 }

@@ -39,7 +39,7 @@ pub(crate) const PAGE: usize = 256;
 pub async fn read(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Response> {
     let (limit, viewer) = (params.limit()?.unwrap_or(usize::MAX), params.viewer()?);
     let (given_after, since) = (params.number("after")?.map(Seq), params.since()?);
-    let door = params.door(&app.hall);
+    let door = params.door(&app.entrance);
     let head = door.find(Action::ReadThread, &stream).await?.head;
     let mut after = start(&door, &stream, head, given_after, since).await?.unwrap_or(Seq(0));
     let mut until = head;
@@ -178,7 +178,7 @@ pub(crate) fn write_envelope(text: &mut Vec<u8>, stream: &StreamId, recorded: &R
     ),
     responses((status = 200, body = Accepted), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn post(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<Accepted>> {
-    let door = body.door(&app.hall);
+    let door = body.door(&app.entrance);
     let wish = wish::read(&door, &stream, &body).await?;
     let permitted = door.permit(&stream, wish.command).await.map_err(|error| ApiError::from(error).in_thread(&stream))?;
     body.rates().command(body.caller(), &permitted)?;

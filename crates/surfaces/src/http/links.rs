@@ -17,7 +17,7 @@ use crate::wire::{Actor, ErrorBody, LinkAnswer, LinkEntry, LinkList, NewLink};
     params(("session" = Option<String>, Query, description = "Only those that this session is in.")),
     responses((status = 200, body = LinkList), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<LinkList>> {
-    Ok(Json(ask::links(&params.door(&app.hall), params.get("session")).await?))
+    Ok(Json(ask::links(&params.door(&app.entrance), params.get("session")).await?))
 }
 
 /// Links sessions: what one of them says at the end of a turn reaches the others. A link between just these members is used again.
@@ -27,7 +27,7 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Link
 pub async fn make(State(app): State<App>, body: Body) -> ApiResult<Json<LinkAnswer>> {
     let new: NewLink = body.read()?;
     let by = body.asker_named(new.from.as_deref())?;
-    let (door, key) = (body.door(&app.hall), body.idempotency(&by));
+    let (door, key) = (body.door(&app.entrance), body.idempotency(&by));
     let by = door.as_asker(by);
     once(&app, key.as_ref(), async {
         let (link, state) = door.make_link(ask::new_link(&door, by, new)?).await?;
@@ -40,7 +40,7 @@ pub async fn make(State(app): State<App>, body: Body) -> ApiResult<Json<LinkAnsw
 #[utoipa::path(get, path = "/links/{id}", operation_id = "read_link", tag = "links", params(("id" = String, Path, description = "The link.")),
     responses((status = 200, body = LinkEntry), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn read(State(app): State<App>, LinkId(id): LinkId, params: Params) -> ApiResult<Json<LinkEntry>> {
-    let door = params.door(&app.hall);
+    let door = params.door(&app.entrance);
     Ok(Json(ask::entry(&door, &door.link(&id).await?)))
 }
 
@@ -53,7 +53,7 @@ pub async fn read(State(app): State<App>, LinkId(id): LinkId, params: Params) ->
     responses((status = 200, body = LinkAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn close(State(app): State<App>, LinkId(id): LinkId, body: Body) -> ApiResult<Json<LinkAnswer>> {
     let by = body.asker()?;
-    let (door, key) = (body.door(&app.hall), body.idempotency(&by));
+    let (door, key) = (body.door(&app.entrance), body.idempotency(&by));
     let by = door.as_asker(by);
     once(&app, key.as_ref(), async {
         let link = door.close_link(&id, &by).await?;

@@ -17,7 +17,7 @@ use crate::wire::{ErrorBody, NewReadMark, ReadMark};
 pub async fn mark(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<ReadMark>> {
     let NewReadMark { from, seq } = body.read()?;
     let reader = body.asker_named(from.as_deref())?.id;
-    let unread = body.door(&app.hall).mark_read(&stream, &reader, Seq(seq)).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let unread = body.door(&app.entrance).mark_read(&stream, &reader, Seq(seq)).await.map_err(|error| ApiError::at_door(error, &stream))?;
     Ok(Json(ReadMark { thread: stream.to_string(), reader: reader.to_string(), read: unread.read.0, unread: unread.messages as u64 }))
 }
 

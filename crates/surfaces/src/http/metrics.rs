@@ -11,6 +11,7 @@ use moothall_engine::ports::DeliveryState;
 use super::App;
 use crate::error::ApiResult;
 use crate::meters::Meters;
+use crate::request::Params;
 use crate::wire::measure_word;
 
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -18,11 +19,11 @@ const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// The server in numbers, in the text format of Prometheus.
 #[utoipa::path(get, path = "/metrics", operation_id = "read_metrics", tag = "server",
     responses((status = 200, body = String, content_type = "text/plain")))]
-pub async fn metrics(State(app): State<App>) -> ApiResult<Response> {
+pub async fn metrics(State(app): State<App>, params: Params) -> ApiResult<Response> {
     let mut page = Page::default();
-    page.engine(&app.hall.counted().await?);
+    page.engine(&params.door(&app.entrance).counted().await?);
     page.surfaces(&app.meters);
-    if let Some((running, waiting)) = app.hall.registry().places().map(|places| places.counts()) {
+    if let Some((running, waiting)) = app.entrance.registry().places().map(|places| places.counts()) {
         page.one("moothall_programs_running", "gauge", "Programs that run for a turn.", running);
         page.one("moothall_programs_waiting", "gauge", "Turns that wait for a program to end.", waiting);
     }

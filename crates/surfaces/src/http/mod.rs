@@ -39,7 +39,7 @@ use axum::middleware;
 use axum::routing::get;
 use axum::{Extension, Router};
 use moothall_engine::access::{Access, Mode, Secret};
-use moothall_engine::hall::Hall;
+use moothall_engine::door::Entrance;
 use tokio::sync::watch;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -115,7 +115,7 @@ pub fn here(bound: SocketAddr) -> String {
 /// What handlers share.
 #[derive(Clone)]
 pub(crate) struct App {
-    pub(crate) hall: Hall,
+    pub(crate) entrance: Entrance,
     /// How clients on this computer reach the server, e.g. `http://127.0.0.1:5111`.
     pub(crate) base: Arc<str>,
     pub(crate) frames: Arc<Frames>,
@@ -131,13 +131,9 @@ pub(crate) struct App {
     pub(crate) closing: watch::Receiver<bool>,
 }
 
-/// Everything that HTTP serves.
-pub fn router(hall: Hall, options: &HttpOptions) -> Router {
-    router_until(&Gate::new(hall, options.clone()), watch::channel(false).1)
-}
-
+/// Everything that HTTP serves, until the server goes down.
 pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Router {
-    let (hall, options, meters) = (gate.hall().clone(), gate.options(), gate.meters().clone());
+    let (entrance, options, meters) = (gate.entrance().clone(), gate.options(), gate.meters().clone());
     let (routes, api) = api_router().split_for_parts();
     let cookie = access::cookie_name(options.bound.port());
     let api = completed(api, &cookie);
@@ -146,8 +142,8 @@ pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Route
         access: gate.access().clone(),
         cookie: cookie.into(),
         tokens_made: Arc::default(),
-        frames: Frames::of_hall(&hall),
-        hall,
+        frames: Frames::of_hall(&entrance),
+        entrance,
         base: here(options.bound).into(),
         presences: Arc::default(),
         meters: meters.clone(),

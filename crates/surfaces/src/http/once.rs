@@ -22,6 +22,6 @@ pub(super) async fn once<T: Serialize + DeserializeOwned>(
         let (stream, answer) = doing.await?;
         Ok::<_, ApiError>((stream, serde_json::to_string(&answer).map_err(broken)?))
     };
-    let answer = app.hall.once(key, done).await?;
+    let answer = app.entrance.once(key, done).await?;
     serde_json::from_str(&answer).map(Json).map_err(broken)
 }

@@ -26,7 +26,7 @@ pub async fn answer(State(app): State<App>, PermissionRef(permission): Permissio
     let by = body.asker_named(from.as_deref())?;
     let idempotency = body.idempotency(&by);
     let command = ClientCommand::AnswerPermission { permission, option, by };
-    let answer = give(&body.door(&app.hall), body.rates(), &stream, command, idempotency).await?;
+    let answer = give(&body.door(&app.entrance), body.rates(), &stream, command, idempotency).await?;
     Ok(Json(PermissionAnswered { answered: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
 }
 

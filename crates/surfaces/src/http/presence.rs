@@ -26,8 +26,8 @@ const DETAILS_BYTES_MAX: usize = 16 * 1024;
 #[utoipa::path(get, path = "/threads/{id}/presence", operation_id = "read_presence", tag = "presence", params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = PresenceList), (status = "4XX", body = ErrorBody)))]
 pub async fn read(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Json<PresenceList>> {
-    let now = app.hall.now();
-    let presences = params.door(&app.hall).presence(&stream).await?;
+    let now = app.entrance.now();
+    let presences = params.door(&app.entrance).presence(&stream).await?;
     let participants = presences.into_iter().map(|presence| entry(presence, now)).collect();
     Ok(Json(PresenceList { thread: stream.to_string(), ttl_seconds: PRESENCE_TTL.0 / 1000, participants }))
 }
@@ -57,7 +57,7 @@ pub async fn post(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
     if let Some(earlier) = idempotency.as_ref().and_then(|key| app.presences.earlier(key)) {
         return earlier.map(Json);
     }
-    let presence = body.door(&app.hall).set_presence(&stream, by.id, state, details).await?;
+    let presence = body.door(&app.entrance).set_presence(&stream, by.id, state, details).await?;
     let answer = PresenceAccepted { received: true, presence: update(&stream, &presence) };
     if let Some(key) = idempotency {
         app.presences.keep(key, answer.clone());

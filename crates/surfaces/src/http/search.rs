@@ -33,7 +33,7 @@ pub async fn search(State(app): State<App>, params: Params) -> ApiResult<Json<Se
         return Err(ApiError::new(Code::InvalidParameter, format!("'limit' takes a whole number from 1 to {LIMIT_MAX} here.")));
     }
     let query = params.get("q").unwrap_or_default();
-    find_messages(&params.door(&app.hall), query, &params.viewer()?, limit, params.number("cursor")?).await.map(Json)
+    find_messages(&params.door(&app.entrance), query, &params.viewer()?, limit, params.number("cursor")?).await.map(Json)
 }
 
 /// A page of what a query finds within a caller's reach.

@@ -25,7 +25,7 @@ use crate::wire::{
     params(("ended" = Option<bool>, Query, description = "Also those that are over.")),
     responses((status = 200, body = SessionList), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<SessionList>> {
-    Ok(Json(ask::list(&params.door(&app.hall), params.flag("ended")?.unwrap_or_default())?))
+    Ok(Json(ask::list(&params.door(&app.entrance), params.flag("ended")?.unwrap_or_default())?))
 }
 
 /// Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal already. What an agent may not start by
@@ -37,7 +37,7 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Sess
 pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Response> {
     let new: NewSession = body.read()?;
     let key = body.idempotency(&body.asker_named(new.from.as_deref())?);
-    let door = body.door(&app.hall);
+    let door = body.door(&app.entrance);
     let Json(answer) = once(&app, key.as_ref(), async {
         let wanted = ask::program(&door, new, FirstWords::default()).await?;
         Ok(match door.start(wanted, key.clone()).await? {
@@ -58,7 +58,7 @@ pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Response> {
     params(("id" = String, Path, description = "The session: its id, at least six characters of its beginning, or its name.")),
     responses((status = 200, body = SessionEntry), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn read(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Json<SessionEntry>> {
-    Ok(Json((&params.door(&app.hall).session(Action::ReadSession, &word).await?).into()))
+    Ok(Json((&params.door(&app.entrance).session(Action::ReadSession, &word).await?).into()))
 }
 
 /// What its terminal shows now.
@@ -66,7 +66,7 @@ pub async fn read(State(app): State<App>, SessionWord(word): SessionWord, params
     params(("id" = String, Path, description = "The session.")),
     responses((status = 200, body = ScreenAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn screen(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Json<ScreenAnswer>> {
-    let (id, view) = params.door(&app.hall).screen(&word).await?;
+    let (id, view) = params.door(&app.entrance).screen(&word).await?;
     Ok(Json(ScreenAnswer::of(&id, view)))
 }
 
@@ -76,8 +76,8 @@ pub async fn screen(State(app): State<App>, SessionWord(word): SessionWord, para
     params(("id" = String, Path, description = "The session.")),
     responses((status = 200, body = String, content_type = "text/event-stream"), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn screens(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Response> {
-    let (id, news) = params.door(&app.hall).watch(&word).await?;
-    Ok(sse::answer(sse::screens(app, id, news)))
+    let watched = params.door(&app.entrance).watch(&word).await?;
+    Ok(sse::answer(sse::screens(app, watched)))
 }
 
 /// What it was asked and said, as text. Its end: 2,000 characters where nothing else is asked for, 48,000 at most.
@@ -92,7 +92,7 @@ pub async fn screens(State(app): State<App>, SessionWord(word): SessionWord, par
 pub async fn data(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Json<SessionDataAnswer>> {
     let tail_chars = params.number("tail_chars")?.map(|number| usize::try_from(number).unwrap_or(usize::MAX));
     let excerpt = Excerpt { since: params.since()?, until: params.time("until")?, tail_chars };
-    Ok(Json(params.door(&app.hall).session_data(&word, excerpt).await?.into()))
+    Ok(Json(params.door(&app.entrance).session_data(&word, excerpt).await?.into()))
 }
 
 impl Inbound for NewMessage {}
@@ -107,7 +107,7 @@ impl Inbound for NewMessage {}
 pub async fn send(State(app): State<App>, SessionWord(word): SessionWord, body: Body) -> ApiResult<Json<MessageSent>> {
     let NewMessage { message, direct, close_link, from } = body.read()?;
     let by = body.asker_named(from.as_deref())?;
-    let (door, key) = (body.door(&app.hall), body.idempotency(&by));
+    let (door, key) = (body.door(&app.entrance), body.idempotency(&by));
     let from = door.as_asker(by);
     let text = message.unwrap_or_default();
     once(&app, key.as_ref(), async {
@@ -127,7 +127,7 @@ pub async fn send(State(app): State<App>, SessionWord(word): SessionWord, body: 
     responses((status = 200, body = SessionActed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn interrupt(State(app): State<App>, SessionWord(word): SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
     let by = body.asker()?;
-    once(&app, body.idempotency(&by).as_ref(), async { Ok(acted(&body.door(&app.hall).interrupt(&word, &by).await?)) }).await
+    once(&app, body.idempotency(&by).as_ref(), async { Ok(acted(&body.door(&app.entrance).interrupt(&word, &by).await?)) }).await
 }
 
 /// Ends its program.
@@ -139,7 +139,7 @@ pub async fn interrupt(State(app): State<App>, SessionWord(word): SessionWord, b
     responses((status = 200, body = SessionActed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn end(State(app): State<App>, SessionWord(word): SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
     let by = body.asker()?;
-    once(&app, body.idempotency(&by).as_ref(), async { Ok(acted(&body.door(&app.hall).end_session(&word, &by).await?)) }).await
+    once(&app, body.idempotency(&by).as_ref(), async { Ok(acted(&body.door(&app.entrance).end_session(&word, &by).await?)) }).await
 }
 
 fn acted(status: &Status) -> (SessionId, SessionActed) {
@@ -151,6 +151,6 @@ fn acted(status: &Status) -> (SessionId, SessionActed) {
     params(("id" = String, Path, description = "The session.")),
     responses((status = 200, body = AttachAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn attach(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Json<AttachAnswer>> {
-    let (status, argv) = params.door(&app.hall).attach(&word).await?;
+    let (status, argv) = params.door(&app.entrance).attach(&word).await?;
     Ok(Json(AttachAnswer { session: (&status).into(), argv }))
 }

@@ -28,7 +28,7 @@ use crate::wire::ErrorBody;
     responses((status = 200, body = String, content_type = "text/event-stream"), (status = "4XX", body = ErrorBody)))]
 pub async fn thread(State(app): State<App>, ThreadId(stream): ThreadId, params: Params, headers: HeaderMap) -> ApiResult<Response> {
     let (viewer, viewing_as, since) = (params.viewer()?, params.viewing_as()?, params.since()?);
-    let door = params.door(&app.hall);
+    let door = params.door(&app.entrance);
     let head = door.find(Action::ReadThread, &stream).await?.head;
     let resumed = params.resume_after(&headers, head)?;
     let after = start(&door, &stream, head, resumed, since).await?.unwrap_or(head);
@@ -44,6 +44,7 @@ pub async fn thread(State(app): State<App>, ThreadId(stream): ThreadId, params: 
 /// means that you were too slow and have to list it again.
 #[utoipa::path(get, path = "/events/stream", operation_id = "stream_hall", tag = "events",
     responses((status = 200, body = String, content_type = "text/event-stream")))]
-pub async fn hall(State(app): State<App>, Extension(caller): Extension<Caller>) -> Response {
-    sse::answer(sse::bells(app, caller.reach))
+pub async fn hall(State(app): State<App>, Extension(caller): Extension<Caller>) -> ApiResult<Response> {
+    let bells = app.entrance.of(caller).bells()?;
+    Ok(sse::answer(sse::bells(app, bells)))
 }

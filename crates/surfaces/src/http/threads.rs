@@ -27,7 +27,7 @@ use crate::wire::{Envelope, ErrorBody, NewThread, ThreadCreated, ThreadEntry, Th
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<ThreadList>> {
     let filter = ListFilter { archived: params.flag("archived")?, after: params.number("after")?, limit: params.limit()? };
     let reader = params.viewing_as()?;
-    let door = params.door(&app.hall);
+    let door = params.door(&app.entrance);
     let page = door.threads(filter).await?;
     let mut threads: Vec<ThreadEntry> = page.streams.iter().map(entry).collect();
     if let Some(reader) = reader {
@@ -60,7 +60,7 @@ fn entry(listed: &Listed) -> ThreadEntry {
     responses((status = 200, body = ThreadCreated), (status = "4XX", body = ErrorBody)))]
 pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<ThreadCreated>> {
     let NewThread { name, from, policy } = body.read()?;
-    let (door, by) = (body.door(&app.hall), body.asker_named(from.as_deref())?);
+    let (door, by) = (body.door(&app.entrance), body.asker_named(from.as_deref())?);
     let policy = policy_of(policy.as_ref(), &door.defaults())?;
     let idempotency = body.idempotency(&by);
     let answer = door.begin(name.unwrap_or_default(), policy, by, idempotency).await?;
@@ -90,5 +90,5 @@ fn policy_of(given: Option<&Value>, defaults: &Policy) -> ApiResult<Policy> {
 #[utoipa::path(get, path = "/threads/{id}/state", operation_id = "read_state", tag = "threads", params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = ThreadStateAnswer), (status = "4XX", body = ErrorBody)))]
 pub async fn state(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Json<ThreadStateAnswer>> {
-    Ok(Json(params.door(&app.hall).view(Action::ReadThread, &stream, ThreadStateAnswer::of).await?))
+    Ok(Json(params.door(&app.entrance).view(Action::ReadThread, &stream, ThreadStateAnswer::of).await?))
 }

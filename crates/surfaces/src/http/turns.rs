@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use moothall_engine::door::Action;
-use moothall_engine::hall::Hall;
+use moothall_engine::registry::Registry;
 use moothall_kernel::command::ClientCommand;
 use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
 
@@ -27,7 +27,7 @@ use crate::wire::{Actor, Cancelled, Envelope, ErrorBody, StopAccepted, TurnConte
 pub async fn list(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Json<TurnList>> {
     let (limit, viewer) = (params.limit()?, params.viewer()?);
     let message = params.get("message").map(|text| text.parse::<EventId>().map_err(|()| no_event())).transpose()?;
-    let door = params.door(&app.hall);
+    let door = params.door(&app.entrance);
     let head = door.find(Action::ListTurns, &stream).await?.head;
     let mut after = message.map_or(Seq(0), |id| Seq(id.seq().0.saturating_sub(1)));
     let mut explained = Explained::new(stream.clone());
@@ -49,13 +49,13 @@ pub async fn list(State(app): State<App>, ThreadId(stream): ThreadId, params: Pa
         return Err(no_event().in_thread(&stream));
     }
     let mut turns = explained.list(message, limit);
-    turns.iter_mut().for_each(|entry| say_that_it_waits(&app.hall, &stream, entry));
+    let registry = door.registry();
+    turns.iter_mut().for_each(|entry| say_that_it_waits(&registry, &stream, entry));
     Ok(Json(TurnList { turns, head: head.0 }))
 }
 
 /// A turn that waits for a place is told of as such. No event says so: it is over with the moment.
-fn say_that_it_waits(hall: &Hall, stream: &StreamId, entry: &mut TurnEntry) {
-    let registry = hall.registry();
+fn say_that_it_waits(registry: &Registry, stream: &StreamId, entry: &mut TurnEntry) {
     let (Some(places), Some(id), None, None) = (registry.places(), &entry.id, &entry.outcome, &entry.started_at) else { return };
     let turn = id.rsplit('.').next().and_then(|number| number.parse().ok()).map(TurnNo);
     if turn.is_some_and(|turn| places.is_waiting(stream, turn)) {
@@ -76,7 +76,7 @@ fn no_event() -> ApiError {
     responses((status = 200, body = TurnContext), (status = "4XX", body = ErrorBody)))]
 pub async fn context(State(app): State<App>, TurnRef { stream, turn }: TurnRef, params: Params) -> ApiResult<Json<TurnContext>> {
     let viewer = params.viewer()?;
-    let context = params.door(&app.hall).context(&stream, turn, &viewer).await?;
+    let context = params.door(&app.entrance).context(&stream, turn, &viewer).await?;
     let context = context.ok_or_else(|| ApiError::new(Code::UnknownTurn, "No turn with this id is open for you.").in_thread(&stream))?;
     Ok(Json(TurnContext::of(&stream, &context)))
 }
@@ -91,7 +91,7 @@ pub async fn context(State(app): State<App>, TurnRef { stream, turn }: TurnRef, 
 pub async fn stop(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<StopAccepted>> {
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
-    let answer = give(&body.door(&app.hall), body.rates(), &stream, ClientCommand::Stop { by }, idempotency).await?;
+    let answer = give(&body.door(&app.entrance), body.rates(), &stream, ClientCommand::Stop { by }, idempotency).await?;
     Ok(Json(StopAccepted { stopped: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
 }
 
@@ -105,6 +105,6 @@ pub async fn stop(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
 pub async fn cancel(State(app): State<App>, TurnRef { stream, turn }: TurnRef, body: Body) -> ApiResult<Json<Cancelled>> {
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
-    let answer = give(&body.door(&app.hall), body.rates(), &stream, ClientCommand::Cancel { turn, by }, idempotency).await?;
+    let answer = give(&body.door(&app.entrance), body.rates(), &stream, ClientCommand::Cancel { turn, by }, idempotency).await?;
     Ok(Json(Cancelled { cancelled: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
 }

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use moothall_engine::hall::Hall;
+use moothall_engine::door::{Action, Door};
 use moothall_engine::ports::{UsageBy, UsageWanted, Used};
 use moothall_kernel::budget::Purse;
 use moothall_kernel::ids::StreamId;
@@ -30,10 +30,10 @@ const ROWS: usize = 100;
     ),
     responses((status = 200, body = UsageAnswer), (status = "4XX", body = ErrorBody)))]
 pub async fn read(State(app): State<App>, params: Params) -> ApiResult<Json<UsageAnswer>> {
-    let (hall, thread) = (&app.hall, thread(&app.hall, &params).await?);
-    let reach = params.caller().reach.only().map(|streams| streams.iter().cloned().collect());
+    let door = params.door(&app.entrance);
+    let thread = thread(&door, &params).await?;
     let wanted = UsageWanted {
-        streams: thread.as_ref().map(|thread| vec![thread.clone()]).or(reach),
+        streams: thread.as_ref().map(|thread| vec![thread.clone()]),
         agent: params.get("agent").map(Into::into),
         from: day(&params, "from")?,
         to: day(&params, "to")?.map(|day| day + moothall_kernel::budget::DAY),
@@ -41,23 +41,22 @@ pub async fn read(State(app): State<App>, params: Params) -> ApiResult<Json<Usag
         limit: 1,
     };
     let limit = params.limit()?.unwrap_or(ROWS);
-    let total = hall.used(&wanted).await?;
+    let total = door.usage(wanted.clone()).await?;
     let mut rows = Vec::new();
     if let Some(by) = by(&params)? {
-        for used in hall.used(&UsageWanted { by: Some(by), limit, ..wanted.clone() }).await? {
-            rows.push(named(hall, &used).await?);
+        for used in door.usage(UsageWanted { by: Some(by), limit, ..wanted.clone() }).await? {
+            rows.push(named(&door, &used).await?);
         }
     }
-    let mut budgets = if params.caller().reach.only().is_none() { hall.budgets_of(&Purse::Hall, None) } else { Vec::new() };
+    let mut budgets = door.budgets(&Purse::Hall);
     if let Some(thread) = &thread {
-        let standing = hall.view(thread, |state| state.standing()).await?;
-        budgets.extend(hall.budgets_of(&Purse::Conversation, Some(standing)));
+        budgets.extend(door.thread_budgets(thread).await?);
     }
-    if let Some(agent) = wanted.agent.filter(|_| params.caller().reach.only().is_none()) {
-        budgets.extend(hall.budgets_of(&Purse::Agent(agent), None));
+    if let Some(agent) = wanted.agent {
+        budgets.extend(door.budgets(&Purse::Agent(agent)));
     }
     Ok(Json(UsageAnswer {
-        currency: hall.currency(),
+        currency: door.currency(),
         total: total.first().map(UsageRow::of).unwrap_or_default(),
         rows,
         budgets: budgets.iter().map(BudgetEntry::from).collect(),
@@ -68,10 +67,10 @@ fn invalid(message: &str) -> ApiError {
     ApiError::new(Code::InvalidParameter, message)
 }
 
-async fn thread(hall: &Hall, params: &Params) -> ApiResult<Option<StreamId>> {
+async fn thread(door: &Door, params: &Params) -> ApiResult<Option<StreamId>> {
     let Some(id) = params.get("thread") else { return Ok(None) };
-    let stream = stream_id(id).filter(|stream| params.caller().reach.includes(stream)).ok_or_else(|| ApiError::no_thread(id))?;
-    hall.find(&stream).await?;
+    let stream = stream_id(id).ok_or_else(|| ApiError::no_thread(id))?;
+    door.find(Action::ReadUsage, &stream).await?;
     Ok(Some(stream))
 }
 
@@ -91,10 +90,10 @@ fn day(params: &Params, name: &str) -> ApiResult<Option<Timestamp>> {
     read.map(Some).ok_or_else(|| invalid(&format!("'{name}' takes a day such as 2026-01-31.")))
 }
 
-async fn named(hall: &Hall, used: &Used) -> ApiResult<UsageRow> {
+async fn named(door: &Door, used: &Used) -> ApiResult<UsageRow> {
     let mut row = UsageRow::of(used);
     if let Some(stream) = &used.stream {
-        row.name = Some(hall.find(stream).await?.catalog.title);
+        row.name = Some(door.find(Action::ReadUsage, stream).await?.catalog.title);
     }
     Ok(row)
 }
@@ -106,8 +105,9 @@ pub async fn raise(State(app): State<App>, body: Body) -> ApiResult<Json<BudgetR
     let BudgetRaise { budget, whose, turns, cost, seconds } = body.read()?;
     let purse = purse(&budget, whose)?;
     let Raised { turns, micros, within } = NewRaise { turns, cost, seconds }.try_into()?;
-    let raise = body.door(&app.hall).raise_budget(&purse, turns, micros, within).await?;
-    let budgets = app.hall.budgets_of(&purse, None);
+    let door = body.door(&app.entrance);
+    let raise = door.raise_budget(&purse, turns, micros, within).await?;
+    let budgets = door.budgets(&purse);
     Ok(Json(BudgetRaised { until: raise.until.to_string(), budgets: budgets.iter().map(BudgetEntry::from).collect() }))
 }
 

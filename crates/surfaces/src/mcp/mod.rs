@@ -25,8 +25,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::response::Response;
-use moothall_engine::door::{Action, Place};
-use moothall_engine::hall::Hall;
+use moothall_engine::door::{Action, Entrance, Place};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult, PaginatedRequestParams,
     ServerCapabilities, ServerConfig,
@@ -59,7 +58,7 @@ pub struct Mcp(StreamableHttpService<Desk, NeverSessionManager>);
 
 impl Mcp {
     /// Serves a hall to requests for these hosts and from these origins.
-    pub fn new(hall: Hall, hosts: &[String], origins: &[String]) -> Self {
+    pub fn new(entrance: Entrance, hosts: &[String], origins: &[String]) -> Self {
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
@@ -67,7 +66,7 @@ impl Mcp {
             .with_allowed_hosts(hosts)
             .with_allowed_origins(origins.iter().map(|origin| with_port(origin)))
             .enforce_origin_validation();
-        Self(StreamableHttpService::new(move || Ok(Desk { hall: hall.clone() }), Arc::default(), config))
+        Self(StreamableHttpService::new(move || Ok(Desk { entrance: entrance.clone() }), Arc::default(), config))
     }
 }
 
@@ -107,7 +106,7 @@ struct Denial(Arc<OnceLock<Refused>>);
 
 /// Where calls are answered.
 struct Desk {
-    hall: Hall,
+    entrance: Entrance,
 }
 
 impl ServerHandler for Desk {
@@ -141,7 +140,7 @@ impl ServerHandler for Desk {
 impl Desk {
     async fn call(&self, tool: Tool, parts: &Parts, arguments: Map<String, Value>) -> ApiResult<Value> {
         let caller = caller(parts);
-        let door = self.hall.as_(caller.clone());
+        let door = self.entrance.of(caller.clone());
         let action = tool.action(arguments.contains_key("session_id"));
         door.may(action)?;
         // What a thread's name means, and whether it is within reach, the call finds out.

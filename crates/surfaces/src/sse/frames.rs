@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use axum::body::Bytes;
+use moothall_engine::door::Entrance;
 use moothall_engine::erase::Copies;
-use moothall_engine::hall::{Hall, Signal};
+use moothall_engine::hall::Signal;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::view::{Viewer, visible};
@@ -86,7 +87,7 @@ impl Copies for Frames {
 
 impl Frames {
     /// Those of a hall, which tells when words are erased.
-    pub fn of_hall(hall: &Hall) -> Arc<Self> {
+    pub fn of_hall(hall: &Entrance) -> Arc<Self> {
         let frames = Arc::new(Self::default());
         let copies: Weak<Self> = Arc::downgrade(&frames);
         hall.keeps_copies(copies);
@@ -195,7 +196,7 @@ mod tests {
         let user = || Actor::human("user");
         let stream = hall.create("t".into(), Policy::default(), user(), None).await.unwrap().stream;
         let said = hall.submit(&stream, ClientCommand::Post(Post::new(user(), "a secret")), None).await.unwrap();
-        let frames = Frames::of_hall(&hall);
+        let frames = Frames::of_hall(&hall.entrance());
         frames.of(&stream, &Arc::new(vec![said.event.unwrap()]));
         hall.submit(&stream, ClientCommand::Post(Post::new(user(), "hello")), None).await.unwrap();
         assert_eq!(frames.batches.lock().unwrap().len(), 1);

@@ -2,9 +2,8 @@
 
 use axum::body::Bytes;
 use futures_util::{Stream, stream};
-use moothall_engine::access::Reach;
+use moothall_engine::door::Bells;
 use moothall_engine::hall;
-use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{KEEP_ALIVE, closed, going_away, resync_hall, signal};
@@ -13,17 +12,15 @@ use crate::meters::Reading;
 use crate::wire::Bell;
 
 /// The doorbells from now on, of what is within reach.
-pub(crate) fn bells(app: App, reach: Reach) -> impl Stream<Item = Bytes> {
-    let bells = app.hall.bells();
+pub(crate) fn bells(app: App, bells: Bells) -> impl Stream<Item = Bytes> {
     let _reading = app.meters.reader();
-    let reader = Reader { app, reach, bells, begun: false, over: false, _reading };
+    let reader = Reader { app, bells, begun: false, over: false, _reading };
     stream::unfold(reader, |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) })
 }
 
 struct Reader {
     app: App,
-    reach: Reach,
-    bells: broadcast::Receiver<hall::Bell>,
+    bells: Bells,
     begun: bool,
     over: bool,
     _reading: Reading,
@@ -38,7 +35,7 @@ impl Reader {
             return Some(Bytes::from_static(b"retry: 1000\n: open\n\n"));
         }
         let received = tokio::select! {
-            received = within(&mut self.bells, &self.reach) => received,
+            received = self.bells.next() => received,
             () = closed(&mut self.app.closing) => return self.end(going_away()),
             () = tokio::time::sleep(KEEP_ALIVE) => return Some(Bytes::from_static(b": keep-alive\n\n")),
         };
@@ -55,20 +52,6 @@ impl Reader {
     fn end(&mut self, last: Bytes) -> Option<Bytes> {
         self.over = true;
         Some(last)
-    }
-}
-
-/// The next doorbell of a conversation within reach; of sessions, which belong to no conversation, for those who reach all.
-async fn within(bells: &mut broadcast::Receiver<hall::Bell>, reach: &Reach) -> Result<hall::Bell, RecvError> {
-    loop {
-        let bell = bells.recv().await?;
-        let heard = match &bell {
-            hall::Bell::Head { stream, .. } | hall::Bell::Presence { stream, .. } => reach.includes(stream),
-            hall::Bell::Sessions => matches!(reach, Reach::All | Reach::Session(_)),
-        };
-        if heard {
-            return Ok(bell);
-        }
     }
 }
 

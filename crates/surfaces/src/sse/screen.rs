@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use futures_util::{Stream, stream};
-use moothall_engine::sessions::{PaneNews, SessionError, SessionId};
+use moothall_engine::access::AccessError;
+use moothall_engine::door::Watched;
+use moothall_engine::sessions::PaneNews;
 use serde_json::json;
-use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use super::{KEEP_ALIVE, closed, going_away, signal};
@@ -20,9 +21,9 @@ use crate::wire::ScreenAnswer;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// What a session's terminal shows, now and whenever that changes.
-pub(crate) fn screens(app: App, session: SessionId, news: broadcast::Receiver<PaneNews>) -> impl Stream<Item = Bytes> {
+pub(crate) fn screens(app: App, watched: Watched) -> impl Stream<Item = Bytes> {
     let _reading = app.meters.reader();
-    let reader = Reader { app, session, news, shown: None, state: State::Begins, _reading };
+    let reader = Reader { app, watched, shown: None, state: State::Begins, _reading };
     stream::unfold(reader, |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) })
 }
 
@@ -37,8 +38,7 @@ enum State {
 
 struct Reader {
     app: App,
-    session: SessionId,
-    news: broadcast::Receiver<PaneNews>,
+    watched: Watched,
     shown: Option<ScreenAnswer>,
     state: State,
     _reading: Reading,
@@ -51,7 +51,7 @@ impl Reader {
                 State::Over => return None,
                 State::Ends => {
                     self.state = State::Over;
-                    return Some(signal("ended", &json!({ "session": self.session })));
+                    return Some(signal("ended", &json!({ "session": self.watched.session })));
                 }
                 State::Begins => self.state = State::Listens,
                 State::Listens => {
@@ -69,7 +69,7 @@ impl Reader {
     /// Waits until the pane drew, and takes everything that happened until then together. A piece is what is to be sent instead.
     async fn wait(&mut self) -> Option<Bytes> {
         let first = tokio::select! {
-            news = self.news.recv() => news,
+            news = self.watched.news.recv() => news,
             () = closed(&mut self.app.closing) => {
                 self.state = State::Over;
                 return Some(going_away());
@@ -88,7 +88,7 @@ impl Reader {
 
     fn take_waiting(&mut self) {
         loop {
-            match self.news.try_recv() {
+            match self.watched.news.try_recv() {
                 Ok(PaneNews::Drawn) | Err(TryRecvError::Lagged(_)) => {}
                 Ok(PaneNews::Died) | Err(TryRecvError::Closed) => return self.state = State::Ends,
                 Err(TryRecvError::Empty) => return,
@@ -107,7 +107,7 @@ impl Reader {
             }
             // A terminal that cannot be looked at any more is over for whoever looks at it.
             Err(error) => {
-                tracing::debug!(session = %self.session, %error, "a screen cannot be read");
+                tracing::debug!(session = %self.watched.session, %error, "a screen cannot be read");
                 if self.state != State::Over {
                     self.state = State::Ends;
                 }
@@ -116,8 +116,7 @@ impl Reader {
         }
     }
 
-    async fn view(&self) -> Result<ScreenAnswer, SessionError> {
-        let view = self.app.hall.sessions()?.screen(&self.session).await?;
-        Ok(ScreenAnswer::of(&self.session, view))
+    async fn view(&self) -> Result<ScreenAnswer, AccessError> {
+        Ok(ScreenAnswer::of(&self.watched.session, self.watched.view().await?))
     }
 }

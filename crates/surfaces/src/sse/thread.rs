@@ -185,7 +185,7 @@ mod tests {
     use moothall_engine::MemoryLog;
     use moothall_engine::access::{Access, Caller, Mode};
     use moothall_engine::hall::{Hall, HallParts};
-    use moothall_engine::ports::SystemClock;
+    use moothall_engine::ports::{Store, SystemClock};
     use moothall_kernel::command::{Actor, ClientCommand, Post};
     use moothall_kernel::policy::Policy;
     use std::time::Duration;
@@ -194,7 +194,7 @@ mod tests {
 
     async fn hall() -> Hall {
         let parts = HallParts {
-            log: Arc::new(MemoryLog::new()),
+            store: Store::of(Arc::new(MemoryLog::new())),
             clock: Arc::new(SystemClock),
             registry: Default::default(),
             defaults: Policy::default(),
@@ -218,7 +218,7 @@ mod tests {
 
     fn app(hall: &Hall) -> App {
         App {
-            hall: hall.clone(),
+            entrance: hall.entrance(),
             base: "http://localhost".into(),
             frames: Arc::default(),
             presences: Arc::default(),

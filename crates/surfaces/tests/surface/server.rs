@@ -10,16 +10,17 @@ use moothall_engine::MemoryLog;
 use moothall_engine::access::{Mode, Secret, TokenKind};
 use moothall_engine::agent::{Job, Report, Reporter, TurnKey};
 use moothall_engine::hall::{Hall, HallParts};
-use moothall_engine::ports::SystemClock;
+use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
-use moothall_engine::sessions::{ClientRights, Housed, SessionHost, SessionParts, SessionsConfig};
+use moothall_engine::sessions::{ClientRights, Housed, SessionHost};
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::participant::{Profile, Runtime};
 use moothall_kernel::permission::{PermissionOption, Question};
 use moothall_kernel::policy::Policy;
 use moothall_surfaces::{HttpOptions, serve};
+use moothall_terminals::{SessionParts, Sessions, SessionsConfig};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -208,14 +209,14 @@ impl Server {
     async fn with_parts(mode: Mode, sessions: Option<SessionParts>, differ: impl FnOnce(HttpOptions) -> HttpOptions) -> Self {
         let log = Arc::new(MemoryLog::new());
         let parts = HallParts {
-            log: log.clone(),
+            store: Store::of(log.clone()),
             clock: Arc::new(SystemClock),
             registry: registry(),
             defaults: Policy::default(),
             budgets: Default::default(),
             owner: "test".into(),
         };
-        let hall = Hall::open_with(parts, sessions).await.unwrap();
+        let hall = Hall::open_with(parts, Arc::new(Sessions::new(sessions))).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();

@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use moothall_engine::ports::{AppendError, Deliveries, Epoch, EventLog, ListFilter};
+use moothall_engine::ports::{Acquired, AppendError, Deliveries, Epoch, EventLog, Lease, ListFilter};
 use moothall_kernel::ids::{Seq, StreamId};
-use moothall_kernel::time::Millis;
 
 use super::Subject;
-use super::build::{Builder, at, batch, claim, heads, places, words};
-
-const TTL: Millis = Millis::from_secs(30);
+use super::build::{Builder, at, batch, claim, epoch, heads, places, words};
 
 fn conflict(stream: &str, head: u64) -> AppendError {
     AppendError::Conflict { stream: StreamId::new(stream), head: Seq(head) }
@@ -106,11 +103,11 @@ pub async fn an_append_of_nothing_changes_nothing<S: Subject>(subject: S) {
 pub async fn the_newest_writer_fences_the_others<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one")]).await.unwrap();
-    let first = log.acquire(&"a".into(), "first", TTL).await.unwrap();
+    let first = epoch(log, "a", "first").await;
     assert_eq!(log.append(vec![batch("a", 1).says("by nobody")]).await, Err(fenced("a")));
     log.append(vec![batch("a", 1).by(first).says("two")]).await.unwrap();
 
-    let second = log.acquire(&"a".into(), "second", TTL).await.unwrap();
+    let second = epoch(log, "a", "second").await;
     assert!(second > first);
     let late = vec![batch("b", 0).says("b1"), batch("a", 1).by(first).says("late").takes(claim("a", "link", "k")).owes("chat:1")];
     assert_eq!(log.append(late).await, Err(fenced("a")));
@@ -121,10 +118,37 @@ pub async fn the_newest_writer_fences_the_others<S: Subject>(subject: S) {
     assert_eq!(log.append(vec![batch("a", 2).by(second).says("three")]).await.map(heads), Ok(vec![Seq(3)]));
 }
 
+/// A stream is not taken from a process that lives: its writer goes on, whoever asks. Its own owner may acquire as before.
+pub async fn what_another_process_holds_is_not_taken<S: Subject>(subject: S) {
+    let log = subject.log();
+    let holder = epoch(log, "a", "first").await;
+    let lease = Lease { owner: "first".into(), until: at(i64::MAX) };
+    if !subject.lease(lease.clone()) {
+        return;
+    }
+    assert_eq!(log.acquire(&"a".into(), "second").await, Ok(Acquired::Held(lease.clone())));
+    assert_eq!(log.acquire(&"not-begun".into(), "second").await, Ok(Acquired::Held(lease)));
+    log.append(vec![batch("a", 0).by(holder).says("one")]).await.unwrap();
+    assert!(epoch(log, "a", "first").await > holder);
+}
+
+/// Its owner may be gone; should it still be there, it is fenced.
+pub async fn a_lease_that_is_over_can_be_taken<S: Subject>(subject: S) {
+    let log = subject.log();
+    let holder = epoch(log, "a", "first").await;
+    if !subject.lease(Lease { owner: "first".into(), until: at(1) }) {
+        return;
+    }
+    let second = epoch(log, "a", "second").await;
+    assert!(second > holder);
+    assert_eq!(log.append(vec![batch("a", 0).by(holder).says("late")]).await, Err(fenced("a")));
+    log.append(vec![batch("a", 0).by(second).says("one")]).await.unwrap();
+}
+
 /// A stream has a writer before it has an event, and is not there for readers.
 pub async fn a_stream_can_be_acquired_before_it_begins<S: Subject>(subject: S) {
     let log = subject.log();
-    let epoch = log.acquire(&"a".into(), "first", TTL).await.unwrap();
+    let epoch = epoch(log, "a", "first").await;
     assert_eq!(log.find(&"a".into()).await, Ok(None));
     assert_eq!(log.list(ListFilter::default()).await.unwrap().streams, vec![]);
     assert_eq!(log.append(vec![batch("a", 0).says("by nobody")]).await, Err(fenced("a")));

@@ -1,9 +1,11 @@
 //! Short words for what the cases append.
 
-use moothall_engine::ports::{Appended, Catalog, Claim, ClaimChange, Epoch, NewDelivery, StreamBatch};
+use moothall_engine::ports::{Appended, Catalog, Claim, ClaimChange, Epoch, EventLog, NewDelivery, StreamBatch};
+use moothall_kernel::Conversation;
 use moothall_kernel::event::{Event, Posted, Recorded, To};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
+use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Timestamp;
 
 /// A time, in milliseconds.
@@ -36,7 +38,15 @@ pub fn said(body: &str) -> Event {
 
 /// A catalog row with nothing to do.
 pub fn catalog(title: &str) -> Catalog {
-    Catalog { title: title.into(), policy: "hybrid".into(), created_at: at(1), next_wake: None, has_duties: false, archived: false }
+    Catalog {
+        kind: "conversation".into(),
+        title: title.into(),
+        policy: "hybrid".into(),
+        created_at: at(1),
+        next_wake: None,
+        has_duties: false,
+        archived: false,
+    }
 }
 
 /// A batch for a stream at a head, by a writer that nobody has fenced; its events are one millisecond apart, from `head + 1` on.
@@ -51,6 +61,16 @@ pub fn batch(stream: &str, head: u64) -> StreamBatch {
         charges: Vec::new(),
         catalog: catalog(stream),
     }
+}
+
+/// A conversation from its beginning, with the catalog row that it makes, and its state.
+pub fn talk(stream: &str, words: &[&str]) -> (StreamBatch, Conversation) {
+    let policy = Policy::named(PolicyName::PLAIN);
+    let begin = batch(stream, 0).event(Event::Created { name: stream.into(), policy, by: ParticipantId::user() });
+    let mut batch = words.iter().fold(begin, |batch, words| batch.says(words));
+    let state = Conversation::fold(StreamId::new(stream), &batch.events);
+    batch.catalog = Catalog::of(&state.clone().into());
+    (batch, state)
 }
 
 /// What a batch can be given, one after the other.
@@ -76,6 +96,9 @@ pub trait Builder: Sized {
     /// Owes a delivery.
     #[must_use]
     fn owes(self, target: &str) -> Self;
+    /// A command for another stream.
+    #[must_use]
+    fn commands(self, target: &str, command: &str) -> Self;
     /// With another catalog row.
     #[must_use]
     fn row(self, change: impl FnOnce(&mut Catalog)) -> Self;
@@ -117,7 +140,13 @@ impl Builder for StreamBatch {
 
     fn owes(mut self, target: &str) -> Self {
         let through_seq = Seq(self.expected_head.0 + self.events.len() as u64);
-        self.deliveries.push(NewDelivery { target: target.into(), turn: Some(TurnNo(3)), attempt: 2, through_seq });
+        self.deliveries.push(NewDelivery { target: target.into(), turn: Some(TurnNo(3)), attempt: 2, through_seq, command: None });
+        self
+    }
+
+    fn commands(mut self, target: &str, command: &str) -> Self {
+        let through_seq = Seq(self.expected_head.0 + self.events.len() as u64);
+        self.deliveries.push(NewDelivery { target: target.into(), turn: None, attempt: 0, through_seq, command: Some(command.into()) });
         self
     }
 
@@ -125,6 +154,14 @@ impl Builder for StreamBatch {
         change(&mut self.catalog);
         self
     }
+}
+
+/// The epoch of a stream's new writer.
+///
+/// # Panics
+/// The log failed, or another process holds it.
+pub async fn epoch(log: &impl EventLog, stream: &str, owner: &str) -> Epoch {
+    log.acquire(&stream.into(), owner).await.unwrap().epoch().unwrap()
 }
 
 /// A claim that does not lapse.

@@ -2,10 +2,9 @@
 
 use moothall_engine::ports::{Catalog, EventLog, ListFilter, Listed};
 use moothall_kernel::ids::{Seq, StreamId};
-use moothall_kernel::time::Millis;
 
 use super::Subject;
-use super::build::{Builder, at, batch};
+use super::build::{Builder, at, batch, epoch};
 
 fn ids(streams: &[Listed]) -> Vec<&str> {
     streams.iter().map(|listed| listed.stream.as_str()).collect()
@@ -15,6 +14,7 @@ fn ids(streams: &[Listed]) -> Vec<&str> {
 pub async fn the_row_is_that_of_the_last_append<S: Subject>(subject: S) {
     let log = subject.log();
     let first = Catalog {
+        kind: "a kind".into(),
         title: "One".into(),
         policy: "hybrid".into(),
         created_at: at(40),
@@ -41,8 +41,8 @@ pub async fn the_row_is_that_of_the_last_append<S: Subject>(subject: S) {
 /// In the order of their first events, whoever was acquired or written to when.
 pub async fn streams_are_listed_in_creation_order<S: Subject>(subject: S) {
     let log = subject.log();
-    let early = log.acquire(&"acquired-first".into(), "owner", Millis::from_secs(1)).await.unwrap();
-    log.acquire(&"never-begun".into(), "owner", Millis::from_secs(1)).await.unwrap();
+    let early = epoch(log, "acquired-first", "owner").await;
+    epoch(log, "never-begun", "owner").await;
     for id in ["z", "m", "a"] {
         log.append(vec![batch(id, 0).says("one")]).await.unwrap();
     }

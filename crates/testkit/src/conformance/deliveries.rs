@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use moothall_engine::ports::{Deliveries, Delivery, DeliveryState, EventLog, Lasting};
+use moothall_engine::ports::{Deliveries, Delivery, DeliveryState, EventLog, Lasting, command_claim};
 use moothall_kernel::ids::{Seq, TurnNo};
+use moothall_kernel::time::Timestamp;
 
 use super::Subject;
-use super::build::{Builder, batch};
+use super::build::{Builder, batch, claim};
+
+/// A time that is later than every lapse.
+const LATEST: Timestamp = Timestamp::from_millis(i64::MAX);
 
 fn at_targets(deliveries: &[Delivery]) -> Vec<(&str, u64)> {
     deliveries.iter().map(|delivery| (delivery.target.as_str(), delivery.through_seq.0)).collect()
@@ -34,6 +38,7 @@ pub async fn deliveries_are_inserted_with_their_append<S: Subject>(subject: S) {
         through_seq: Seq(1),
         state: DeliveryState::Pending,
         evidence: String::new(),
+        command: None,
     };
     assert_eq!(of_a[0], expected);
     assert_eq!(of_a[1].turn, None);
@@ -130,4 +135,27 @@ pub async fn a_target_knows_its_newest_deliveries<S: Subject>(subject: S) {
     assert_eq!(at, [("a", 2), ("b", 1), ("a", 1)]);
     assert_eq!(log.of_target("chat:1", 2).await.unwrap(), newest[..2]);
     assert_eq!(log.of_target("chat:9", 2).await.unwrap(), []);
+}
+
+/// A command is there until it is settled, however that ends. Then its words are gone, and the claim that made it count once.
+pub async fn a_command_is_kept_until_it_is_settled<S: Subject>(subject: S) {
+    let log = subject.log();
+    for (number, end) in [DeliveryState::Done, DeliveryState::Failed, DeliveryState::Unknown].into_iter().enumerate() {
+        let from = format!("from-{number}");
+        let ids = log.append(vec![batch(&from, 0).says("one").commands("stream:t", "do this")]).await.unwrap().remove(0).deliveries;
+        let (namespace, key) = command_claim(ids[0]);
+        let other = claim("t", namespace, &format!("{key}0"));
+        let taken = batch("t", number as u64).says("done").takes(claim("t", namespace, &key)).takes(other.clone());
+        log.append(vec![taken]).await.unwrap();
+
+        assert_eq!(log.owed("stream:t").await.unwrap()[0].command.as_deref(), Some("do this"));
+        log.advance(ids[0], &[DeliveryState::Pending], DeliveryState::Sending, "", Lasting::Written).await.unwrap();
+        assert_eq!(log.heads().await.unwrap()[0].command.as_deref(), Some("do this"), "it is not settled");
+        assert!(log.claim(namespace, &key, LATEST).await.unwrap().is_some(), "it does not lapse");
+
+        log.advance(ids[0], &[DeliveryState::Sending], end, "", Lasting::Written).await.unwrap();
+        assert_eq!(log.of_stream(&from.as_str().into()).await.unwrap()[0].command, None);
+        assert_eq!(log.claim(namespace, &key, LATEST).await, Ok(None));
+        assert_eq!(log.claim(namespace, &other.key, LATEST).await, Ok(Some(other)), "another's");
+    }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use moothall_engine::access::{AuditEntry, Deed, Kept, Principal, Principals, Reach, Scope, Scopes, Secret, Token, TokenId, TokenKind};
-use moothall_engine::ports::EventLog;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::{Millis, Timestamp};
 
@@ -11,10 +10,6 @@ use super::Subject;
 
 fn at(seconds: u64) -> Timestamp {
     Timestamp::from_millis(1_800_000_000_000) + Millis::from_secs(seconds)
-}
-
-fn keys(log: &impl EventLog) -> &dyn Principals {
-    log.principals().expect("a log that keeps tokens")
 }
 
 fn entry(deed: Deed, detail: &str) -> AuditEntry {
@@ -40,12 +35,12 @@ fn token(id: &str, holder: &str, kind: TokenKind) -> Token {
     }
 }
 
-async fn add(log: &impl EventLog, token: &Token) -> Kept {
-    keys(log).add_token(token, &entry(Deed::TokenCreated, token.id.as_str())).await.unwrap()
+async fn add(log: &impl Principals, token: &Token) -> Kept {
+    log.add_token(token, &entry(Deed::TokenCreated, token.id.as_str())).await.unwrap()
 }
 
-async fn ids(log: &impl EventLog) -> Vec<String> {
-    keys(log).tokens().await.unwrap().into_iter().map(|token| token.id.to_string()).collect()
+async fn ids(log: &impl Principals) -> Vec<String> {
+    log.tokens().await.unwrap().into_iter().map(|token| token.id.to_string()).collect()
 }
 
 /// By its hash and no other.
@@ -56,21 +51,21 @@ pub async fn a_token_is_found_as_it_was_kept<S: Subject>(subject: S) {
     let nowhere = Token { reach: Reach::Only(Arc::default()), ..token("2", "bob", TokenKind::Personal) };
     for token in [&bound, &nowhere] {
         assert_eq!(add(log, token).await, Kept::Yes);
-        assert_eq!(keys(log).token(&token.hash).await.unwrap().as_ref(), Some(token));
+        assert_eq!(log.token(&token.hash).await.unwrap().as_ref(), Some(token));
     }
-    assert_eq!(keys(log).token(&token("3", "bob", TokenKind::Personal).hash).await.unwrap(), None);
-    assert_eq!(keys(log).tokens().await.unwrap(), [bound, nowhere]);
+    assert_eq!(log.token(&token("3", "bob", TokenKind::Personal).hash).await.unwrap(), None);
+    assert_eq!(log.tokens().await.unwrap(), [bound, nowhere]);
 }
 
 /// Whoever was a person yesterday is no agent today.
 pub async fn a_principal_stays_of_its_kind<S: Subject>(subject: S) {
     let log = subject.log();
-    assert_eq!(keys(log).principal(&"ann".into()).await.unwrap(), None);
+    assert_eq!(log.principal(&"ann".into()).await.unwrap(), None);
     assert_eq!(add(log, &token("1", "ann", TokenKind::Personal)).await, Kept::Yes);
     assert_eq!(add(log, &token("2", "ann", TokenKind::Agent)).await, Kept::OtherKind);
     assert_eq!(ids(log).await, ["1"]);
-    assert_eq!(keys(log).audit(None, 10).await.unwrap().len(), 1);
-    assert_eq!(keys(log).principal(&"ann".into()).await.unwrap(), Some(Principal { id: "ann".into(), kind: Kind::Human }));
+    assert_eq!(log.audit(None, 10).await.unwrap().len(), 1);
+    assert_eq!(log.principal(&"ann".into()).await.unwrap(), Some(Principal { id: "ann".into(), kind: Kind::Human }));
 }
 
 /// With everything that was made from it, once.
@@ -81,15 +76,15 @@ pub async fn revoking_reaches_what_was_made_from_a_token<S: Subject>(subject: S)
     for token in [&root, &other, &session] {
         add(log, token).await;
     }
-    let revoke = async || keys(log).revoke(&root.id, at(7), &entry(Deed::TokenRevoked, "root")).await.unwrap();
+    let revoke = async || log.revoke(&root.id, at(7), &entry(Deed::TokenRevoked, "root")).await.unwrap();
     let mut revoked = revoke().await;
     revoked.sort();
     assert_eq!(revoked, [root.id.clone(), session.id.clone()]);
     assert_eq!(revoke().await, []);
-    assert_eq!(keys(log).revoke(&TokenId::new("none"), at(7), &entry(Deed::TokenRevoked, "none")).await.unwrap(), []);
-    let valid = async |token: &Token| keys(log).token(&token.hash).await.unwrap().unwrap().is_valid(at(8));
+    assert_eq!(log.revoke(&TokenId::new("none"), at(7), &entry(Deed::TokenRevoked, "none")).await.unwrap(), []);
+    let valid = async |token: &Token| log.token(&token.hash).await.unwrap().unwrap().is_valid(at(8));
     assert_eq!([valid(&root).await, valid(&session).await, valid(&other).await], [false, false, true]);
-    let record = keys(log).audit(None, 10).await.unwrap();
+    let record = log.audit(None, 10).await.unwrap();
     assert_eq!(record.iter().filter(|row| row.entry.deed == Deed::TokenRevoked).count(), 1);
 }
 
@@ -101,7 +96,7 @@ pub async fn an_invitation_is_redeemed_once<S: Subject>(subject: S) {
     add(log, &invitation).await;
     let redeem = async |id: &str, when: Timestamp| {
         let accepted = AuditEntry { at: when, ..entry(Deed::Accepted, id) };
-        keys(log).redeem(&invitation.id, &token(id, "critic", TokenKind::Agent), &accepted).await.unwrap()
+        log.redeem(&invitation.id, &token(id, "critic", TokenKind::Agent), &accepted).await.unwrap()
     };
     assert_eq!(redeem("late", at(100)).await, Kept::Used);
     let tried = futures_util::future::join_all(["1", "2", "3"].map(|id| redeem(id, at(50)))).await;
@@ -125,16 +120,16 @@ pub async fn sessions_that_ran_out_are_let_go_of<S: Subject>(subject: S) {
 pub async fn the_record_is_read_backwards_in_pages<S: Subject>(subject: S) {
     let log = subject.log();
     for number in 1..=5 {
-        keys(log).record(&entry(Deed::Denied, &number.to_string())).await.unwrap();
+        log.record(&entry(Deed::Denied, &number.to_string())).await.unwrap();
     }
     let page = async |before: Option<u64>| {
-        let rows = keys(log).audit(before, 2).await.unwrap();
+        let rows = log.audit(before, 2).await.unwrap();
         rows.into_iter().map(|row| (row.number, row.entry.detail)).collect::<Vec<_>>()
     };
     assert_eq!(page(None).await, [(5, "5".into()), (4, "4".into())]);
     assert_eq!(page(Some(4)).await, [(3, "3".into()), (2, "2".into())]);
     assert_eq!(page(Some(1)).await, []);
-    assert_eq!(keys(log).audit(Some(2), 1).await.unwrap()[0].entry, entry(Deed::Denied, "1"));
+    assert_eq!(log.audit(Some(2), 1).await.unwrap()[0].entry, entry(Deed::Denied, "1"));
 }
 
 /// Tokens, what happened to them, and the record of it.
@@ -144,12 +139,12 @@ pub async fn tokens_last<S: Subject>(subject: S) {
     for token in [&kept, &revoked] {
         add(log, token).await;
     }
-    keys(log).note_use(&kept.id, at(3)).await.unwrap();
-    keys(log).revoke(&revoked.id, at(4), &entry(Deed::TokenRevoked, "")).await.unwrap();
-    let (tokens, record) = (keys(log).tokens().await.unwrap(), keys(log).audit(None, 10).await.unwrap());
+    log.note_use(&kept.id, at(3)).await.unwrap();
+    log.revoke(&revoked.id, at(4), &entry(Deed::TokenRevoked, "")).await.unwrap();
+    let (tokens, record) = (log.tokens().await.unwrap(), log.audit(None, 10).await.unwrap());
     assert_eq!((tokens[0].last_used_at, tokens[1].revoked_at, record.len()), (Some(at(3)), Some(at(4)), 3));
     let Some(subject) = subject.reopen().await else { return };
-    assert_eq!(keys(subject.log()).tokens().await.unwrap(), tokens);
-    assert_eq!(keys(subject.log()).audit(None, 10).await.unwrap(), record);
+    assert_eq!(subject.log().tokens().await.unwrap(), tokens);
+    assert_eq!(subject.log().audit(None, 10).await.unwrap(), record);
     assert_eq!(add(subject.log(), &token("3", "critic", TokenKind::Personal)).await, Kept::OtherKind);
 }

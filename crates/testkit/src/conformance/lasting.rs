@@ -2,10 +2,9 @@
 
 use moothall_engine::ports::{AppendError, Deliveries, DeliveryState, EventLog, Lasting, ListFilter};
 use moothall_kernel::ids::{Seq, StreamId};
-use moothall_kernel::time::Millis;
 
 use super::Subject;
-use super::build::{Builder, at, batch, claim, heads};
+use super::build::{Builder, at, batch, claim, epoch, heads};
 
 /// Events, rows, claims and deliveries.
 pub async fn all_of_it_lasts<S: Subject>(subject: S) {
@@ -37,15 +36,15 @@ async fn everything(log: &(impl EventLog + Deliveries)) -> String {
 /// A writer from before cannot come back, and epochs are never given twice.
 pub async fn fences_last<S: Subject>(subject: S) {
     let log = subject.log();
-    let stale = log.acquire(&"a".into(), "first", Millis::from_secs(1)).await.unwrap();
+    let stale = epoch(log, "a", "first").await;
     log.append(vec![batch("a", 0).by(stale).says("one")]).await.unwrap();
-    let newest = log.acquire(&"a".into(), "second", Millis::from_secs(1)).await.unwrap();
+    let newest = epoch(log, "a", "second").await;
 
     let Some(subject) = subject.reopen().await else { return };
     let log = subject.log();
     let fenced = AppendError::Fenced { stream: "a".into() };
     assert_eq!(log.append(vec![batch("a", 1).by(stale).says("late")]).await, Err(fenced));
-    assert!(log.acquire(&"a".into(), "third", Millis::from_secs(1)).await.unwrap() > newest);
+    assert!(epoch(log, "a", "third").await > newest);
 }
 
 /// So that a target's order holds across a restart.

@@ -1,7 +1,7 @@
 //! What turns have cost: counted with the append, once, and summed as it is asked for.
 
 use moothall_engine::access::{AuditEntry, Deed};
-use moothall_engine::ports::{AppendError, EventLog, Ledger, StreamBatch, UsageBy, UsageWanted, Used};
+use moothall_engine::ports::{AppendError, EventLog, Ledger, Principals, StreamBatch, UsageBy, UsageWanted, Used};
 use moothall_kernel::budget::{Account, Charge, Purse, Raise};
 use moothall_kernel::event::Usage;
 use moothall_kernel::ids::{Seq, StreamId};
@@ -10,10 +10,6 @@ use super::Subject;
 use super::build::{Builder, at, batch};
 
 const HOUR: i64 = 3_600_000;
-
-fn ledger(log: &impl EventLog) -> &dyn Ledger {
-    log.ledger().expect("a log of this house counts what turns cost")
-}
 
 /// A turn that began in an hour, and what it is known to have used.
 fn charge(hour: i64, agent: &str, by: &str, attended: bool, micros: u64) -> Charge {
@@ -29,8 +25,8 @@ fn wanted(by: Option<UsageBy>) -> UsageWanted {
     UsageWanted { by, limit: 100, ..UsageWanted::default() }
 }
 
-async fn total(log: &impl EventLog, wanted: UsageWanted) -> (u64, u64, u64) {
-    let sums = ledger(log).used(&wanted).await.unwrap();
+async fn total(log: &impl Ledger, wanted: UsageWanted) -> (u64, u64, u64) {
+    let sums = log.used(&wanted).await.unwrap();
     let [sum] = sums.as_slice() else { panic!("one sum was asked for: {sums:?}") };
     (sum.turns, sum.unattended, sum.cost_micros)
 }
@@ -53,7 +49,7 @@ pub async fn sums_are_those_that_are_wanted<S: Subject>(subject: S) {
     let first = vec![charge(1, "demo", "user", true, 10), charge(25, "gpt", "user", false, 300)];
     let second = vec![charge(26, "demo", "ann", true, 4), charge(50, "demo", "ann", true, 0)];
     log.append(vec![spending(batch("a", 0), first), spending(batch("b", 0), second)]).await.unwrap();
-    let sums = async |wanted: UsageWanted| ledger(log).used(&wanted).await.unwrap();
+    let sums = async |wanted: UsageWanted| log.used(&wanted).await.unwrap();
     let gpt = Used {
         agent: Some("gpt".into()),
         turns: 1,
@@ -90,14 +86,14 @@ pub async fn what_was_charged_is_found_again<S: Subject>(subject: S) {
     };
     let raise = Raise { turns: 5, micros: 9, until: at(30 * HOUR) };
     for purse in [Purse::Hall, Purse::Agent("demo".into())] {
-        ledger(log).keep_raise(&purse, &Raise { turns: 1, ..raise }, &entry("one")).await.unwrap();
-        ledger(log).keep_raise(&purse, &raise, &entry("five")).await.unwrap();
+        log.keep_raise(&purse, &Raise { turns: 1, ..raise }, &entry("one")).await.unwrap();
+        log.keep_raise(&purse, &raise, &entry("five")).await.unwrap();
     }
     let Some(subject) = subject.reopen().await else { return };
-    let record = subject.log().principals().expect("a log that keeps tokens").audit(None, 9).await.unwrap();
+    let record = subject.log().audit(None, 9).await.unwrap();
     let recorded: Vec<_> = record.iter().map(|row| (row.entry.deed, row.entry.detail.as_str())).collect();
     assert_eq!(recorded, ["five", "one", "five", "one"].map(|detail| (Deed::BudgetRaised, detail)), "each raise with its record");
-    let ledger = ledger(subject.log());
+    let ledger = subject.log();
     let charges = ledger.charged_since(at(24 * HOUR)).await.unwrap();
     let sum = |attended| {
         let of = charges.iter().filter(|charge| charge.account.attended == attended && charge.account.by.as_str() == "x");

@@ -7,10 +7,6 @@ use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use super::Subject;
 use super::build::{Builder, batch, said};
 
-fn marks(log: &impl EventLog) -> &dyn ReadMarks {
-    log.read_marks().expect("a log of this house notes how far readers have read")
-}
-
 fn said_by(who: &str, body: &str) -> Event {
     match said(body) {
         Event::Posted(posted) => Event::Posted(Posted { from: ParticipantId::new(who), ..posted }),
@@ -18,8 +14,8 @@ fn said_by(who: &str, body: &str) -> Event {
     }
 }
 
-async fn unread(log: &impl EventLog, reader: &str, stream: &str) -> (u64, usize) {
-    let found = marks(log).unread(&ParticipantId::new(reader), &[stream.into()], 100).await.unwrap();
+async fn unread(log: &impl ReadMarks, reader: &str, stream: &str) -> (u64, usize) {
+    let found = log.unread(&ParticipantId::new(reader), &[stream.into()], 100).await.unwrap();
     (found[0].read.0, found[0].messages)
 }
 
@@ -29,13 +25,13 @@ pub async fn a_mark_only_moves_forward<S: Subject>(subject: S) {
     let ann = ParticipantId::new("ann");
     log.append(vec![batch("a", 0).says("one").says("two").says("three")]).await.unwrap();
     for (to, then) in [(2, 2), (1, 2), (0, 2), (2, 2), (3, 3), (u64::MAX, 3)] {
-        assert_eq!(marks(log).mark(&ann, &"a".into(), Seq(to)).await, Ok(Seq(then)), "to {to}");
+        assert_eq!(log.mark(&ann, &"a".into(), Seq(to)).await, Ok(Seq(then)), "to {to}");
         assert_eq!(unread(log, "ann", "a").await.0, then);
     }
     log.append(vec![batch("a", 3).says("four")]).await.unwrap();
     assert_eq!(unread(log, "ann", "a").await, (3, 1), "a mark far ahead has not swallowed what came later");
     let nowhere = StreamId::new("nowhere");
-    assert_eq!(marks(log).mark(&ann, &nowhere, Seq(1)).await, Err(LogError::NotFound(nowhere)));
+    assert_eq!(log.mark(&ann, &nowhere, Seq(1)).await, Err(LogError::NotFound(nowhere)));
 }
 
 /// Not one's own words, not what only explains, not what was erased; and no more than was asked for.
@@ -46,7 +42,7 @@ pub async fn what_others_said_since_is_unread<S: Subject>(subject: S) {
     assert_eq!(unread(log, "ann", "a").await, (0, 2));
     assert_eq!(unread(log, "bob", "a").await, (0, 2));
     assert_eq!(unread(log, "o'neill\" OR 1", "a").await, (0, 3));
-    marks(log).mark(&ParticipantId::new("ann"), &"a".into(), Seq(1)).await.unwrap();
+    log.mark(&ParticipantId::new("ann"), &"a".into(), Seq(1)).await.unwrap();
     assert_eq!(unread(log, "ann", "a").await, (1, 1));
     log.append(vec![batch("a", 4).event(Event::Redacted { seq: Seq(4), by: ParticipantId::user(), summaries: Vec::new() })]).await.unwrap();
     assert_eq!(unread(log, "ann", "a").await, (1, 0));
@@ -54,7 +50,7 @@ pub async fn what_others_said_since_is_unread<S: Subject>(subject: S) {
     let many = (0..20).fold(batch("b", 0), |batch, n| batch.says(&format!("message {n}")));
     log.append(vec![many]).await.unwrap();
     let asked = [StreamId::new("b"), "nowhere".into(), "a".into()];
-    let found = marks(log).unread(&ParticipantId::new("ann"), &asked, 7).await.unwrap();
+    let found = log.unread(&ParticipantId::new("ann"), &asked, 7).await.unwrap();
     assert_eq!(found, [Unread { read: Seq(0), messages: 7 }, Unread::default(), Unread { read: Seq(1), messages: 0 }]);
 }
 
@@ -62,7 +58,7 @@ pub async fn what_others_said_since_is_unread<S: Subject>(subject: S) {
 pub async fn marks_belong_to_one_reader_and_stream<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one"), batch("b", 0).says("one")]).await.unwrap();
-    marks(log).mark(&ParticipantId::new("ann"), &"a".into(), Seq(1)).await.unwrap();
+    log.mark(&ParticipantId::new("ann"), &"a".into(), Seq(1)).await.unwrap();
     assert_eq!([unread(log, "ann", "a").await, unread(log, "ann", "b").await, unread(log, "bob", "a").await], [(1, 0), (0, 1), (0, 1)]);
 }
 
@@ -70,7 +66,7 @@ pub async fn marks_belong_to_one_reader_and_stream<S: Subject>(subject: S) {
 pub async fn marks_last<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").says("two")]).await.unwrap();
-    marks(log).mark(&ParticipantId::new("ann"), &"a".into(), Seq(1)).await.unwrap();
+    log.mark(&ParticipantId::new("ann"), &"a".into(), Seq(1)).await.unwrap();
     let Some(subject) = subject.reopen().await else { return };
     assert_eq!(unread(subject.log(), "ann", "a").await, (1, 1));
 }

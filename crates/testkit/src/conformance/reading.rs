@@ -1,6 +1,6 @@
 //! Reading: what was appended, in order, page by page.
 
-use moothall_engine::codec;
+use moothall_engine::log_format::codec;
 use moothall_engine::ports::{EventLog, LogError, PAGE_BYTES_MAX, Page};
 use moothall_kernel::event::{Change, Event, KeptBecause, Outcome, To, Usage};
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
@@ -8,7 +8,7 @@ use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Millis;
 
 use super::Subject;
-use super::build::{Builder, at, batch, places, words};
+use super::build::{Builder, at, batch, epoch, places, words};
 
 /// Bodies, long and empty ones, times, contents and every shape an event can have on disk.
 pub async fn events_come_back_as_they_were<S: Subject>(subject: S) {
@@ -102,7 +102,7 @@ pub async fn reading_past_the_end_gives_nothing<S: Subject>(subject: S) {
 /// Neither is one that only has a writer.
 pub async fn a_stream_that_did_not_begin_is_not_found<S: Subject>(subject: S) {
     let log = subject.log();
-    log.acquire(&"b".into(), "owner", Millis::from_secs(1)).await.unwrap();
+    epoch(log, "b", "owner").await;
     for id in ["a", "b", "", "%00", "' OR 1=1"] {
         assert_eq!(log.read(&id.into(), Seq(0), 10).await, Err(LogError::NotFound(id.into())));
     }

@@ -1,6 +1,6 @@
 //! Sessions: one row for each, and who waits for whom.
 
-use moothall_engine::ports::EventLog;
+use moothall_engine::ports::SessionBook;
 use moothall_engine::sessions::{Origin, Pane, Session, Starter, UnixUser};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Timestamp;
@@ -39,7 +39,7 @@ async fn check_rooms(book: &dyn moothall_engine::ports::SessionBook) {
 
 /// What was kept last counts, and every field comes back.
 pub async fn a_session_is_kept_as_it_was_last<S: Subject>(subject: S) {
-    let book = subject.log().sessions().unwrap();
+    let book = subject.log();
     book.keep(&session("b")).await.unwrap();
     book.keep(&session("a")).await.unwrap();
     let pane = Some(Pane { socket: "work".into(), id: "%3".into(), pid: 77 });
@@ -54,7 +54,7 @@ pub async fn a_session_is_kept_as_it_was_last<S: Subject>(subject: S) {
 
 /// Noted once, however often, and forgotten alone.
 pub async fn who_waits_for_whom_is_noted_once<S: Subject>(subject: S) {
-    let book = subject.log().sessions().unwrap();
+    let book = subject.log();
     for caller in ["y", "x", "x"] {
         book.listen(&"a".into(), &caller.into()).await.unwrap();
     }
@@ -68,11 +68,11 @@ pub async fn who_waits_for_whom_is_noted_once<S: Subject>(subject: S) {
 
 /// Where data outlives the log's value, so do sessions and those who wait.
 pub async fn sessions_last<S: Subject>(subject: S) {
-    let book = subject.log().sessions().unwrap();
+    let book = subject.log();
     book.keep(&session("a")).await.unwrap();
     book.listen(&"a".into(), &"x".into()).await.unwrap();
     let Some(again) = subject.reopen().await else { return };
-    let book = again.log().sessions().unwrap();
+    let book = again.log();
     assert_eq!(book.all().await.unwrap(), [session("a")]);
     assert_eq!(book.listeners(&"a".into()).await.unwrap(), ["x".into()]);
 }

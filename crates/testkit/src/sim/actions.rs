@@ -99,11 +99,12 @@ impl World {
 
     pub(crate) fn client(&mut self, room: usize, command: impl Into<Command>) {
         let key = self.rng.chance(40).then(|| self.key());
-        self.servers[room].queue.push_back(Told::Asked(Request { command: command.into(), key }));
+        let owing = self.owing(room);
+        self.servers[room].queue.push_back(Told::Asked(Request { owing, ..Request::new(command, key) }));
     }
 
     pub(crate) fn somebody(&mut self, room: usize) -> ParticipantId {
-        let ids: Vec<_> = self.servers[room].host.committed().participants().iter().map(|p| p.id.clone()).collect();
+        let ids: Vec<_> = self.servers[room].room().participants().iter().map(|p| p.id.clone()).collect();
         self.rng.pick(&ids).cloned().unwrap_or_else(|| ParticipantId::new(AGENTS[0].0))
     }
 
@@ -111,7 +112,7 @@ impl World {
         let mark = self.marks.make(by.id.clone(), None);
         let body = match body {
             Some(body) => format!("{mark} {body}"),
-            None => people::words(&mut self.rng, self.servers[room].host.committed(), &mark),
+            None => people::words(&mut self.rng, self.servers[room].room(), &mark),
         };
         let to = match self.rng.below(10) {
             0 | 1 => To::One(self.somebody(room)),
@@ -119,7 +120,8 @@ impl World {
             _ => To::All,
         };
         let reply_to = if self.rng.chance(10) { self.earlier(room) } else { None };
-        self.client(room, ClientCommand::Post(Post { by, to, body, reply_to, tags: Vec::new(), typed_at: None }));
+        let post = ClientCommand::Post(Post { by, to, body, reply_to, tags: Vec::new(), typed_at: None });
+        if self.consents.are_wanted() { self.post_if_agreed(room, post) } else { self.client(room, post) }
     }
 
     /// Something that was said.
@@ -165,7 +167,7 @@ impl World {
     }
 
     fn wish(&mut self, room: usize) -> Control {
-        let circle = promise(self.servers[room].host.committed().policy().name).circle;
+        let circle = promise(self.servers[room].room().policy().name).circle;
         let who = self.somebody(room).to_string();
         match self.rng.weighted(&[14, 10, 8, 8, 4, 6, 5, 4, 4, 8, 2, 8, 4, 2]) {
             0 => {
@@ -206,11 +208,11 @@ impl World {
     /// Somebody stops everything, or one turn.
     fn interfere(&mut self, room: usize) {
         let by = people::person(&mut self.rng);
-        let last = self.servers[room].host.committed().last_turn().0;
+        let last = self.servers[room].room().last_turn().0;
         let command = if self.rng.chance(40) {
             ClientCommand::Stop { by }
         } else {
-            let open: Vec<_> = self.servers[room].host.committed().open_turns().map(|turn| turn.no).collect();
+            let open: Vec<_> = self.servers[room].room().open_turns().map(|turn| turn.no).collect();
             let turn = self.rng.pick(&open).copied().unwrap_or(TurnNo(self.rng.below(last + 2)));
             ClientCommand::Cancel { turn, by }
         };

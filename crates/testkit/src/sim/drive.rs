@@ -13,6 +13,7 @@ use moothall_kernel::time::Millis;
 use moothall_kernel::view::visible;
 
 use super::check::{Objection, Scene};
+use super::consent;
 use super::log::{Fault, is_same};
 use super::marks;
 use super::people;
@@ -66,6 +67,7 @@ impl World {
                     self.note_probed(&key, &probe);
                     Input::Probed { key, probe }
                 }
+                Told::Consent(answered) => self.note_consent(room, answered),
                 Told::Refresh => Input::Refresh,
             };
             self.tell(room, input)?;
@@ -105,7 +107,11 @@ impl World {
         for output in outputs {
             self.carry_out(room, output)?;
         }
-        self.benches[room].step(self.servers[room].host.committed())
+        let committed = self.servers[room].host.committed();
+        if self.shutter.chance(3) && committed.head() > Seq(0) {
+            object("snapshots", self.disk.keep(room, committed).and_then(|()| self.disk.check_snapshot(room)))?;
+        }
+        self.benches[room].step(self.servers[room].room())
     }
 
     fn carry_out(&mut self, room: usize, output: Output) -> Result<(), Objection> {
@@ -116,6 +122,7 @@ impl World {
             | Output::Append { .. }
             | Output::Reload
             | Output::Read { .. } => self.servers[room].outstanding = Some(Outstanding::Wanted(output)),
+            Output::Ask { id, until, .. } => self.asked(room, id, until)?,
             Output::Broken(broken) => return Err(Objection { checker: "invariants", message: broken.to_string() }),
             Output::GiveBack { charges } => {
                 self.purses.give_back(&charges, self.clock());
@@ -173,8 +180,9 @@ impl World {
             }
             Output::Acquire => Some(Input::Acquired(self.disk.acquire(room))),
             Output::Reload => Some(Input::Loaded(self.disk.load(room))),
-            Output::Read { after, count } => Some(Input::Read(self.disk.page(room, *after, *count))),
+            Output::Read { after, count } => Some(Input::Read(self.disk.span(room, *after, *count))),
             Output::Append { .. }
+            | Output::Ask { .. }
             | Output::GiveBack { .. }
             | Output::Broken(_)
             | Output::Count { .. }
@@ -203,10 +211,12 @@ impl World {
             1 | 2 => Some(Fault::Overloaded),
             _ => None,
         };
+        let inserted = batch.deliveries.clone();
         let charged: u64 = batch.charges.iter().map(|charge| charge.turns).sum();
         let result = self.disk.append(batch, fault);
         match &result {
-            Ok(_) => {
+            Ok(ids) => {
+                self.errands.note(&inserted, ids);
                 self.spent += charged as i64;
                 let decisions = self.servers[room].host.appending();
                 self.examine(room, &decisions)?;
@@ -226,6 +236,8 @@ impl World {
             for (place, recorded) in decision.iter().enumerate() {
                 self.story.tell(|| story::line(room, recorded));
                 let scene = Scene { offline: &offline, decision, place, downtime, marks: &self.marks };
+                object("consent", self.consents.check(self.servers[room].number, recorded))?;
+                object("errands", self.errands.check(room, recorded))?;
                 self.benches[room].event(&scene, recorded)?;
                 self.stats.events += 1;
                 self.stats.turns += u64::from(matches!(recorded.event, Event::TurnGranted { .. }));
@@ -250,6 +262,10 @@ impl World {
     /// A client hears what came of its request. What it is told is done has to be on the disk.
     pub(crate) fn answered(&mut self, room: usize, id: RequestId, verdict: Verdict) -> Result<(), Objection> {
         let Some(request) = self.servers[room].waiting.remove(&id) else { return Ok(()) };
+        self.forget_consent(room, &request);
+        if let Some(delivery) = request.delivery {
+            self.note_carried(room, delivery, &verdict);
+        }
         match verdict {
             Ok(Answer { event: Some(event), .. }) => {
                 let kept = self.disk.at(room, event.seq);
@@ -260,6 +276,7 @@ impl World {
                 object("answers", fits(&request.command, &event))?;
                 self.acknowledged.push((room, event));
             }
+            Err(HallError::Rejected(rejection)) if consent::may_ask_again(&rejection, &request) => self.unanswered.push((room, request)),
             Ok(_) | Err(HallError::Rejected(_)) => {}
             Err(_) if request.key.is_some() => self.unanswered.push((room, request)),
             Err(_) => {}

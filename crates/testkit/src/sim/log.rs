@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use futures_util::FutureExt;
 use moothall_engine::MemoryLog;
 use moothall_engine::hall::HallError;
-use moothall_engine::ports::{AppendError, Epoch, EventLog, LogError, Page, StreamBatch};
+use moothall_engine::ports::{Acquired, AppendError, Deliveries, DeliveryState, EventLog, Lasting, LogError, Page, Snapshot, StreamBatch};
 use moothall_engine::stream::{Earlier, Loaded, idempotency, load};
+use moothall_kernel::aggregate::CONVERSATION;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId};
-use moothall_kernel::time::{Millis, Timestamp};
+use moothall_kernel::time::Timestamp;
+use moothall_kernel::{Aggregate, Conversation, STATE_VERSION};
 
 /// What goes wrong with an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +44,8 @@ fn at_once<T>(future: impl Future<Output = T>) -> T {
 
 impl Disk {
     /// Becomes the writer of a stream.
-    pub(crate) fn acquire(&self, room: usize) -> Result<Epoch, LogError> {
-        at_once(self.log.acquire(&stream(room), "simulator", Millis(0)))
+    pub(crate) fn acquire(&self, room: usize) -> Result<Acquired, LogError> {
+        at_once(self.log.acquire(&stream(room), "simulator"))
     }
 
     pub(crate) fn append(&self, batch: StreamBatch, fault: Option<Fault>) -> Result<Vec<u64>, AppendError> {
@@ -58,6 +60,27 @@ impl Disk {
         }
     }
 
+    /// Notes what came of a delivery.
+    pub(crate) fn settle(&self, delivery: u64, state: DeliveryState) -> Result<(), String> {
+        match at_once(self.log.advance(delivery, &[DeliveryState::Pending], state, "", Lasting::Written)) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(format!("delivery {delivery} was settled before")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Whether nothing is left of commands: no delivery that is owed, and no claim.
+    pub(crate) fn commands_left(&self) -> Result<(), String> {
+        let heads = at_once(self.log.heads()).map_err(|error| error.to_string())?;
+        let owed = heads.iter().find(|head| head.command.is_some());
+        let claims = at_once(self.log.claims("idem", Timestamp::from_millis(i64::MAX))).map_err(|error| error.to_string())?;
+        match (owed, claims.first()) {
+            (None, None) => Ok(()),
+            (Some(delivery), _) => Err(format!("{delivery:?} is owed still")),
+            (None, Some(claim)) => Err(format!("{claim:?} is held still")),
+        }
+    }
+
     /// What is known about keys.
     pub(crate) fn look_up(&self, keys: &[String], now: Timestamp) -> Result<BTreeMap<String, Earlier>, HallError> {
         at_once(idempotency::look_up(&self.log, keys, now))
@@ -65,11 +88,46 @@ impl Disk {
 
     /// A stream as it comes back after a crash.
     pub(crate) fn load(&self, room: usize) -> Result<Loaded, HallError> {
-        at_once(load::fold(&self.log, &stream(room)))
+        at_once(load::fold(&self.log, CONVERSATION, &stream(room)))
+    }
+
+    /// Keeps what a host knows of a stream, as the shell does beside its work.
+    pub(crate) fn keep(&self, room: usize, state: &Aggregate) -> Result<(), String> {
+        let bytes = state.to_bytes().ok_or("a state cannot be written")?;
+        let snapshot = Snapshot { version: STATE_VERSION, head: state.head(), bytes };
+        at_once(self.log.put_snapshot(&stream(room), snapshot)).map(drop).map_err(|error| error.to_string())
+    }
+
+    /// A snapshot and what follows it make what all events make.
+    pub(crate) fn check_snapshot(&self, room: usize) -> Result<(), String> {
+        let opening = at_once(self.log.load(&stream(room), STATE_VERSION, usize::MAX)).map_err(|error| error.to_string())?;
+        let Some(snapshot) = opening.snapshot else { return Ok(()) };
+        let mut state = snapshot.state(&opening.kind, &stream(room)).ok_or("a snapshot is not of its stream")?;
+        self.read(room, snapshot.head).iter().for_each(|recorded| state.apply(recorded));
+        let whole = Aggregate::from(Conversation::fold(stream(room), &self.read(room, Seq(0))));
+        if state == whole {
+            Ok(())
+        } else {
+            Err(format!("the snapshot of room {room} at {} leads elsewhere than its events", snapshot.head))
+        }
     }
 
     pub(crate) fn page(&self, room: usize, after: Seq, count: usize) -> Result<Page, LogError> {
         at_once(self.log.read(&stream(room), after, count))
+    }
+
+    /// So many events after a position, page after page, as the shell reads them.
+    pub(crate) fn span(&self, room: usize, after: Seq, count: usize) -> Result<Page, LogError> {
+        let mut all = self.page(room, after, count)?;
+        loop {
+            let left = count.saturating_sub((all.through.0 - after.0) as usize);
+            let next = self.page(room, all.through, left)?;
+            if next.through <= all.through {
+                return Ok(all);
+            }
+            all.through = next.through;
+            all.events.extend(next.events);
+        }
     }
 
     /// Everything after a position.

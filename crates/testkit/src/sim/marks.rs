@@ -29,7 +29,8 @@ impl Marks {
     }
 }
 
-fn write(mark: usize) -> String {
+/// A mark in words.
+pub(crate) fn write(mark: usize) -> String {
     let mut digits = Vec::new();
     let mut rest = mark;
     loop {

@@ -18,6 +18,8 @@ mod drive;
 mod work;
 mod actions;
 mod starts;
+mod consent;
+mod errands;
 mod story;
 mod terminals;
 
@@ -116,15 +118,16 @@ pub const fn known_seed(bug: Bug) -> u64 {
         | Bug::FencedWriterGoesOn
         | Bug::ChargedTwice
         | Bug::AnswersSwapped
+        | Bug::SnapshotForgets
         | Bug::TypedBeforeKept => 0,
         Bug::NoAttemptFencing | Bug::CauseCoveredTwice | Bug::CancelForgotten => 1,
         Bug::RetryRunsTwice | Bug::ArchiveLeavesTurns => 2,
-        Bug::NoEpochFencing | Bug::TypedAgain => 3,
-        Bug::RetryLostWhenFull => 4,
+        Bug::CommandClaimLapses | Bug::SilenceIsConsent | Bug::TypedAgain => 3,
+        Bug::NoEpochFencing | Bug::RetryLostWhenFull => 4,
         Bug::ChargeNotGivenBack => 5,
         Bug::AnswerPressedBlindly => 6,
         Bug::AnyTagAccepted => 10,
-        Bug::DuplicateClaim => 27,
+        Bug::DuplicateClaim => 36,
         Bug::ScreenIsProof => 360,
     }
 }

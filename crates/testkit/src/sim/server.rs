@@ -3,11 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use moothall_engine::agent::{Probe, Report, TurnKey};
+use moothall_engine::hall::Idempotency;
 use moothall_engine::registry::Roster;
-use moothall_engine::stream::{Host, Input, Output, RequestId, Wanted};
+use moothall_engine::stream::{Condition, Host, Input, Output, Owing, RequestId, Wanted};
 use moothall_kernel::command::Command;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Millis;
+use moothall_kernel::{Aggregate, Conversation};
+
+use super::consent::{self, Answered};
+use super::errands;
 
 /// What a client asks.
 #[derive(Clone, Debug)]
@@ -15,6 +20,18 @@ pub(crate) struct Request {
     pub(crate) command: Command,
     /// The client's key for a request that must take effect once.
     pub(crate) key: Option<String>,
+    /// Somebody has to agree first.
+    pub(crate) conditional: bool,
+    /// It is the command of this delivery.
+    pub(crate) delivery: Option<u64>,
+    /// What it owes elsewhere.
+    pub(crate) owing: Owing,
+}
+
+impl Request {
+    pub(crate) fn new(command: impl Into<Command>, key: Option<String>) -> Self {
+        Self { command: command.into(), key, conditional: false, delivery: None, owing: Owing::default() }
+    }
 }
 
 /// Something that the host will be told.
@@ -24,6 +41,8 @@ pub(crate) enum Told {
     /// The job of this number reports.
     Report(u64, TurnKey, Report),
     Probed(TurnKey, Probe),
+    /// What somebody said who was asked to agree.
+    Consent(Answered),
     Refresh,
 }
 
@@ -43,6 +62,7 @@ pub(crate) struct Server {
     pub(crate) queue: VecDeque<Told>,
     pub(crate) outstanding: Option<Outstanding>,
     pub(crate) waiting: BTreeMap<RequestId, Request>,
+    /// No two servers use the same ids.
     last_request: u64,
     /// When the host wants to look again, on the steady clock.
     pub(crate) wake: Option<Millis>,
@@ -60,25 +80,47 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn new(number: u64, host: Host, roster: Roster, skew: i64) -> Self {
         let (queue, waiting, owed, offline) = <_>::default();
-        Self { number, host, queue, outstanding: None, waiting, last_request: 0, wake: None, is_new: true, owed, skew, offline, roster }
+        Self {
+            number,
+            host,
+            queue,
+            outstanding: None,
+            waiting,
+            last_request: number << 32,
+            wake: None,
+            is_new: true,
+            owed,
+            skew,
+            offline,
+            roster,
+        }
+    }
+
+    /// The conversation, as it is committed.
+    pub(crate) fn room(&self) -> &Conversation {
+        match self.host.committed() {
+            Aggregate::Conversation(conversation) => conversation,
+        }
     }
 
     pub(crate) fn ask(&mut self, command: impl Into<Command>) {
-        self.queue.push_back(Told::Asked(Request { command: command.into(), key: None }));
+        self.queue.push_back(Told::Asked(Request::new(command, None)));
     }
 
     /// A request on its way to the host.
     pub(crate) fn request(&mut self, request: Request) -> Input {
         self.last_request += 1;
         let id = RequestId(self.last_request);
-        let idempotency = request.key.as_ref().map(|key| moothall_engine::hall::Idempotency {
-            principal: "client".into(),
-            key: key.clone(),
-            fingerprint: key.clone(),
-        });
+        let once = |principal: &str, key: &String| Idempotency { principal: principal.into(), key: key.clone(), fingerprint: key.clone() };
+        let idempotency = match request.delivery {
+            Some(delivery) => Some(once(errands::PRINCIPAL, &delivery.to_string())),
+            None => request.key.as_ref().map(|key| once("client", key)),
+        };
         let wanted = Wanted::Decision(request.command.clone());
+        let condition = request.conditional.then(|| Condition { principal: "boss".into(), within: consent::WITHIN });
+        let owing = request.owing.clone();
         self.waiting.insert(id, request);
-        Input::Request { id, wanted, idempotency }
+        Input::Request { id, wanted, idempotency, condition, owing }
     }
 
     pub(crate) fn is_due(&self, steady: Millis) -> bool {

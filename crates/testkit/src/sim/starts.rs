@@ -65,9 +65,8 @@ impl World {
             let owed = benches[known.room].room.starts.contains_key(&known.permission);
             if owed && known.due <= now {
                 let command = EngineCommand::StartDone { permission: known.permission.clone(), outcome: known.outcome.clone() };
-                servers[known.room]
-                    .queue
-                    .push_back(Told::Asked(Request { command: command.into(), key: Some(format!("start {}", known.permission)) }));
+                let key = Some(format!("start {}", known.permission));
+                servers[known.room].queue.push_back(Told::Asked(Request::new(command, key)));
                 known.due = now + RETRY;
             }
             owed

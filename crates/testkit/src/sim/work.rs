@@ -31,7 +31,7 @@ impl World {
             known.host = host;
             return Ok(());
         }
-        let known = self.servers[room].host.committed().participant(&job.participant);
+        let known = self.servers[room].room().participant(&job.participant);
         let abilities = known.map_or(Abilities::PLAIN, |p| p.facts.abilities);
         self.employ(room, job.key.turn, job.key.attempt, job.participant, abilities, job.through);
         Ok(())
@@ -39,7 +39,7 @@ impl World {
 
     fn employ(&mut self, room: usize, turn: TurnNo, attempt: u32, participant: ParticipantId, abilities: Abilities, through: Seq) {
         self.last_job += 1;
-        let circle = promise(self.servers[room].host.committed().policy().name).circle;
+        let circle = promise(self.servers[room].room().policy().name).circle;
         let timeline = agents::timeline(&mut self.rng, self.time, circle);
         let (id, host, orphan, unsure, reported) = (self.last_job, self.servers[room].number, false, Vec::new(), false);
         self.jobs.push(Job { id, host, room, turn, attempt, participant, abilities, through, orphan, timeline, unsure, reported });
@@ -47,7 +47,7 @@ impl World {
 
     /// Remote clients see by themselves that they have a turn, and that it is over.
     pub(crate) fn look_after_remotes(&mut self, room: usize) {
-        let state = self.servers[room].host.committed();
+        let state = self.servers[room].room();
         let head = state.head();
         let remote = |id: &ParticipantId| state.participant(id).is_some_and(Participant::answers_by_posting);
         let wanted: Vec<_> = state.duties().run.into_iter().filter(|run| remote(&run.participant)).collect();
@@ -107,7 +107,12 @@ impl World {
         let reports = self.jobs.iter().filter_map(|job| job.timeline.front()).map(|(at, _)| *at);
         let alarms = self.servers.iter().filter_map(|server| server.wake);
         let starts = self.beginnings.iter().map(|beginning| beginning.due);
-        reports.chain(alarms.map(|at| DAWN + at.0 as i64)).chain(starts).min()
+        reports
+            .chain(alarms.map(|at| DAWN + at.0 as i64))
+            .chain(starts)
+            .chain(self.consents.next())
+            .chain(self.errands.wait().then_some(self.time))
+            .min()
     }
 
     /// Everything that is due is put before the hosts.
@@ -118,6 +123,7 @@ impl World {
             self.hear(at);
         }
         self.tell_of_starts();
+        self.tell_of_consents();
         self.jobs.retain(|job| !job.orphan || !job.timeline.is_empty());
     }
 
@@ -150,7 +156,7 @@ impl World {
 
     /// A client that answers by posting speaks for itself; for the others, the runtime reports.
     fn finish(&mut self, job: &Job, report: &Report) -> Told {
-        let state = self.servers[job.room].host.committed();
+        let state = self.servers[job.room].room();
         let result = agents::result(&mut self.rng, job, report, state, &mut self.marks);
         let by = Actor::named(job.participant.clone());
         match result {
@@ -158,7 +164,7 @@ impl World {
                 let posted = !text.trim().is_empty() && (*report != Report::Pass || self.rng.chance(50));
                 let post = Post { by: by.clone(), to: To::All, body: text, reply_to: None, tags: Vec::new(), typed_at: None };
                 let command = if posted { ClientCommand::Post(post) } else { ClientCommand::Pass { by, to: None } };
-                Told::Asked(Request { command: command.into(), key: Some(self.key()) })
+                Told::Asked(Request::new(command, Some(self.key())))
             }
             result => Told::Report(job.id, job.key(), Said::Finished { result, usage: Usage { ms: 5, ..Usage::default() } }),
         }

@@ -19,7 +19,9 @@ use super::agents::Job;
 use super::check::audience::Reader;
 use super::check::promises::promise;
 use super::check::{Bench, Objection, Verdict};
+use super::consent::Consents;
 use super::drive::waits_for_time;
+use super::errands::Errands;
 use super::log::{Disk, is_same, stream};
 use super::marks::Marks;
 use super::people;
@@ -73,9 +75,13 @@ pub(crate) struct World {
     pub(crate) last_permission: u64,
     /// Programs that this process is starting.
     pub(crate) beginnings: Vec<Beginning>,
+    pub(crate) consents: Consents,
+    pub(crate) errands: Errands,
     pub(crate) habits: Habits,
     pub(crate) stats: Stats,
     pub(crate) story: Story,
+    /// When snapshots are taken: a chance of their own, so that nothing else in a run depends on them.
+    pub(crate) shutter: Rng,
 }
 
 impl World {
@@ -111,9 +117,12 @@ impl World {
             last_key: 0,
             last_permission: 0,
             beginnings: Vec::new(),
+            consents: Consents::new(seed),
+            errands: Errands::new(seed),
             habits,
             stats: Stats::default(),
             story: Story::new(told),
+            shutter: Rng::new(!seed),
             rng,
         }
     }
@@ -132,6 +141,7 @@ impl World {
             for _ in 0..self.rng.below(5) {
                 self.advance_somebody()?;
             }
+            self.carry_commands()?;
             if self.rng.chance(2) {
                 self.rest()?;
             }
@@ -211,6 +221,7 @@ impl World {
             };
             self.time = self.time.max(next);
             self.collect();
+            self.carry_commands()?;
         }
         let message =
             format!("nothing comes to rest; open are {:?}", self.benches.iter().map(|bench| &bench.room.turns).collect::<Vec<_>>());
@@ -224,6 +235,8 @@ impl World {
         }
         object("purses", if self.paid == self.spent { Ok(()) } else { Err(format!("{} turns were paid for {}", self.paid, self.spent)) })?;
         self.ask_for_words()?;
+        self.ask_for_consents()?;
+        self.ask_for_errands()?;
         self.ask_for_jobs()
     }
 
@@ -288,11 +301,12 @@ impl World {
         self.time += downtime as i64;
         self.forget_jobs();
         self.beginnings.clear();
+        self.errands.crash();
         self.owed_words.clear();
         self.purses = Purses::new(&self.budgets);
         (self.paid, self.spent) = (0, 0);
         for room in 0..self.servers.len() {
-            self.servers[room].queue.retain(|told| matches!(told, Told::Asked(_)));
+            self.servers[room].queue.retain(|told| matches!(told, Told::Asked(_) | Told::Consent(_)));
             self.reopen(room)?;
         }
         self.compare_with_disk()?;
@@ -304,6 +318,7 @@ impl World {
 
     /// A conversation is loaded anew: whatever its host knew is gone. What it wanted of the disk may come there late.
     pub(crate) fn reopen(&mut self, room: usize) -> Result<(), Objection> {
+        object("snapshots", self.disk.check_snapshot(room))?;
         let loaded = match self.disk.load(room) {
             Ok(loaded) => loaded,
             Err(error) => return Err(Objection { checker: "disk", message: format!("room {room} cannot be loaded: {error}") }),
@@ -319,16 +334,17 @@ impl World {
         for told in std::mem::take(&mut old.queue) {
             match told {
                 Told::Asked(request) => again.push(request),
-                Told::Report(..) | Told::Probed(..) | Told::Refresh => self.servers[room].queue.push_back(told),
+                Told::Report(..) | Told::Probed(..) | Told::Consent(_) | Told::Refresh => self.servers[room].queue.push_back(told),
             }
         }
+        self.forget_carried(room);
         self.unanswered.extend(again.into_iter().filter(|request| request.key.is_some()).map(|request| (room, request)));
         self.repeat_reports(room);
         self.owed_words.retain(|(at, ..)| *at != room);
         if matches!(old.outstanding, Some(Outstanding::Wanted(Output::Append { .. }))) && self.rng.chance(30) {
             self.zombies.push((room, old));
         }
-        self.benches[room].step(self.servers[room].host.committed())
+        self.benches[room].step(self.servers[room].room())
     }
 
     /// Appends of hosts that were replaced reach the disk late, and their clients hear of it: what they hear has to be true.
@@ -337,7 +353,9 @@ impl World {
             let Some(Outstanding::Wanted(Output::Append { batch })) = zombie.outstanding.take() else { continue };
             let late = self.servers[room].host.committed().head() > batch.expected_head;
             std::mem::swap(&mut self.servers[room], &mut zombie);
+            let inserted = batch.deliveries.clone();
             let result = self.disk.append(*batch, None);
+            self.errands.note(&inserted, result.as_deref().unwrap_or_default());
             let examined = match &result {
                 Ok(_) if late => Err(Objection { checker: "fencing", message: format!("a replaced writer appended to room {room}") }),
                 Ok(_) => self.examine(room, &self.servers[room].host.appending()),

@@ -9,6 +9,7 @@ use moothall_engine::hall::Hall;
 use moothall_engine::places::Places;
 use moothall_engine::registry::Registry;
 use moothall_surfaces::{Gate, Tls};
+use moothall_terminals::Sessions;
 
 use super::{hosts, registry, session_terms, tell};
 use crate::accounts;
@@ -24,6 +25,7 @@ use crate::terminals::{Host, programs};
 pub(super) struct House<'a> {
     pub(super) args: &'a Serve,
     pub(super) hall: &'a Hall,
+    pub(super) sessions: Sessions,
     pub(super) gate: Gate,
     pub(super) host: Option<Host>,
     pub(super) address: SocketAddr,
@@ -66,10 +68,8 @@ impl House<'_> {
     async fn replace(&self, now: &Config, agents: Registry) {
         self.places.resize(now.limits.programs());
         self.hall.replace_budgets(&now.budgets);
-        if let Ok(sessions) = self.hall.sessions() {
-            let (config, clients) = session_terms(now);
-            sessions.replace(config, clients);
-        }
+        let (config, clients) = session_terms(now);
+        self.sessions.replace(config, clients);
         let reach = Reach::of(self.address, &now.server, self.tls.as_ref());
         self.posted.reached_by(&reach.others);
         self.gate.replace(hosts(&now.server, &reach), now.server.allowed_origins.clone(), now.limits.at_the_door());

@@ -1,6 +1,6 @@
 //! Positions have no gap, time rises, and what is written can be read again.
 
-use moothall_engine::codec;
+use moothall_engine::log_format::codec;
 use moothall_kernel::event::Recorded;
 
 use super::{Checker, Room, Scene, Verdict};

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_engine::agent::{Job, TurnKey};
 use moothall_engine::ports::{DeliveryState, LogError};
-use moothall_engine::sessions::turn::Earlier;
 use moothall_kernel::compose::Prompt;
 use moothall_kernel::event::{Event, Recorded, TurnKind, Why};
 use moothall_kernel::ids::{PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::Profile;
 use moothall_kernel::permission::Question;
 use moothall_kernel::time::{Millis, Timestamp};
+use moothall_terminals::turn::Earlier;
 
 /// A turn, as its conversation has it.
 #[derive(Clone, Debug, Default)]

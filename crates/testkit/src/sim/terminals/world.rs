@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use moothall_engine::agent::{Probe, Report};
 use moothall_engine::ports::{Lasting, LogError};
-use moothall_engine::sessions::turn::{Around, Input, Keep, Machine, Output, Reply, RequestId, Seen};
-use moothall_engine::sessions::{Checkpoints, Doing, HostFault, Key, Origin, Reports, Session, SessionError};
+use moothall_engine::sessions::{Doing, HostFault, Key, Origin, Reports, Session, SessionError};
 use moothall_engine::stream::Now;
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::permission::Question;
 use moothall_kernel::time::{Millis, Timestamp};
+use moothall_terminals::Checkpoints;
+use moothall_terminals::turn::{Around, Input, Keep, Machine, Output, Reply, RequestId, Seen};
 
 use super::super::Stats;
 use super::super::check::Objection;

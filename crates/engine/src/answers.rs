@@ -1,0 +1,156 @@
+//! What the hall answers and tells: everybody speaks of it, so it stands below everything that does.
+
+use std::sync::Arc;
+
+use moothall_kernel::command::Rejection;
+use moothall_kernel::event::Recorded;
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
+use moothall_kernel::invariants::Broken;
+
+use crate::ports::LogError;
+use crate::presence::Presence;
+
+/// A client's key for a request that must take effect once. (Section "Claims" of ARCHITECTURE.md.)
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Idempotency {
+    /// Whose key it is: keys of two principals never meet.
+    pub principal: String,
+    /// The key, 1 to 255 visible ASCII characters.
+    pub key: String,
+    /// Hash of the request.
+    pub fingerprint: String,
+}
+
+/// What came of a command.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The stream.
+    pub stream: StreamId,
+    /// The event that answers the command, committed and synced. Nothing when the command changed nothing.
+    pub event: Option<Recorded>,
+    /// The stream's head after it.
+    pub head: Seq,
+    /// This is the stored answer to an earlier request with the same key.
+    pub replayed: bool,
+}
+
+/// Why a request to the hall failed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum HallError {
+    /// The rules say no.
+    #[error("{}", .0.message)]
+    Rejected(Box<Rejection>),
+    /// No such conversation.
+    #[error("there is no conversation {0}")]
+    NotFound(StreamId),
+    /// The same key came with another request.
+    #[error("this Idempotency-Key was used for another request")]
+    KeyReused,
+    /// Too much is waiting; nothing was decided.
+    #[error("the server is overloaded; try again in a moment")]
+    Overloaded,
+    /// No room on the disk; nothing was decided, reads go on.
+    #[error("the disk is full; free some space and try again")]
+    DiskFull,
+    /// A newer version wrote to this conversation: it can be read, not written.
+    #[error("{stream} was written by a newer version of Moothall (event {kind:?} at {seq}); it is read-only here")]
+    ReadOnly {
+        /// Which conversation.
+        stream: StreamId,
+        /// Where this version stops understanding.
+        seq: Seq,
+        /// The kind it does not know.
+        kind: String,
+    },
+    /// The state of this conversation is one that no rule allows: it can be read, not written.
+    #[error("{stream} can be read, not written: {rule}. This is a fault of Moothall; export the conversation, and report it")]
+    Broken {
+        /// Which conversation.
+        stream: StreamId,
+        /// What does not hold.
+        rule: Broken,
+    },
+    /// What is stored is damaged.
+    #[error("{0}")]
+    Damaged(String),
+    /// The disk could not be read.
+    #[error("{0}")]
+    Unreadable(String),
+    /// The server is going down.
+    #[error("the server is shutting down")]
+    ShuttingDown,
+    /// Anything else.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Something that goes to everyone who listens to a conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Update {
+    /// Committed events, in order, without a gap.
+    Events(Arc<Vec<Recorded>>),
+    /// An ephemeral signal.
+    Signal(Arc<Signal>),
+}
+
+/// Ephemeral: never logged, may be missed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Signal {
+    /// Somebody's presence changed.
+    Presence(Presence),
+    /// A piece of a running turn's answer; `offset` counts bytes of the answer before it. Held back while it may become `[PASS]`.
+    Delta {
+        /// The turn.
+        turn: TurnNo,
+        /// The try.
+        attempt: u32,
+        /// Whose.
+        participant: ParticipantId,
+        /// Where the piece begins.
+        offset: usize,
+        /// The piece.
+        text: String,
+    },
+    /// What a running turn is doing.
+    Progress {
+        /// The turn.
+        turn: TurnNo,
+        /// Whose.
+        participant: ParticipantId,
+        /// In a few words.
+        text: String,
+    },
+}
+
+/// A doorbell for those who watch the whole hall.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Bell {
+    /// A conversation has a new head.
+    Head {
+        /// Which.
+        stream: StreamId,
+        /// Its head.
+        head: Seq,
+    },
+    /// Somebody's presence changed.
+    Presence {
+        /// Where.
+        stream: StreamId,
+        /// Whose, and how.
+        presence: Presence,
+    },
+    /// The list of sessions, what one of them is doing, or a link changed.
+    Sessions,
+}
+
+impl From<LogError> for HallError {
+    fn from(error: LogError) -> Self {
+        match error {
+            LogError::NotFound(stream) => HallError::NotFound(stream),
+            LogError::Damaged { .. } => HallError::Damaged(error.to_string()),
+            LogError::Full => HallError::DiskFull,
+            LogError::Unreadable(_) => HallError::Unreadable(error.to_string()),
+            LogError::Fatal(_) | LogError::Failed(_) => HallError::Failed(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The checksum chain of a stream: each link covers the link before it, the position, the time, the envelope and the hash of
+//! the body. The body's own hash takes the place of a body that was erased, so erasing leaves the chain whole.
+
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::time::Timestamp;
+
+use crate::ports::Snapshot;
+
+/// Bytes kept of a hash: enough against damage, and the log's owner is not the adversary.
+const KEPT: usize = 16;
+
+/// The hash of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyHash([u8; KEPT]);
+
+impl BodyHash {
+    /// Of these words.
+    pub fn of(body: &[u8]) -> Self {
+        Self(cut(&blake3::hash(body)))
+    }
+
+    /// As it was stored; nothing where that is no hash.
+    pub fn from_stored(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// As it is stored.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// A link: it stands for a whole stream up to an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link([u8; KEPT]);
+
+impl Link {
+    /// The link before the first event. It names the stream, so that events cannot move to another one.
+    pub fn origin(stream: &StreamId) -> Self {
+        Self(cut(&blake3::hash(stream.as_str().as_bytes())))
+    }
+
+    /// The link of the event that follows.
+    pub fn next(self, seq: Seq, ts: Timestamp, envelope: &[u8], body: Option<BodyHash>) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.0).update(&seq.0.to_le_bytes()).update(&ts.millis().to_le_bytes());
+        hasher.update(&(envelope.len() as u64).to_le_bytes()).update(envelope);
+        if let Some(body) = body {
+            hasher.update(&body.0);
+        }
+        Self(cut(&hasher.finalize()))
+    }
+
+    /// As it was stored; nothing where that is no hash.
+    pub fn from_stored(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// As it is stored.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// The checksum of a snapshot: it covers what its bytes mean, and the link of the event at its head.
+pub fn snapshot_sum(snapshot: &Snapshot, link: Link) -> [u8; KEPT] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&snapshot.version.to_le_bytes()).update(&snapshot.head.0.to_le_bytes()).update(&link.0).update(&snapshot.bytes);
+    cut(&hasher.finalize())
+}
+
+fn cut(hash: &blake3::Hash) -> [u8; KEPT] {
+    let mut kept = [0; KEPT];
+    kept.copy_from_slice(&hash.as_bytes()[..KEPT]);
+    kept
+}

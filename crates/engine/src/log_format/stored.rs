@@ -1,0 +1,128 @@
+//! An event on its way to a log, and back.
+
+use moothall_kernel::event::Recorded;
+use moothall_kernel::ids::Seq;
+use moothall_kernel::time::Timestamp;
+
+use super::chain::{BodyHash, Link};
+use super::codec::{self, Decoded};
+use crate::ports::Page;
+
+/// What is written of an event beside its position, its time and its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its envelope.
+    pub envelope: String,
+    /// Its link.
+    pub link: Link,
+}
+
+impl Written {
+    /// Of an event that follows the one with this link.
+    pub fn of(recorded: &Recorded, before: Link) -> Self {
+        let envelope = codec::envelope(&recorded.event);
+        let body = recorded.event.body().map(|body| BodyHash::of(body.as_bytes()));
+        let link = before.next(recorded.seq, recorded.ts, envelope.as_bytes(), body);
+        Self { envelope, link }
+    }
+}
+
+/// An event as it was stored, not yet trusted.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored<'a> {
+    /// Its position.
+    pub seq: Seq,
+    /// Its time.
+    pub ts: Timestamp,
+    /// Its envelope.
+    pub envelope: &'a [u8],
+    /// Its body, where it has one that was not erased.
+    pub body: Option<&'a [u8]>,
+    /// The hash of its body, where that was erased.
+    pub erased: Option<&'a [u8]>,
+    /// Its link.
+    pub link: &'a [u8],
+}
+
+impl Stored<'_> {
+    /// What it counts for in a page.
+    pub fn bytes(&self) -> usize {
+        self.envelope.len() + self.body.map_or(0, <[u8]>::len)
+    }
+
+    /// The link of this event, if it is the one that was stored for it.
+    ///
+    /// # Errors
+    /// How it is damaged, as the end of a sentence.
+    pub fn check(&self, seq: Seq, before: Link) -> Result<Link, &'static str> {
+        let body = match (self.body, self.erased) {
+            (Some(body), _) => Some(BodyHash::of(body)),
+            (None, Some(erased)) => Some(BodyHash::from_stored(erased).ok_or("the checksum of its erased body is damaged")?),
+            (None, None) => None,
+        };
+        let link = before.next(self.seq, self.ts, self.envelope, body);
+        let fits = self.seq == seq && link.as_bytes() == self.link;
+        fits.then_some(link).ok_or("its checksum does not match")
+    }
+
+    /// Adds it to a page, or notes there that only a newer version knows its kind.
+    ///
+    /// # Errors
+    /// How it is damaged.
+    pub fn add_to(&self, page: &mut Page) -> Result<(), String> {
+        let text = |bytes| std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned());
+        let envelope = text(self.envelope)?;
+        let body = self.body.map(text).transpose()?.map(str::to_owned);
+        page.through = self.seq;
+        match codec::decode(self.seq, self.ts, envelope, body) {
+            Decoded::Event(recorded) => page.events.push(*recorded),
+            Decoded::Newer(kind) => drop(page.newer.get_or_insert((self.seq, kind))),
+            Decoded::Damaged(reason) => return Err(reason),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use moothall_kernel::event::Event;
+    use moothall_kernel::ids::{ParticipantId, StreamId};
+
+    use super::*;
+
+    fn hex(link: Link) -> String {
+        link.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Logs that were written stay readable only as long as this holds, in every database.
+    #[test]
+    fn the_checksums_are_those_of_the_first_version() {
+        let redacted = Event::Redacted { seq: Seq(1), by: ParticipantId::user(), summaries: Vec::new() };
+        let recorded = Recorded { seq: Seq(2), ts: Timestamp::from_millis(5), event: redacted };
+        let written = Written::of(&recorded, Link::origin(&StreamId::new("a")));
+        assert_eq!(written.envelope, r#"{"redacted":{"seq":1,"by":"user"}}"#);
+        assert_eq!(hex(written.link), "2578c3337bfa9a72579993542077810a");
+    }
+
+    #[test]
+    fn what_was_changed_is_not_what_was_stored() {
+        let before = Link::origin(&StreamId::new("a"));
+        let recorded = Recorded { seq: Seq(1), ts: Timestamp::from_millis(5), event: Event::RoundClosed };
+        let Written { envelope, link } = Written::of(&recorded, before);
+        let stored =
+            Stored { seq: recorded.seq, ts: recorded.ts, envelope: envelope.as_bytes(), body: None, erased: None, link: link.as_bytes() };
+        assert_eq!(stored.check(Seq(1), before), Ok(link));
+        for other in [
+            Stored { seq: Seq(2), ..stored },
+            Stored { ts: Timestamp::from_millis(6), ..stored },
+            Stored { envelope: b"\"round_opened\"", ..stored },
+            Stored { body: Some(b"words"), ..stored },
+            Stored { link: &[0; 16], ..stored },
+        ] {
+            assert_eq!(other.check(other.seq, before), Err("its checksum does not match"), "{other:?}");
+        }
+        assert!(stored.check(Seq(2), before).is_err(), "it stands in another place");
+        assert!(Stored { erased: Some(b"short"), ..stored }.check(Seq(1), before).is_err());
+    }
+}

@@ -1,0 +1,46 @@
+//! The upkeep of what is kept in memory: it can be walked and closed.
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use moothall_kernel::ids::Seq;
+
+use super::{MemoryLog, Stream};
+use crate::log_format::Walk;
+use crate::ports::{Listed, LogError, NoCopy, Upkeep, Verified};
+
+#[async_trait]
+impl Upkeep for MemoryLog {
+    async fn verify(&self) -> Verified {
+        let shelf = self.shelf();
+        let mut verified = Verified::default();
+        for (listed, stream) in shelf.in_order.iter().filter_map(|id| Some((shelf.find(id)?, shelf.streams.get(id)?))) {
+            verified.streams += 1;
+            verified.events += listed.head.0;
+            verified.faults.extend(stream.walk(&listed));
+        }
+        verified
+    }
+
+    async fn backup(&self, _dest: &Path) -> Result<Verified, NoCopy> {
+        Err(NoCopy::Unable)
+    }
+
+    /// What is there can still be read.
+    async fn close(&self) -> Result<(), LogError> {
+        self.shelf().closed = true;
+        Ok(())
+    }
+}
+
+impl Stream {
+    fn walk(&self, listed: &Listed) -> Option<LogError> {
+        let (mut after, mut walk) = (Seq(0), Walk::new(listed, self.snapshot.as_ref()));
+        while after < listed.head {
+            let page = self.page(after, usize::MAX);
+            walk.page(&page);
+            after = page.through;
+        }
+        walk.end()
+    }
+}

@@ -1,0 +1,66 @@
+//! Why a log did not do what was asked of it.
+
+use moothall_kernel::ids::{Seq, StreamId};
+
+use super::claims::Claim;
+
+/// Why nothing was appended. The log is as it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AppendError {
+    /// The stream has another head.
+    #[error("stream {stream} is at {head}, not where the writer thought")]
+    Conflict {
+        /// Which stream.
+        stream: StreamId,
+        /// Its head.
+        head: Seq,
+    },
+    /// Another writer has taken the stream over.
+    #[error("stream {stream} has a newer writer")]
+    Fenced {
+        /// Which stream.
+        stream: StreamId,
+    },
+    /// A key is held already.
+    #[error("{}:{} is held by {}", .0.namespace, .0.key, .0.stream)]
+    Claimed(Box<Claim>),
+    /// The disk is full; reads go on, and writes will too once there is room.
+    #[error("the disk is full")]
+    Full,
+    /// Too much is waiting to be written. Nothing was decided; try again.
+    #[error("the log is overloaded")]
+    Overloaded,
+    /// The log can no longer be trusted to write; the process has to stop.
+    #[error("the log failed: {0}")]
+    Fatal(String),
+}
+
+/// Why nothing could be read, or a stream's writer could not be noted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LogError {
+    /// No such stream.
+    #[error("no stream {0}")]
+    NotFound(StreamId),
+    /// What is stored does not match its checksum.
+    #[error("stream {stream} is damaged at {seq}: {reason}")]
+    Damaged {
+        /// Which stream.
+        stream: StreamId,
+        /// Where.
+        seq: Seq,
+        /// How.
+        reason: String,
+    },
+    /// The disk is full: nothing can be noted, reads go on.
+    #[error("the disk is full")]
+    Full,
+    /// The log can no longer be trusted to write; the process has to stop.
+    #[error("the log failed: {0}")]
+    Fatal(String),
+    /// The disk could not be read, as far as this goes; what is written is not touched by that.
+    #[error("the disk could not be read: {0}")]
+    Unreadable(String),
+    /// Anything else.
+    #[error("the log failed: {0}")]
+    Failed(String),
+}

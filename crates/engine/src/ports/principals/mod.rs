@@ -1,0 +1,61 @@
+//! The port to whatever keeps principals, their credentials and the audit record.
+
+use async_trait::async_trait;
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::participant::Kind;
+use moothall_kernel::time::Timestamp;
+
+use super::error::LogError;
+
+mod audit;
+mod scope;
+mod token;
+
+pub use audit::{AuditEntry, Audited, Deed};
+pub use scope::{Scope, Scopes};
+pub use token::{NoChance, Secret, Token, TokenHash, TokenId, TokenKind, reach_of};
+
+/// Somebody whom the server knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Principal {
+    /// The id under which they take part in conversations.
+    pub id: ParticipantId,
+    /// A person or an agent.
+    pub kind: Kind,
+}
+
+/// Whether a token was kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// It was.
+    Yes,
+    /// It was not: the principal is known as the other kind.
+    OtherKind,
+    /// It was not: the invitation was used, revoked, or has run out.
+    Used,
+}
+
+/// Principals, their credentials, and the audit record. What changes something is recorded in the same breath, or not done.
+#[async_trait]
+pub trait Principals: Send + Sync {
+    /// Keeps a token, and its principal where that is new.
+    async fn add_token(&self, token: &Token, entry: &AuditEntry) -> Result<Kept, LogError>;
+    /// Uses an invitation up and keeps the token that it becomes: both, or neither. At most one of many who try at once gets
+    /// [`Kept::Yes`].
+    async fn redeem(&self, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<Kept, LogError>;
+    /// The token with this hash, valid or not.
+    async fn token(&self, hash: &TokenHash) -> Result<Option<Token>, LogError>;
+    /// All tokens, the oldest first.
+    async fn tokens(&self) -> Result<Vec<Token>, LogError>;
+    /// Revokes a token and those that were made from it. Gives those that were not revoked before; nothing is recorded where there
+    /// are none.
+    async fn revoke(&self, id: &TokenId, at: Timestamp, entry: &AuditEntry) -> Result<Vec<TokenId>, LogError>;
+    /// Notes that a token was seen. Losing such a note harms nobody.
+    async fn note_use(&self, id: &TokenId, at: Timestamp) -> Result<(), LogError>;
+    /// The principal of this id.
+    async fn principal(&self, id: &ParticipantId) -> Result<Option<Principal>, LogError>;
+    /// Records something.
+    async fn record(&self, entry: &AuditEntry) -> Result<(), LogError>;
+    /// At most `limit` rows of the record, the newest first, before a number where one is given.
+    async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<Audited>, LogError>;
+}

@@ -1,0 +1,276 @@
+//! Credentials: what they look like, and what is kept of them.
+//!
+//! A credential is a prefix that says what it is, 256 bits from the operating system and a checksum, so that scanners find one that
+//! leaked and a mistyped one is refused without being looked up. Only its hash is ever stored.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fmt::Write;
+
+use moothall_kernel::ids::StreamId;
+use moothall_kernel::participant::Kind;
+use moothall_kernel::time::Timestamp;
+
+use super::{Principal, Scopes};
+use crate::reach::Reach;
+
+/// Random bytes of a credential.
+const SECRET_BYTES: usize = 32;
+/// Hexadecimal digits of its checksum.
+const CHECK_CHARS: usize = 8;
+
+/// What kind of credential it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TokenKind {
+    /// The start-up credential: of one run of the server, never stored.
+    Startup,
+    /// A person's programs.
+    Personal,
+    /// An agent.
+    Agent,
+    /// A browser that signed in with another credential.
+    Session,
+    /// An invitation that turns into a token once.
+    Invitation,
+}
+
+impl TokenKind {
+    /// All of them.
+    pub const ALL: [TokenKind; 5] = [TokenKind::Startup, TokenKind::Personal, TokenKind::Agent, TokenKind::Session, TokenKind::Invitation];
+
+    /// What its credentials begin with.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            TokenKind::Startup => "boot_",
+            TokenKind::Personal => "pat_",
+            TokenKind::Agent => "agt_",
+            TokenKind::Session => "usr_",
+            TokenKind::Invitation => "inv_",
+        }
+    }
+
+    /// Its stable word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            TokenKind::Startup => "startup",
+            TokenKind::Personal => "personal",
+            TokenKind::Agent => "agent",
+            TokenKind::Session => "session",
+            TokenKind::Invitation => "invitation",
+        }
+    }
+
+    /// What the tokens of a principal are.
+    pub const fn of(principal: Kind) -> TokenKind {
+        match principal {
+            Kind::Human => TokenKind::Personal,
+            Kind::Agent => TokenKind::Agent,
+        }
+    }
+
+    /// Reads a word.
+    pub fn parse(word: &str) -> Option<TokenKind> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// A credential in clear. It is shown once and printed nowhere.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// A fresh one.
+    ///
+    /// # Errors
+    /// The operating system gives no random bytes; nothing weaker is used instead.
+    pub fn fresh(kind: TokenKind) -> Result<Secret, NoChance> {
+        let mut text = String::from(kind.prefix());
+        text.push_str(&random_hex::<SECRET_BYTES>()?);
+        let check = checksum(&text);
+        text.push_str(&check);
+        Ok(Secret(text))
+    }
+
+    /// Reads what somebody presents; nothing where it cannot be a credential of ours.
+    pub fn parse(text: &str) -> Option<Secret> {
+        let kind = TokenKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))?;
+        let length = kind.prefix().len() + 2 * SECRET_BYTES + CHECK_CHARS;
+        let plain = text.len() == length && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let (body, check) = plain.then(|| text.split_at(length - CHECK_CHARS))?;
+        (checksum(body) == check).then(|| Secret(text.to_owned()))
+    }
+
+    /// The credential itself, for the one who is to have it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// What is kept of it.
+    pub fn hash(&self) -> TokenHash {
+        TokenHash(blake3::hash(self.0.as_bytes()))
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = self.0.split('_').next().unwrap_or_default();
+        write!(f, "{kind}_…")
+    }
+}
+
+fn checksum(body: &str) -> String {
+    blake3::hash(body.as_bytes()).to_hex().chars().take(CHECK_CHARS).collect()
+}
+
+/// The operating system gave no random bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the operating system gives no random numbers")]
+pub struct NoChance;
+
+fn random_hex<const BYTES: usize>() -> Result<String, NoChance> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes).map_err(|_| NoChance)?;
+    Ok(bytes.iter().fold(String::with_capacity(2 * BYTES), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    }))
+}
+
+/// The hash of a credential. Comparing two takes the same time wherever they differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenHash(blake3::Hash);
+
+impl TokenHash {
+    /// From how it is stored.
+    pub fn from_bytes(bytes: [u8; 32]) -> TokenHash {
+        TokenHash(blake3::Hash::from_bytes(bytes))
+    }
+
+    /// As it is stored.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        self.0.as_bytes()
+    }
+}
+
+/// What the names of start-up credentials begin with.
+const STARTUP_ID: &str = "start-";
+
+/// The public name of a credential: in lists and in the audit record, where the credential itself never is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TokenId(String);
+
+impl TokenId {
+    /// A fresh one.
+    ///
+    /// # Errors
+    /// As for [`Secret::fresh`].
+    pub fn fresh() -> Result<TokenId, NoChance> {
+        random_hex::<8>().map(TokenId)
+    }
+
+    /// A fresh one for a start-up credential. It tells apart what was made in one run of the server from what was made in another.
+    ///
+    /// # Errors
+    /// As for [`Secret::fresh`].
+    pub fn fresh_startup() -> Result<TokenId, NoChance> {
+        random_hex::<8>().map(|hex| TokenId(format!("{STARTUP_ID}{hex}")))
+    }
+
+    /// Whether it names a start-up credential, of this run or an earlier one.
+    pub fn is_startup(&self) -> bool {
+        self.0.starts_with(STARTUP_ID)
+    }
+
+    /// Wraps a stored or given id.
+    pub fn new(text: impl Into<String>) -> TokenId {
+        TokenId(text.into())
+    }
+
+    /// As text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TokenId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What is stored about a credential.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// Its public name.
+    pub id: TokenId,
+    /// What kind it is.
+    pub kind: TokenKind,
+    /// The hash of the credential.
+    pub hash: TokenHash,
+    /// Whose it is.
+    pub principal: Principal,
+    /// What it allows.
+    pub scopes: Scopes,
+    /// Where.
+    pub reach: Reach,
+    /// What people call it.
+    pub label: String,
+    /// The credential that this one was made from, and without which it is worth nothing: a session has one.
+    pub parent: Option<TokenId>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// From when on it is worth nothing.
+    pub expires_at: Timestamp,
+    /// When it was last seen, to the minute.
+    pub last_used_at: Option<Timestamp>,
+    /// When it was revoked, or used up.
+    pub revoked_at: Option<Timestamp>,
+}
+
+impl Token {
+    /// Whether it is worth something now.
+    pub fn is_valid(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && now < self.expires_at
+    }
+}
+
+/// Reads a stored list of conversations.
+pub fn reach_of(threads: Option<&str>) -> Reach {
+    match threads {
+        None => Reach::All,
+        Some(list) => Reach::Only(list.split_whitespace().map(StreamId::new).collect::<BTreeSet<_>>().into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_credential_reads_back_and_shows_itself_to_nobody() {
+        for kind in TokenKind::ALL {
+            let secret = Secret::fresh(kind).unwrap();
+            assert!(secret.reveal().starts_with(kind.prefix()));
+            assert_eq!(Secret::parse(secret.reveal()), Some(secret.clone()));
+            let shown = format!("{secret:?}");
+            assert_eq!(shown, format!("{}…", kind.prefix()));
+            assert_eq!(TokenKind::parse(kind.word()), Some(kind));
+        }
+        assert_ne!(Secret::fresh(TokenKind::Agent).unwrap().hash(), Secret::fresh(TokenKind::Agent).unwrap().hash());
+    }
+
+    #[test]
+    fn a_mistyped_credential_is_none() {
+        let secret = Secret::fresh(TokenKind::Personal).unwrap();
+        let text = secret.reveal();
+        let other = if text.ends_with('0') { '1' } else { '0' };
+        let changed = format!("{}{other}", &text[..text.len() - 1]);
+        let long = text.repeat(10_000);
+        for bad in
+            ["", "pat_", &text[1..], &text[..text.len() - 1], &changed, &long, &text.replacen("pat_", "agt_", 1), &text.to_uppercase()]
+        {
+            assert_eq!(Secret::parse(bad), None, "{}", bad.chars().take(90).collect::<String>());
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! All that is kept, as one value.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Deliveries, EventLog, Ledger, Principals, ReadMarks, Search, SessionBook, Upkeep};
+
+/// All that is kept, each part behind its port. Cheap to clone.
+///
+/// ```
+/// use std::sync::Arc;
+/// use moothall_engine::MemoryLog;
+/// use moothall_engine::ports::Store;
+///
+/// let store = Store::of(Arc::new(MemoryLog::new()));
+/// assert_eq!(store.log.waiting(), 0);
+/// ```
+#[derive(Clone)]
+pub struct Store {
+    /// Streams of events.
+    pub log: Arc<dyn EventLog>,
+    /// Side effects that appends owe.
+    pub outbox: Arc<dyn Deliveries>,
+    /// The sessions that ever were.
+    pub sessions: Arc<dyn SessionBook>,
+    /// Principals, their credentials and the audit record.
+    pub principals: Arc<dyn Principals>,
+    /// How far people have read.
+    pub marks: Arc<dyn ReadMarks>,
+    /// What turns have cost.
+    pub ledger: Arc<dyn Ledger>,
+    /// The index of what was said.
+    pub search: Arc<dyn Search>,
+    /// Walking, copying and closing all of it.
+    pub upkeep: Arc<dyn Upkeep>,
+}
+
+/// One value that keeps everything.
+pub trait KeepsAll: EventLog + Deliveries + SessionBook + Principals + ReadMarks + Ledger + Search + Upkeep {}
+
+impl<T: EventLog + Deliveries + SessionBook + Principals + ReadMarks + Ledger + Search + Upkeep> KeepsAll for T {}
+
+impl Store {
+    /// All parts from one value.
+    pub fn of<T: KeepsAll>(all: Arc<T>) -> Self {
+        Self {
+            log: all.clone(),
+            outbox: all.clone(),
+            sessions: all.clone(),
+            principals: all.clone(),
+            marks: all.clone(),
+            ledger: all.clone(),
+            search: all.clone(),
+            upkeep: all,
+        }
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,146 @@
+//! What all parts of a hall share: what is kept, who is told, what may be spent, and whether anything is taken at all.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::policy::Policy;
+use moothall_kernel::time::Timestamp;
+use serde_json::{Map, Value};
+use tokio::sync::{broadcast, watch};
+
+use crate::answers::{Bell, HallError, Signal};
+use crate::attendance::Attendance;
+use crate::budgets::{BudgetsConfig, Purses};
+use crate::copies::Copiers;
+use crate::crash;
+use crate::directory::Directory;
+use crate::meters::Meters;
+use crate::outbox::Outbox;
+use crate::ports::{Clock, Listed, Store};
+use crate::presence::Presence;
+use crate::registry::{Registry, Standing};
+use crate::sessions::Residents;
+
+/// Doorbells a listener may lag behind.
+const BELLS_LEN: usize = 4096;
+
+/// What a hall is made of.
+pub struct HallParts {
+    /// All that is kept.
+    pub store: Store,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The agents.
+    pub registry: Registry,
+    /// Settings of conversations that do not say otherwise.
+    pub defaults: Policy,
+    /// What may be spent.
+    pub budgets: BudgetsConfig,
+    /// Who this process is, for the epochs of its streams.
+    pub owner: String,
+}
+
+pub(crate) struct Services {
+    pub(crate) store: Store,
+    pub(crate) clock: Arc<dyn Clock>,
+    standing: Standing,
+    pub(crate) owner: String,
+    pub(crate) directory: Directory,
+    pub(crate) attendance: Attendance,
+    pub(crate) purses: Purses,
+    pub(crate) bells: broadcast::Sender<Bell>,
+    pub(crate) meters: Arc<Meters>,
+    pub(crate) residents: Arc<dyn Residents>,
+    pub(crate) copiers: Copiers,
+    pub(crate) outbox: Arc<Outbox>,
+    fatal: watch::Sender<Option<String>>,
+    draining: AtomicBool,
+}
+
+impl Services {
+    pub(crate) fn new(parts: HallParts, residents: Arc<dyn Residents>) -> Self {
+        Self {
+            residents,
+            outbox: Outbox::new(parts.store.outbox.clone()),
+            store: parts.store,
+            clock: parts.clock,
+            standing: Standing::new(parts.registry, parts.defaults),
+            owner: parts.owner,
+            directory: Directory::default(),
+            meters: Arc::default(),
+            copiers: Copiers::default(),
+            attendance: Attendance::default(),
+            purses: Purses::new(&parts.budgets),
+            bells: broadcast::channel(BELLS_LEN).0,
+            fatal: watch::channel(None).0,
+            draining: AtomicBool::new(false),
+        }
+    }
+
+    /// What the operator says now.
+    pub(crate) fn standing(&self) -> &Standing {
+        &self.standing
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// A stream's row, or [`HallError::NotFound`].
+    pub(crate) async fn find(&self, stream: &StreamId) -> Result<Listed, HallError> {
+        self.store.log.find(stream).await?.ok_or_else(|| HallError::NotFound(stream.clone()))
+    }
+
+    /// Notes a presence and tells everyone. `None` when the stream has too many.
+    pub(crate) fn note_presence(
+        &self,
+        stream: &StreamId,
+        from: ParticipantId,
+        state: String,
+        details: Option<Map<String, Value>>,
+    ) -> Option<Presence> {
+        let presence = self.attendance.note(stream, from, state, details, self.now())?;
+        crash::point("presence");
+        if let Some(updates) = self.directory.updates(stream) {
+            updates.signal(|| Signal::Presence(presence.clone()));
+        }
+        let _ = self.bells.send(Bell::Presence { stream: stream.clone(), presence: presence.clone() });
+        Some(presence)
+    }
+
+    /// Remembers that the log can no longer be trusted.
+    pub(crate) fn fail(&self, reason: &str) {
+        tracing::error!(reason, "the log failed; the process has to stop");
+        self.fatal.send_if_modified(|known| {
+            let first = known.is_none();
+            if first {
+                *known = Some(reason.to_owned());
+            }
+            first
+        });
+    }
+
+    pub(crate) fn fatal(&self) -> watch::Receiver<Option<String>> {
+        self.fatal.subscribe()
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn stop_taking(&self) {
+        self.draining.store(true, Ordering::Release);
+    }
+
+    /// Whether commands are taken at all.
+    pub(crate) fn is_open(&self) -> Result<(), HallError> {
+        if self.is_draining() {
+            return Err(HallError::ShuttingDown);
+        }
+        match &*self.fatal.borrow() {
+            Some(reason) => Err(HallError::Failed(format!("the log failed: {reason}"))),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What may be spent, as the hall has it: purses that are filled again when it opens, and raised by people.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use moothall_kernel::budget::{DAY, Measure, Purse, Raise, Standing, start_of};
+use moothall_kernel::decide::check_raise;
+use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::time::Millis;
+
+use crate::access::{AuditEntry, Caller, Deed};
+use crate::answers::HallError;
+use crate::budgets::{BudgetState, BudgetsConfig};
+use crate::hall::Hall;
+use crate::inner::Inner;
+use crate::ports::{LogError, UsageWanted, Used};
+use crate::stream::load::charges_up_to;
+
+/// Streams that are counted at once after the rows were new.
+const COUNTED_AT_ONCE: usize = 16;
+impl Inner {
+    /// Takes up what was spent before the hall was opened.
+    pub(crate) async fn open_purses(self: &Arc<Self>) -> Result<(), LogError> {
+        let ledger = &self.store.ledger;
+        let now = self.now();
+        for (purse, raise) in ledger.raises(now).await? {
+            self.purses.raise(&purse, raise, now);
+        }
+        let charges = ledger.charged_since(start_of(now, DAY)).await?;
+        let mut book = self.purses.book();
+        charges.iter().for_each(|charge| book.budgets.charge(charge));
+        book.tell(&charges, now);
+        Ok(())
+    }
+
+    /// Counts what was appended before there was a ledger, stream after stream.
+    pub(crate) async fn count_old_turns(hall: std::sync::Weak<Inner>) {
+        loop {
+            let Some(hall) = hall.upgrade() else { return };
+            match hall.count_some().await {
+                Ok(0) => return,
+                Ok(_) => tokio::task::yield_now().await,
+                Err(error) => return tracing::warn!(%error, "what turns cost before this version is not counted to the end"),
+            }
+        }
+    }
+
+    async fn count_some(&self) -> Result<usize, LogError> {
+        let streams = self.store.ledger.uncounted(COUNTED_AT_ONCE).await?;
+        let mut counted = Vec::with_capacity(streams.len());
+        for (stream, through) in &streams {
+            counted.push(self.count_stream(stream, *through));
+        }
+        join_all(counted).await.into_iter().collect::<Result<(), LogError>>()?;
+        Ok(streams.len())
+    }
+
+    async fn count_stream(&self, stream: &StreamId, through: Seq) -> Result<(), LogError> {
+        let charges = charges_up_to(&*self.store.log, stream, through).await.unwrap_or_else(|error| {
+            tracing::warn!(%stream, %error, "what its turns cost cannot be counted");
+            Vec::new()
+        });
+        self.store.ledger.count(stream, charges).await
+    }
+}
+
+impl Hall {
+    /// The currency of costs.
+    pub fn currency(&self) -> String {
+        self.inner.purses.book().budgets.currency.clone()
+    }
+
+    /// Replaces what may be spent. What was spent in the hour and the day that go on counts against it, and raises go on.
+    pub fn replace_budgets(&self, config: &BudgetsConfig) {
+        self.inner.purses.replace(config, self.now());
+    }
+
+    /// The budgets of a purse that has limits. That of a conversation is asked of the conversation.
+    pub fn budgets_of(&self, purse: &Purse, own: Option<Standing>) -> Vec<BudgetState> {
+        let now = self.now();
+        let (limits, standing) = self.inner.purses.look(purse);
+        let standing = own.unwrap_or(standing);
+        let state = |measure| {
+            let limit = standing.limit(limits.of(purse), measure, now)?;
+            let (spent, until) = standing.spent(measure, now);
+            Some(BudgetState { purse: purse.clone(), measure, limit, spent, until })
+        };
+        Measure::ALL.into_iter().filter_map(state).collect()
+    }
+
+    /// Lets a purse that does not belong to one conversation spend more for a while. It lasts over a restart, and is recorded with who
+    /// did it.
+    ///
+    /// # Errors
+    /// [`HallError::Rejected`] when there is nothing to raise or it makes no sense; others when it cannot be kept.
+    pub async fn raise_budget(&self, by: &Caller, purse: &Purse, turns: u64, micros: u64, within: Millis) -> Result<Raise, HallError> {
+        let now = self.now();
+        let (limits, _) = self.inner.purses.look(purse);
+        check_raise(limits.of(purse), turns, micros, within).map_err(|rejection| HallError::Rejected(Box::new(rejection)))?;
+        let raise = Raise { turns, micros, until: now + within };
+        let entry = AuditEntry { detail: self.said_of(purse, &raise), ..AuditEntry::of(by, Deed::BudgetRaised, now) };
+        self.inner.store.ledger.keep_raise(purse, &raise, &entry).await?;
+        self.inner.purses.raise(purse, raise, now);
+        Ok(raise)
+    }
+
+    /// A raise, in a few words.
+    fn said_of(&self, purse: &Purse, raise: &Raise) -> String {
+        let whose = match purse {
+            Purse::Hall => "the hall".to_owned(),
+            Purse::Conversation => "a conversation".to_owned(),
+            Purse::Agent(client) => format!("agent {client}"),
+            Purse::Principal(principal) => format!("principal {principal}"),
+        };
+        let money = raise.micros as f64 / 1e6;
+        format!("{whose}: {} more turns an hour, {money} {} more a day, until {}", raise.turns, self.currency(), raise.until)
+    }
+
+    /// What turns have cost, summed.
+    ///
+    /// # Errors
+    /// [`HallError`] when the log cannot be read.
+    pub async fn used(&self, wanted: &UsageWanted) -> Result<Vec<Used>, HallError> {
+        Ok(self.inner.store.ledger.used(wanted).await?)
+    }
+}

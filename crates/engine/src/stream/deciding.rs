@@ -1,0 +1,150 @@
+//! A batch on its way from what was asked to what is appended: what `batch.rs` works on.
+
+use std::collections::BTreeMap;
+
+use moothall_kernel::budget::Charge;
+use moothall_kernel::command::{Command, Refusal, Rejection};
+use moothall_kernel::decide::Decision;
+use moothall_kernel::event::Recorded;
+use moothall_kernel::ids::TurnNo;
+use moothall_kernel::planted::{self, Bug};
+use moothall_kernel::time::Timestamp;
+
+use super::idempotency::claim_key;
+use super::io::{Condition, Earlier, Found, Owing, RequestId, Verdict, Wanted};
+use crate::answers::{Answer, HallError, Idempotency};
+use crate::outbox::HOPS_MAX;
+use crate::ports::{ClaimChange, NewDelivery};
+
+/// A command to be decided, and who waits for the answer. The engine's own have nobody waiting, and are never lost.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    pub(super) wanted: Wanted,
+    pub(super) asked: Option<(RequestId, Option<Idempotency>)>,
+    /// Who has to agree before it is decided, and did not yet.
+    pub(super) condition: Option<Condition>,
+    /// Its key was taken between the look-up and the append.
+    pub(super) again: bool,
+    /// What goes along.
+    pub(super) owing: Owing,
+}
+
+impl Item {
+    /// A command of the engine itself.
+    pub(super) fn own(command: impl Into<Command>) -> Self {
+        Self { wanted: Wanted::Decision(command.into()), asked: None, condition: None, again: false, owing: Owing::default() }
+    }
+
+    /// A request from outside.
+    pub(super) fn asked(id: RequestId, wanted: Wanted, idempotency: Option<Idempotency>) -> Self {
+        Self { wanted, asked: Some((id, idempotency)), condition: None, again: false, owing: Owing::default() }
+    }
+
+    /// The same; this goes along.
+    pub(super) fn owing(self, owing: Owing) -> Self {
+        Self { owing, ..self }
+    }
+
+    /// The same, where somebody has to agree first.
+    pub(super) fn on(self, condition: Option<Condition>) -> Self {
+        Self { condition, ..self }
+    }
+
+    /// It may be decided now.
+    pub(super) fn agreed(self) -> Self {
+        self.on(None)
+    }
+
+    /// Whether it is the same request, asked about with the same words to the same person.
+    pub(super) fn repeats(&self, other: &Item) -> bool {
+        let asked_of = |item: &Item| item.condition.as_ref().map(|condition| condition.principal.clone());
+        self.key().is_some() && self.key() == other.key() && asked_of(self) == asked_of(other)
+    }
+
+    /// The claim of the key under which it is decided once.
+    pub(super) fn claim_key(&self) -> Option<String> {
+        self.idempotency().map(claim_key)
+    }
+
+    /// The refusal of what would make a chain of commands longer than one may be.
+    pub(super) fn too_far(&self) -> Option<Verdict> {
+        let too_far = self.owing.hops >= HOPS_MAX && !self.owing.owed.is_empty();
+        let why = || format!("It follows from {HOPS_MAX} commands that follow from each other, and must not lead to another.");
+        too_far.then(|| Err(HallError::Rejected(Box::new(Rejection::new(Refusal::Conflict, "chain_too_long", why())))))
+    }
+
+    pub(super) fn id(&self) -> Option<RequestId> {
+        self.asked.as_ref().map(|(id, _)| *id)
+    }
+
+    pub(super) fn key(&self) -> Option<&Idempotency> {
+        self.asked.as_ref()?.1.as_ref()
+    }
+
+    pub(super) fn idempotency(&self) -> Option<&Idempotency> {
+        match self.wanted {
+            Wanted::Decision(_) if planted::has(Bug::RetryRunsTwice) => None,
+            Wanted::Decision(_) | Wanted::Owing => self.key(),
+            Wanted::Keeping(_) => None,
+        }
+    }
+}
+
+/// A batch on its way from what was asked to what is appended.
+#[derive(Clone, Debug)]
+pub(super) struct Deciding {
+    pub(super) items: Vec<Item>,
+    pub(super) found: Found,
+    pub(super) now: Timestamp,
+    /// Of the first items, in their order; told when it is committed.
+    pub(super) verdicts: Vec<Verdict>,
+    /// How many events there were after each of them.
+    pub(super) ends: Vec<usize>,
+    pub(super) events: Vec<Recorded>,
+    pub(super) charges: Vec<Charge>,
+    pub(super) keys: Vec<ClaimChange>,
+    /// What its requests owe elsewhere.
+    pub(super) owed: Vec<NewDelivery>,
+    /// The turns whose prompts are deliveries of this batch, in the order of the deliveries.
+    pub(super) prompts: Vec<Option<(TurnNo, u32)>>,
+    /// Keys taken by this batch: whoever comes second gets the answer of the first.
+    pub(super) taken: BTreeMap<String, Earlier>,
+}
+
+impl Deciding {
+    pub(super) fn new(items: Vec<Item>, found: Found, now: Timestamp) -> Self {
+        let (verdicts, ends, events, charges, keys, owed, prompts, taken) = <_>::default();
+        Self { items, found, now, verdicts, ends, events, charges, keys, owed, prompts, taken }
+    }
+
+    pub(super) fn push(&mut self, verdict: Verdict) {
+        self.verdicts.push(verdict);
+        self.ends.push(self.events.len());
+    }
+
+    /// The events of each decision.
+    pub(super) fn decisions(&self) -> Vec<Vec<Recorded>> {
+        let begins = [0].into_iter().chain(self.ends.iter().copied());
+        begins.zip(&self.ends).map(|(from, to)| self.events[from..*to].to_vec()).collect()
+    }
+
+    /// The answer to a request whose key was used before; nothing when it is new, or when the one before was refused.
+    pub(super) fn known(&self, idempotency: &Idempotency) -> Option<Verdict> {
+        let key = claim_key(idempotency);
+        let earlier = match &self.found.earlier {
+            Err(error) => return Some(Err(error.clone())),
+            Ok(earlier) => earlier.get(&key).or_else(|| self.taken.get(&key))?,
+        };
+        if earlier.fingerprint != idempotency.fingerprint {
+            return Some(Err(HallError::KeyReused));
+        }
+        Some(earlier.answer.clone().map(|answer| Answer { replayed: true, ..answer }))
+    }
+}
+
+/// A decision that waits to be paid.
+#[derive(Clone, Debug)]
+pub(super) struct Paying {
+    pub(super) deciding: Deciding,
+    pub(super) decision: Decision,
+}

@@ -1,0 +1,50 @@
+//! What committed events mean for the turns that run here.
+
+use std::collections::BTreeMap;
+
+use moothall_kernel::event::{Event, Outcome, Recorded};
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::participant::Participant;
+use serde_json::{Map, Value};
+
+use super::host::Host;
+use super::io::Output;
+
+impl Host {
+    /// What committed events mean for those who are run here: their presence, and answers to their permissions.
+    pub(super) fn take_note(&mut self, events: &[Recorded]) {
+        let mut states: BTreeMap<ParticipantId, &'static str> = BTreeMap::new();
+        for recorded in events {
+            match &recorded.event {
+                Event::TurnStarted { turn, .. } => {
+                    let run_here = self.runs.going.get(turn).filter(|going| going.hand.is_some());
+                    states.extend(run_here.map(|going| (going.participant.clone(), "thinking")));
+                }
+                Event::TurnEnded { turn, participant, outcome, .. } => {
+                    if let Some(going) = self.runs.going.get_mut(turn) {
+                        going.lapsed = *outcome == Outcome::Expired;
+                        states.extend(going.hand.is_some().then(|| (participant.clone(), "listening")));
+                    }
+                }
+                Event::PermissionAnswered { permission, option, .. } => {
+                    self.out.extend(self.runs.permit(&self.stream, permission, Some(option)));
+                }
+                Event::PermissionExpired { permission } => self.out.extend(self.runs.permit(&self.stream, permission, None)),
+                _ => {}
+            }
+        }
+        for (participant, state) in states {
+            let details = self.conversation().and_then(|state| state.participant(&participant)).map(details);
+            self.out.push(Output::Presence { participant, state, details });
+        }
+    }
+}
+
+/// What a presence says about a participant that the server runs.
+fn details(participant: &Participant) -> Map<String, Value> {
+    let profile = serde_json::to_value(&participant.profile).unwrap_or_default();
+    match profile {
+        Value::Object(details) => details,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
+    }
+}

@@ -1,0 +1,170 @@
+//! Requests to which somebody has to agree first.
+
+use moothall_kernel::command::{Actor, ClientCommand, Post};
+use moothall_kernel::time::Millis;
+
+use super::{Desk, answers, now};
+use crate::answers::{Answer, HallError, Idempotency};
+use crate::stream::awaited::AWAITED_MAX;
+use crate::stream::idempotency::claim_key;
+use crate::stream::{Condition, Consent, Earlier, Found, Input, Output, RequestId, Verdict, Wanted};
+
+const WITHIN: Millis = Millis(1_000);
+
+/// A repeatable request.
+fn key(fingerprint: &str) -> Idempotency {
+    Idempotency { principal: "kim".into(), key: "k".into(), fingerprint: fingerprint.into() }
+}
+
+impl Desk {
+    fn propose(&mut self, words: &str, idempotency: Option<Idempotency>) -> RequestId {
+        self.requests += 1;
+        let id = RequestId(self.requests);
+        let wanted = Wanted::Decision(ClientCommand::Post(Post::new(Actor::human("user"), words)).into());
+        let condition = Some(Condition { principal: "boss".into(), within: WITHIN });
+        assert_eq!(self.tell(Input::Request { id, wanted, idempotency, condition, owing: <_>::default() }), []);
+        id
+    }
+
+    /// Looks, when nothing but questions can come of it.
+    fn questions(&mut self) -> Vec<Output> {
+        let outputs = self.tell(Input::Look);
+        let Some(Output::Lookup { .. }) = outputs.last() else { return outputs };
+        self.tell(super::found())
+    }
+
+    fn say(&mut self, id: RequestId, consent: Consent) -> Vec<Output> {
+        self.tell(Input::Answered { id, consent })
+    }
+}
+
+fn asked(outputs: &[Output]) -> Vec<RequestId> {
+    outputs.iter().filter_map(|output| if let Output::Ask { id, .. } = output { Some(*id) } else { None }).collect()
+}
+
+fn verdicts(outputs: Vec<Output>) -> Vec<(RequestId, Verdict)> {
+    outputs.into_iter().flat_map(|output| if let Output::Answer { answers } = output { answers } else { vec![] }).collect()
+}
+
+fn code(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Err(HallError::Rejected(rejection)) => rejection.code,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn wake(outputs: &[Output]) -> Option<Millis> {
+    outputs.iter().rev().find_map(|output| if let Output::Wake { at } = output { Some(*at) } else { None }).unwrap()
+}
+
+#[test]
+fn a_request_is_decided_when_somebody_agreed_and_others_overtake_it() {
+    let mut desk = Desk::begun();
+    let first = desk.propose("one", None);
+    let second = desk.post("two");
+    let outputs = desk.tell(Input::Look);
+    let [Output::Lookup { .. }] = &outputs[..] else { panic!("{outputs:?}") };
+    let outputs = desk.tell(super::found());
+    let [Output::Ask { id, principal, until, .. }, rest @ ..] = &outputs[..] else { panic!("{outputs:?}") };
+    assert_eq!((*id, principal.as_str(), *until), (first, "boss", WITHIN));
+    let batch = desk.go_on(rest.to_vec());
+    assert_eq!(batch.events[0].event.body(), Some("two"));
+    let outputs = desk.append(batch, Ok(vec![]));
+    assert_eq!((answers(&outputs), wake(&outputs)), (vec![second], Some(WITHIN)));
+    assert_eq!(desk.say(first, Consent::Given), []);
+    let batch = desk.look();
+    assert_eq!(batch.events[0].event.body(), Some("one"));
+    assert_eq!(answers(&desk.append(batch, Ok(vec![]))), [first]);
+}
+
+#[test]
+fn a_no_refuses_it_and_says_why() {
+    let mut desk = Desk::begun();
+    let id = desk.propose("one", None);
+    assert_eq!(asked(&desk.questions()), [id]);
+    let told = verdicts(desk.say(id, Consent::Refused("not today".into())));
+    let [(refused, verdict)] = &told[..] else { panic!("{told:?}") };
+    assert_eq!((*refused, code(verdict)), (id, "not_agreed"));
+    assert!(verdict.as_ref().unwrap_err().to_string().ends_with("not today"));
+    assert_eq!(desk.say(id, Consent::Given), [], "nobody waits for it any more");
+    assert_eq!(verdicts(desk.questions()), []);
+}
+
+#[test]
+fn silence_refuses_it_and_a_late_yes_comes_too_late() {
+    let mut desk = Desk::begun();
+    let id = desk.propose("one", None);
+    desk.questions();
+    desk.steady = WITHIN.0;
+    assert_eq!(desk.say(id, Consent::Given), []);
+    let outputs = desk.questions();
+    assert_eq!(wake(&outputs), None);
+    let told = verdicts(outputs);
+    assert!(matches!(&told[..], [(refused, verdict)] if *refused == id && code(verdict) == "unanswered"), "{told:?}");
+}
+
+#[test]
+fn the_same_request_again_asks_nobody_twice_and_takes_effect_once() {
+    let mut desk = Desk::begun();
+    let (first, again) = (desk.propose("one", Some(key("f"))), desk.propose("one", Some(key("f"))));
+    assert_eq!(asked(&desk.questions()), [first]);
+    desk.say(first, Consent::Given);
+    let batch = desk.look();
+    assert_eq!(batch.events.iter().filter(|event| event.event.kind() == "posted").count(), 1);
+    let told = verdicts(desk.append(batch, Ok(vec![])));
+    let replayed = |verdict: &Verdict| verdict.as_ref().unwrap().replayed;
+    assert_eq!(told.iter().map(|(id, verdict)| (*id, replayed(verdict))).collect::<Vec<_>>(), [(first, false), (again, true)]);
+}
+
+#[test]
+fn another_request_under_the_same_key_is_asked_about_and_refused() {
+    let mut desk = Desk::begun();
+    let (first, other) = (desk.propose("one", Some(key("f"))), desk.propose("two", Some(key("g"))));
+    assert_eq!(asked(&desk.questions()), [first, other]);
+    desk.say(first, Consent::Given);
+    desk.say(other, Consent::Given);
+    let batch = desk.look();
+    let told = verdicts(desk.append(batch, Ok(vec![])));
+    assert!(matches!(&told[..], [(_, Ok(_)), (id, Err(HallError::KeyReused))] if *id == other), "{told:?}");
+}
+
+#[test]
+fn nobody_is_asked_about_what_was_done_before() {
+    let mut desk = Desk::begun();
+    let id = desk.propose("one", Some(key("f")));
+    desk.tell(Input::Look);
+    let answer = Ok(Answer { stream: "s".into(), event: None, head: desk.host.committed().head(), replayed: false });
+    let earlier = Earlier { fingerprint: "f".into(), answer };
+    let earlier = Ok([(claim_key(&key("f")), earlier)].into());
+    let outputs = desk.tell(Input::Found(Found { earlier, reachable: <_>::default(), budgets: <_>::default() }));
+    assert_eq!(asked(&outputs), []);
+    assert!(matches!(&verdicts(outputs)[..], [(known, Ok(Answer { replayed: true, .. }))] if *known == id));
+}
+
+#[test]
+fn a_request_that_waits_is_forgotten_by_a_crash_and_asks_again() {
+    let mut desk = Desk::begun();
+    let id = desk.propose("one", Some(key("f")));
+    desk.questions();
+    let mut desk = desk.again();
+    assert_eq!(desk.say(id, Consent::Given), [], "this one asked nobody");
+    let again = desk.propose("one", Some(key("f")));
+    assert_eq!(asked(&desk.questions()), [again]);
+}
+
+#[test]
+fn so_many_wait_and_not_more_and_none_of_them_keeps_a_server_up() {
+    let mut desk = Desk::begun();
+    for _ in 0..=AWAITED_MAX {
+        desk.propose("one", None);
+    }
+    let outputs = desk.questions();
+    assert_eq!(asked(&outputs).len(), AWAITED_MAX);
+    assert!(matches!(verdicts(outputs)[..], [(_, Err(HallError::Overloaded))]));
+    assert!(desk.host.is_settled() && !desk.host.may_leave());
+    let around = super::Around { now: now(1), draining: true, agents: &desk.roster };
+    let told = verdicts(desk.host.handle(&around, Input::Look));
+    assert_eq!(told.len(), AWAITED_MAX);
+    assert!(told.iter().all(|(_, verdict)| *verdict == Err(HallError::ShuttingDown)));
+    assert!(desk.host.may_leave());
+}

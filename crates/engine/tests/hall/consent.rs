@@ -1,0 +1,94 @@
+//! Commands to which somebody has to agree: the conversation goes on while they think.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use moothall_engine::hall::{Answer, HallError};
+use moothall_engine::stream::{Asker, Condition, Consent};
+use moothall_kernel::command::Command;
+use moothall_kernel::ids::StreamId;
+use moothall_kernel::time::Millis;
+use tokio::sync::{Mutex, mpsc, oneshot};
+
+use crate::common::{World, key, post};
+
+/// Somebody who is asked: each question comes with where its answer goes.
+struct Boss(mpsc::UnboundedSender<(String, oneshot::Sender<Consent>)>);
+
+#[async_trait]
+impl Asker for Boss {
+    async fn ask(&self, principal: &str, request: &Command) -> Consent {
+        let (answer, answered) = oneshot::channel();
+        let Command::Client(client) = request else { panic!("{request:?}") };
+        drop(self.0.send((format!("{principal}: {client:?}"), answer)));
+        match answered.await {
+            Ok(consent) => consent,
+            Err(_) => std::future::pending().await,
+        }
+    }
+}
+
+struct Desk {
+    world: World,
+    stream: StreamId,
+    boss: Arc<Boss>,
+    questions: Mutex<mpsc::UnboundedReceiver<(String, oneshot::Sender<Consent>)>>,
+}
+
+impl Desk {
+    async fn new() -> Self {
+        let world = World::new().await;
+        let stream = world.create().await;
+        let (boss, questions) = mpsc::unbounded_channel();
+        Self { world, stream, boss: Arc::new(Boss(boss)), questions: Mutex::new(questions) }
+    }
+
+    fn propose(&self, words: &'static str) -> tokio::task::JoinHandle<Result<Answer, HallError>> {
+        let (hall, stream, boss) = (self.world.hall.clone(), self.stream.clone(), self.boss.clone());
+        let condition = Condition { principal: "boss".into(), within: Millis::from_secs(60) };
+        tokio::spawn(async move { hall.submit_if_agreed(&stream, post(words), key("k", "f"), condition, boss).await })
+    }
+
+    async fn question(&self) -> (String, oneshot::Sender<Consent>) {
+        self.questions.lock().await.recv().await.unwrap()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn others_are_answered_while_somebody_thinks() {
+    let desk = Desk::new().await;
+    let proposed = desk.propose("first");
+    let (question, answer) = desk.question().await;
+    assert!(question.starts_with("boss: Post") && question.contains("first"), "{question}");
+    desk.world.post(&desk.stream, "second").await.unwrap();
+    assert!(!proposed.is_finished());
+    answer.send(Consent::Given).unwrap();
+    proposed.await.unwrap().unwrap();
+    let said = desk.world.said(&desk.stream).await;
+    assert_eq!(said.iter().map(|(_, body)| body.as_str()).collect::<Vec<_>>(), ["second", "first"]);
+    assert!(desk.propose("first").await.unwrap().unwrap().replayed, "and nobody is asked");
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_says_nothing_has_not_agreed() {
+    let desk = Desk::new().await;
+    let proposed = desk.propose("first");
+    let (_, unsaid) = desk.question().await;
+    let refused = proposed.await.unwrap().unwrap_err();
+    assert_eq!(refused.to_string(), "Nobody agreed to it in time, so nothing was decided; send it again to ask again.");
+    assert!(unsaid.is_closed(), "nobody waits for the answer");
+    let again = desk.propose("first");
+    desk.question().await.1.send(Consent::Given).unwrap();
+    again.await.unwrap().unwrap();
+    assert_eq!(desk.world.said(&desk.stream).await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_goes_down_waits_for_nobody() {
+    let desk = Desk::new().await;
+    let proposed = desk.propose("first");
+    let _thinks = desk.question().await;
+    desk.world.hall.drain(Millis::from_secs(5)).await;
+    assert_eq!(proposed.await.unwrap(), Err(HallError::ShuttingDown));
+    assert_eq!(desk.world.said(&desk.stream).await, []);
+}

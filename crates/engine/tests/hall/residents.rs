@@ -1,0 +1,155 @@
+//! Those who live in a hall, as it asks them. They are no terminals here: whoever is behind the port is asked the same.
+
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use async_trait::async_trait;
+use moothall_engine::access::{Access, Mode, Reach};
+use moothall_engine::agent::Agent;
+use moothall_engine::hall::{Hall, HallError, HallParts};
+use moothall_engine::inside::{MoveIn, WeakHall};
+use moothall_engine::ports::{Deliveries, DeliveryState, LogError};
+use moothall_engine::reach::Rooms;
+use moothall_engine::sessions::{ADDRESS, Housed, Resident, Residents, SessionError, SessionId};
+use moothall_kernel::Conversation;
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
+use moothall_kernel::event::{Event, Outcome, Recorded};
+use moothall_kernel::ids::StreamId;
+use moothall_kernel::participant::{Address, AgentFacts, Profile, Runtime};
+use moothall_kernel::policy::Policy;
+
+use crate::common::{Shared, Slow, TestClock, TestLog, World, agent, has, post, words};
+
+/// One guest, who speaks when it is told to, and the book in which it is noted who comes and goes.
+#[derive(Default)]
+struct Guests {
+    hall: OnceLock<WeakHall>,
+    mouth: Arc<Slow>,
+    /// Nothing can be noted.
+    is_full: AtomicBool,
+    /// What was about to be committed, and what was.
+    noted: Mutex<Vec<(&'static str, usize)>>,
+}
+
+fn guest() -> SessionId {
+    SessionId::new("guest")
+}
+
+#[async_trait]
+impl Residents for Guests {
+    fn agent(&self, address: Option<&Address>) -> Arc<dyn Agent> {
+        assert_eq!(address.map(|address| address.local_id.as_str()), Some("guest"));
+        agent(Shared(self.mouth.clone()))
+    }
+
+    async fn before_commit(&self, _stream: &StreamId, _state: &Conversation, events: &[Recorded]) -> Result<(), LogError> {
+        if self.is_full.load(SeqCst) {
+            return Err(LogError::Full);
+        }
+        self.noted.lock().unwrap().push(("before", events.len()));
+        Ok(())
+    }
+
+    async fn after_commit(&self, _stream: &StreamId, _state: &Conversation, events: &[Recorded]) {
+        self.noted.lock().unwrap().push(("after", events.len()));
+    }
+
+    fn by_token(&self, token: &str) -> Option<Resident> {
+        let reach = Reach::Session(Arc::new(Rooms::of(&guest())));
+        (token == "key of the house").then(|| Resident { session: guest(), name: "guest".into(), reach, run_as: None })
+    }
+}
+
+#[async_trait]
+impl MoveIn for Guests {
+    async fn move_in(&self, hall: WeakHall) -> Result<(), HallError> {
+        let _ = self.hall.set(hall);
+        Ok(())
+    }
+}
+
+async fn house() -> (World, Arc<Guests>) {
+    let (log, clock, guests) = (TestLog::new(), TestClock::new(), Arc::new(Guests::default()));
+    let parts = HallParts {
+        store: log.store(),
+        clock: clock.clone(),
+        registry: Default::default(),
+        defaults: Policy::default(),
+        budgets: Default::default(),
+        owner: "test".into(),
+    };
+    let hall = Hall::open_with(parts, guests.clone()).await.unwrap();
+    (World { log, clock, hall }, guests)
+}
+
+/// A conversation with the guest in it.
+async fn parlour(world: &World) -> StreamId {
+    let stream = world.create().await;
+    let address = Address { computer: String::new(), kind: ADDRESS.into(), local_id: guest().to_string() };
+    let profile = Profile { client: Some("visitor".into()), model: Some("m".into()), ..Profile::default() };
+    let invite = Invite { address: Some(address), ..Invite::new("guest", profile, AgentFacts::of_runtime(Runtime::TERMINAL)) };
+    let control = ClientCommand::Control { by: Actor::human("user"), controls: vec![Control::Invite(invite)] };
+    world.hall.submit(&stream, control, None).await.unwrap();
+    stream
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_goes_to_whoever_lives_at_its_address_and_its_prompt_is_a_delivery() {
+    let (world, guests) = house().await;
+    let stream = parlour(&world).await;
+    world.post(&stream, "@guest how was the journey?").await.unwrap();
+    world.until(&stream, |events| has(events, |event| matches!(event, Event::TurnStarted { .. }))).await;
+    guests.mouth.say("good evening");
+    let events = world.until(&stream, |events| has(events, |event| matches!(event, Event::TurnEnded { .. }))).await;
+    assert_eq!(events.iter().filter_map(words).next_back(), Some(("guest".to_owned(), "good evening".to_owned())));
+    let rows = world.log.inner.of_target("session:guest", 9).await.unwrap();
+    assert_eq!(rows.iter().map(|row| (&row.stream, row.state)).collect::<Vec<_>>(), [(&stream, DeliveryState::Pending)]);
+    let noted = guests.noted.lock().unwrap().clone();
+    let sizes = |wanted| noted.iter().filter(|(when, _)| *when == wanted).map(|(_, events)| *events).collect::<Vec<_>>();
+    assert!(sizes("before").len() > 3);
+    assert_eq!(sizes("before"), sizes("after"), "each batch, before it is committed and after it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_noted_of_them_is_not_committed() {
+    let (world, guests) = house().await;
+    let stream = world.create().await;
+    let head = world.hall.find(&stream).await.unwrap().head;
+    guests.is_full.store(true, SeqCst);
+    assert_eq!(world.post(&stream, "hello").await.map(drop), Err(HallError::DiskFull));
+    assert_eq!(world.hall.find(&stream).await.unwrap().head, head);
+    guests.is_full.store(false, SeqCst);
+    world.post(&stream, "hello again").await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_of_theirs_reaches_what_they_do() {
+    let (world, _) = house().await;
+    let access = Access::new(world.hall.clone(), Mode::Token, None);
+    let caller = access.identify("key of the house").await.unwrap().unwrap();
+    assert_eq!((caller.session(), caller.is_agent()), (Some(&guest()), true));
+    assert!(caller.reach.includes(&guest()) && !caller.reach.includes(&world.create().await));
+    assert_eq!(access.identify("another key").await.unwrap(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn they_do_not_keep_the_hall_open() {
+    let (world, guests) = house().await;
+    let inside = guests.hall.get().unwrap().enter().unwrap();
+    assert_eq!(inside.now(), world.hall.now());
+    drop((inside, world));
+    tokio::task::yield_now().await;
+    assert!(guests.hall.get().unwrap().enter().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_nobody_lives_their_turns_fail_and_there_is_nothing_to_ask() {
+    let housed: Arc<dyn Agent> = Arc::new(Housed::default());
+    let world = World::with(&[("housed", housed)]).await;
+    assert!(matches!(world.hall.sessions(), Err(SessionError::Unavailable(_))));
+    let stream = world.create().await;
+    world.invite(&stream, "somebody", "housed").await;
+    world.hall.submit(&stream, post("@somebody hello"), None).await.unwrap();
+    let events = world.until(&stream, |events| has(events, |event| matches!(event, Event::TurnEnded { .. }))).await;
+    assert!(has(&events, |event| matches!(event, Event::TurnEnded { outcome: Outcome::Failed, .. })), "{events:?}");
+}

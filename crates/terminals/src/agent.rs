@@ -1,0 +1,152 @@
+//! Sessions as what takes turns: everything about a turn goes to the task of the session that its participant is, and to no other.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use moothall_engine::agent::{Agent, Job, Probe, Reporter, TurnKey};
+use moothall_engine::ports::Session;
+use moothall_engine::sessions::{NewSession, SessionError, SessionId, fail_turn, named_by};
+use moothall_kernel::command::{Actor, Invite};
+use moothall_kernel::ids::{ParticipantId, PermissionId};
+use moothall_kernel::participant::{Abilities, Address, OnLost, Profile, Runtime};
+use tokio::sync::oneshot;
+
+use crate::convene::{Comer, Who};
+use crate::directory::{Sessions, invite_of};
+use crate::mail::Mail;
+
+/// What takes the turns of one participant that lives in a terminal.
+pub(super) struct Terminal {
+    sessions: Sessions,
+    place: Arc<Mutex<Place>>,
+}
+
+/// Where a participant's turns go.
+struct Place {
+    /// The session that the participant's address names, or that was started for it.
+    session: Option<SessionId>,
+    /// A turn that was taken back before there was a session for it.
+    taken_back: Option<TurnKey>,
+}
+
+impl Terminal {
+    pub(super) fn new(sessions: Sessions, address: Option<&Address>) -> Self {
+        let place = Place { session: address.and_then(named_by), taken_back: None };
+        Self { sessions, place: Arc::new(Mutex::new(place)) }
+    }
+
+    fn tell(&self, mail: Mail) {
+        if let Some(seat) = lock(&self.place).session.as_ref().and_then(|session| self.sessions.seat_of(session)) {
+            // One that is over has failed its turns.
+            let _ = seat.send(mail);
+        }
+    }
+
+    fn take_back(&self, key: &TurnKey, mail: Mail) {
+        lock(&self.place).taken_back = Some(key.clone());
+        self.tell(mail);
+    }
+}
+
+fn lock(place: &Mutex<Place>) -> MutexGuard<'_, Place> {
+    place.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[async_trait]
+impl Agent for Terminal {
+    fn runtime(&self) -> Runtime {
+        Runtime::TERMINAL
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities::TERMINAL
+    }
+
+    fn on_lost(&self) -> OnLost {
+        OnLost::Fail
+    }
+
+    fn waits(&self) -> bool {
+        true
+    }
+
+    fn ensure(&self, job: Job, reporter: Arc<dyn Reporter>) {
+        if job.address.is_none() {
+            return self.house(job, reporter);
+        }
+        let mut place = lock(&self.place);
+        place.session = job.address.as_ref().and_then(named_by);
+        if let Err(why) = hand_over(&self.sessions, &place, job) {
+            fail_turn(&*reporter, &why);
+        }
+    }
+
+    fn begun(&self, key: &TurnKey, delivery: Option<u64>) {
+        self.tell(Mail::Begun(key.clone(), delivery));
+    }
+
+    async fn probe(&self, key: &TurnKey) -> Probe {
+        let (reply, answer) = oneshot::channel();
+        self.tell(Mail::Probe(key.clone(), reply));
+        answer.await.unwrap_or(Probe::Unknown)
+    }
+
+    fn cancel(&self, key: &TurnKey) {
+        self.take_back(key, Mail::Cancel(key.clone()));
+    }
+
+    fn lapsed(&self, key: &TurnKey) {
+        self.take_back(key, Mail::Lapse(key.clone()));
+    }
+
+    fn permit(&self, _key: &TurnKey, permission: &PermissionId, option: Option<&str>) {
+        self.tell(Mail::Permit(permission.clone(), option.map(str::to_owned)));
+    }
+}
+
+impl Terminal {
+    /// Starts a session for a participant that has none yet, and takes its turn there. It is the participant's from now on.
+    fn house(&self, job: Job, reporter: Arc<dyn Reporter>) {
+        let of = (job.key.stream.clone(), job.participant.clone());
+        if !self.sessions.begin_housing(of.clone()) {
+            return;
+        }
+        let (sessions, place) = (self.sessions.clone(), self.place.clone());
+        tokio::spawn(async move {
+            let started = start_for(&sessions, &job).await.map_err(|error| error.to_string());
+            let handed = started.and_then(|session| {
+                let mut place = lock(&place);
+                place.session = Some(session);
+                hand_over(&sessions, &place, job)
+            });
+            if let Err(why) = handed {
+                fail_turn(&*reporter, &why);
+            }
+            sessions.end_housing(&of);
+        });
+    }
+}
+
+async fn start_for(sessions: &Sessions, job: &Job) -> Result<SessionId, SessionError> {
+    let client = job.profile.client.clone().unwrap_or_default();
+    let by = Actor::human(ParticipantId::moothall());
+    let name = job.participant.to_string();
+    let name = if sessions.is_free(&name).await { Some(name) } else { None };
+    let new = NewSession { client, cwd: PathBuf::new(), args: Vec::new(), name, by: by.clone(), session: None };
+    let participant = job.participant.to_string();
+    let invite = move |session: &Session| Invite { participant: participant.clone(), profile: Profile::default(), ..invite_of(session) };
+    let comer = Comer { who: Who::Started(new), invite: Box::new(invite) };
+    let brought = sessions.bring_in(&job.key.stream, by, vec![comer]).await?;
+    brought.into_iter().next().map(|session| session.id).ok_or_else(|| SessionError::NotFound(job.participant.to_string()))
+}
+
+/// Gives a job to the task of its session, unless nobody wants it any more. Whoever holds the place decides in which order it hears.
+fn hand_over(sessions: &Sessions, place: &Place, job: Job) -> Result<(), String> {
+    if place.taken_back.as_ref() == Some(&job.key) {
+        return Ok(());
+    }
+    let session = place.session.as_ref().ok_or("its address names no session")?;
+    let seat = sessions.living(session).map_err(|error| error.to_string())?;
+    if seat.send(Mail::Ensure(Box::new(job))) { Ok(()) } else { Err("its session has ended".to_owned()) }
+}

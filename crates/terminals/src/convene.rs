@@ -1,0 +1,222 @@
+//! Bringing sessions into a conversation, some of which have to be started for it: all of them, or none and nothing of it is left.
+//!
+//! It takes several appends and several programs, so it is a saga. Before anything is started, the conversation owes its undoing, as a
+//! delivery; that is settled when all came, in one append. What dies in between is undone when the server is back, and what fails is
+//! undone at once: programs that were started end, and a conversation that was begun for it takes no words.
+
+use async_trait::async_trait;
+use moothall_engine::answers::{HallError, Idempotency};
+use moothall_engine::outbox::{Courier, Outcome, Owed};
+use moothall_engine::ports::{Delivery, Session, SessionId};
+use moothall_engine::sessions::{NewSession, SessionError, session_of};
+use moothall_kernel::Conversation;
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::policy::Policy;
+use moothall_kernel::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::directory::Sessions;
+use crate::faults::log_error;
+use crate::sagas::Sagas;
+
+/// What the targets of undoings begin with.
+pub(crate) const SCHEME: &str = "saga";
+/// Whose keys those of the starts are.
+const PRINCIPAL: &str = "moothall:saga";
+
+/// Who is to come.
+pub enum Who {
+    /// A session that lives.
+    Living(SessionId),
+    /// One that is started for it.
+    Started(NewSession),
+}
+
+/// Somebody who is to come, and as whom.
+pub struct Comer {
+    /// Who.
+    pub who: Who,
+    /// How the session is invited.
+    pub invite: Box<dyn Fn(&Session) -> Invite + Send + Sync>,
+}
+
+/// A conversation that is begun for those who come.
+pub struct Convening {
+    /// Its title.
+    pub title: String,
+    /// Its rules.
+    pub policy: Policy,
+    /// Who begins it.
+    pub by: Actor,
+    /// Who comes.
+    pub comers: Vec<Comer>,
+    /// Keys that it takes with them, each `namespace:key`; nobody comes where one is taken.
+    pub claims: Vec<String>,
+}
+
+/// What has to be known to undo it, as its delivery carries it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Undoing {
+    /// Begins the keys of the starts.
+    saga: String,
+    /// How many are started.
+    starts: usize,
+    /// The conversation was begun for it.
+    fresh: bool,
+    /// When.
+    at: Timestamp,
+}
+
+impl Undoing {
+    fn owed(&self) -> Owed {
+        Owed { target: format!("{SCHEME}:{}", self.saga), command: json!(self) }
+    }
+
+    fn key(&self, start: usize) -> Idempotency {
+        Idempotency { principal: PRINCIPAL.into(), key: format!("{}/{start}", self.saga), fingerprint: self.saga.clone() }
+    }
+}
+
+/// While this lives, this process is at a saga. Whoever asked may go away in its middle.
+struct UnderWay<'a> {
+    sagas: &'a Sagas,
+    undoing: Undoing,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.sagas.end(&self.undoing.saga);
+    }
+}
+
+impl Sessions {
+    /// Begins a conversation with all who come, or with nobody: then nothing that was started for it runs on.
+    ///
+    /// # Errors
+    /// [`SessionError`]; nothing is left of it then.
+    pub async fn convene(&self, new: Convening) -> Result<StreamId, SessionError> {
+        let Convening { title, policy, by, comers, claims } = new;
+        let under_way = self.begin_saga(&comers, true)?;
+        let owed = vec![under_way.undoing.owed()];
+        let stream = self.hall()?.create_owing(title, policy, by.clone(), None, owed).await?.stream;
+        // The server brings them; on whose behalf is in the log with the conversation's creation.
+        let by = Actor::human(by.id);
+        self.bring(&under_way, &stream, by, comers, claims).await?;
+        Ok(stream)
+    }
+
+    /// Brings all who come into a conversation, or nobody. They are given in their order.
+    ///
+    /// # Errors
+    /// [`SessionError`]; nothing is left of it then.
+    pub(crate) async fn bring_in(&self, stream: &StreamId, by: Actor, comers: Vec<Comer>) -> Result<Vec<Session>, SessionError> {
+        let under_way = self.begin_saga(&comers, false)?;
+        let once = Idempotency { principal: PRINCIPAL.into(), key: under_way.undoing.saga.clone(), fingerprint: String::new() };
+        self.hall()?.owe(stream, vec![under_way.undoing.owed()], once).await?;
+        self.bring(&under_way, stream, by, comers, Vec::new()).await
+    }
+
+    fn begin_saga(&self, comers: &[Comer], fresh: bool) -> Result<UnderWay<'_>, SessionError> {
+        let starts = comers.iter().filter(|comer| matches!(comer.who, Who::Started(_))).count();
+        let undoing = Undoing { saga: Uuid::new_v4().simple().to_string(), starts, fresh, at: self.hall()?.now() };
+        let sagas = &self.shared.sagas;
+        sagas.begin(&undoing.saga);
+        Ok(UnderWay { sagas, undoing })
+    }
+
+    async fn bring(
+        &self,
+        under_way: &UnderWay<'_>,
+        stream: &StreamId,
+        by: Actor,
+        comers: Vec<Comer>,
+        claims: Vec<String>,
+    ) -> Result<Vec<Session>, SessionError> {
+        let brought = self.try_to_bring(&under_way.undoing, stream, by, comers, claims).await;
+        if brought.is_err() {
+            self.undo(stream, &under_way.undoing).await?;
+        }
+        brought
+    }
+
+    async fn try_to_bring(
+        &self,
+        undoing: &Undoing,
+        stream: &StreamId,
+        by: Actor,
+        comers: Vec<Comer>,
+        claims: Vec<String>,
+    ) -> Result<Vec<Session>, SessionError> {
+        let (mut sessions, mut controls, mut starts) = (Vec::new(), Vec::new(), 0);
+        for Comer { who, invite } in comers {
+            let session = match who {
+                Who::Living(id) => self.living(&id)?.session(),
+                Who::Started(new) => {
+                    starts += 1;
+                    self.start_once(new, Some(undoing.key(starts - 1))).await?.session
+                }
+            };
+            controls.push(Control::Invite(invite(&session)));
+            sessions.push(session);
+        }
+        controls.extend(claims.into_iter().map(Control::Bind));
+        self.hall()?.submit(stream, ClientCommand::Control { by, controls }, None).await?;
+        Ok(sessions)
+    }
+
+    /// Leaves nothing of a saga that did not come to its end; of one that did, everything.
+    async fn undo(&self, stream: &StreamId, undoing: &Undoing) -> Result<(), SessionError> {
+        let hall = self.hall()?;
+        let mut started = Vec::new();
+        for start in 0..undoing.starts {
+            // As it was then: the key may have lapsed since.
+            let claim = hall.claimed_at(&undoing.key(start), undoing.at).await.map_err(log_error)?;
+            started.extend(claim.map(|claim| claim.stream));
+        }
+        let (own, fresh) = (started.clone(), undoing.fresh);
+        let came = move |state: &Conversation| {
+            let mut sessions = state.participants().iter().filter_map(session_of);
+            sessions.any(|session| fresh || own.contains(&session))
+        };
+        if hall.view(stream, came).await? {
+            return Ok(());
+        }
+        let by = Actor::human(ParticipantId::moothall());
+        for session in started {
+            match self.end(&session, &by).await {
+                Ok(()) | Err(SessionError::NotFound(_) | SessionError::Ended { .. } | SessionError::Conflict(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if undoing.fresh {
+            hall.submit(stream, ClientCommand::Archive { on: true, by }, None).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Undoes what nobody is at any more.
+pub(crate) struct Undoer(pub(crate) Sessions);
+
+#[async_trait]
+impl Courier for Undoer {
+    fn repeats(&self) -> bool {
+        true
+    }
+
+    async fn carry(&self, delivery: &Delivery) -> Outcome {
+        let undoing: Undoing = match delivery.carried() {
+            Ok(undoing) => undoing,
+            Err(error) => return Outcome::Failed(format!("this version cannot read it: {error}")),
+        };
+        self.0.shared.sagas.over(&undoing.saga).await;
+        match self.0.undo(&delivery.stream, &undoing).await {
+            Ok(()) => Outcome::Done(String::new()),
+            Err(SessionError::Hall(HallError::NotFound(_))) => Outcome::Done("it never began".into()),
+            Err(error) => Outcome::Later(error.to_string()),
+        }
+    }
+}

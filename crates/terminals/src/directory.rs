@@ -1,0 +1,548 @@
+//! Which sessions there are, and how to reach the task of each.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use moothall_engine::answers::{HallError, Idempotency};
+use moothall_engine::crash;
+use moothall_engine::inside::{Inside, WeakHall};
+use moothall_engine::sessions::{
+    Doing, Heard, Hook, HostFault, Launch, NewObserved, NewSession, Origin, Pane, PaneNews, Permit, Rooms, Session, SessionError,
+    SessionHost, SessionId, Starter, Status, UnixUser, View, address_of,
+};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
+use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
+use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime};
+use moothall_kernel::policy::{Policy, PolicyName};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
+
+use crate::config::{SessionParts, Standing};
+use crate::faults::{host_error, log_error};
+use crate::mail::Mail;
+use crate::sagas::Sagas;
+use crate::secrets::{fresh_token, hash_of};
+
+/// What sessions may say to each other in one home before a person has to look.
+const HOME_EXCHANGES_MAX: u32 = 200;
+/// Shortest beginning of an id that finds a session.
+const PREFIX_CHARS_MIN: usize = 6;
+
+/// The sessions of a hall. Cheap to clone.
+#[derive(Clone)]
+pub struct Sessions {
+    pub(super) shared: Arc<Shared>,
+}
+
+pub(super) struct Shared {
+    /// Where they live, from when the hall is opened.
+    hall: OnceLock<WeakHall>,
+    host: Option<Arc<dyn SessionHost>>,
+    pub(super) terms: Standing,
+    seats: Mutex<BTreeMap<SessionId, Arc<Seat>>>,
+    /// Conversations that hold the key of a link.
+    pub(super) links: Mutex<BTreeSet<StreamId>>,
+    /// Names are given and links are made one at a time.
+    pub(super) making: tokio::sync::Mutex<()>,
+    /// Participants for whom a session is being started.
+    pub(super) housing: Mutex<BTreeSet<(StreamId, ParticipantId)>>,
+    /// Permissions whose program is being started.
+    pub(super) starting: Mutex<BTreeSet<PermissionId>>,
+    pub(super) sagas: Sagas,
+}
+
+/// A session's place: what is known of it, and the way to its task.
+pub(super) struct Seat {
+    known: Mutex<Known>,
+    mail: mpsc::UnboundedSender<Mail>,
+    rooms: Arc<Rooms>,
+    /// Turns true when it is over.
+    over: watch::Sender<bool>,
+}
+
+/// What a session is made of before anything runs.
+struct Founding<'a> {
+    client: &'a str,
+    name: Option<&'a str>,
+    cwd: PathBuf,
+    origin: Origin,
+    token: &'a str,
+    by: &'a Actor,
+    starter: Starter,
+    run_as: Option<UnixUser>,
+    key: Option<Idempotency>,
+}
+
+/// What came of an earlier request with the same key.
+pub(super) enum Begun {
+    /// This session.
+    Lives(Box<Status>),
+    /// None yet; the key is still to be taken, if there is one.
+    No(Option<Idempotency>),
+}
+
+#[derive(Clone, PartialEq)]
+struct Known {
+    session: Session,
+    doing: Doing,
+    waiting: usize,
+}
+
+impl Seat {
+    /// That of a session whose task gets this mail.
+    pub(super) fn new(session: &Session, mail: mpsc::UnboundedSender<Mail>) -> Self {
+        let doing = if session.ended.is_some() { Doing::Ended } else { Doing::Starting };
+        let known = Mutex::new(Known { session: session.clone(), doing, waiting: 0 });
+        let rooms = Arc::new(Rooms::of(&session.id));
+        Self { known, mail, rooms, over: watch::Sender::new(session.ended.is_some()) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where it is.
+    pub(crate) fn rooms(&self) -> &Arc<Rooms> {
+        &self.rooms
+    }
+
+    pub(super) fn session(&self) -> Session {
+        self.lock().session.clone()
+    }
+
+    /// Takes down how it is now; whether that is news.
+    pub(super) fn update(&self, session: &Session, doing: Doing, waiting: usize) -> bool {
+        let new = Known { session: session.clone(), doing, waiting };
+        let is_news = std::mem::replace(&mut *self.lock(), new.clone()) != new;
+        self.over.send_replace(session.ended.is_some());
+        is_news
+    }
+
+    fn status(&self) -> Status {
+        let known = self.lock();
+        Status { session: known.session.clone(), doing: known.doing, waiting: known.waiting }
+    }
+
+    /// Whether the task took it; a session that is over has none.
+    pub(super) fn send(&self, mail: Mail) -> bool {
+        self.mail.send(mail).is_ok()
+    }
+}
+
+impl Sessions {
+    /// Sessions with these terminals. Without any there are none; but who of those that were there before comes into conversations and
+    /// leaves them is noted.
+    pub fn new(parts: Option<SessionParts>) -> Self {
+        let (host, terms) = parts.map(SessionParts::apart).unzip();
+        let (hall, terms) = (OnceLock::new(), terms.unwrap_or_default());
+        let (seats, links, making) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default());
+        let (housing, starting) = (Mutex::default(), Mutex::default());
+        Self { shared: Arc::new(Shared { hall, host, terms, seats, links, making, housing, starting, sagas: Sagas::default() }) }
+    }
+
+    /// Takes up the sessions that lived when the server went away.
+    pub(super) async fn open(&self, hall: WeakHall) -> Result<(), HallError> {
+        // A hall opens once.
+        let _ = self.shared.hall.set(hall);
+        if self.shared.host.is_none() {
+            return Ok(());
+        }
+        let Ok(hall) = self.hall() else { return Ok(()) };
+        let mut living = Vec::new();
+        for session in hall.store().sessions.all().await? {
+            living.extend(session.ended.is_none().then(|| session.id.clone()));
+            self.seat(session);
+        }
+        for session in &living {
+            self.find_rooms(&hall, session).await?;
+        }
+        if !living.is_empty() {
+            self.find_links(&hall).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether there are terminals.
+    pub(super) fn are_here(&self) -> bool {
+        self.shared.host.is_some()
+    }
+
+    pub(crate) fn host(&self) -> Result<Arc<dyn SessionHost>, SessionError> {
+        self.shared.host.clone().ok_or_else(|| SessionError::Unavailable("this server was started without terminals".into()))
+    }
+
+    pub(super) fn hall(&self) -> Result<Inside, SessionError> {
+        self.shared.hall.get().and_then(WeakHall::enter).ok_or(SessionError::Hall(HallError::ShuttingDown))
+    }
+
+    /// Whoever watches sessions and links shall look again.
+    pub(super) fn ring(&self) {
+        if let Ok(hall) = self.hall() {
+            hall.ring();
+        }
+    }
+
+    /// The programs that can be started, with one sentence each.
+    pub fn programs(&self) -> Vec<(String, String)> {
+        self.shared.host.as_ref().map(|host| host.programs()).unwrap_or_default()
+    }
+
+    pub(super) fn seats(&self) -> MutexGuard<'_, BTreeMap<SessionId, Arc<Seat>>> {
+        self.shared.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn seat_of(&self, id: &SessionId) -> Option<Arc<Seat>> {
+        self.seats().get(id).cloned()
+    }
+
+    /// All sessions that live, and those that ended too if wanted, oldest first.
+    pub fn list(&self, include_ended: bool) -> Vec<Status> {
+        let all = self.seats().values().map(|seat| seat.status()).collect::<Vec<_>>();
+        all.into_iter().filter(|status| include_ended || status.doing != Doing::Ended).collect()
+    }
+
+    /// A session by its id, the beginning of it, or its name. Of several with a name, the one that lives, or lived last.
+    ///
+    /// # Errors
+    /// [`SessionError::NotFound`], or [`SessionError::Invalid`] when more than one is meant.
+    pub fn find(&self, word: &str) -> Result<Status, SessionError> {
+        let word = word.trim();
+        let all = self.list(true);
+        let exact = all.iter().find(|status| status.session.id.as_str() == word);
+        let named = || all.iter().filter(|status| status.session.name.as_str() == word);
+        let living = || named().find(|status| status.doing != Doing::Ended);
+        if let Some(found) = exact.or_else(living).or_else(|| named().next_back()) {
+            return Ok(found.clone());
+        }
+        let begins = |status: &&Status| word.len() >= PREFIX_CHARS_MIN && status.session.id.as_str().starts_with(word);
+        match all.iter().filter(begins).collect::<Vec<_>>()[..] {
+            [found] => Ok(found.clone()),
+            [] => Err(SessionError::NotFound(word.to_owned())),
+            _ => Err(SessionError::Invalid(format!("{word} begins the ids of several sessions; give more of it."))),
+        }
+    }
+
+    /// Whether a conversation is the home of a session, living or ended.
+    pub(crate) fn is_home(&self, stream: &StreamId) -> bool {
+        self.seats().contains_key(stream)
+    }
+
+    /// A session that lives.
+    pub(super) fn living(&self, id: &SessionId) -> Result<Arc<Seat>, SessionError> {
+        let seat = self.seat_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
+        match seat.session() {
+            Session { ended: Some((_, why)), name, .. } => Err(SessionError::Ended { name, why }),
+            Session { .. } => Ok(seat),
+        }
+    }
+
+    /// Resolves when a session is over; at once where there is none.
+    pub(crate) async fn over(&self, id: &SessionId) {
+        let Some(mut over) = self.seat_of(id).map(|seat| seat.over.subscribe()) else { return };
+        // A seat is never given up, so the sender does not go away.
+        let _ = over.wait_for(|over| *over).await;
+    }
+
+    /// Starts a program in a terminal of its own, with a home to talk to it in.
+    ///
+    /// # Errors
+    /// [`SessionError`]; nothing runs then.
+    pub async fn start(&self, new: NewSession) -> Result<Status, SessionError> {
+        self.start_once(new, None).await
+    }
+
+    /// The same, at most once for a key however often it is asked. Of two at a time, the caller takes care.
+    ///
+    /// # Errors
+    /// [`SessionError`]; nothing runs then.
+    pub async fn start_once(&self, new: NewSession, key: Option<Idempotency>) -> Result<Status, SessionError> {
+        let own = self.clone();
+        // Whoever asked may go away: a program that was started without its session being known would run on for nobody.
+        let started = tokio::spawn(async move { own.start_now(new, key).await });
+        started.await.unwrap_or(Err(SessionError::Hall(HallError::ShuttingDown)))
+    }
+
+    async fn start_now(&self, new: NewSession, key: Option<Idempotency>) -> Result<Status, SessionError> {
+        let host = self.host()?;
+        let key = match self.started_before(key).await? {
+            Begun::Lives(status) => return Ok(*status),
+            Begun::No(key) => key,
+        };
+        let cwd = self.check_start(&new)?;
+        let run_as = host.runs_as(&new.client).map_err(host_error)?;
+        let token = fresh_token();
+        let mut session = self
+            .found(Founding {
+                client: &new.client,
+                name: new.name.as_deref(),
+                cwd: cwd.clone(),
+                origin: Origin::Started,
+                token: &token,
+                by: &new.by,
+                starter: new.starter(),
+                run_as: run_as.clone(),
+                key,
+            })
+            .await?;
+        crash::point("session_kept");
+        let env = [("MOOTHALL_SESSION", session.id.to_string()), ("MOOTHALL_SESSION_TOKEN", token)];
+        let exact = !matches!(session.started_by, Some(Starter::Person(_)) | None);
+        let launch = Launch {
+            exact,
+            session: session.id.clone(),
+            name: session.name.to_string(),
+            client: new.client,
+            args: new.args,
+            cwd,
+            env: env.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+            run_as,
+        };
+        match host.start(&launch).await {
+            Ok(pane) => self.settle_in(&mut session, pane).await,
+            Err(fault) => self.never_began(session, fault).await,
+        }
+    }
+
+    /// Whether this can be started, as far as that is known before: the folder in which it would work.
+    pub(super) fn check_start(&self, new: &NewSession) -> Result<PathBuf, SessionError> {
+        let host = self.host()?;
+        let cwd = if new.cwd.as_os_str().is_empty() { host.home(&new.client) } else { new.cwd.clone() };
+        if !cwd.is_absolute() || !cwd.is_dir() {
+            return Err(SessionError::Invalid(format!("{} is no folder here; give an absolute path of one.", cwd.display())));
+        }
+        if !host.programs().iter().any(|(client, _)| *client == new.client) {
+            let known: Vec<_> = host.programs().into_iter().map(|(client, _)| client).collect();
+            return Err(SessionError::Invalid(format!("There is no program {:?}; there are: {}.", new.client, known.join(", "))));
+        }
+        self.check_family(&new.starter())?;
+        self.check_room()?;
+        Ok(cwd)
+    }
+
+    /// What came of an earlier try with this key. One that came to nothing frees the key's request to be tried anew, without it: the key
+    /// is taken by the home that was made for it.
+    pub(super) async fn started_before(&self, key: Option<Idempotency>) -> Result<Begun, SessionError> {
+        let Some(key) = key else { return Ok(Begun::No(None)) };
+        let hall = self.hall()?;
+        let Some(claim) = hall.claimed(&key).await.map_err(log_error)? else {
+            return Ok(Begun::No(Some(key)));
+        };
+        if claim.fingerprint != key.fingerprint {
+            return Err(HallError::KeyReused.into());
+        }
+        let began = self.seat_of(&claim.stream).map(|seat| seat.status()).filter(|status| status.session.pane.is_some());
+        Ok(began.map_or(Begun::No(None), |status| Begun::Lives(Box::new(status))))
+    }
+
+    /// Makes a session of a program that runs already.
+    ///
+    /// # Errors
+    /// [`SessionError`]; the program is left alone then.
+    pub async fn observe(&self, new: NewObserved) -> Result<Status, SessionError> {
+        self.observe_once(new, None).await
+    }
+
+    /// The same, at most once for a key.
+    ///
+    /// # Errors
+    /// [`SessionError`]; the program is left alone then.
+    pub async fn observe_once(&self, new: NewObserved, key: Option<Idempotency>) -> Result<Status, SessionError> {
+        let host = self.host()?;
+        let key = match self.started_before(key).await? {
+            Begun::Lives(status) => return Ok(*status),
+            Begun::No(key) => key,
+        };
+        let pane = host.adopt(&new.adopt).await.map_err(host_error)?;
+        let taken = |status: &Status| status.session.pane.as_ref() == Some(&pane);
+        if let Some(other) = self.list(false).iter().find(|status| taken(status)) {
+            return Err(SessionError::Conflict(format!("{} is in this terminal already.", other.session.name)));
+        }
+        let NewObserved { adopt, name, by } = &new;
+        let (client, name, token) = (&*adopt.client, name.as_deref(), fresh_token());
+        let founding = Founding {
+            client,
+            name,
+            cwd: "/".into(),
+            origin: Origin::Observed,
+            token: &token,
+            by,
+            starter: Starter::Person(by.id.clone()),
+            run_as: None,
+            key,
+        };
+        let mut session = self.found(founding).await?;
+        self.settle_in(&mut session, pane).await
+    }
+
+    /// Makes the home and keeps the session, before anything runs.
+    async fn found(&self, founding: Founding<'_>) -> Result<Session, SessionError> {
+        let Founding { client, name, cwd, origin, token, by, starter, run_as, key } = founding;
+        let hall = self.hall()?;
+        let _making = self.shared.making.lock().await;
+        self.check_room()?;
+        let name = self.free_name(client, name).await?;
+        let policy = Policy { name: PolicyName::LINK, max_exchanges_without_human: HOME_EXCHANGES_MAX, ..(*hall.defaults()).clone() };
+        let title = match cwd.file_name() {
+            Some(folder) if origin == Origin::Started => format!("{name} in {}", folder.to_string_lossy()),
+            _ => name.to_string(),
+        };
+        let id = hall.create(title, policy, by.clone(), key).await?.stream;
+        let session = Session {
+            id,
+            name,
+            client: client.to_owned(),
+            computer: String::new(),
+            cwd,
+            pane: None,
+            native: None,
+            origin,
+            token_hash: hash_of(token),
+            started_at: hall.now(),
+            ended: None,
+            started_by: Some(starter),
+            run_as,
+        };
+        let invite = Control::Invite(invite_of(&session));
+        hall.submit(&session.id, ClientCommand::Control { by: by.clone(), controls: vec![invite] }, None).await?;
+        self.keep(&session).await?;
+        Ok(session)
+    }
+
+    async fn settle_in(&self, session: &mut Session, pane: Pane) -> Result<Status, SessionError> {
+        session.pane = Some(pane);
+        self.keep(session).await?;
+        crash::point("session_started");
+        Ok(self.seat(session.clone()).status())
+    }
+
+    async fn never_began(&self, mut session: Session, fault: HostFault) -> Result<Status, SessionError> {
+        let hall = self.hall()?;
+        session.ended = Some((hall.now(), fault.to_string()));
+        self.keep(&session).await?;
+        let by = Actor::human(ParticipantId::moothall());
+        let _ = hall.submit(&session.id, ClientCommand::Archive { on: true, by }, None).await;
+        self.host()?.forget(&session.id).await;
+        Err(host_error(fault))
+    }
+
+    pub(super) async fn keep(&self, session: &Session) -> Result<(), SessionError> {
+        let hall = self.hall()?;
+        hall.store().sessions.keep(session).await.map_err(log_error)
+    }
+
+    /// Notes that a session is being started for a participant; `false` when one is already.
+    pub(super) fn begin_housing(&self, of: (StreamId, ParticipantId)) -> bool {
+        self.shared.housing.lock().unwrap_or_else(PoisonError::into_inner).insert(of)
+    }
+
+    pub(super) fn end_housing(&self, of: &(StreamId, ParticipantId)) {
+        self.shared.housing.lock().unwrap_or_else(PoisonError::into_inner).remove(of);
+    }
+
+    /// How a session takes part in a conversation, under its own name.
+    ///
+    /// # Errors
+    /// [`SessionError`] when it does not live.
+    pub fn invite(&self, id: &SessionId) -> Result<Invite, SessionError> {
+        Ok(invite_of(&self.living(id)?.session()))
+    }
+
+    /// What its terminal shows.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn screen(&self, id: &SessionId) -> Result<View, SessionError> {
+        let (host, pane, client) = self.pane(id)?;
+        host.view(&pane, &client).await.map_err(host_error)
+    }
+
+    /// Listens to its terminal.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn watch(&self, id: &SessionId) -> Result<broadcast::Receiver<PaneNews>, SessionError> {
+        let (host, pane, client) = self.pane(id)?;
+        host.watch(&pane, &client).await.map_err(host_error)
+    }
+
+    /// The command with which a person on this computer looks at it and types into it.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn attach(&self, id: &SessionId) -> Result<Vec<String>, SessionError> {
+        let (host, pane, _) = self.pane(id)?;
+        host.attach(&pane).await.map_err(host_error)
+    }
+
+    fn pane(&self, id: &SessionId) -> Result<(Arc<dyn SessionHost>, Pane, String), SessionError> {
+        let session = self.living(id)?.session();
+        let pane = session.pane.ok_or_else(|| SessionError::Conflict("Its program has not begun yet.".into()))?;
+        Ok((self.host()?, pane, session.client))
+    }
+
+    /// Interrupts what it is doing: its turn is cancelled, if it has one.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn interrupt(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
+        tracing::info!(session = %id, by = %by.id, "interrupted");
+        let Some(key) = self.ask_runner(id, Mail::Interrupt).await?? else { return Ok(()) };
+        match self.hall()?.submit(&key.stream, ClientCommand::Cancel { turn: key.turn, by: by.clone() }, None).await {
+            // It may have ended by itself meanwhile.
+            Err(HallError::Rejected(rejection)) if rejection.code == "turn_ended" => Ok(()),
+            submitted => submitted.map(|_| ()).map_err(SessionError::Hall),
+        }
+    }
+
+    /// Ends it: its program, its turns, its place in links.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn end(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
+        let why = format!("{} ended it", by.id);
+        self.ask_runner(id, |reply| Mail::End(why, reply)).await?
+    }
+
+    pub(super) async fn ask_runner<T>(&self, id: &SessionId, mail: impl FnOnce(oneshot::Sender<T>) -> Mail) -> Result<T, SessionError> {
+        let seat = self.living(id)?;
+        let (reply, answer) = oneshot::channel();
+        seat.send(mail(reply));
+        answer.await.map_err(|_| SessionError::Conflict("The session ended just now.".into()))
+    }
+
+    /// Takes a report of a program. What followed from it is kept when this returns.
+    ///
+    /// # Errors
+    /// [`SessionError`] when it could not be kept; bring it again.
+    pub async fn heard(&self, hook: Hook) -> Result<Heard, SessionError> {
+        match self.check(&hook) {
+            Ok(()) => self.ask_runner(&hook.session.clone(), |reply| Mail::Hook(hook, reply)).await?,
+            Err(heard) => Ok(heard),
+        }
+    }
+
+    /// Whether a report may count at all.
+    fn check(&self, hook: &Hook) -> Result<(), Heard> {
+        let seat = self.seat_of(&hook.session).ok_or(Heard::Unknown)?;
+        let session = seat.session();
+        if session.token_hash != hash_of(&hook.token) {
+            tracing::warn!(session = %hook.session, "a report did not hold the session's secret");
+            return Err(Heard::Forged);
+        }
+        if session.ended.is_some() { Err(Heard::Unknown) } else { Ok(()) }
+    }
+
+    /// Waits for a person's answer to what a program asks. Dropping the future takes the question back.
+    pub async fn ask(&self, hook: Hook) -> Permit {
+        if self.check(&hook).is_err() {
+            return Permit::Undecided;
+        }
+        self.ask_runner(&hook.session.clone(), |reply| Mail::Ask(hook, reply)).await.unwrap_or(Permit::Undecided)
+    }
+}
+
+pub(super) fn invite_of(session: &Session) -> Invite {
+    let profile = Profile { client: Some(session.client.clone()), model: Some(session.client.clone()), ..Profile::default() };
+    let facts = AgentFacts { on_lost: OnLost::Fail, ..AgentFacts::of_runtime(Runtime::TERMINAL) };
+    Invite { address: Some(address_of(session)), ..Invite::new(session.name.as_str(), profile, facts) }
+}

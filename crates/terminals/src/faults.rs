@@ -1,0 +1,17 @@
+//! What went wrong elsewhere, as something about sessions.
+
+use moothall_engine::ports::LogError;
+use moothall_engine::sessions::{HostFault, SessionError};
+
+pub(super) fn host_error(fault: HostFault) -> SessionError {
+    match fault {
+        HostFault::Unavailable(why) => SessionError::Unavailable(why),
+        HostFault::UnknownProgram(why) => SessionError::Invalid(why),
+        HostFault::Refused(why) => SessionError::Conflict(why),
+        HostFault::Gone(why) | HostFault::Failed(why) => SessionError::Host(why),
+    }
+}
+
+pub(super) fn log_error(error: LogError) -> SessionError {
+    SessionError::Hall(error.into())
+}

@@ -1,0 +1,52 @@
+//! Agents that live in terminals: command-line programs as sessions, how a turn is typed into one and answered, and the links between them.
+//!
+//! [`Sessions`] are registered with a hall as its residents (`moothall_engine::sessions::Residents`), and are reached through its door. Each
+//! session types one turn at a time: its part in a turn is one state machine ([`turn`]), which the task of the session serves. Where
+//! programs really run is behind `moothall_engine::sessions::SessionHost`.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use moothall_engine::MemoryLog;
+//! use moothall_engine::hall::{Hall, HallParts};
+//! use moothall_engine::ports::{Store, SystemClock};
+//! use moothall_engine::sessions::SessionError;
+//! use moothall_terminals::Sessions;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), moothall_engine::hall::HallError> {
+//! let (store, clock) = (Store::of(Arc::new(MemoryLog::new())), Arc::new(SystemClock));
+//! let parts = HallParts { store, clock, registry: Default::default(), defaults: Default::default(), budgets: Default::default(), owner: "example".into() };
+//! let without_terminals = Sessions::new(None);
+//! let hall = Hall::open_with(parts, Arc::new(without_terminals)).await?;
+//! assert!(matches!(hall.sessions(), Err(SessionError::Unavailable(_))));
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod turn;
+mod config;
+mod faults;
+mod mail;
+mod secrets;
+mod tags;
+mod sagas;
+mod directory;
+mod naming;
+mod rights;
+mod rooms;
+mod convene;
+mod links;
+mod messages;
+mod starts;
+mod asking;
+mod watching;
+mod runner;
+mod watch;
+mod perform;
+mod agent;
+mod port;
+
+pub use config::{Checkpoints, SessionParts, SessionsConfig};
+pub use convene::{Comer, Convening, Who};
+pub use directory::Sessions;

@@ -1,0 +1,220 @@
+//! Links: conversations in which sessions hear each other at the end of every turn.
+//!
+//! Which conversations are links is known from the keys that they hold, and where a session is from its [`moothall_engine::reach::Rooms`]. Both together
+//! are the links of a session, so nobody asks a conversation that it is not in.
+
+use std::collections::BTreeSet;
+use std::sync::{MutexGuard, PoisonError};
+
+use moothall_engine::answers::HallError;
+use moothall_engine::inside::Inside;
+use moothall_engine::outbox::{Owed, StreamCommand};
+use moothall_engine::sessions::{
+    Asker, Link, LinkState, Member, NewLink, Session, SessionError, SessionId, address_of, is_session, session_of,
+};
+use moothall_kernel::Conversation;
+use moothall_kernel::command::{Actor, ClientCommand, Invite};
+use moothall_kernel::event::{Change, Event, Recorded};
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::state::LINK_KEY;
+
+use crate::convene::{Comer, Convening, Who};
+use crate::directory::{Sessions, invite_of};
+use crate::faults::log_error;
+use crate::rooms::changes;
+
+/// Members of a link, at least.
+const MEMBERS_MIN: usize = 2;
+
+impl Sessions {
+    fn links_known(&self) -> MutexGuard<'_, BTreeSet<StreamId>> {
+        self.shared.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finds the links of a hall that was just opened: the key that each holds is what makes it one, and an archived one holds none.
+    pub(super) async fn find_links(&self, hall: &Inside) -> Result<(), HallError> {
+        let held = hall.store().log.claims(LINK_KEY.trim_end_matches(':'), hall.now()).await?;
+        self.links_known().extend(held.into_iter().map(|claim| claim.stream));
+        Ok(())
+    }
+
+    /// What events make of a conversation that was, or was not, a link before them.
+    pub(super) fn note_link(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) {
+        for recorded in events {
+            let opened = state.is_link() && matches!(recorded.event, Event::Unarchived { .. });
+            if matches!(recorded.event, Event::Archived { .. }) {
+                self.links_known().remove(stream);
+            } else if opened || changes(recorded).iter().any(binds_link) {
+                self.links_known().insert(stream.clone());
+            }
+        }
+    }
+
+    /// Makes a link, or finds the one that has just these members.
+    ///
+    /// # Errors
+    /// [`SessionError`]; nothing was made then.
+    pub async fn link(&self, new: NewLink) -> Result<(Link, LinkState), SessionError> {
+        let _making = self.shared.making.lock().await;
+        let hall = self.hall()?;
+        let sessions = self.members_of(&new)?;
+        let key = key_of(&sessions);
+        let (namespace, set) = key.split_once(':').unwrap_or((&key, ""));
+        if let Some(claim) = hall.store().log.claim(namespace, set, hall.now()).await.map_err(log_error)? {
+            return Ok((self.link_of(&claim.stream).await?, LinkState::Reused));
+        }
+        let by = self.actor(&new.by)?;
+        let title = new.title.clone().unwrap_or_else(|| title_of(&sessions));
+        let policy = Policy { name: PolicyName::LINK, ..(*hall.defaults()).clone() };
+        let comers = new.members.into_iter().map(|member| {
+            let who = Who::Living(member.session.clone());
+            Comer { who, invite: Box::new(move |session| invite_as(session, &member)) }
+        });
+        let stream = self.convene(Convening { title, policy, by, comers: comers.collect(), claims: vec![key] }).await?;
+        self.ring();
+        Ok((self.link_of(&stream).await?, LinkState::Created))
+    }
+
+    fn members_of(&self, new: &NewLink) -> Result<Vec<Session>, SessionError> {
+        let sessions: Vec<Session> =
+            new.members.iter().map(|member| Ok(self.living(&member.session)?.session())).collect::<Result<_, SessionError>>()?;
+        let distinct: BTreeSet<&SessionId> = sessions.iter().map(|session| &session.id).collect();
+        if distinct.len() < MEMBERS_MIN || distinct.len() != sessions.len() {
+            return Err(SessionError::Invalid("A link needs two or more sessions, each once.".into()));
+        }
+        let numbers: Vec<u32> = new.members.iter().filter_map(|member| member.number).collect();
+        if numbers.iter().collect::<BTreeSet<_>>().len() != numbers.len() {
+            return Err(SessionError::Invalid("Two members of a link have the same number.".into()));
+        }
+        Ok(sessions)
+    }
+
+    /// Who asks, as the conversation knows them.
+    pub(super) fn actor(&self, asker: &Asker) -> Result<Actor, SessionError> {
+        match asker {
+            Asker::Actor(actor) => Ok(actor.clone()),
+            Asker::Session(id) => Ok(Actor::named(self.living(id)?.session().name)),
+        }
+    }
+
+    /// The links that carry words now, of one session or of all.
+    ///
+    /// # Errors
+    /// [`SessionError`] when one cannot be read.
+    pub async fn links(&self, of: Option<&SessionId>) -> Result<Vec<Link>, SessionError> {
+        let streams = match of {
+            Some(session) => self.links_with(session),
+            None => self.links_known().iter().cloned().collect(),
+        };
+        let mut links = Vec::new();
+        for stream in streams {
+            links.extend(Some(self.link_of(&stream).await?).filter(|link| link.active));
+        }
+        Ok(links)
+    }
+
+    /// The conversations of a session's links.
+    pub(super) fn links_with(&self, session: &SessionId) -> Vec<StreamId> {
+        let Some(rooms) = self.seat_of(session).map(|seat| seat.rooms().now()) else { return Vec::new() };
+        rooms.intersection(&self.links_known()).cloned().collect()
+    }
+
+    /// A link, active or closed.
+    ///
+    /// # Errors
+    /// [`SessionError::NoLink`] when the conversation is none.
+    pub async fn link_of(&self, id: &StreamId) -> Result<Link, SessionError> {
+        let read = self.hall()?.view(id, |state| state.is_link().then(|| link_in(state))).await;
+        match read {
+            Ok(Some(link)) => Ok(link),
+            Ok(None) | Err(HallError::NotFound(_)) => Err(SessionError::NoLink),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Ends a link for all its members. A person may, and so may any member. (Ruling 27.)
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn close_link(&self, id: &StreamId, by: &Asker) -> Result<Link, SessionError> {
+        let link = self.link_of(id).await?;
+        if !link.active {
+            return Err(SessionError::NoLink);
+        }
+        let by = match by {
+            Asker::Actor(actor) => actor.clone(),
+            Asker::Session(session) => {
+                let own = self.member_id(id, session).await?;
+                Actor::named(own.ok_or_else(|| SessionError::Conflict("Only a member may close a link.".into()))?)
+            }
+        };
+        self.hall()?.submit(id, ClientCommand::Archive { on: true, by }, None).await?;
+        self.ring();
+        Ok(Link { active: false, ..link })
+    }
+
+    /// What a session is called in a conversation, while it is in it.
+    pub(super) async fn member_id(&self, stream: &StreamId, session: &SessionId) -> Result<Option<ParticipantId>, SessionError> {
+        let session = session.clone();
+        let own = move |state: &Conversation| {
+            state.participants().iter().find(|participant| is_session(participant, &session)).map(|participant| participant.id.clone())
+        };
+        Ok(self.hall()?.view(stream, own).await?)
+    }
+
+    /// A session that is over leaves its links, its home takes no more words, and nobody waits for it any more.
+    pub(super) async fn leave(&self, session: &Session) -> Result<(), SessionError> {
+        let leave = StreamCommand::Leave { at: address_of(session) };
+        let owed: Vec<Owed> = self.links_with(&session.id).iter().map(|link| Owed::to_stream(link, &leave)).collect();
+        let by = Actor::human(ParticipantId::moothall());
+        self.hall()?.submit_owing(&session.id, ClientCommand::Archive { on: true, by }, None, owed).await?;
+        // Its end is kept last: a session that seems to live is ended again.
+        self.keep(session).await?;
+        self.forget_listeners(&session.id).await
+    }
+}
+
+/// Whether a change makes its conversation a link.
+fn binds_link(change: &Change) -> bool {
+    matches!(change, Change::Bound { target } if target.starts_with(LINK_KEY))
+}
+
+/// The key of a set of members.
+fn key_of(sessions: &[Session]) -> String {
+    let ids: BTreeSet<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
+    let set = ids.into_iter().collect::<Vec<_>>().join(",");
+    // Many ids would make a longer key than a claim may have.
+    format!("{LINK_KEY}{}", blake3::hash(set.as_bytes()).to_hex())
+}
+
+fn title_of(sessions: &[Session]) -> String {
+    let names: Vec<&str> = sessions.iter().map(|session| session.name.as_str()).collect();
+    names.join(" ↔ ")
+}
+
+fn invite_as(session: &Session, member: &Member) -> Invite {
+    let mut invite = invite_of(session);
+    invite.profile.nickname = member.name.clone().filter(|name| name != session.name.as_str());
+    invite.profile.roles = member.role.clone().map(|role| vec![role]);
+    Invite { number: member.number, ..invite }
+}
+
+fn link_in(state: &Conversation) -> Link {
+    let members = state.participants().iter().filter_map(|participant| {
+        Some(Member {
+            session: session_of(participant)?,
+            computer: participant.address.as_ref()?.computer.clone(),
+            name: Some(participant.name().to_owned()),
+            number: participant.number,
+            role: participant.profile.roles().first().cloned(),
+        })
+    });
+    Link {
+        id: state.stream().clone(),
+        title: state.name().to_owned(),
+        members: members.collect(),
+        created_at: state.created_at(),
+        active: !state.is_archived(),
+    }
+}

@@ -1,0 +1,34 @@
+//! What a session's task is sent.
+
+use moothall_engine::agent::{Job, Probe, TurnKey};
+use moothall_engine::sessions::{Heard, Hook, Permit, SessionError};
+use moothall_kernel::ids::PermissionId;
+use tokio::sync::oneshot;
+
+/// What a session's task is sent.
+pub(super) enum Mail {
+    /// Take this turn when its time comes.
+    Ensure(Box<Job>),
+    /// The start of a turn is kept, and its prompt is this delivery.
+    Begun(TurnKey, Option<u64>),
+    /// End a turn, because a person wants it.
+    Cancel(TurnKey),
+    /// A turn's time is over: what the program works on goes on, and is late.
+    Lapse(TurnKey),
+    /// What is known of a turn?
+    Probe(TurnKey, oneshot::Sender<Probe>),
+    /// The program reports.
+    Hook(Hook, oneshot::Sender<Result<Heard, SessionError>>),
+    /// The program wants to do what its report says, and waits.
+    Ask(Hook, oneshot::Sender<Permit>),
+    /// What was reported while no server ran has been brought.
+    CaughtUp,
+    /// See whether what is asked is asked still.
+    Look(oneshot::Sender<()>),
+    /// A person answered, or nobody did.
+    Permit(PermissionId, Option<String>),
+    /// Interrupt what goes on; says whose turn that is, which is still to be cancelled.
+    Interrupt(oneshot::Sender<Result<Option<TurnKey>, SessionError>>),
+    /// End the session, for this reason.
+    End(String, oneshot::Sender<Result<(), SessionError>>),
+}

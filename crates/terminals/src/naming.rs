@@ -1,0 +1,65 @@
+//! What sessions are called. The program of a session is its name in every conversation, so no two that live share one, and none has that of
+//! somebody else.
+
+use std::collections::BTreeSet;
+
+use moothall_engine::sessions::{SessionError, SessionId};
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::names;
+
+use crate::directory::Sessions;
+use crate::faults::log_error;
+
+impl Sessions {
+    /// The living session of this name.
+    pub(super) fn living_named(&self, name: &ParticipantId) -> Option<SessionId> {
+        let named = self.list(false).into_iter().find(|status| status.session.name == *name);
+        named.map(|status| status.session.id)
+    }
+
+    /// Whether any session, living or ended, is or was called like this.
+    pub(crate) fn was_called(&self, name: &ParticipantId) -> bool {
+        self.list(true).iter().any(|status| names::are_alike(status.session.name.as_str(), name.as_str()))
+    }
+
+    /// Whether a living session is called so.
+    pub(crate) fn has_living(&self, name: &ParticipantId) -> bool {
+        self.list(false).iter().any(|status| status.session.name == *name)
+    }
+
+    /// Whether no living session is called so, and one could be.
+    pub(super) async fn is_free(&self, name: &str) -> bool {
+        self.free_name("", Some(name)).await.is_ok()
+    }
+
+    /// The names of everybody who has, or had, a credential. The program of a session is its name in every conversation,
+    /// so with one of these it would be somebody else.
+    async fn principals(&self) -> Result<BTreeSet<ParticipantId>, SessionError> {
+        let hall = self.hall()?;
+        let tokens = hall.store().principals.tokens().await.map_err(log_error)?;
+        Ok(tokens.into_iter().map(|token| token.principal.id).collect())
+    }
+
+    /// The given name, or the client's with the first number that is free.
+    pub(super) async fn free_name(&self, client: &str, name: Option<&str>) -> Result<ParticipantId, SessionError> {
+        let (living, principals) = (self.list(false), self.principals().await?);
+        let lives = |name: &str| living.iter().any(|status| names::are_alike(status.session.name.as_str(), name));
+        let is_principal = |name: &str| principals.iter().any(|principal| names::are_alike(principal.as_str(), name));
+        let taken = |name: &str| lives(name) || is_principal(name);
+        if let Some(name) = name {
+            names::check_chosen_id(name).map_err(|fault| SessionError::Invalid(format!("The name {name:?} {}.", fault.explain())))?;
+            if lives(name) {
+                return Err(SessionError::Conflict(format!("A session called {name} lives already; choose another name.")));
+            }
+            if is_principal(name) {
+                let why = "is, or looks like, the name of somebody with a token, and a session speaks under its name; choose another name";
+                return Err(SessionError::Conflict(format!("{name} {why}.")));
+            }
+            return Ok(ParticipantId::new(name));
+        }
+        let stem = if names::check_chosen_id(client).is_ok() { client } else { "session" };
+        let numbered = (2..).map(|number: u32| format!("{stem}-{number}"));
+        let free = std::iter::once(stem.to_owned()).chain(numbered).find(|name| !taken(name));
+        Ok(ParticipantId::new(free.unwrap_or_default()))
+    }
+}

@@ -1,0 +1,184 @@
+//! Carries out what the machine of a session wants: in its terminal, in the log, and in conversations.
+
+use moothall_engine::agent::{Report, TurnKey};
+use moothall_engine::answers::{HallError, Idempotency};
+use moothall_engine::crash;
+use moothall_engine::outbox::{Owed, StreamCommand};
+use moothall_engine::ports::{DeliveryState, Lasting, LogError};
+use moothall_engine::sessions::{HostFault, Key, Pane, PaneState, SessionError, View, address_of};
+use moothall_kernel::command::{Actor, ClientCommand, Post};
+use moothall_kernel::event::{Fault, Usage};
+use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
+
+use crate::runner::Runner;
+use crate::turn::{Input, Keep, Output, Seen};
+
+/// Who reports are brought by, for keys that make them count once.
+const BRINGER: &str = "moothall:hook";
+
+impl Runner {
+    /// Carries out one wish. What it asks for comes back.
+    pub(super) async fn perform(&mut self, output: Output) -> Option<Input> {
+        match output {
+            Output::See { lines } => return Some(Input::Seen(self.see(lines).await.map(Box::new))),
+            Output::Mark { delivery, from, to, evidence, lasting } => {
+                let moved = self.mark(delivery, &from, to, &evidence, lasting).await;
+                return (lasting == Lasting::Synced).then_some(Input::Marked(moved));
+            }
+            Output::Paste { text } => return Some(Input::Pasted(self.paste(&text).await)),
+            Output::Press { key } => return Some(Input::Pressed(self.press(key).await)),
+            Output::Choose { dialog, option } => {
+                let pressed = match self.pane() {
+                    Ok(pane) => self.host.choose(&pane, &self.session.client, &dialog, option).await,
+                    Err(fault) => Err(fault),
+                };
+                return Some(Input::Pressed(pressed));
+            }
+            Output::Keep { steps } => return Some(Input::Kept(self.keep_all(steps).await)),
+            Output::Recall { key, permission } => return Some(Input::Recalled(self.answer_to(&key, permission).await)),
+            Output::Report { key, report } => {
+                if let Some(hall) = self.hall() {
+                    hall.report(&key, report);
+                }
+            }
+            Output::Reply { id, reply } => self.answer(id, reply),
+            Output::Missing { died } => self.missing(died),
+            Output::There => self.there(),
+            Output::Wake { at } => self.wake(at),
+        }
+        None
+    }
+
+    fn pane(&self) -> Result<Pane, HostFault> {
+        self.session.pane.clone().ok_or_else(|| HostFault::Gone("Its program has not begun yet.".into()))
+    }
+
+    async fn see(&self, lines: Option<usize>) -> Option<Seen> {
+        let view = self.view().await?;
+        let tail = match (lines, self.pane()) {
+            (Some(lines), Ok(pane)) => self.host.tail(&pane, lines).await.ok(),
+            (Some(_) | None, _) => None,
+        };
+        Some(Seen { view, tail })
+    }
+
+    pub(super) async fn view(&self) -> Option<View> {
+        match self.host.view(&self.pane().ok()?, &self.session.client).await {
+            Ok(view) => Some(view),
+            Err(HostFault::Gone(_)) => Some(View { state: PaneState::Gone, composer: None, dialog: None, text: String::new() }),
+            Err(fault) => {
+                tracing::warn!(session = %self.session.id, %fault, "its terminal cannot be seen");
+                None
+            }
+        }
+    }
+
+    async fn paste(&self, text: &str) -> Result<(), HostFault> {
+        crash::point("delivery_sending");
+        self.host.paste(&self.pane()?, &self.session.client, text).await?;
+        crash::point("paste_done");
+        Ok(())
+    }
+
+    async fn press(&self, key: Key) -> Result<(), HostFault> {
+        self.host.press(&self.pane()?, key).await?;
+        if key == Key::Enter {
+            crash::point("enter_pressed");
+        }
+        Ok(())
+    }
+
+    async fn mark(&self, id: u64, from: &[DeliveryState], to: DeliveryState, evidence: &str, lasting: Lasting) -> Result<bool, LogError> {
+        let Some(hall) = self.hall() else { return Ok(false) };
+        let moved = hall.store().outbox.advance(id, from, to, evidence, lasting).await;
+        if let Err(error) = &moved {
+            tracing::error!(session = %self.session.id, %error, "the state of a delivery could not be kept");
+        } else if to == DeliveryState::Accepted {
+            crash::point("delivery_accepted");
+        }
+        moved
+    }
+
+    async fn answer_to(&self, key: &TurnKey, permission: PermissionId) -> Option<String> {
+        self.hall()?.view(&key.stream, move |state| state.answer_to(&permission).map(str::to_owned)).await.ok()?
+    }
+
+    async fn keep_all(&mut self, steps: Vec<(String, Keep)>) -> Result<(), SessionError> {
+        for (id, step) in steps {
+            self.keep(&id, step).await?;
+        }
+        Ok(())
+    }
+
+    async fn keep(&mut self, id: &str, step: Keep) -> Result<(), SessionError> {
+        match step {
+            Keep::Native(native) => {
+                self.session.native = Some(native);
+                self.sessions.keep(&self.session).await
+            }
+            Keep::Result { key, result } => self.keep_result(id, &key, result).await,
+            Keep::Cross { text, except, typed } => self.cross(id, &text, except.as_ref(), typed).await,
+            Keep::Home(text) => self.post_home(id, &text, false, Vec::new()).await.map(drop),
+            Keep::Listeners => self.sessions.tell_listeners(&self.session, id).await,
+        }
+    }
+
+    /// What came of a turn goes the way of all reports; this one is waited for.
+    async fn keep_result(&self, id: &str, key: &TurnKey, result: Result<String, Fault>) -> Result<(), SessionError> {
+        let report = Report::Finished { result, usage: self.usage(key).await };
+        kept(self.sessions.hall()?.keep_report(key, report, once(id, &key.stream)).await)?;
+        crash::point("turn_answered");
+        Ok(())
+    }
+
+    async fn usage(&self, key: &TurnKey) -> Usage {
+        let Some(hall) = self.hall() else { return Usage::default() };
+        let (turn, now) = (key.turn, hall.now());
+        let started = hall.view(&key.stream, move |state| state.turn(turn).and_then(|turn| turn.running).map(|running| running.started_at));
+        let started = started.await.ok().flatten();
+        Usage { ms: started.map_or(0, |at| now.since(at).0), ..Usage::default() }
+    }
+
+    /// Words that belong to nobody's turn go home and to every link of the session, once each.
+    async fn cross(&self, id: &str, text: &str, except: Option<&StreamId>, typed: bool) -> Result<(), SessionError> {
+        let say = StreamCommand::Say { at: address_of(&self.session), text: text.to_owned(), typed };
+        let links = self.sessions.links_with(&self.session.id).into_iter().filter(|link| Some(link) != except);
+        let owed: Vec<Owed> = links.map(|link| Owed::to_stream(&link, &say)).collect();
+        let home = &self.session.id;
+        let is_said = except != Some(home) && self.post_home(id, text, typed, owed.clone()).await?;
+        if is_said || owed.is_empty() {
+            return Ok(());
+        }
+        // The home has no words of its own to send along.
+        kept(self.sessions.hall()?.owe(home, owed, once(&format!("{id}/links"), home)).await)
+    }
+
+    /// Says something at home; whether it was said, and what goes along is owed.
+    async fn post_home(&self, id: &str, text: &str, typed: bool, owed: Vec<Owed>) -> Result<bool, SessionError> {
+        let stream = &self.session.id;
+        let Some(own) = self.sessions.member_id(stream, stream).await? else { return Ok(false) };
+        let post = if typed {
+            Post { typed_at: Some(own), ..Post::new(Actor::unproven(ParticipantId::USER), text) }
+        } else {
+            Post::new(Actor::named(own), text)
+        };
+        let hall = self.sessions.hall()?;
+        let said = hall.submit_owing(stream, ClientCommand::Post(post), Some(once(id, stream)), owed).await;
+        let is_said = said.is_ok();
+        kept(said).map(|()| is_said)
+    }
+}
+
+/// What the rules refuse is settled too: they keep the words in the trace.
+fn kept<T>(answer: Result<T, HallError>) -> Result<(), SessionError> {
+    match answer {
+        Ok(_) | Err(HallError::Rejected(_) | HallError::KeyReused | HallError::NotFound(_)) => Ok(()),
+        Err(error) => Err(SessionError::Hall(error)),
+    }
+}
+
+/// A report counts once in each conversation, however often it is brought.
+fn once(id: &str, stream: &StreamId) -> Idempotency {
+    let key = blake3::hash(format!("{id}/{stream}").as_bytes()).to_hex().to_string();
+    Idempotency { principal: BRINGER.into(), key, fingerprint: String::new() }
+}

@@ -1,0 +1,179 @@
+//! What the engine asks of sessions, and what the door offers of them: its ports, over what stands in the other files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use moothall_engine::agent::Agent;
+use moothall_engine::answers::{HallError, Idempotency};
+use moothall_engine::inside::{MoveIn, WeakHall};
+use moothall_engine::ports::LogError;
+use moothall_engine::sessions::{
+    Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved, NewSession, PaneNews, Resident, Residents, Sent,
+    SessionData, SessionDirectory, SessionError, SessionId, Status, View,
+};
+use moothall_kernel::Conversation;
+use moothall_kernel::command::{Actor, Invite};
+use moothall_kernel::duties::Start;
+use moothall_kernel::event::Recorded;
+use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
+use moothall_kernel::participant::Address;
+use tokio::sync::broadcast;
+
+use crate::agent::Terminal;
+use crate::convene::{SCHEME, Undoer};
+use crate::directory::Sessions;
+
+#[async_trait]
+impl MoveIn for Sessions {
+    async fn move_in(&self, hall: WeakHall) -> Result<(), HallError> {
+        self.open(hall).await?;
+        if let (true, Ok(hall)) = (self.are_here(), self.hall()) {
+            hall.register_courier(SCHEME, Arc::new(Undoer(self.clone()))).await?;
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Residents for Sessions {
+    fn directory(&self) -> Option<&dyn SessionDirectory> {
+        self.are_here().then_some(self)
+    }
+
+    fn agent(&self, address: Option<&Address>) -> Arc<dyn Agent> {
+        Arc::new(Terminal::new(self.clone(), address))
+    }
+
+    async fn before_commit(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) -> Result<(), LogError> {
+        Sessions::before_commit(self, stream, state, events).await
+    }
+
+    async fn after_commit(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) {
+        Sessions::after_commit(self, stream, state, events).await;
+    }
+
+    async fn see_question(&self, stream: &StreamId, permission: &PermissionId) {
+        Sessions::see_question(self, stream, permission).await;
+    }
+
+    fn begin_start(&self, stream: &StreamId, start: &Start) {
+        Sessions::begin_start(self, stream, start);
+    }
+
+    fn by_token(&self, token: &str) -> Option<Resident> {
+        Sessions::by_token(self, token)
+    }
+
+    fn is_home(&self, stream: &StreamId) -> bool {
+        Sessions::is_home(self, stream)
+    }
+
+    fn was_called(&self, name: &ParticipantId) -> bool {
+        Sessions::was_called(self, name)
+    }
+
+    fn has_living(&self, name: &ParticipantId) -> bool {
+        Sessions::has_living(self, name)
+    }
+
+    fn meet(&self, one: &SessionId, other: &SessionId) -> bool {
+        Sessions::meet(self, one, other)
+    }
+
+    async fn shares(&self, participant: &ParticipantId, session: &SessionId) -> Result<bool, SessionError> {
+        Sessions::shares(self, participant, session).await
+    }
+
+    async fn over(&self, session: &SessionId) {
+        Sessions::over(self, session).await;
+    }
+
+    async fn reach_less(&self, session: &SessionId) {
+        Sessions::reach_less(self, session).await;
+    }
+}
+
+#[async_trait]
+impl SessionDirectory for Sessions {
+    fn programs(&self) -> Vec<(String, String)> {
+        Sessions::programs(self)
+    }
+
+    fn list(&self, include_ended: bool) -> Vec<Status> {
+        Sessions::list(self, include_ended)
+    }
+
+    fn find(&self, word: &str) -> Result<Status, SessionError> {
+        Sessions::find(self, word)
+    }
+
+    async fn start_once(&self, new: NewSession, key: Option<Idempotency>) -> Result<Status, SessionError> {
+        Sessions::start_once(self, new, key).await
+    }
+
+    async fn observe_once(&self, new: NewObserved, key: Option<Idempotency>) -> Result<Status, SessionError> {
+        Sessions::observe_once(self, new, key).await
+    }
+
+    fn starts_alone(&self, new: &NewSession) -> Option<PathBuf> {
+        Sessions::starts_alone(self, new)
+    }
+
+    async fn ask_start(
+        &self,
+        thread: Option<&StreamId>,
+        new: &NewSession,
+        first: FirstWords,
+    ) -> Result<(StreamId, PermissionId), SessionError> {
+        Sessions::ask_start(self, thread, new, first).await
+    }
+
+    fn invite(&self, id: &SessionId) -> Result<Invite, SessionError> {
+        Sessions::invite(self, id)
+    }
+
+    async fn screen(&self, id: &SessionId) -> Result<View, SessionError> {
+        Sessions::screen(self, id).await
+    }
+
+    async fn watch(&self, id: &SessionId) -> Result<broadcast::Receiver<PaneNews>, SessionError> {
+        Sessions::watch(self, id).await
+    }
+
+    async fn attach(&self, id: &SessionId) -> Result<Vec<String>, SessionError> {
+        Sessions::attach(self, id).await
+    }
+
+    async fn interrupt(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
+        Sessions::interrupt(self, id, by).await
+    }
+
+    async fn end(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
+        Sessions::end(self, id, by).await
+    }
+
+    async fn send_once(&self, message: Message, key: Option<Idempotency>) -> Result<Sent, SessionError> {
+        Sessions::send_once(self, message, key).await
+    }
+
+    async fn data(&self, id: &SessionId, excerpt: Excerpt, eyes: &Eyes) -> Result<SessionData, SessionError> {
+        Sessions::data(self, id, excerpt, eyes).await
+    }
+
+    async fn link(&self, new: NewLink) -> Result<(Link, LinkState), SessionError> {
+        Sessions::link(self, new).await
+    }
+
+    async fn links(&self, of: Option<&SessionId>) -> Result<Vec<Link>, SessionError> {
+        Sessions::links(self, of).await
+    }
+
+    async fn link_of(&self, id: &StreamId) -> Result<Link, SessionError> {
+        Sessions::link_of(self, id).await
+    }
+
+    async fn close_link(&self, id: &StreamId, by: &Asker) -> Result<Link, SessionError> {
+        Sessions::close_link(self, id, by).await
+    }
+}

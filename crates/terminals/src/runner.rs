@@ -1,0 +1,313 @@
+//! The task of one session: it tells the machine what happens, carries out what the machine wants, and waits.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use moothall_engine::agent::TurnKey;
+use moothall_engine::crash;
+use moothall_engine::inside::Inside;
+use moothall_engine::ports::Delivery;
+use moothall_engine::sessions::{Heard, Origin, Permit, Reports, Session, SessionError, SessionHost, target};
+use moothall_engine::stream::Now;
+use moothall_kernel::ids::PermissionId;
+use moothall_kernel::time::Millis;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use crate::directory::{Seat, Sessions};
+use crate::faults::host_error;
+use crate::mail::Mail;
+use crate::turn::{Around, Earlier, Input, Machine, Reply, RequestId};
+use crate::watching::{Happened, Watching, at};
+
+/// Somebody who waits for a reply of the machine. They may have gone, and that is fine.
+pub(super) enum Waiting {
+    Hook(oneshot::Sender<Result<Heard, SessionError>>),
+    Permit(oneshot::Sender<Permit>),
+    Look(oneshot::Sender<()>),
+    Interrupt(oneshot::Sender<Result<Option<TurnKey>, SessionError>>),
+}
+
+/// What woke the task.
+enum Woken {
+    Mail(Option<Mail>),
+    Terminal(Happened),
+    Alarm,
+    /// A hook does not wait for its answer any more.
+    GaveUp(RequestId),
+}
+
+pub(super) struct Runner {
+    pub(super) sessions: Sessions,
+    pub(super) host: Arc<dyn SessionHost>,
+    pub(super) session: Session,
+    seat: Arc<Seat>,
+    inbox: mpsc::UnboundedReceiver<Mail>,
+    machine: Machine,
+    pub(super) waiting: BTreeMap<RequestId, Waiting>,
+    last_request: u64,
+    /// Where the steady clock began.
+    dawn: Instant,
+    pub(super) alarm: Option<Instant>,
+    pub(super) watching: Watching,
+    over: bool,
+}
+
+impl Runner {
+    pub(super) fn new(
+        sessions: Sessions,
+        host: Arc<dyn SessionHost>,
+        session: Session,
+        seat: Arc<Seat>,
+        inbox: mpsc::UnboundedReceiver<Mail>,
+    ) -> Self {
+        Self {
+            sessions,
+            host,
+            machine: Machine::new(session.clone(), Vec::new()),
+            session,
+            seat,
+            inbox,
+            waiting: BTreeMap::new(),
+            last_request: 0,
+            dawn: Instant::now(),
+            alarm: None,
+            watching: Watching::default(),
+            over: false,
+        }
+    }
+
+    pub(super) async fn run(mut self) {
+        if self.session.pane.is_none() {
+            return self.ended("it never began").await;
+        }
+        self.machine = Machine::new(self.session.clone(), self.earlier().await);
+        self.watch().await;
+        while !self.over {
+            self.tell_everybody();
+            match self.next().await {
+                Woken::Mail(Some(mail)) => self.open(mail).await,
+                Woken::Mail(None) => return,
+                Woken::Terminal(Happened::Drawn) => self.tell(Input::Drawn).await,
+                Woken::Terminal(Happened::Died) => self.died(),
+                Woken::Terminal(Happened::Unwatched) => self.watch().await,
+                Woken::Terminal(Happened::Doubted) => self.doubted().await,
+                Woken::Alarm => {
+                    self.alarm = None;
+                    self.tell(Input::Tick).await;
+                }
+                Woken::GaveUp(id) => {
+                    self.waiting.remove(&id);
+                    self.tell(Input::GaveUp(id)).await;
+                }
+            }
+        }
+        self.refuse_the_rest().await;
+    }
+
+    async fn next(&mut self) -> Woken {
+        let Self { inbox, watching, waiting, alarm, .. } = self;
+        tokio::select! {
+            biased;
+            mail = inbox.recv() => Woken::Mail(mail),
+            happened = watching.next() => Woken::Terminal(happened),
+            id = given_up(waiting) => Woken::GaveUp(id),
+            () = at(*alarm) => Woken::Alarm,
+        }
+    }
+
+    async fn open(&mut self, mail: Mail) {
+        let input = match mail {
+            Mail::Ensure(job) => Input::Offered(job),
+            Mail::Begun(key, delivery) => {
+                let delivery = match delivery {
+                    Some(delivery) => Some(delivery),
+                    None => self.row_of(&key).await,
+                };
+                Input::Begun { key, delivery }
+            }
+            Mail::Cancel(key) => Input::TakenAway { delivery: self.row_of(&key).await, key, interrupt: true },
+            Mail::Lapse(key) => Input::TakenAway { delivery: self.row_of(&key).await, key, interrupt: false },
+            Mail::Probe(key, reply) => return drop(reply.send(self.machine.probe(&key))),
+            Mail::Hook(hook, reply) => {
+                crash::point("hook_heard");
+                Input::Hook { id: self.wait_for(Waiting::Hook(reply)), hook }
+            }
+            Mail::Ask(hook, reply) => Input::Asked { id: self.wait_for(Waiting::Permit(reply)), hook },
+            Mail::CaughtUp => Input::CaughtUp,
+            Mail::Look(reply) => Input::Look(self.wait_for(Waiting::Look(reply))),
+            Mail::Permit(permission, option) => Input::Permitted { permission, option },
+            Mail::Interrupt(reply) => Input::Interrupt(self.wait_for(Waiting::Interrupt(reply))),
+            Mail::End(why, reply) => {
+                let ended = self.end(&why).await;
+                return drop(reply.send(ended));
+            }
+        };
+        self.tell(input).await;
+    }
+
+    fn wait_for(&mut self, waiting: Waiting) -> RequestId {
+        self.last_request += 1;
+        let id = RequestId(self.last_request);
+        self.waiting.insert(id, waiting);
+        id
+    }
+
+    /// Tells the machine something, and carries out what it wants until it wants to know nothing more.
+    pub(super) async fn tell(&mut self, input: Input) {
+        let mut inputs = VecDeque::from([input]);
+        while let Some(input) = inputs.pop_front() {
+            let terms = self.sessions.terms();
+            let around = Around { now: self.now(), reports: self.reports(), checkpoints: &terms.config.checkpoints };
+            for output in self.machine.handle(&around, input) {
+                inputs.extend(self.perform(output).await);
+            }
+        }
+    }
+
+    fn now(&self) -> Now {
+        let wall = self.hall().map(|hall| hall.now()).unwrap_or_default();
+        Now { wall, steady: Millis(u64::try_from(self.dawn.elapsed().as_millis()).unwrap_or(u64::MAX)) }
+    }
+
+    pub(super) fn wake(&mut self, at: Option<Millis>) {
+        self.alarm = at.map(|at| self.dawn + Duration::from_millis(at.0));
+    }
+
+    /// What the program reports by itself. One that somebody else started reports nothing here.
+    fn reports(&self) -> Reports {
+        match self.session.origin {
+            Origin::Started => self.host.reports(&self.session.client),
+            Origin::Observed => Reports::default(),
+        }
+    }
+
+    pub(super) fn answer(&mut self, id: RequestId, reply: Reply) {
+        match (self.waiting.remove(&id), reply) {
+            (Some(Waiting::Hook(to)), Reply::Heard(heard)) => drop(to.send(heard)),
+            (Some(Waiting::Permit(to)), Reply::Permit(permit)) => drop(to.send(permit)),
+            (Some(Waiting::Look(to)), Reply::Looked) => drop(to.send(())),
+            (Some(Waiting::Interrupt(to)), Reply::Interrupted(whose)) => drop(to.send(whose)),
+            (_, Reply::Heard(_) | Reply::Permit(_) | Reply::Looked | Reply::Interrupted(_)) => {}
+        }
+    }
+
+    /// Everybody can read what the session is doing.
+    fn tell_everybody(&self) {
+        if self.seat.update(&self.session, self.machine.doing(), self.machine.waiting()) {
+            self.sessions.ring();
+        }
+    }
+
+    /// What an earlier process did not see the end of.
+    async fn earlier(&self) -> Vec<Earlier> {
+        let mut earlier = Vec::new();
+        for row in self.owed().await {
+            let Some(turn) = row.turn else { continue };
+            let key = TurnKey { stream: row.stream, turn, attempt: row.attempt };
+            let (is_open, asked) = self.asked_in(&key).await;
+            earlier.push(Earlier { key, delivery: row.id, state: row.state, is_open, asked });
+        }
+        earlier
+    }
+
+    async fn owed(&self) -> Vec<Delivery> {
+        let Some(hall) = self.hall() else { return Vec::new() };
+        let owed = hall.store().outbox.owed(&target(&self.session.id)).await;
+        owed.inspect_err(|error| tracing::error!(session = %self.session.id, %error, "its deliveries cannot be read")).unwrap_or_default()
+    }
+
+    /// The row of a turn that an earlier process began, or of which nobody heard that it was kept.
+    async fn row_of(&self, key: &TurnKey) -> Option<u64> {
+        let is_its = |row: &Delivery| row.stream == key.stream && row.turn == Some(key.turn) && row.attempt == key.attempt;
+        self.owed().await.into_iter().find(is_its).map(|row| row.id)
+    }
+
+    /// Whether a turn goes on, and what is asked in it. Where nobody can say, it goes on: its row alone says that nothing is typed twice.
+    async fn asked_in(&self, key: &TurnKey) -> (bool, Vec<PermissionId>) {
+        let Some(hall) = self.hall() else { return (true, Vec::new()) };
+        let (turn, attempt) = (key.turn, key.attempt);
+        let open = hall.view(&key.stream, move |state| {
+            let turn = state.turn(turn).filter(|turn| turn.attempt == attempt)?;
+            Some(turn.permissions().cloned().collect())
+        });
+        match open.await {
+            Ok(Some(asked)) => (true, asked),
+            Ok(None) => (false, Vec::new()),
+            Err(_) => (true, Vec::new()),
+        }
+    }
+
+    pub(super) fn hall(&self) -> Option<Inside> {
+        self.sessions.hall().ok()
+    }
+
+    /// Ends the program and the session.
+    async fn end(&mut self, why: &str) -> Result<(), SessionError> {
+        if let Some(pane) = self.session.pane.clone().filter(|_| self.session.origin == Origin::Started) {
+            self.host.end(&pane).await.map_err(host_error)?;
+        }
+        self.ended(why).await;
+        Ok(())
+    }
+
+    /// The session is over: its turns end, it leaves its links, and its home takes no more words.
+    pub(super) async fn ended(&mut self, why: &str) {
+        self.over = true;
+        let Some(hall) = self.hall() else { return };
+        self.session.ended = Some((hall.now(), why.to_owned()));
+        crash::point("session_ending");
+        self.tell(Input::Ended(why.to_owned())).await;
+        // Before it is kept that the session is over: a crash in between is made good by ending it once more.
+        self.host.forget(&self.session.id).await;
+        if let Err(error) = self.sessions.leave(&self.session).await {
+            tracing::warn!(session = %self.session.id, %error, "a session that ended could not leave its links");
+        }
+        // Whoever waits for the end, or shows its token, has to find it over from here on.
+        self.tell_everybody();
+    }
+
+    /// Whoever still waits for an answer hears that there is none.
+    async fn refuse_the_rest(&mut self) {
+        self.inbox.close();
+        while let Ok(mail) = self.inbox.try_recv() {
+            if let Mail::Ensure(job) = mail {
+                self.tell(Input::Offered(job)).await;
+            }
+        }
+    }
+}
+
+impl Sessions {
+    /// Gives a session a place, and a task unless it is over.
+    pub(super) fn seat(&self, session: Session) -> Arc<Seat> {
+        let (mail, inbox) = mpsc::unbounded_channel();
+        let seat = Arc::new(Seat::new(&session, mail));
+        self.seats().insert(session.id.clone(), seat.clone());
+        self.ring();
+        if session.ended.is_none()
+            && let (Ok(host), Ok(hall)) = (self.host(), self.hall())
+        {
+            hall.spawn(Runner::new(self.clone(), host, session, seat.clone(), inbox).run());
+        }
+        seat
+    }
+}
+
+/// Resolves when the program's hook does not wait for an answer any more; never without such a one.
+async fn given_up(waiting: &mut BTreeMap<RequestId, Waiting>) -> RequestId {
+    poll_fn(|context| {
+        for (id, waiting) in waiting.iter_mut() {
+            if let Waiting::Permit(reply) = waiting
+                && reply.poll_closed(context).is_ready()
+            {
+                return Poll::Ready(*id);
+            }
+        }
+        Poll::Pending
+    })
+    .await
+}

@@ -1,0 +1,245 @@
+//! All that the machine of a session is told, and all that it wants.
+
+use moothall_engine::agent::{Job, Report, TurnKey};
+use moothall_engine::ports::{DeliveryState, Lasting, LogError};
+use moothall_engine::sessions::{Dialog, Heard, Hook, HostFault, Key, Permit, Reports, SessionError, View};
+use moothall_engine::stream::Now;
+use moothall_kernel::event::Fault;
+use moothall_kernel::ids::{PermissionId, StreamId};
+use moothall_kernel::time::Millis;
+
+use crate::config::Checkpoints;
+
+/// What is so outside, at the moment of an input.
+#[derive(Clone, Copy, Debug)]
+pub struct Around<'a> {
+    /// The time.
+    pub now: Now,
+    /// What the program reports by itself.
+    pub reports: Reports,
+    /// Prompts that are reminders of the program's own surroundings.
+    pub checkpoints: &'a Checkpoints,
+}
+
+impl Around<'_> {
+    /// The time after so long.
+    pub(super) fn after(&self, wait: Millis) -> Millis {
+        Millis(self.now.steady.0.saturating_add(wait.0))
+    }
+}
+
+/// Names whoever waits for a [`Reply`]; the task of the session chooses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId(pub u64);
+
+/// A delivery that an earlier process did not see the end of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Earlier {
+    /// The turn whose prompt it is.
+    pub key: TurnKey,
+    /// The row.
+    pub delivery: u64,
+    /// How far it had come.
+    pub state: DeliveryState,
+    /// Whether the turn goes on, as its conversation says.
+    pub is_open: bool,
+    /// What was asked in it and is not answered.
+    pub asked: Vec<PermissionId>,
+}
+
+/// What a terminal shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The screen, as it is read.
+    pub view: View,
+    /// The newest lines with the history above the screen, where they were asked for and could be read.
+    pub tail: Option<String>,
+}
+
+/// Everything that the machine is told. The last six answer a question of its own.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A turn is to be taken when its time comes; again with newer words, while it waits.
+    Offered(Box<Job>),
+    /// The start of a turn is kept, and its prompt is this delivery.
+    Begun {
+        /// Which turn.
+        key: TurnKey,
+        /// The row.
+        delivery: Option<u64>,
+    },
+    /// A turn is taken away.
+    TakenAway {
+        /// Which.
+        key: TurnKey,
+        /// A person wants what the program does to end. Otherwise its time is over, which presses no key.
+        interrupt: bool,
+        /// The row, where its start was kept.
+        delivery: Option<u64>,
+    },
+    /// The program reports. [`Reply::Heard`] comes when everything that follows from it is kept.
+    Hook {
+        /// Who brings it.
+        id: RequestId,
+        /// What it says.
+        hook: Hook,
+    },
+    /// The program wants to do what its report says, and waits for [`Reply::Permit`].
+    Asked {
+        /// Who waits.
+        id: RequestId,
+        /// What it says.
+        hook: Hook,
+    },
+    /// A hook waits no longer.
+    GaveUp(RequestId),
+    /// What the program reported while no server ran has been brought.
+    CaughtUp,
+    /// The terminal drew something.
+    Drawn,
+    /// Somebody wants to answer a question: [`Reply::Looked`] comes when what is not asked any more is withdrawn.
+    Look(RequestId),
+    /// A person answered a permission, or nobody did in time.
+    Permitted {
+        /// Which.
+        permission: PermissionId,
+        /// The id of the option.
+        option: Option<String>,
+    },
+    /// What goes on is to be interrupted: [`Reply::Interrupted`] says whose turn that is, which is still to be cancelled.
+    Interrupt(RequestId),
+    /// The session is over, for this reason.
+    Ended(String),
+    /// The time of an [`Output::Wake`] has come.
+    Tick,
+    /// The answer to [`Output::See`]; nothing where the terminal cannot be looked at now.
+    Seen(Option<Box<Seen>>),
+    /// The answer to [`Output::Mark`] that is synced: whether the row was in one of the states.
+    Marked(Result<bool, LogError>),
+    /// The answer to [`Output::Paste`].
+    Pasted(Result<(), HostFault>),
+    /// The answer to [`Output::Press`] and [`Output::Choose`].
+    Pressed(Result<(), HostFault>),
+    /// The answer to [`Output::Keep`].
+    Kept(Result<(), SessionError>),
+    /// The answer to [`Output::Recall`].
+    Recalled(Option<String>),
+}
+
+/// Everything that the machine wants. What comes of one call is carried out in its order; at most the last of it asks for an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// Look at the terminal. Asks for [`Input::Seen`].
+    See {
+        /// So many lines of its history too.
+        lines: Option<usize>,
+    },
+    /// Move the row of a delivery. Where it is to be synced, it asks for [`Input::Marked`].
+    Mark {
+        /// The row.
+        delivery: u64,
+        /// From whichever of these.
+        from: Vec<DeliveryState>,
+        /// To this.
+        to: DeliveryState,
+        /// What is known about it, for people.
+        evidence: String,
+        /// How long it has to last.
+        lasting: Lasting,
+    },
+    /// Put this into the composer. Asks for [`Input::Pasted`].
+    Paste {
+        /// The words.
+        text: String,
+    },
+    /// Press a key. Asks for [`Input::Pressed`].
+    Press {
+        /// Which.
+        key: Key,
+    },
+    /// Choose an option of this very dialog. Asks for [`Input::Pressed`].
+    Choose {
+        /// The dialog.
+        dialog: Dialog,
+        /// The position of the option, from 0.
+        option: usize,
+    },
+    /// Keep all of this in its order, each once for its key however often it is brought. Asks for [`Input::Kept`].
+    Keep {
+        /// The key, and what.
+        steps: Vec<(String, Keep)>,
+    },
+    /// Look up what was answered to a permission. Asks for [`Input::Recalled`].
+    Recall {
+        /// Of which turn.
+        key: TurnKey,
+        /// Which permission.
+        permission: PermissionId,
+    },
+    /// The conversation of a turn hears of it.
+    Report {
+        /// Which turn.
+        key: TurnKey,
+        /// What.
+        report: Report,
+    },
+    /// Somebody gets what they wait for.
+    Reply {
+        /// Who.
+        id: RequestId,
+        /// What.
+        reply: Reply,
+    },
+    /// The terminal shows no program; `died` where it is gone itself.
+    Missing {
+        /// The terminal is gone.
+        died: bool,
+    },
+    /// The terminal shows its program.
+    There,
+    /// Give [`Input::Tick`] at this time of the steady clock, in place of every earlier wish; never where unset.
+    Wake {
+        /// When.
+        at: Option<Millis>,
+    },
+}
+
+/// Something that is kept because of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Keep {
+    /// The program's own id for its conversation.
+    Native(String),
+    /// What came of a turn, also of one that was taken away.
+    Result {
+        /// Which turn.
+        key: TurnKey,
+        /// The text, or what went wrong.
+        result: Result<String, Fault>,
+    },
+    /// Words that belong to nobody's turn, for the home and every link of the session.
+    Cross {
+        /// The words.
+        text: String,
+        /// They are there already.
+        except: Option<StreamId>,
+        /// A person typed them. Otherwise the program said them.
+        typed: bool,
+    },
+    /// Words of the program that are for its home alone.
+    Home(String),
+    /// Whoever waits for the end of the program's turn is told.
+    Listeners,
+}
+
+/// What somebody waited for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// What came of a report; where it could not be kept, it is to be brought again.
+    Heard(Result<Heard, SessionError>),
+    /// What a person decided.
+    Permit(Permit),
+    /// It was looked at.
+    Looked,
+    /// Whose turn is to be cancelled, if it is one's.
+    Interrupted(Result<Option<TurnKey>, SessionError>),
+}

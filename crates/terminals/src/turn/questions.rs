@@ -1,0 +1,282 @@
+//! What a program asks a person: which question it is, whether it still stands, and where the answer goes.
+//!
+//! A question is bound to the dialog that shows it, so that an answer gives what it says or nothing: words of options are the same in
+//! every dialog of a program. (`docs/decisions/0014-a-question-is-bound-to-its-dialog.md`)
+
+use moothall_engine::agent::{Report, TurnKey};
+use moothall_engine::sessions::{Dialog, Hook, HookNews, HostFault, Key, Permit, Session};
+use moothall_kernel::ids::PermissionId;
+use moothall_kernel::permission::{OptionKind, PermissionOption, Question, Withdrawn};
+use moothall_kernel::planted::{self, Bug};
+use moothall_kernel::time::Millis;
+
+use super::asks::{Answered, Ask, Asked, Choice, Hooked, Reported, undecided};
+use super::io::{Around, Output, Reply, RequestId};
+use super::machine::{Machine, Wait};
+use super::stage::Stage;
+
+/// How long a person has to answer a permission.
+const ASK_MAX: Millis = Millis::from_secs(600);
+
+impl Machine {
+    /// The program's hook asks, and waits. It asks again after a restart, under the same id; what was answered by then is the answer.
+    pub(super) fn asked_by_hook(&mut self, id: RequestId, hook: Hook) {
+        let asks = match hook.news {
+            HookNews::Asks { action, partial } => Some(Reported { action, partial }),
+            HookNews::Began | HookNews::Prompt { .. } | HookNews::Stopped { .. } | HookNews::Failed { .. } | HookNews::Ended => None,
+        };
+        let (Some(asks), Some(key)) = (asks, self.asking_turn()) else {
+            return self.reply(Some(id), Reply::Permit(Permit::Undecided));
+        };
+        let permission = PermissionId::new(hash(&[self.session.id.as_str(), &hook.id, &asks.action]));
+        let recall = Output::Recall { key: key.clone(), permission: permission.clone() };
+        self.ask(recall, Wait::Recall(Box::new(Hooked { id, key, permission, asks })));
+    }
+
+    pub(super) fn recalled(&mut self, answer: Option<String>) {
+        match self.answered() {
+            Wait::Recall(hooked) => match answer {
+                Some(option) => self.reply(Some(hooked.id), Reply::Permit(decided(&option))),
+                None => self.ask_for_hook(*hooked),
+            },
+            other => self.put_back(other),
+        }
+    }
+
+    fn ask_for_hook(&mut self, hooked: Hooked) {
+        let Hooked { id, key, permission, asks } = hooked;
+        let question = Question { partial: asks.partial, ..self.question(asks.action, PermissionOption::allow_or_deny()) };
+        self.questions.earlier.retain(|earlier| *earlier != permission);
+        // It came back over a lost connection.
+        for ask in self.questions.asks.extract_if(.., |ask| ask.permission == permission).collect::<Vec<_>>() {
+            undecided(&ask, &mut self.out);
+        }
+        self.ask_person(&key, Ask { permission, question, to: Asked::Hook(id), dialog: None });
+    }
+
+    /// A dialog stands there. `patient` no longer where it stood so for a while.
+    pub(super) fn seen_dialog(&mut self, around: &Around<'_>, dialog: Dialog, patient: bool) {
+        for ask in self.questions.gone(Some(&dialog)) {
+            self.withdraw(ask, Withdrawn::Replaced);
+        }
+        self.questions.answered.take_if(|answered| !answered.dialog.is_same(&dialog));
+        if !self.is_asked(&dialog) && self.is_to_be_asked(around, &dialog, patient) {
+            self.ask_by_dialog(around, dialog);
+        }
+        match (patient, self.questions.earlier.is_empty()) {
+            (true, false) => self.questions.wait(around),
+            (false, _) => self.forget_earlier(Withdrawn::Replaced),
+            (true, true) => {}
+        }
+    }
+
+    /// Whether a question is about this dialog. A hook's is about the first dialog that is seen after it.
+    fn is_asked(&mut self, dialog: &Dialog) -> bool {
+        let asks = &mut self.questions.asks;
+        if asks.iter().any(|ask| ask.dialog.is_some()) {
+            return true;
+        }
+        let fitting = asks.iter().position(|ask| dialog.shows(&ask.question.action)).unwrap_or(0);
+        match asks.get_mut(fitting) {
+            Some(ask) => {
+                ask.dialog = Some(dialog.clone());
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// One that was answered may stand there a moment longer, and one that is reported has its report on the way.
+    fn is_to_be_asked(&mut self, around: &Around<'_>, dialog: &Dialog, patient: bool) -> bool {
+        let told = self.questions.reported.as_ref().is_some_and(|reported| dialog.shows(&reported.action));
+        let waits = match &self.questions.answered {
+            Some(answered) if answered.for_good => return false,
+            Some(_) => patient,
+            None => patient && !told && around.reports.questions,
+        };
+        if waits {
+            self.questions.wait(around);
+        } else {
+            self.questions.answered = None;
+        }
+        !waits
+    }
+
+    fn ask_by_dialog(&mut self, around: &Around<'_>, dialog: Dialog) {
+        let Some(key) = self.asking_turn() else { return };
+        let (action, partial) = match self.questions.reported.take_if(|reported| dialog.shows(&reported.action)) {
+            // A screen may show less than all of it, and a report may be of the dialog before: people see both.
+            Some(Reported { action, partial }) => (format!("{}\n\nIn its report:\n{action}", dialog.action), partial),
+            None => (dialog.action.clone(), dialog.partial || around.reports.questions),
+        };
+        let question = Question { partial, ..self.question(action, dialog.options.clone()) };
+        let permission = self.permission_of(around, &dialog, &key);
+        self.ask_person(&key, Ask { permission, question, to: Asked::Dialog, dialog: Some(dialog) });
+    }
+
+    /// The same dialog is the same question after a restart, and a new one at any other time.
+    fn permission_of(&mut self, around: &Around<'_>, dialog: &Dialog, key: &TurnKey) -> PermissionId {
+        let print = print(&self.session, key, dialog);
+        let earlier = self.questions.earlier.iter().position(|permission| permission.as_str().starts_with(&print));
+        if let Some(at) = earlier {
+            return self.questions.earlier.swap_remove(at);
+        }
+        self.questions.count += 1;
+        PermissionId::new(format!("{print}-{:x}-{}", around.now.wall.millis(), self.questions.count))
+    }
+
+    fn question(&self, action: String, options: Vec<PermissionOption>) -> Question {
+        let folder = Some(self.session.cwd.display().to_string()).filter(|folder| !folder.is_empty());
+        let look = Some(format!("moothall attach {}", self.session.name));
+        Question { folder, look, ..Question::new(action, options) }
+    }
+
+    /// The turn that a question belongs to. Without one, the person at the terminal decides.
+    fn asking_turn(&self) -> Option<TurnKey> {
+        self.current.as_ref().filter(|current| current.stage >= Stage::Sent).map(|current| current.key.clone())
+    }
+
+    fn ask_person(&mut self, key: &TurnKey, ask: Ask) {
+        // After a restart the conversation hears of it when it has taken the turn up again.
+        if self.current.as_ref().is_some_and(|current| current.job.is_some()) {
+            self.tell_of(key, &ask);
+        }
+        self.questions.refused = None;
+        self.questions.asks.push(ask);
+    }
+
+    /// The conversation has taken the turn up again.
+    pub(super) fn tell_of_all(&mut self) {
+        let Some(key) = self.current.as_ref().map(|current| current.key.clone()) else { return };
+        self.questions.asks.clone().iter().for_each(|ask| self.tell_of(&key, ask));
+    }
+
+    fn tell_of(&mut self, key: &TurnKey, ask: &Ask) {
+        let (permission, question) = (ask.permission.clone(), Box::new(ask.question.clone()));
+        self.report(key, Report::Permission { permission, question, within: ASK_MAX });
+    }
+
+    /// No dialog stands there: what was seen is answered at the terminal, or given up. What a hook asks may not be drawn yet.
+    pub(super) fn seen_no_dialog(&mut self) {
+        for ask in self.questions.gone(None) {
+            self.withdraw(ask, Withdrawn::Gone);
+        }
+        self.forget_earlier(Withdrawn::Gone);
+        (self.questions.answered, self.questions.due) = (None, None);
+    }
+
+    /// The screen cannot be read, as it is being drawn, or as it shows something that nobody knows.
+    pub(super) fn seen_unreadable(&mut self, around: &Around<'_>, patient: bool) {
+        let waits = self.questions.asks.iter().any(|ask| ask.dialog.is_some()) || !self.questions.earlier.is_empty();
+        match (waits, patient) {
+            (true, true) => self.questions.wait(around),
+            (true, false) => self.seen_no_dialog(),
+            (false, _) => {}
+        }
+    }
+
+    fn forget_earlier(&mut self, because: Withdrawn) {
+        for permission in std::mem::take(&mut self.questions.earlier) {
+            self.tell_withdrawn(permission, because);
+        }
+    }
+
+    /// A program's hook has gone: its question was answered at the terminal, or given up.
+    pub(super) fn hook_gave_up(&mut self, id: RequestId) {
+        let gave_up = |ask: &mut Ask| matches!(ask.to, Asked::Hook(waiting) if waiting == id);
+        for ask in self.questions.asks.extract_if(.., gave_up).collect::<Vec<_>>() {
+            self.withdraw(ask, Withdrawn::Gone);
+        }
+    }
+
+    fn withdraw(&mut self, ask: Ask, because: Withdrawn) {
+        undecided(&ask, &mut self.out);
+        self.tell_withdrawn(ask.permission, because);
+    }
+
+    fn tell_withdrawn(&mut self, permission: PermissionId, because: Withdrawn) {
+        if let Some(key) = self.current.as_ref().map(|current| current.key.clone()) {
+            self.report(&key, Report::Withdrawn { permission, because });
+        }
+    }
+
+    /// A person answered; without an answer in time it counts as refused, where the dialog has a way to say so.
+    pub(super) fn permitted(&mut self, permission: &PermissionId, option: Option<&str>) {
+        let Some(at) = self.questions.asks.iter().position(|ask| ask.permission == *permission) else { return };
+        let ask = self.questions.asks.remove(at);
+        let kind = option.and_then(|id| ask.question.options.iter().find(|option| option.id == id)).map(|option| option.kind);
+        if matches!(kind, None | Some(OptionKind::RejectOnce | OptionKind::RejectAlways)) {
+            let how = if option.is_some() { "You refused what it asked" } else { "Nobody answered in time what it asked" };
+            self.questions.refused = Some(format!("{how}, and it stopped."));
+        }
+        match ask.to {
+            Asked::Hook(id) => {
+                self.questions.answered = ask.dialog.map(|dialog| Answered { dialog, for_good: false });
+                self.reply(Some(id), Reply::Permit(option.map_or(Permit::Deny, decided)));
+                self.look(true, None);
+            }
+            Asked::Dialog => self.choose(ask, option),
+        }
+    }
+
+    /// Presses the key of an option, into the dialog that offers it and nothing else.
+    fn choose(&mut self, ask: Ask, option: Option<&str>) {
+        let Ask { permission, question, dialog: Some(dialog), .. } = ask else { return };
+        let chosen = match option {
+            Some(id) => question.options.iter().position(|offered| offered.id == id),
+            None => the_only(&question.options, OptionKind::RejectOnce),
+        };
+        let Some(at) = chosen else {
+            self.questions.answered = Some(Answered { dialog, for_good: true });
+            return self.look(true, None);
+        };
+        if planted::has(Bug::AnswerPressedBlindly) {
+            return self.ask(Output::Press { key: Key::Enter }, Wait::Escape);
+        }
+        let question = Output::Choose { dialog: dialog.clone(), option: at };
+        self.ask(question, Wait::Choice(Box::new(Choice { permission, dialog, by_person: option.is_some() })));
+    }
+
+    pub(super) fn chosen(&mut self, choice: Choice, result: Result<(), HostFault>) {
+        match result {
+            Ok(()) => self.questions.answered = Some(Answered { dialog: choice.dialog, for_good: false }),
+            Err(fault) => {
+                tracing::warn!(session = %self.session.id, %fault, "an answer could not be typed");
+                self.questions.refused = None;
+                if choice.by_person {
+                    self.tell_withdrawn(choice.permission, Withdrawn::NotGiven);
+                }
+            }
+        }
+        self.look(true, None);
+    }
+}
+
+/// What a hook is told; its options are the two of [`PermissionOption::allow_or_deny`].
+fn decided(option: &str) -> Permit {
+    if option == "allow" { Permit::Allow } else { Permit::Deny }
+}
+
+/// The one option of a kind.
+fn the_only(options: &[PermissionOption], kind: OptionKind) -> Option<usize> {
+    let mut fitting = options.iter().enumerate().filter(|(_, option)| option.kind == kind);
+    match (fitting.next(), fitting.next()) {
+        (Some((at, _)), None) => Some(at),
+        (Some(_) | None, _) => None,
+    }
+}
+
+/// What tells a dialog from every other: the run of the program, the turn, and all that it shows.
+fn print(session: &Session, key: &TurnKey, dialog: &Dialog) -> String {
+    let pane = session.pane.as_ref().map(|pane| format!("{}/{}/{}", pane.socket, pane.id, pane.pid)).unwrap_or_default();
+    let turn = format!("{}/{}/{}", key.stream, key.turn, key.attempt);
+    hash(&[session.id.as_str(), &pane, &turn, &dialog.content()])
+}
+
+fn hash(parts: &[&str]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&part.len().to_le_bytes()).update(part.as_bytes());
+    }
+    hasher.finalize().to_hex()[..24].to_owned()
+}

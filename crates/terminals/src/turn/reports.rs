@@ -1,0 +1,225 @@
+//! What a program reports, and whose words they are: they go to the conversation that asked, to the links of the session, or to its
+//! home. (Rulings 24 and 25.)
+//!
+//! What a report changes is drawn up first, kept outside, and takes effect here only then: one that could not be kept is brought again.
+
+use moothall_engine::ports::DeliveryState;
+use moothall_engine::sessions::{Heard, Hook, HookNews, SessionError};
+use moothall_kernel::event::Fault;
+use moothall_kernel::planted::{self, Bug};
+use moothall_kernel::time::Millis;
+
+use super::asks::Reported;
+use super::io::{Around, Keep, Output, Reply, RequestId};
+use super::machine::{Machine, OPEN, Wait, not_now};
+use super::stage::{Current, Draft, Stage, Typed};
+use crate::tags::tag_in;
+
+impl Machine {
+    /// Takes a report in.
+    pub(super) fn hear(&mut self, around: &Around<'_>, request: RequestId, hook: Hook) {
+        let Some(native) = self.own(&hook) else {
+            self.reply(Some(request), Reply::Heard(Ok(Heard::Nothing)));
+            return self.advance();
+        };
+        let mut draft = self.draft(Some(request));
+        if let Some(native) = native {
+            draft.keep(&hook.id, Keep::Native(native.clone()));
+            draft.native = Some(native);
+        }
+        let id = hook.id;
+        match hook.news {
+            HookNews::Began | HookNews::Ended => {}
+            HookNews::Asks { action, partial } => {
+                self.questions.reported(Reported { action, partial });
+                draft.looks = true;
+            }
+            HookNews::Prompt { text } => self.prompted(around, &mut draft, &id, &text),
+            HookNews::Stopped { text, inputs, .. } => {
+                inputs.into_iter().for_each(|inputs| self.take_inputs(around, &mut draft, &id, &inputs));
+                self.stopped(&mut draft, &id, Ok(text.filter(|text| !text.trim().is_empty())));
+            }
+            HookNews::Failed { message } => {
+                self.stopped(&mut draft, &id, Err(Fault { told: true, ..Fault::new("program_failed", message) }));
+            }
+        }
+        self.keep(draft);
+    }
+
+    /// Whether a report is of the program's own conversation with its user, and the id of that one where it is another now. Programs have
+    /// others in the background.
+    fn own(&self, hook: &Hook) -> Option<Option<String>> {
+        let Some(native) = &hook.native else { return Some(None) };
+        let known = self.session.native.as_ref();
+        let rebinds = match &hook.news {
+            HookNews::Began | HookNews::Prompt { .. } => known != Some(native),
+            HookNews::Stopped { .. } | HookNews::Failed { .. } => known.is_none(),
+            HookNews::Asks { .. } | HookNews::Ended => false,
+        };
+        (rebinds || known == Some(native)).then(|| rebinds.then(|| native.clone()))
+    }
+
+    fn draft(&self, request: Option<RequestId>) -> Draft {
+        let (typed, inputs_seen, steps) = (self.typed, self.inputs_seen, Vec::new());
+        Draft {
+            request,
+            heard: Heard::Yes,
+            native: None,
+            accepted: false,
+            accepted_late: false,
+            typed,
+            inputs_seen,
+            ended: false,
+            looks: false,
+            steps,
+        }
+    }
+
+    /// The program took a prompt: a turn's, or a person's.
+    fn prompted(&mut self, around: &Around<'_>, draft: &mut Draft, id: &str, text: &str) {
+        match tag_in(text) {
+            Some(tag) if self.is_currents(tag) => draft.accepted = true,
+            Some(tag) if self.late.as_ref().is_some_and(|late| late.has(tag)) => draft.accepted_late = true,
+            Some(_) => draft.heard = Heard::Nothing,
+            None if around.checkpoints.include(text) => draft.typed = Typed::Checkpoint,
+            None => {
+                draft.keep(id, Keep::Cross { text: text.to_owned(), except: None, typed: true });
+                draft.typed = Typed::Person;
+            }
+        }
+    }
+
+    /// Whether a tag is that of the turn that has the terminal.
+    fn is_currents(&self, tag: &str) -> bool {
+        let is_own = |current: &Current| (current.tag == tag || planted::has(Bug::AnyTagAccepted)) && current.stage >= Stage::Begun;
+        self.current.as_ref().is_some_and(is_own)
+    }
+
+    /// Programs that report their prompts only with the answer report all of them each time.
+    fn take_inputs(&mut self, around: &Around<'_>, draft: &mut Draft, id: &str, inputs: &[String]) {
+        let own = |input: &String| self.current.as_ref().is_some_and(|current| tag_in(input) == Some(&current.tag));
+        // After a restart nobody knows what was reported before: the turn's own prompt, or the last one, is what is new.
+        let last = inputs.len().saturating_sub(1);
+        let seen = self.inputs_seen.filter(|seen| *seen <= inputs.len());
+        let seen = seen.unwrap_or_else(|| inputs.iter().position(own).unwrap_or(last));
+        for (at, input) in inputs.iter().enumerate().skip(seen) {
+            self.prompted(around, draft, &format!("{id}/{at}"), input);
+        }
+        (draft.inputs_seen, draft.heard) = (Some(inputs.len()), Heard::Yes);
+    }
+
+    /// The program is done: it said something, or nothing, or could not go on.
+    fn stopped(&mut self, draft: &mut Draft, id: &str, ended: Result<Option<String>, Fault>) {
+        let text = ended.clone().ok().flatten();
+        // Nothing was said because somebody said no.
+        let ended = match (ended, self.questions.refusal()) {
+            (Ok(None), Some(fault)) => Err(fault),
+            (ended, _) => ended,
+        };
+        let is_taken = |current: &&Current| draft.accepted || current.stage == Stage::Accepted;
+        let taken = self.current.as_ref().filter(is_taken).map(|current| current.key.clone());
+        if let Some(key) = taken.clone() {
+            draft.keep(id, Keep::Result { key, result: ended.map(Option::unwrap_or_default) });
+        }
+        let except = taken.as_ref().map(|key| key.stream.clone());
+        match (text, draft.typed) {
+            (Some(text), Typed::Person) => draft.keep(id, Keep::Cross { text, except, typed: false }),
+            (Some(text), Typed::Nothing) if taken.is_none() => {
+                let step = self.said_late(draft, text);
+                draft.keep(id, step);
+            }
+            (Some(_) | None, Typed::Person | Typed::Nothing | Typed::Checkpoint) => {}
+        }
+        if taken.is_some() || draft.typed != Typed::Checkpoint {
+            draft.keep(id, Keep::Listeners);
+        }
+        draft.ended = true;
+    }
+
+    /// Words that answer nothing any more: those of a turn that was taken away are kept with it, others only at home.
+    fn said_late(&self, draft: &Draft, text: String) -> Keep {
+        match self.late.as_ref().filter(|late| late.is_taken || draft.accepted_late) {
+            Some(late) => Keep::Result { key: late.key.clone(), result: Ok(text) },
+            None => Keep::Home(text),
+        }
+    }
+
+    /// The screen of a program without reports shows what it said.
+    pub(super) fn stopped_by_screen(&mut self, id: &str, text: Option<String>) {
+        let mut draft = self.draft(None);
+        self.stopped(&mut draft, id, Ok(text));
+        self.keep(draft);
+    }
+
+    fn keep(&mut self, mut draft: Draft) {
+        let steps = std::mem::take(&mut draft.steps);
+        if steps.is_empty() {
+            self.apply(draft);
+        } else {
+            self.ask(Output::Keep { steps }, Wait::Keep(Box::new(draft)));
+        }
+    }
+
+    pub(super) fn kept(&mut self, around: &Around<'_>, result: Result<(), SessionError>) {
+        match self.answered() {
+            Wait::Keep(draft) => match result {
+                Ok(()) => self.apply(*draft),
+                Err(error) => self.not_kept(around, draft.request, error),
+            },
+            other => self.put_back(other),
+        }
+    }
+
+    fn not_kept(&mut self, around: &Around<'_>, request: Option<RequestId>, error: SessionError) {
+        if request.is_none() {
+            // Nobody brings again what a screen shows, so it is looked at again.
+            tracing::warn!(session = %self.session.id, %error, "what a screen shows could not be kept");
+            self.look_at = Some(around.after(Millis::from_secs(1)));
+        }
+        self.reply(request, not_now(error));
+    }
+
+    /// Everything that follows from a report is kept.
+    fn apply(&mut self, draft: Draft) {
+        self.session.native = draft.native.or(self.session.native.take());
+        (self.typed, self.inputs_seen) = (draft.typed, draft.inputs_seen);
+        self.late.iter_mut().for_each(|late| late.is_taken |= draft.accepted_late);
+        match (draft.accepted, draft.ended) {
+            (accepted, true) => self.is_done(accepted),
+            (true, false) => self.accept(),
+            (false, false) => {}
+        }
+        self.reply(draft.request, Reply::Heard(Ok(draft.heard)));
+        if draft.looks {
+            self.look(true, None);
+        } else {
+            self.advance();
+        }
+    }
+
+    /// The program took the prompt.
+    pub(super) fn accept(&mut self) {
+        let Some(mut current) = self.current.take() else { return };
+        current.stage = Stage::Accepted;
+        let before = [DeliveryState::Pending, DeliveryState::Sending, DeliveryState::Sent];
+        self.mark(&current, &before, DeliveryState::Accepted, "");
+        self.current = Some(current);
+    }
+
+    /// The program is done with what it worked on; with the current turn, if it took that one.
+    fn is_done(&mut self, accepted: bool) {
+        let is_taken = |current: &mut Current| accepted || current.stage == Stage::Accepted;
+        if let Some(current) = self.current.take_if(is_taken) {
+            self.note_over(&current.key);
+            self.mark(&current, &OPEN, DeliveryState::Done, "");
+        }
+        // One whose prompt it did not report yet may be what it works on now.
+        self.late.take_if(|late| late.is_taken);
+        self.typed = Typed::Nothing;
+        match &mut self.current {
+            // It is done with something of which it did not say what it was.
+            Some(current) => current.is_doubtful = true,
+            None => self.questions.clear(&mut self.out),
+        }
+    }
+}

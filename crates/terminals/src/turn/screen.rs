@@ -1,0 +1,169 @@
+//! What a screen says: whether the program works, waits, asks, or has nothing more to say.
+
+use moothall_engine::ports::DeliveryState;
+use moothall_engine::sessions::{PaneState, View};
+use moothall_kernel::event::Fault;
+use moothall_kernel::planted::{self, Bug};
+use moothall_kernel::time::Millis;
+
+use super::io::{Around, Output, Reply, RequestId, Seen};
+use super::machine::{Machine, Wait};
+use super::stage::{Stage, Typed};
+
+/// An idle screen without a report is an interrupted turn after so long: reports are written before the screen is drawn.
+const GRACE: Millis = Millis::from_secs(3);
+/// The same for a prompt of which nobody knows yet whether the program took it.
+const GRACE_UNSEEN: Millis = Millis::from_secs(15);
+/// Lines of a terminal in which an answer is looked for.
+const ANSWER_LINES: usize = 4000;
+
+impl Machine {
+    /// The terminal was looked at.
+    pub(super) fn looked(&mut self, around: &Around<'_>, seen: Option<Seen>, patient: bool, looker: Option<RequestId>) {
+        let Some(seen) = seen else { return self.reply(looker, Reply::Looked) };
+        if self.settle_typing(around, &seen, looker) {
+            return;
+        }
+        self.judge(around, seen.view, patient, looker);
+    }
+
+    fn judge(&mut self, around: &Around<'_>, view: View, patient: bool, looker: Option<RequestId>) {
+        self.drawn |= matches!(view.state, PaneState::Idle | PaneState::Busy | PaneState::Asking);
+        match view.state {
+            // A program may be a script that has not given its place to the real one yet.
+            PaneState::Shell if !self.drawn => {}
+            PaneState::Shell => self.out.push(Output::Missing { died: false }),
+            PaneState::Gone => self.out.push(Output::Missing { died: true }),
+            PaneState::Starting => {
+                self.seen_at_work();
+                self.seen_unreadable(around, patient);
+                self.seen_working(around, PaneState::Starting);
+            }
+            PaneState::Busy => {
+                self.seen_at_work();
+                self.seen_no_dialog();
+                self.seen_working(around, PaneState::Busy);
+            }
+            PaneState::Asking => {
+                self.seen_at_work();
+                self.seen_working(around, PaneState::Asking);
+                if let Some(dialog) = view.dialog {
+                    self.seen_dialog(around, dialog, patient);
+                }
+            }
+            PaneState::Idle => {
+                self.out.push(Output::There);
+                self.seen_no_dialog();
+                self.reply(looker, Reply::Looked);
+                return self.seen_idle(around, &view);
+            }
+        }
+        self.reply(looker, Reply::Looked);
+    }
+
+    fn seen_at_work(&mut self) {
+        self.grace = None;
+        self.out.push(Output::There);
+    }
+
+    /// A program that does not report its prompts shows by working that it took one. Whether it was this one, a report of its end says.
+    fn seen_working(&mut self, around: &Around<'_>, state: PaneState) {
+        let reports = around.reports;
+        let sent = self.current.as_mut().filter(|current| current.stage == Stage::Sent);
+        match (sent, reports.turns, state) {
+            (Some(_), false, _) => self.accept(),
+            (Some(current), true, PaneState::Busy | PaneState::Asking) if !reports.prompts => current.stage = Stage::Working,
+            (Some(_) | None, _, _) => {}
+        }
+    }
+
+    fn seen_idle(&mut self, around: &Around<'_>, view: &View) {
+        self.questions.forget_report();
+        if self.send_again(view.composer.as_deref().unwrap_or_default()) {
+            self.grace = None;
+            return;
+        }
+        self.idle_for_now(around);
+        if !self.is_waiting() {
+            self.advance_on(view);
+        }
+    }
+
+    /// The program waits for input. Where something is owed still, it may come in a moment.
+    pub(super) fn idle_for_now(&mut self, around: &Around<'_>) {
+        let stage = self.current.as_ref().map(|current| current.stage).filter(|stage| *stage >= Stage::Sent);
+        if stage.is_none() && self.typed == Typed::Nothing && self.late.is_none() {
+            self.grace = None;
+            return;
+        }
+        if !around.reports.turns && stage == Some(Stage::Accepted) {
+            return self.ask(Output::See { lines: Some(ANSWER_LINES) }, Wait::Harvest);
+        }
+        let patience = if stage == Some(Stage::Sent) { GRACE_UNSEEN } else { GRACE };
+        self.grace.get_or_insert(around.after(patience));
+    }
+
+    /// The program sits idle and has reported nothing: somebody interrupted it, or refused what it asked, or its prompt never arrived.
+    pub(super) fn grace_is_over(&mut self, around: &Around<'_>, seen: Option<Seen>) {
+        let Some(Seen { view, .. }) = seen.filter(|seen| seen.view.state == PaneState::Idle) else { return };
+        (self.late, self.typed) = (None, Typed::Nothing);
+        if planted::has(Bug::TypedAgain) && self.current.as_ref().is_some_and(|current| current.stage == Stage::Sent) {
+            return self.paste();
+        }
+        if let Some(current) = self.current.take_if(|current| current.stage >= Stage::Sent) {
+            let was_taken = current.stage >= Stage::Working || !around.reports.turns;
+            let fault = self.questions.refusal().unwrap_or_else(|| silent(was_taken));
+            let end = if was_taken { DeliveryState::Failed } else { DeliveryState::Unknown };
+            self.mark(&current, &[DeliveryState::Sent, DeliveryState::Accepted], end, &fault.message);
+            // It was sent off: telling it once more would be to type it twice.
+            self.fail(&current.key, Fault { told: true, ..fault });
+            self.questions.clear(&mut self.out);
+        }
+        self.advance_on(&view);
+    }
+
+    /// The screen of a program without reports shows that it is done: what stands below its prompt is what it said.
+    pub(super) fn harvested(&mut self, seen: Option<Seen>) {
+        let Some(current) = &self.current else { return };
+        let screen = seen.and_then(|seen| seen.tail).unwrap_or_default();
+        let (text, id) = (below(&screen, &current.tag), format!("screen:{}", current.tag));
+        self.stopped_by_screen(&id, text);
+    }
+}
+
+/// Why a turn is over of which the program says nothing.
+fn silent(was_taken: bool) -> Fault {
+    if was_taken {
+        Fault::new("interrupted", "It was interrupted at its terminal.")
+    } else {
+        Fault::new("delivery_unknown", "Its program did not say that it took the prompt; look at its terminal.")
+    }
+}
+
+/// What stands below the line with a tag, without the composer at the end.
+fn below(screen: &str, tag: &str) -> Option<String> {
+    let at = screen.rfind(tag)? + tag.len();
+    let lines: Vec<&str> = screen[at..].lines().skip(1).map(str::trim_end).collect();
+    let prompt = lines.iter().rposition(|line| is_composer(line)).unwrap_or(lines.len());
+    let text = lines[..prompt].join("\n");
+    let text = text.trim_matches('\n').trim_end();
+    (!text.trim().is_empty()).then(|| text.to_owned())
+}
+
+/// A line that only invites input.
+fn is_composer(line: &str) -> bool {
+    matches!(line.trim(), "›" | ">" | "$" | "❯" | "%" | "#")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_below_the_tag_is_the_answer() {
+        let screen = "› hello\n[moothall:0a1b2c3d]\n\nfirst line\n\n  second\n›\n";
+        assert_eq!(below(screen, "[moothall:0a1b2c3d]").as_deref(), Some("first line\n\n  second"));
+        assert_eq!(below("[moothall:0a1b2c3d]\n›", "[moothall:0a1b2c3d]"), None);
+        assert_eq!(below("nothing here", "[moothall:0a1b2c3d]"), None);
+    }
+}

@@ -1,0 +1,94 @@
+//! How far turns have come, and what a report of the program changes about that: the data of the machine.
+
+use moothall_engine::agent::{Job, TurnKey};
+use moothall_engine::sessions::Heard;
+
+use super::io::{Keep, RequestId};
+
+/// The turn that has the terminal.
+#[derive(Clone, Debug)]
+pub(super) struct Current {
+    pub(super) key: TurnKey,
+    pub(super) tag: String,
+    pub(super) stage: Stage,
+    /// The delivery's row, once it is known.
+    pub(super) delivery: Option<u64>,
+    /// What to type; unknown after a restart until the conversation says it again.
+    pub(super) job: Option<Box<Job>>,
+    /// It came back into the composer, and was sent off once more.
+    pub(super) sent_again: bool,
+    /// The program reported something since a restart that names no prompt: it may have been this one.
+    pub(super) is_doubtful: bool,
+}
+
+/// A turn that was taken away while the program worked on it, or may have.
+#[derive(Clone, Debug)]
+pub(super) struct Late {
+    pub(super) key: TurnKey,
+    pub(super) tag: String,
+    /// The program said that it took its prompt.
+    pub(super) is_taken: bool,
+}
+
+impl Late {
+    pub(super) fn of(current: &Current) -> Self {
+        Self { key: current.key.clone(), tag: current.tag.clone(), is_taken: current.stage == Stage::Accepted }
+    }
+
+    pub(super) fn has(&self, tag: &str) -> bool {
+        self.tag == tag
+    }
+}
+
+/// How far the turn has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stage {
+    /// Its start is on its way to the log.
+    Offered,
+    /// Its start is kept; it may be typed.
+    Begun,
+    /// An earlier process began to type it; the program's reports and its screen will say how far it came.
+    Typing,
+    /// It was typed and sent off.
+    Sent,
+    /// The program works, and says only at the end on what.
+    Working,
+    /// The program took it.
+    Accepted,
+}
+
+/// Whose prompt the program works on, when it is not a turn's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Typed {
+    /// Nobody typed anything.
+    Nothing,
+    /// A person's words.
+    Person,
+    /// A reminder of the program's own surroundings; the answer to it is nobody's business.
+    Checkpoint,
+}
+
+/// What a report changes once everything is kept.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub(super) request: Option<RequestId>,
+    pub(super) heard: Heard,
+    pub(super) native: Option<String>,
+    /// The program took the prompt of the current turn.
+    pub(super) accepted: bool,
+    /// It took the prompt of a turn that was taken away.
+    pub(super) accepted_late: bool,
+    pub(super) typed: Typed,
+    pub(super) inputs_seen: Option<usize>,
+    /// The program is done with what it worked on.
+    pub(super) ended: bool,
+    /// It is about what the screen shows.
+    pub(super) looks: bool,
+    pub(super) steps: Vec<(String, Keep)>,
+}
+
+impl Draft {
+    pub(super) fn keep(&mut self, id: &str, step: Keep) {
+        self.steps.push((id.to_owned(), step));
+    }
+}

@@ -1,0 +1,416 @@
+//! The machine as a table: what it is told, and what it wants then.
+#![allow(clippy::unwrap_used)]
+
+use moothall_engine::agent::{Job, Probe, Report, TurnKey};
+use moothall_engine::ports::{DeliveryState, LogError};
+use moothall_engine::sessions::{Dialog, Doing, Hook, HookNews, HostFault, Origin, PaneState, Reports, Session, SessionError, View};
+use moothall_engine::stream::Now;
+use moothall_kernel::compose::Prompt;
+use moothall_kernel::event::{Event, Recorded, TurnKind, Why};
+use moothall_kernel::ids::{PermissionId, Seq, TurnNo};
+use moothall_kernel::participant::Profile;
+use moothall_kernel::permission::{OptionKind, PermissionOption};
+use moothall_kernel::time::{Millis, Timestamp};
+
+use super::*;
+use crate::config::Checkpoints;
+use crate::tags::{tag_of, tagged};
+
+/// One session, and what was said to it in short.
+struct Desk {
+    machine: Machine,
+    reports: Reports,
+    /// Seconds.
+    time: u64,
+    hooks: u64,
+}
+
+fn key(turn: u64) -> TurnKey {
+    TurnKey { stream: "s".into(), turn: TurnNo(turn), attempt: 1 }
+}
+
+fn job(turn: u64) -> Box<Job> {
+    Box::new(Job {
+        key: key(turn),
+        participant: "ada".into(),
+        name: "ada".into(),
+        address: None,
+        profile: Profile::default(),
+        why: Why::Forced,
+        kind: TurnKind::Reply,
+        may_pass: false,
+        prompt: Prompt { text: format!("job {turn}"), ..Prompt::default() },
+        trigger: Recorded { seq: Seq(1), ts: Timestamp::default(), event: Event::RoundClosed },
+        window: Vec::new(),
+        through: Seq(turn),
+        limit: Millis::from_secs(1800),
+    })
+}
+
+fn session() -> Session {
+    Session {
+        id: "home".into(),
+        name: "ada".into(),
+        client: "claude".into(),
+        computer: String::new(),
+        cwd: "/".into(),
+        pane: None,
+        native: None,
+        origin: Origin::Started,
+        token_hash: String::new(),
+        started_at: Timestamp::default(),
+        ended: None,
+        started_by: None,
+        run_as: None,
+    }
+}
+
+fn screen(state: PaneState, composer: &str) -> Input {
+    let view = View { state, composer: Some(composer.into()), dialog: None, text: String::new() };
+    Input::Seen(Some(Box::new(Seen { view, tail: Some(composer.into()) })))
+}
+
+fn idle() -> Input {
+    screen(PaneState::Idle, "")
+}
+
+fn asking(action: &str) -> Input {
+    let view = View { state: PaneState::Asking, composer: None, dialog: Some(dialog(action)), text: String::new() };
+    Input::Seen(Some(Box::new(Seen { view, tail: None })))
+}
+
+fn dialog(action: &str) -> Dialog {
+    let options = vec![PermissionOption::new("y", "Yes", OptionKind::AllowOnce), PermissionOption::new("n", "No", OptionKind::RejectOnce)];
+    Dialog { action: action.into(), partial: false, options }
+}
+
+fn begun(turn: u64) -> Input {
+    Input::Begun { key: key(turn), delivery: Some(turn) }
+}
+
+fn taken_away(turn: u64, interrupt: bool) -> Input {
+    Input::TakenAway { key: key(turn), interrupt, delivery: Some(turn) }
+}
+
+fn prompt(turn: u64) -> HookNews {
+    HookNews::Prompt { text: tagged(&format!("job {turn}"), &tag_of(&key(turn))) }
+}
+
+fn stopped(text: &str) -> HookNews {
+    HookNews::Stopped { text: Some(text.into()), inputs: None, interrupted: false }
+}
+
+fn earlier(turn: u64, state: DeliveryState, is_open: bool) -> Earlier {
+    Earlier { key: key(turn), delivery: turn, state, is_open, asked: Vec::new() }
+}
+
+/// What is wanted, in a few words. That the terminal is there, and alarms, are left out.
+fn short(output: &Output) -> Option<String> {
+    Some(match output {
+        Output::See { lines: None } => "see".into(),
+        Output::See { lines: Some(_) } => "see all".into(),
+        Output::Mark { delivery, to, lasting, .. } => format!("{delivery} {to:?} {lasting:?}"),
+        Output::Paste { .. } => "paste".into(),
+        Output::Press { key } => format!("{key:?}"),
+        Output::Choose { dialog, option } => format!("{}: {}", dialog.action, dialog.options[*option].label),
+        Output::Keep { steps } => steps.iter().map(|(_, step)| kept(step)).collect::<Vec<_>>().join(", "),
+        Output::Recall { .. } => "recall".into(),
+        Output::Report { key, report } => format!("{} {}", key.turn, said(report)),
+        Output::Reply { reply: Reply::Heard(heard), .. } => format!("heard {}", heard.is_ok()),
+        Output::Reply { reply, .. } => format!("{reply:?}"),
+        Output::Missing { died } => format!("missing {died}"),
+        Output::There | Output::Wake { .. } => return None,
+    })
+}
+
+fn kept(step: &Keep) -> String {
+    match step {
+        Keep::Native(native) => format!("native {native}"),
+        Keep::Result { key, result: Ok(text) } => format!("{} says {text}", key.turn),
+        Keep::Result { key, result: Err(fault) } => format!("{} fails {}", key.turn, fault.code),
+        Keep::Cross { text, typed, .. } => format!("cross {text} {typed}"),
+        Keep::Home(text) => format!("home {text}"),
+        Keep::Listeners => "listeners".into(),
+    }
+}
+
+fn said(report: &Report) -> String {
+    match report {
+        Report::Started { .. } => "starts".into(),
+        Report::Finished { result: Err(fault), .. } => format!("fails {}", fault.code),
+        Report::Permission { question, .. } => format!("asks {}", question.action),
+        Report::Withdrawn { because, .. } => format!("asks no more: {because:?}"),
+        other => format!("{other:?}"),
+    }
+}
+
+impl Desk {
+    fn new(earlier: Vec<Earlier>) -> Self {
+        let reports = Reports { questions: false, ..Reports::ALL };
+        Self { machine: Machine::new(session(), earlier), reports, time: 0, hooks: 0 }
+    }
+
+    fn told(&mut self, input: Input) -> Vec<Output> {
+        let checkpoints = Checkpoints::default();
+        let steady = Millis::from_secs(self.time);
+        let now = Now { wall: Timestamp::from_millis(steady.0 as i64), steady };
+        self.machine.handle(&Around { now, reports: self.reports, checkpoints: &checkpoints }, input)
+    }
+
+    fn hook(&mut self, news: HookNews) -> Input {
+        self.hooks += 1;
+        let hook = Hook { id: format!("h{}", self.hooks), session: "home".into(), token: String::new(), native: None, news };
+        Input::Hook { id: RequestId(self.hooks), hook }
+    }
+
+    /// Tells it something; what it wants has to be this.
+    #[track_caller]
+    fn says(&mut self, input: Input, wanted: &[&str]) {
+        let outputs = self.told(input.clone());
+        assert_eq!(outputs.iter().filter_map(short).collect::<Vec<_>>(), wanted, "after {input:?}");
+    }
+
+    #[track_caller]
+    fn reports(&mut self, news: HookNews, wanted: &[&str]) {
+        let hook = self.hook(news);
+        self.says(hook, wanted);
+    }
+
+    /// A turn that was typed and sent off.
+    fn sent(turn: u64) -> Self {
+        let mut desk = Self::new(Vec::new());
+        desk.told(Input::Offered(job(turn)));
+        desk.told(idle());
+        desk.told(begun(turn));
+        desk.told(idle());
+        desk.told(Input::Marked(Ok(true)));
+        desk.told(Input::Pasted(Ok(())));
+        desk.told(Input::Pressed(Ok(())));
+        assert_eq!(desk.machine.probe(&key(turn)), Probe::Running);
+        desk
+    }
+}
+
+#[test]
+fn a_turn_goes_its_way() {
+    let mut desk = Desk::new(Vec::new());
+    desk.says(Input::Offered(job(1)), &["see"]);
+    desk.says(idle(), &["1 starts"]);
+    desk.says(Input::Offered(job(2)), &[]);
+    desk.says(begun(1), &["see"]);
+    desk.says(idle(), &["1 Sending Synced"]);
+    desk.says(Input::Marked(Ok(true)), &["paste"]);
+    desk.says(Input::Pasted(Ok(())), &["Enter"]);
+    desk.says(Input::Pressed(Ok(())), &["1 Sent Written"]);
+    desk.reports(prompt(1), &["1 Accepted Written", "heard true"]);
+    assert_eq!(desk.machine.doing(), Doing::Busy);
+    desk.reports(stopped("done"), &["1 says done, listeners"]);
+    desk.says(Input::Kept(Ok(())), &["1 Done Written", "heard true", "see"]);
+    desk.says(idle(), &["2 starts"]);
+}
+
+/// From the commit of its start to that of its reply, one write is waited for.
+#[test]
+fn a_turn_waits_for_the_disk_once() {
+    let mut desk = Desk::new(Vec::new());
+    let prompt = desk.hook(prompt(1));
+    let stop = desk.hook(stopped("done"));
+    let way = [
+        Input::Offered(job(1)),
+        idle(),
+        begun(1),
+        idle(),
+        Input::Marked(Ok(true)),
+        Input::Pasted(Ok(())),
+        Input::Pressed(Ok(())),
+        prompt,
+        stop,
+        Input::Kept(Ok(())),
+    ];
+    let outputs: Vec<Output> = way.into_iter().flat_map(|input| desk.told(input)).collect();
+    let marks = |lasting| outputs.iter().filter(|output| matches!(output, Output::Mark { lasting: is, .. } if *is == lasting)).count();
+    assert_eq!((marks(moothall_engine::ports::Lasting::Synced), marks(moothall_engine::ports::Lasting::Written)), (1, 3));
+}
+
+#[test]
+fn what_the_log_does_not_take_is_not_typed() {
+    let mut desk = Desk::new(vec![earlier(1, DeliveryState::Pending, true)]);
+    desk.says(Input::Offered(job(1)), &["see"]);
+    desk.says(idle(), &["1 Sending Synced"]);
+    desk.says(Input::Marked(Err(LogError::Full)), &[]);
+    desk.says(Input::Drawn, &["see"]);
+    desk.says(idle(), &[]);
+    desk.time = 1;
+    desk.says(Input::Tick, &["see"]);
+    desk.says(idle(), &["1 Sending Synced"]);
+    // Somebody else moved the row: whether it was typed, nobody knows.
+    desk.says(Input::Marked(Ok(false)), &["1 Unknown Written", "1 fails delivery_unknown", "see"]);
+}
+
+#[test]
+fn somebody_who_types_is_waited_for() {
+    let mut desk = Desk::new(vec![earlier(1, DeliveryState::Pending, true)]);
+    desk.says(Input::Offered(job(1)), &["see"]);
+    desk.says(screen(PaneState::Idle, "half a li"), &[]);
+    desk.says(Input::Drawn, &["see"]);
+    desk.says(idle(), &["1 Sending Synced"]);
+    desk.says(Input::Marked(Ok(true)), &["paste"]);
+    desk.says(Input::Pasted(Err(HostFault::Refused("half a line".into()))), &["1 Pending Written"]);
+    desk.time = 2;
+    desk.says(Input::Tick, &["see"]);
+    desk.says(idle(), &["1 Sending Synced"]);
+}
+
+#[test]
+fn an_enter_that_was_lost_is_pressed_once_more_and_nothing_is_typed_again() {
+    let mut desk = Desk::sent(1);
+    let back = || screen(PaneState::Idle, &tagged("job 1", &tag_of(&key(1))));
+    desk.time = 3;
+    desk.says(Input::Tick, &["see"]);
+    desk.says(back(), &["Enter"]);
+    desk.says(Input::Pressed(Ok(())), &[]);
+    desk.says(Input::Drawn, &["see"]);
+    desk.says(back(), &[]);
+    desk.time = 30;
+    desk.says(Input::Tick, &["see"]);
+    desk.says(back(), &["1 Unknown Written", "1 fails delivery_unknown"]);
+}
+
+/// What is known after a restart decides: the row first, the reports next, the screen last.
+#[test]
+fn after_a_restart_a_prompt_is_typed_where_it_is_proven_that_it_was_not() {
+    let found = || screen(PaneState::Idle, &tag_of(&key(1)));
+    let unknown: &[&str] = &["1 Unknown Written", "1 fails delivery_unknown", "see"];
+    let cases: [(&str, DeliveryState, Reports, Input, &[&str]); 6] = [
+        ("nothing of it, and all reports are there", DeliveryState::Sending, Reports::ALL, idle(), &["1 Pending Written"]),
+        ("a program that reports no prompts", DeliveryState::Sending, Reports { prompts: false, ..Reports::ALL }, idle(), unknown),
+        ("it stands in the composer", DeliveryState::Sending, Reports::ALL, found(), &["Enter"]),
+        ("something else stands there", DeliveryState::Sending, Reports::ALL, screen(PaneState::Idle, "hm"), unknown),
+        ("it works on something", DeliveryState::Sending, Reports::ALL, screen(PaneState::Busy, ""), &[]),
+        ("it was sent off", DeliveryState::Sent, Reports::ALL, idle(), &[]),
+    ];
+    for (why, state, reports, seen, wanted) in cases {
+        let mut desk = Desk::new(vec![earlier(1, state, true)]);
+        desk.reports = reports;
+        desk.told(Input::CaughtUp);
+        let wants: Vec<String> = desk.told(seen).iter().filter_map(short).collect();
+        assert_eq!(wants, wanted, "{why}");
+    }
+}
+
+#[test]
+fn nothing_is_concluded_before_all_reports_were_brought() {
+    let mut desk = Desk::new(vec![earlier(1, DeliveryState::Sending, true)]);
+    desk.says(Input::Drawn, &["see all"]);
+    desk.says(idle(), &[]);
+    desk.reports(prompt(1), &["1 Accepted Written", "heard true"]);
+    // The same where they never come: it is shown, and not repeated.
+    let mut desk = Desk::new(vec![earlier(1, DeliveryState::Sending, true)]);
+    desk.says(Input::Drawn, &["see all"]);
+    desk.says(idle(), &[]);
+    desk.time = 10;
+    desk.says(Input::Tick, &["see all"]);
+    desk.says(idle(), &["1 Unknown Written", "1 fails delivery_unknown", "see"]);
+    // And where the program was done with something it did not name.
+    let mut desk = Desk::new(vec![earlier(1, DeliveryState::Sending, true)]);
+    desk.reports(stopped("?"), &["home ?, listeners"]);
+    desk.says(Input::Kept(Ok(())), &["heard true"]);
+    desk.says(Input::CaughtUp, &["see all"]);
+    desk.says(idle(), &["1 Unknown Written", "1 fails delivery_unknown", "see"]);
+}
+
+#[test]
+fn the_row_of_a_turn_that_is_over_is_settled() {
+    let ends = [DeliveryState::Pending, DeliveryState::Sending, DeliveryState::Sent, DeliveryState::Accepted].map(|state| {
+        let mut desk = Desk::new(vec![earlier(1, state, false)]);
+        let marks = desk.told(Input::Tick);
+        desk.says(Input::Offered(job(1)), &[]);
+        assert_eq!(desk.machine.probe(&key(1)), Probe::Unknown);
+        marks.iter().filter_map(short).collect::<String>()
+    });
+    assert_eq!(ends, ["1 Failed Written", "1 Unknown Written", "1 Unknown Written", "1 Done Written"]);
+}
+
+/// The program's answer was kept, and the conversation had asked for the turn once more before it knew.
+#[test]
+fn a_turn_that_is_over_is_not_begun_again() {
+    let mut desk = Desk::new(vec![earlier(1, DeliveryState::Accepted, true)]);
+    desk.reports(stopped("done"), &["1 says done, listeners"]);
+    for late in [Input::Offered(job(1)), begun(1)] {
+        desk.says(late, &[]);
+    }
+    desk.says(Input::Kept(Ok(())), &["1 Done Written", "heard true", "1 Failed Written"]);
+}
+
+#[test]
+fn a_report_that_cannot_be_kept_changes_nothing() {
+    let mut desk = Desk::sent(1);
+    desk.reports(prompt(1), &["1 Accepted Written", "heard true"]);
+    desk.reports(stopped("done"), &["1 says done, listeners"]);
+    desk.says(Input::Kept(Err(SessionError::Conflict("the disk is full".into()))), &["heard false"]);
+    assert_eq!(desk.machine.probe(&key(1)), Probe::Running);
+    desk.reports(stopped("done"), &["1 says done, listeners"]);
+    desk.says(Input::Kept(Ok(())), &["1 Done Written", "heard true"]);
+}
+
+#[test]
+fn words_go_to_whom_they_answer() {
+    let typed = || HookNews::Prompt { text: "by hand".into() };
+    let mut desk = Desk::sent(1);
+    // Of a prompt that it did not take, nothing is known.
+    desk.reports(prompt(7), &["heard true"]);
+    desk.reports(stopped("about 7"), &["home about 7, listeners"]);
+    desk.says(Input::Kept(Ok(())), &["heard true"]);
+    desk.reports(typed(), &["cross by hand true"]);
+    desk.says(Input::Kept(Ok(())), &["heard true"]);
+    desk.reports(stopped("to the person"), &["cross to the person false, listeners"]);
+    desk.says(Input::Kept(Ok(())), &["heard true"]);
+    // A turn that was taken away keeps its words, once it is known that it was taken.
+    desk.says(taken_away(1, false), &["1 Failed Written", "see"]);
+    desk.says(screen(PaneState::Busy, ""), &[]);
+    desk.reports(prompt(1), &["heard true"]);
+    desk.reports(stopped("late"), &["1 says late, listeners"]);
+}
+
+#[test]
+fn only_a_person_interrupts() {
+    let mut desk = Desk::sent(1);
+    desk.says(Input::Interrupt(RequestId(9)), &[&format!("Interrupted(Ok(Some({:?})))", key(1))]);
+    desk.says(taken_away(1, true), &["1 Failed Written", "Escape"]);
+    desk.says(Input::Pressed(Ok(())), &["see"]);
+    let mut desk = Desk::sent(1);
+    desk.says(taken_away(1, false), &["1 Failed Written", "see"]);
+}
+
+#[test]
+fn an_answer_goes_into_its_own_dialog() {
+    let mut desk = Desk::sent(1);
+    desk.says(Input::Drawn, &["see"]);
+    desk.says(asking("touch a"), &["1 asks touch a"]);
+    let permission = PermissionId::new("unknown");
+    desk.says(Input::Permitted { permission, option: Some("y".into()) }, &[]);
+    desk.says(Input::Look(RequestId(1)), &["see"]);
+    desk.says(asking("touch b"), &["1 asks no more: Replaced", "1 asks touch b", "Looked"]);
+    assert_eq!(desk.machine.doing(), Doing::Asking);
+    desk.says(Input::Drawn, &["see"]);
+    desk.says(screen(PaneState::Busy, ""), &["1 asks no more: Gone"]);
+}
+
+#[test]
+fn a_session_that_ends_ends_its_turns_and_those_that_come_later() {
+    let mut desk = Desk::sent(1);
+    desk.says(Input::Offered(job(2)), &[]);
+    let fails = ["1 Unknown Written", "1 fails session_ended", "2 fails session_ended"];
+    desk.says(Input::Ended("its program ended".into()), &fails);
+    desk.says(Input::Offered(job(3)), &["3 fails session_ended"]);
+    assert_eq!(desk.machine.doing(), Doing::Ended);
+}
+
+#[test]
+fn what_comes_while_a_question_is_outstanding_waits_for_the_answer() {
+    let mut desk = Desk::new(Vec::new());
+    desk.says(Input::Offered(job(1)), &["see"]);
+    desk.says(taken_away(1, true), &[]);
+    desk.says(Input::Pasted(Ok(())), &[]);
+    desk.says(idle(), &["1 starts", "1 Failed Written", "see"]);
+}

@@ -1,0 +1,262 @@
+//! How a prompt gets into a terminal, and what becomes of one that a restart interrupted on the way.
+
+use moothall_engine::ports::{DeliveryState, Lasting, LogError};
+use moothall_engine::sessions::{HostFault, Key, PaneState, View};
+use moothall_kernel::event::Fault;
+use moothall_kernel::planted::{self, Bug};
+use moothall_kernel::time::Millis;
+
+use super::io::{Around, Earlier, Output, Reply, RequestId, Seen};
+use super::machine::{Machine, OPEN, Wait};
+use super::stage::{Current, Late, Stage, Typed};
+use crate::tags::{tag_of, tagged};
+
+/// What programs show in place of a long paste.
+const PASTED: &str = "[Pasted ";
+/// Pause before what the log, or the terminal, did not take is tried again.
+const RETRY: Millis = Millis::from_secs(1);
+/// When a prompt that was sent off is looked after, whether or not its terminal has drawn anything.
+const LOOK_AFTER: Millis = Millis::from_secs(3);
+/// How long it is waited for what the program reported before a restart.
+const CATCH_UP_MAX: Millis = Millis::from_secs(10);
+
+/// What is said of a prompt when the server died in the middle of it.
+const CUT_OFF: &str = "The server stopped while this was being typed; look at the terminal, and ask again if it is not there.";
+
+/// What a screen says about a prompt that was being typed when the server died.
+enum Trace {
+    /// It stands in the composer of an idle program.
+    InComposer,
+    /// It was sent off.
+    SentOff,
+    /// Nothing of it is there, and the program waits.
+    None,
+    /// It cannot be told yet.
+    Unclear,
+    /// Something else stands where it would be.
+    Covered,
+}
+
+impl Machine {
+    /// What an earlier process left: of a turn that goes on, it is found out how far it came; of one that is over, its row is.
+    pub(super) fn take_up(&mut self, earlier: Earlier) {
+        let Earlier { key, delivery, state, is_open, asked } = earlier;
+        let stage = match state {
+            DeliveryState::Pending => Stage::Begun,
+            DeliveryState::Sending => Stage::Typing,
+            DeliveryState::Sent => Stage::Sent,
+            DeliveryState::Accepted => Stage::Accepted,
+            DeliveryState::Done | DeliveryState::Failed | DeliveryState::Unknown => return,
+        };
+        let (tag, delivery) = (tag_of(&key), Some(delivery));
+        let current = Current { key, tag, stage, delivery, job: None, sent_again: false, is_doubtful: false };
+        if is_open {
+            self.questions.remember(asked);
+            self.current = Some(current);
+        } else {
+            self.settle(current);
+        }
+    }
+
+    /// The turn of a row is over, and the process died before it moved the row on.
+    fn settle(&mut self, current: Current) {
+        let (to, evidence) = match current.stage {
+            Stage::Offered | Stage::Begun => (DeliveryState::Failed, "its turn was over before it was typed"),
+            Stage::Typing | Stage::Sent | Stage::Working => (DeliveryState::Unknown, "its turn was over, and nobody saw what came of it"),
+            Stage::Accepted => (DeliveryState::Done, ""),
+        };
+        self.note_over(&current.key);
+        self.mark(&current, &OPEN, to, evidence);
+        if current.stage >= Stage::Typing {
+            self.late = Some(Late::of(&current));
+        }
+    }
+
+    /// The screen was looked at before something is typed: the next turn takes the terminal, if it is free.
+    pub(super) fn advance_on(&mut self, view: &View) {
+        if !self.has_next() || !self.is_free(view) {
+            return;
+        }
+        match self.current {
+            None => self.offer(),
+            Some(_) => self.deliver(),
+        }
+    }
+
+    /// Whether something may be typed: the program waits, nobody has begun to type, and nothing is owed to anybody.
+    fn is_free(&self, view: &View) -> bool {
+        let is_empty = view.composer.as_ref().is_none_or(|text| text.trim().is_empty());
+        self.typed == Typed::Nothing && self.late.is_none() && view.state == PaneState::Idle && is_empty
+    }
+
+    /// Says in the log that it is about to be typed. From here on a crash leaves a doubt.
+    fn deliver(&mut self) {
+        let Some(current) = &mut self.current else { return };
+        let Some(delivery) = current.delivery else {
+            let current = self.current.take();
+            let fault = Fault::new("terminal_failed", "Its delivery is not in the log, so nobody could tell whether it was typed.");
+            return current.into_iter().for_each(|current| self.fail(&current.key, fault.clone()));
+        };
+        if planted::has(Bug::TypedBeforeKept) {
+            return self.paste();
+        }
+        let (from, to, evidence) = (vec![DeliveryState::Pending], DeliveryState::Sending, String::new());
+        self.ask(Output::Mark { delivery, from, to, evidence, lasting: Lasting::Synced }, Wait::Row);
+    }
+
+    /// Whether it is kept that it is about to be typed. Only whoever moved the row may type.
+    pub(super) fn marked(&mut self, around: &Around<'_>, result: Result<bool, LogError>) {
+        match self.answered() {
+            Wait::Row => match result {
+                Ok(true) => self.paste(),
+                Ok(false) => self.give_up(CUT_OFF),
+                Err(error) => {
+                    tracing::error!(session = %self.session.id, %error, "that a prompt is about to be typed could not be kept");
+                    self.retry_at = Some(around.after(RETRY));
+                }
+            },
+            other => self.put_back(other),
+        }
+    }
+
+    pub(super) fn paste(&mut self) {
+        let text = self.current.as_ref().and_then(|current| Some(tagged(&current.job.as_ref()?.prompt.text, &current.tag)));
+        if let Some(text) = text {
+            self.ask(Output::Paste { text }, Wait::Paste);
+        }
+    }
+
+    pub(super) fn pasted(&mut self, around: &Around<'_>, result: Result<(), HostFault>) {
+        match self.answered() {
+            Wait::Paste => match result {
+                Ok(()) => self.ask(Output::Press { key: Key::Enter }, Wait::Enter),
+                Err(HostFault::Refused(why)) => self.not_now(around, &why),
+                Err(fault @ (HostFault::Unavailable(_) | HostFault::UnknownProgram(_) | HostFault::Gone(_) | HostFault::Failed(_))) => {
+                    self.cannot_type(&fault)
+                }
+            },
+            other => self.put_back(other),
+        }
+    }
+
+    /// Nothing was typed: somebody else was quicker.
+    fn not_now(&mut self, around: &Around<'_>, why: &str) {
+        tracing::debug!(session = %self.session.id, why, "not now");
+        if let Some(current) = self.current.take() {
+            self.mark(&current, &[DeliveryState::Sending], DeliveryState::Pending, why);
+            self.current = Some(current);
+        }
+        self.retry_at = Some(around.after(RETRY));
+    }
+
+    fn cannot_type(&mut self, fault: &HostFault) {
+        let Some(current) = self.current.take() else { return };
+        self.mark(&current, &[DeliveryState::Pending, DeliveryState::Sending], DeliveryState::Failed, &fault.to_string());
+        self.fail(&current.key, Fault::new("terminal_failed", fault.to_string()));
+        self.advance();
+    }
+
+    /// The key that sends it off was pressed.
+    pub(super) fn sent_off(&mut self, around: &Around<'_>, result: Result<(), HostFault>) {
+        match result {
+            Ok(()) => {
+                self.move_to_sent("");
+                self.look_at = Some(around.after(LOOK_AFTER));
+            }
+            Err(fault) => self.give_up(&format!("{fault} Look at the terminal: send off what stands in its composer, or clear it.")),
+        }
+    }
+
+    fn move_to_sent(&mut self, evidence: &str) {
+        let Some(mut current) = self.current.take() else { return };
+        current.stage = Stage::Sent;
+        self.mark(&current, &[DeliveryState::Sending], DeliveryState::Sent, evidence);
+        self.current = Some(current);
+    }
+
+    /// Nobody can say whether it arrived: it is shown, and never blindly repeated.
+    fn give_up(&mut self, message: &str) {
+        let Some(current) = self.current.take() else { return };
+        self.mark(&current, &OPEN, DeliveryState::Unknown, message);
+        self.late = Some(Late::of(&current));
+        self.fail(&current.key, Fault { told: true, ..Fault::new("delivery_unknown", message) });
+        self.look(true, None);
+    }
+
+    /// A program that was not ready yet puts a prompt back: it is sent off once more, and never typed again. A note of some paste may
+    /// be a person's.
+    pub(super) fn send_again(&mut self, composer: &str) -> bool {
+        let came_back = |current: &&mut Current| current.stage == Stage::Sent && !current.sent_again && composer.contains(&current.tag);
+        let Some(current) = self.current.as_mut().filter(came_back) else { return false };
+        current.sent_again = true;
+        self.ask(Output::Press { key: Key::Enter }, Wait::Again);
+        true
+    }
+
+    /// After a restart, what the screen says about a prompt that was being typed. `true` when a question is outstanding.
+    pub(super) fn settle_typing(&mut self, around: &Around<'_>, seen: &Seen, looker: Option<RequestId>) -> bool {
+        let Some(current) = self.current.as_ref().filter(|current| current.stage == Stage::Typing) else { return false };
+        let Some(tail) = &seen.tail else { return false };
+        let tag_seen = tail.contains(&current.tag);
+        match trace(&seen.view, tag_seen, &current.tag) {
+            Trace::InComposer => {
+                self.ask(Output::Press { key: Key::Enter }, Wait::Found { tag_seen, looker });
+                return true;
+            }
+            Trace::SentOff => self.move_to_sent("found again after a restart"),
+            Trace::None => self.no_trace(around),
+            Trace::Unclear => {}
+            Trace::Covered => {
+                self.give_up(CUT_OFF);
+                self.reply(looker, Reply::Looked);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// An idle program shows nothing of it. That it never took it is proven where it reports each prompt it takes, everything that it
+    /// reported has been brought, and none of that is unexplained.
+    fn no_trace(&mut self, around: &Around<'_>) {
+        let Some(mut current) = self.current.take() else { return };
+        let is_proven = around.reports.prompts && !current.is_doubtful || planted::has(Bug::ScreenIsProof);
+        if is_proven && (self.caught_up || planted::has(Bug::ScreenIsProof)) {
+            current.stage = Stage::Begun;
+            self.mark(&current, &[DeliveryState::Sending], DeliveryState::Pending, "not found after a restart");
+            self.current = Some(current);
+            return;
+        }
+        self.current = Some(current);
+        let until = *self.catch_up_by.get_or_insert(around.after(CATCH_UP_MAX));
+        if !is_proven || until <= around.now.steady {
+            self.give_up(CUT_OFF);
+        } else {
+            self.look_at = Some(until);
+        }
+    }
+
+    /// It stood in the composer after a restart, and was sent off now, unless the key was not taken.
+    pub(super) fn found_again(&mut self, is_sent: bool, looker: Option<RequestId>) {
+        if is_sent {
+            self.move_to_sent("found again after a restart");
+            self.look(true, looker);
+        } else {
+            self.reply(looker, Reply::Looked);
+            self.give_up(CUT_OFF);
+        }
+    }
+}
+
+fn trace(view: &View, tag_seen: bool, tag: &str) -> Trace {
+    let composer = view.composer.as_deref().unwrap_or_default();
+    let is_empty = composer.trim().is_empty();
+    // A program may show a paste of several lines as a note that there is one.
+    let typed = composer.contains(tag) || composer.contains(PASTED) || (tag_seen && !is_empty);
+    match view.state {
+        PaneState::Idle if typed => Trace::InComposer,
+        _ if tag_seen => Trace::SentOff,
+        PaneState::Idle if is_empty => Trace::None,
+        PaneState::Idle => Trace::Covered,
+        PaneState::Starting | PaneState::Busy | PaneState::Asking | PaneState::Shell | PaneState::Gone => Trace::Unclear,
+    }
+}

@@ -1,0 +1,548 @@
+//! Sessions: what is typed into a terminal, when, and where the words that come back go. The terminals are made of memory here; with
+//! real ones the same is tried end to end.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use moothall_engine::MemoryLog;
+use moothall_engine::hall::{Hall, HallError, HallParts, Idempotency};
+use moothall_engine::ports::{Clock, Deliveries, DeliveryState, Store};
+use moothall_engine::sessions::{
+    Adopt, Asker, Dialog, Heard, Hook, HookNews, HostFault, Key, Launch, LinkState, Member, Message, NewLink, NewSession, Pane, PaneNews,
+    PaneState, Permit, Reports, Sent, SessionError, SessionHost, SessionId, View,
+};
+use moothall_kernel::command::{Actor, ClientCommand, Post};
+use moothall_kernel::event::{Event, Outcome, Recorded};
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::policy::Policy;
+use moothall_kernel::time::Timestamp;
+use moothall_terminals::{SessionParts, Sessions};
+use tokio::sync::broadcast;
+use tokio::time::Instant;
+
+mod convene;
+mod questions;
+mod reach;
+mod trouble;
+
+/// Terminals made of memory, with a program in each that takes what is typed and waits to be told what to say.
+#[derive(Default)]
+struct Desk {
+    screens: Mutex<BTreeMap<String, Screen>>,
+    /// Nobody can reach the terminals just now.
+    away: AtomicBool,
+    /// How often somebody tried to listen meanwhile.
+    tries: AtomicUsize,
+    /// Nothing can be typed.
+    broken: AtomicBool,
+    /// Dialogs change between a look and a key.
+    hasty: AtomicBool,
+    /// What programs report by themselves.
+    reports: Mutex<Reports>,
+    /// Sessions whose things were taken away.
+    forgotten: Mutex<Vec<String>>,
+    /// What becomes of programs with these names.
+    fates: Mutex<BTreeMap<String, Fate>>,
+}
+
+/// What becomes of a program that is to start.
+#[derive(Clone, Copy, PartialEq)]
+enum Fate {
+    /// It cannot be started.
+    Fails,
+    /// It never comes so far.
+    Hangs,
+}
+
+struct Screen {
+    state: PaneState,
+    composer: String,
+    taken: Vec<String>,
+    escapes: usize,
+    dialog: Option<Dialog>,
+    /// What was chosen, each after the action that it was chosen for.
+    chosen: Vec<String>,
+    /// It does not react to Enter.
+    stuck: bool,
+    token: String,
+    news: broadcast::Sender<PaneNews>,
+}
+
+impl Desk {
+    fn with<T>(&self, pane: &str, change: impl FnOnce(&mut Screen) -> T) -> T {
+        change(self.screens.lock().unwrap().get_mut(pane).unwrap())
+    }
+
+    fn reach(&self) -> Result<(), HostFault> {
+        if self.away.load(Relaxed) { Err(HostFault::Unavailable("the connection was lost".into())) } else { Ok(()) }
+    }
+
+    /// The connection is lost, and cannot be made again until the terminals are back.
+    fn go_away(&self, pane: &str) {
+        self.away.store(true, Relaxed);
+        self.with(pane, |screen| screen.news = broadcast::channel(64).0);
+    }
+
+    fn show(&self, pane: &str, state: PaneState) {
+        self.with(pane, |screen| {
+            screen.state = state;
+            let _ = screen.news.send(PaneNews::Drawn);
+        });
+    }
+}
+
+#[async_trait]
+impl SessionHost for Desk {
+    fn programs(&self) -> Vec<(String, String)> {
+        vec![("claude".into(), "A program.".into())]
+    }
+    fn reports(&self, _client: &str) -> Reports {
+        *self.reports.lock().unwrap()
+    }
+    async fn start(&self, launch: &Launch) -> Result<Pane, HostFault> {
+        let fate = self.fates.lock().unwrap().get(&launch.name).copied();
+        match fate {
+            Some(Fate::Fails) => return Err(HostFault::Failed("it fell over".into())),
+            Some(Fate::Hangs) => std::future::pending().await,
+            None => {}
+        }
+        let id = launch.session.to_string();
+        let token = launch.env["MOOTHALL_SESSION_TOKEN"].clone();
+        let news = broadcast::channel(64).0;
+        let (composer, taken, chosen) = (String::new(), Vec::new(), Vec::new());
+        let screen = Screen { state: PaneState::Idle, composer, taken, escapes: 0, dialog: None, chosen, stuck: false, token, news };
+        self.screens.lock().unwrap().insert(id.clone(), screen);
+        Ok(Pane { socket: String::new(), id, pid: 1 })
+    }
+    async fn adopt(&self, _adopt: &Adopt) -> Result<Pane, HostFault> {
+        Err(HostFault::Gone("there is none".into()))
+    }
+    async fn watch(&self, pane: &Pane, _client: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
+        if let Err(fault) = self.reach() {
+            self.tries.fetch_add(1, Relaxed);
+            return Err(fault);
+        }
+        Ok(self.with(&pane.id, |screen| screen.news.subscribe()))
+    }
+    async fn view(&self, pane: &Pane, _client: &str) -> Result<View, HostFault> {
+        self.reach()?;
+        Ok(self.with(&pane.id, |screen| View {
+            state: screen.state,
+            composer: Some(screen.composer.clone()),
+            dialog: screen.dialog.clone().filter(|_| screen.state == PaneState::Asking),
+            text: screen.composer.clone(),
+        }))
+    }
+    async fn paste(&self, pane: &Pane, _client: &str, text: &str) -> Result<(), HostFault> {
+        if self.broken.load(Relaxed) {
+            return Err(HostFault::Failed("it did not take the paste".into()));
+        }
+        self.with(&pane.id, |screen| screen.composer.push_str(text));
+        Ok(())
+    }
+    async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {
+        self.with(&pane.id, |screen| match key {
+            Key::Enter if screen.stuck => Err(HostFault::Failed("It does not take it.".into())),
+            Key::Enter => {
+                let text = std::mem::take(&mut screen.composer);
+                screen.taken.push(text);
+                screen.state = PaneState::Busy;
+                Ok(())
+            }
+            Key::Escape => {
+                screen.escapes += 1;
+                Ok(())
+            }
+        })
+    }
+    async fn choose(&self, pane: &Pane, _client: &str, dialog: &Dialog, option: usize) -> Result<(), HostFault> {
+        let hasty = self.hasty.load(Relaxed);
+        let stands = |state: PaneState, shown: &Dialog| !hasty && state == PaneState::Asking && shown.is_same(dialog);
+        self.with(&pane.id, |screen| match screen.dialog.take_if(|shown| stands(screen.state, shown)) {
+            Some(shown) => {
+                screen.chosen.push(format!("{}: {}", shown.action, shown.options[option].label));
+                screen.state = PaneState::Busy;
+                Ok(())
+            }
+            None => Err(HostFault::Refused("something else stands there".into())),
+        })
+    }
+    async fn tail(&self, pane: &Pane, _lines: usize) -> Result<String, HostFault> {
+        self.reach()?;
+        Ok(self.with(&pane.id, |screen| screen.taken.join("\n") + &screen.composer))
+    }
+    async fn end(&self, pane: &Pane) -> Result<(), HostFault> {
+        self.show(&pane.id, PaneState::Gone);
+        Ok(())
+    }
+    async fn forget(&self, session: &SessionId) {
+        self.forgotten.lock().unwrap().push(session.to_string());
+    }
+    async fn attach(&self, _pane: &Pane) -> Result<Vec<String>, HostFault> {
+        Ok(vec!["true".into()])
+    }
+}
+
+struct Room {
+    log: Arc<MemoryLog>,
+    desk: Arc<Desk>,
+    hall: Hall,
+    sessions: Sessions,
+    clock: Arc<TestClock>,
+    hooks: Mutex<u32>,
+}
+
+impl Room {
+    async fn new() -> Self {
+        let (log, desk) = (Arc::new(MemoryLog::new()), Arc::new(Desk { reports: Mutex::new(Reports::ALL), ..Desk::default() }));
+        let clock = TestClock::new();
+        let (hall, sessions) = open(&log, &desk, &clock).await;
+        Self { log, desk, hall, sessions, clock, hooks: Mutex::new(0) }
+    }
+
+    /// The server dies, and another takes over the same log and terminals.
+    async fn restart(&mut self) {
+        (self.hall, self.sessions) = open(&self.log, &self.desk, &self.clock).await;
+    }
+
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    async fn start(&self) -> SessionId {
+        let new =
+            NewSession { client: "claude".into(), cwd: "/".into(), args: Vec::new(), name: None, by: Actor::human("user"), session: None };
+        self.sessions().start(new).await.unwrap().session.id
+    }
+
+    async fn hook(&self, session: &SessionId, news: HookNews) -> Heard {
+        let token = self.desk.with(session.as_str(), |screen| screen.token.clone());
+        let id = {
+            let mut hooks = self.hooks.lock().unwrap();
+            *hooks += 1;
+            format!("hook-{hooks}")
+        };
+        self.sessions().heard(Hook { id, session: session.clone(), token, native: Some(format!("native-{session}")), news }).await.unwrap()
+    }
+
+    fn taken(&self, session: &SessionId) -> Vec<String> {
+        self.desk.with(session.as_str(), |screen| screen.taken.clone())
+    }
+
+    /// Waits until so many prompts were sent off, and lets the program say that it took the last one.
+    async fn takes(&self, session: &SessionId, count: usize) -> String {
+        let taken = eventually(async || Some(self.taken(session)).filter(|taken| taken.len() >= count)).await;
+        assert_eq!(taken.len(), count, "{taken:?}");
+        let prompt = taken[count - 1].clone();
+        self.hook(session, HookNews::Prompt { text: prompt.clone() }).await;
+        prompt
+    }
+
+    async fn types(&self, session: &SessionId, text: &str) {
+        self.hook(session, HookNews::Prompt { text: text.into() }).await;
+    }
+
+    async fn says(&self, session: &SessionId, text: &str) {
+        let text = Some(text.to_owned()).filter(|text| !text.is_empty());
+        self.desk.show(session.as_str(), PaneState::Idle);
+        self.hook(session, HookNews::Stopped { text, inputs: None, interrupted: false }).await;
+    }
+
+    async fn send(&self, from: &SessionId, to: &SessionId, text: &str, direct: bool) -> Sent {
+        let message = Message { from: Asker::Session(from.clone()), to: to.clone(), text: text.into(), direct, close_link: false };
+        self.sessions().send(message).await.unwrap()
+    }
+
+    async fn said(&self, stream: &StreamId) -> Vec<(String, String)> {
+        self.hall.read(stream, moothall_kernel::ids::Seq(0), None).await.unwrap().events.iter().filter_map(words).collect()
+    }
+}
+
+async fn open(log: &Arc<MemoryLog>, desk: &Arc<Desk>, clock: &Arc<TestClock>) -> (Hall, Sessions) {
+    let (registry, defaults) = (moothall_engine::registry::Registry::default(), Policy::default());
+    let parts = HallParts {
+        store: Store::of(log.clone()),
+        clock: clock.clone(),
+        registry,
+        defaults,
+        budgets: Default::default(),
+        owner: "test".into(),
+    };
+    let sessions = Sessions::new(Some(SessionParts::new(desk.clone())));
+    (Hall::open_with(parts, Arc::new(sessions.clone())).await.unwrap(), sessions)
+}
+
+/// Tokio's clock, which stands still until everybody waits for it, as the hall's.
+struct TestClock(Instant);
+
+impl TestClock {
+    fn new() -> Arc<Self> {
+        Arc::new(Self(Instant::now()))
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(1_763_000_000_000 + self.0.elapsed().as_millis() as i64)
+    }
+}
+
+/// Asks again and again until there is an answer, within a bound that only a broken test reaches.
+async fn eventually<T>(ask: impl AsyncFn() -> Option<T>) -> T {
+    let patience = async {
+        loop {
+            if let Some(answer) = ask().await {
+                return answer;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(3600), patience).await.expect("it never came about")
+}
+
+fn post(body: &str) -> ClientCommand {
+    ClientCommand::Post(Post::new(Actor::human("user"), body))
+}
+
+fn words(recorded: &Recorded) -> Option<(String, String)> {
+    match &recorded.event {
+        Event::Posted(posted) => Some((posted.from.to_string(), posted.body.clone())),
+        _ => None,
+    }
+}
+
+fn has(events: &[Recorded], wanted: impl Fn(&Event) -> bool) -> bool {
+    events.iter().any(|recorded| wanted(&recorded.event))
+}
+
+fn pair(from: &str, text: &str) -> (String, String) {
+    (from.to_owned(), text.to_owned())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_at_home_is_typed_and_its_answer_comes_back() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello there"), None).await.unwrap();
+    let prompt = room.takes(&a, 1).await;
+    assert!(prompt.starts_with("User:\n\nhello there\n\n[moothall:"), "{prompt}");
+    room.says(&a, "hello back").await;
+    assert_eq!(room.said(&a).await, [pair("user", "hello there"), pair("claude", "hello back")]);
+    let rows = room.log.of_stream(&a).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.state).collect::<Vec<_>>(), [DeliveryState::Done]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_runs_one_turn_at_a_time_and_each_answer_goes_where_it_was_asked() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    let other =
+        room.hall.create("other".into(), Policy::named(moothall_kernel::policy::PolicyName::MentionOnly), Actor::human("user"), None);
+    let other = other.await.unwrap().stream;
+    let invite = moothall_kernel::command::Control::Invite(room.sessions().invite(&a).unwrap());
+    let control = moothall_kernel::command::ClientCommand::Control { by: Actor::human("user"), controls: vec![invite] };
+    room.hall.submit(&other, control, None).await.unwrap();
+    room.hall.submit(&a, post("first"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    room.hall.submit(&other, post("@claude second"), None).await.unwrap();
+    room.desk.show(a.as_str(), PaneState::Busy);
+    assert_eq!(room.taken(&a).len(), 1, "nothing is typed while it works");
+    room.says(&a, "one").await;
+    room.takes(&a, 2).await;
+    room.says(&a, "two").await;
+    assert_eq!(room.said(&a).await, [pair("user", "first"), pair("claude", "one")]);
+    assert_eq!(room.said(&other).await, [pair("user", "@claude second"), pair("claude", "two")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_brought_twice_counts_once_and_a_forged_one_never() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    let token = room.desk.with(a.as_str(), |screen| screen.token.clone());
+    let news = HookNews::Stopped { text: Some("answer".into()), inputs: None, interrupted: false };
+    let hook = Hook { id: "h".into(), session: a.clone(), token, native: None, news };
+    let forged = Hook { token: "ses_other".into(), ..hook.clone() };
+    let unknown = Hook { session: "nobody".into(), ..hook.clone() };
+    assert_eq!(room.sessions().heard(forged).await.unwrap(), Heard::Forged);
+    assert_eq!(room.sessions().heard(unknown).await.unwrap(), Heard::Unknown);
+    for _ in 0..2 {
+        room.sessions().heard(hook.clone()).await.unwrap();
+    }
+    assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "answer")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_persons_words_and_the_answer_cross_the_link_once_and_checkpoints_do_not() {
+    let room = Room::new().await;
+    let (a, b) = (room.start().await, room.start().await);
+    let sent = room.send(&a, &b, "shall we?", true).await;
+    assert_eq!(sent.state, LinkState::Created);
+    let link = sent.link.unwrap();
+    assert_eq!(room.takes(&b, 1).await.lines().next(), Some("claude (1):"));
+    room.says(&b, "yes").await;
+    room.takes(&a, 1).await;
+    room.says(&a, "").await;
+    room.types(&a, "look at main.rs").await;
+    room.says(&a, "looked").await;
+    room.types(&a, "[Checkpoint] go on if needed").await;
+    room.says(&a, "nothing to do").await;
+    assert_eq!(
+        room.said(&link).await,
+        [pair("claude", "shall we?"), pair("claude-2", "yes"), pair("user", "look at main.rs"), pair("claude", "looked")]
+    );
+    assert!(room.takes(&b, 2).await.starts_with("User (typed at claude's terminal):\n\nlook at main.rs\n\n[moothall:"));
+    room.says(&b, "").await;
+    assert!(room.takes(&b, 3).await.starts_with("claude (1):\n\nlooked\n\n[moothall:"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_restart_nothing_is_typed_twice_and_the_answer_still_arrives() {
+    let mut room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    room.restart().await;
+    room.says(&a, "after the restart").await;
+    eventually(async || Some(room.said(&a).await).filter(|said| said.len() == 2)).await;
+    assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "after the restart")]);
+    assert_eq!(room.taken(&a).len(), 1);
+    room.hall.submit(&a, post("again"), None).await.unwrap();
+    room.takes(&a, 2).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_comes_back_is_sent_off_again_and_not_typed_again() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    let first = eventually(async || room.taken(&a).first().cloned()).await;
+    room.desk.with(a.as_str(), |screen| screen.composer.clone_from(&first));
+    room.desk.show(a.as_str(), PaneState::Idle);
+    assert_eq!(room.takes(&a, 2).await, first, "the same words once, with nothing added");
+    room.says(&a, "hello back").await;
+    assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "hello back")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_is_not_taken_is_shown_and_not_repeated() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.desk.with(a.as_str(), |screen| screen.stuck = true);
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    let unknown = |event: &Event| matches!(event, Event::TurnEnded { fault: Some(fault), .. } if fault.code == "delivery_unknown");
+    eventually(async || {
+        let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+        has(&events, unknown).then_some(())
+    })
+    .await;
+    let rows = room.log.of_stream(&a).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.state).collect::<Vec<_>>(), [DeliveryState::Unknown]);
+    assert!(room.desk.with(a.as_str(), |screen| screen.composer.contains("hello")), "it still stands there");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupt_at_the_terminal_ends_the_turn_without_a_report() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    room.desk.show(a.as_str(), PaneState::Idle);
+    let ended = |event: &Event| matches!(event, Event::TurnEnded { outcome: Outcome::Failed, fault: Some(fault), .. } if fault.code == "interrupted");
+    eventually(async || {
+        let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+        has(&events, ended).then_some(())
+    })
+    .await;
+    room.hall.submit(&a, post("once more"), None).await.unwrap();
+    room.takes(&a, 2).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_tells_its_caller_once_and_not_over_a_link() {
+    let room = Room::new().await;
+    let (a, b) = (room.start().await, room.start().await);
+    assert_eq!(room.send(&a, &b, "please do it", false).await.state, LinkState::None);
+    room.takes(&b, 1).await;
+    room.says(&b, "done").await;
+    let notice = room.takes(&a, 1).await;
+    assert!(notice.contains("\"claude-2\" finished its turn. Use get_session_data(session_id="), "{notice}");
+    room.says(&a, "").await;
+    room.send(&a, &b, "and more", false).await;
+    room.takes(&b, 2).await;
+    assert_eq!(room.send(&a, &b, "talk to me", true).await.state, LinkState::Created);
+    room.says(&b, "more is done").await;
+    room.takes(&b, 3).await;
+    room.says(&b, "hello").await;
+    let heard = room.takes(&a, 2).await;
+    assert!(heard.starts_with("claude-2 (2):\n\nhello\n"), "{heard}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_permission_is_answered_by_a_person_and_reaches_the_program() {
+    let room = Arc::new(Room::new().await);
+    let a = room.start().await;
+    room.hall.submit(&a, post("hello"), None).await.unwrap();
+    room.takes(&a, 1).await;
+    let token = room.desk.with(a.as_str(), |screen| screen.token.clone());
+    let news = HookNews::Asks { action: "Bash: rm -rf build".into(), partial: false };
+    let hook = Hook { id: "p".into(), session: a.clone(), token, native: None, news };
+    let asking = tokio::spawn({
+        let room = room.clone();
+        async move { room.sessions().ask(hook).await }
+    });
+    let asked = eventually(async || {
+        let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+        events.iter().find_map(|recorded| match &recorded.event {
+            Event::PermissionRequested { permission, action, .. } if action == "Bash: rm -rf build" => Some(permission.clone()),
+            _ => None,
+        })
+    })
+    .await;
+    let answer =
+        |by: Actor| moothall_kernel::command::ClientCommand::AnswerPermission { permission: asked.clone(), option: "allow".into(), by };
+    let own = Actor::named(ParticipantId::new("claude"));
+    assert!(room.hall.submit(&a, answer(own), None).await.is_err(), "an agent never answers");
+    room.hall.submit(&a, answer(Actor::human("user")), None).await.unwrap();
+    assert_eq!(asking.await.unwrap(), Permit::Allow);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_ends_leaves_its_links_and_its_turns_end() {
+    let room = Room::new().await;
+    let (a, b) = (room.start().await, room.start().await);
+    let link = room.send(&a, &b, "hello", true).await.link.unwrap();
+    room.takes(&b, 1).await;
+    room.sessions().end(&b, &Actor::human("user")).await.unwrap();
+    eventually(async || (!room.sessions().link_of(&link).await.unwrap().active).then_some(())).await;
+    assert_eq!(room.sessions().links(Some(&a)).await.unwrap(), []);
+    let again = Message { from: Asker::Session(a.clone()), to: b.clone(), text: "still there?".into(), direct: true, close_link: false };
+    assert!(matches!(room.sessions().send(again).await, Err(SessionError::Ended { .. })));
+    assert_eq!(room.taken(&a), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_link_of_three_has_names_numbers_and_roles_and_loses_one_member_at_a_time() {
+    let room = Room::new().await;
+    let all = [room.start().await, room.start().await, room.start().await];
+    let member = |(at, session): (usize, &SessionId)| Member {
+        session: session.clone(),
+        computer: String::new(),
+        name: Some(["Ada", "Bob", "Cy"][at].to_owned()),
+        number: Some(at as u32 + 1),
+        role: Some("peer".into()),
+    };
+    let members: Vec<Member> = all.iter().enumerate().map(member).collect();
+    let new = NewLink { members: members.clone(), title: None, by: Asker::Actor(Actor::human("user")) };
+    let (link, state) = room.sessions().link(new.clone()).await.unwrap();
+    assert_eq!((state, &link.members), (LinkState::Created, &members));
+    let backwards = NewLink { members: members.iter().rev().cloned().collect(), ..new };
+    assert_eq!(room.sessions().link(backwards).await.unwrap(), (link.clone(), LinkState::Reused));
+    room.sessions().end(&all[2], &Actor::human("user")).await.unwrap();
+    let left = eventually(async || Some(room.sessions().link_of(&link.id).await.unwrap()).filter(|link| link.members.len() == 2)).await;
+    assert!(left.active);
+}

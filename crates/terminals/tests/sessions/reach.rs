@@ -1,0 +1,194 @@
+//! What the program of a session reaches and may do, over restarts of the server.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use moothall_engine::access::{Access, AccessError, Caller, Mode, Over};
+use moothall_engine::hall::Idempotency;
+use moothall_engine::sessions::{ClientRights, FirstWords};
+use moothall_kernel::command::{ClientCommand, Control};
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::ids::PermissionId;
+use moothall_kernel::start::StartOutcome;
+use moothall_terminals::SessionsConfig;
+
+use super::*;
+
+/// The program of a session, as it is known by the secret of its environment.
+async fn caller(room: &Room, session: &SessionId) -> Caller {
+    let token = room.desk.with(session.as_str(), |screen| screen.token.clone());
+    Access::new(room.hall.clone(), Mode::Token, None).identify(&token).await.unwrap().unwrap()
+}
+
+async fn begin(room: &Room, by: Actor) -> StreamId {
+    room.hall.create("a talk".into(), Policy::default(), by, None).await.unwrap().stream
+}
+
+async fn control(room: &Room, stream: &StreamId, control: Control) {
+    let command = ClientCommand::Control { by: Actor::human("user"), controls: vec![control] };
+    room.hall.submit(stream, command, None).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_session_reaches_and_has_started_survives_a_restart_of_the_server() {
+    let mut room = Room::new().await;
+    let (own, other) = (room.start().await, room.start().await);
+    let by = Actor::named("claude");
+    let new = NewSession {
+        client: "claude".into(),
+        cwd: "/".into(),
+        args: Vec::new(),
+        name: Some("child".into()),
+        by: by.clone(),
+        session: Some(own.clone()),
+    };
+    let child = room.sessions().start(new).await.unwrap().session.id;
+    let (joined, left, foreign) =
+        (begin(&room, Actor::human("user")).await, begin(&room, Actor::human("user")).await, begin(&room, Actor::human("user")).await);
+    let made = begin(&room, by).await;
+    for stream in [&joined, &left] {
+        control(&room, stream, Control::Invite(room.sessions().invite(&own).unwrap())).await;
+    }
+    control(&room, &left, Control::Uninvite("claude".into())).await;
+    for round in ["as it began", "after a restart", "after another"] {
+        let asks = caller(&room, &own).await;
+        let reached = [&own, &joined, &made, &child].map(|stream| asks.reach.includes(stream));
+        let hidden = [&left, &foreign, &other].map(|stream| asks.reach.includes(stream));
+        assert_eq!((reached, hidden), ([true; 4], [false; 3]), "{round}");
+        assert!(room.hall.permit_over(&asks, Over::Steering, child.as_str()).await.is_ok(), "{round}");
+        assert!(room.hall.permit_over(&asks, Over::Seeing, other.as_str()).await.is_err(), "{round}");
+        let called = room.sessions().find(other.as_str()).unwrap().session.name.to_string();
+        let told = room.hall.as_(asks).invitation(&called).await.unwrap_err();
+        assert_eq!(told, AccessError::Session(SessionError::NotFound(called)), "{round}: its id is not for everybody");
+        let asks = caller(&room, &child).await;
+        assert!(room.hall.permit_over(&asks, Over::Telling, own.as_str()).await.is_ok(), "{round}: it knows who started it");
+        assert!(room.hall.permit_over(&asks, Over::Steering, own.as_str()).await.is_err(), "{round}: and steers it not");
+        room.restart().await;
+    }
+}
+
+/// A session asks to have another started, and a person answers.
+async fn ask(room: &Room, asker: &SessionId, option: &str) -> PermissionId {
+    let new = NewSession {
+        client: "claude".into(),
+        cwd: "/".into(),
+        args: vec!["--model".into()],
+        name: Some("child".into()),
+        by: Actor::named("claude"),
+        session: Some(asker.clone()),
+    };
+    let first = FirstWords { text: Some("Read the plan.".into()), direct: true };
+    let (home, permission) = room.sessions().ask_start(None, &new, first).await.unwrap();
+    assert_eq!(home, *asker);
+    let answer = ClientCommand::AnswerPermission { permission: permission.clone(), option: option.into(), by: Actor::human("user") };
+    room.hall.submit(asker, answer, None).await.unwrap();
+    permission
+}
+
+async fn outcomes(room: &Room, asker: &SessionId) -> Vec<StartOutcome> {
+    let events = room.hall.read(asker, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+    let outcome = |recorded: Recorded| if let Event::StartSettled { outcome, .. } = recorded.event { Some(outcome) } else { None };
+    events.into_iter().filter_map(outcome).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_allowed_is_started_once_though_the_server_dies_at_once() {
+    let mut room = Room::new().await;
+    let asker = room.start().await;
+    ask(&room, &asker, "allow").await;
+    room.restart().await;
+    let came = eventually(async || Some(outcomes(&room, &asker).await).filter(|came| !came.is_empty())).await;
+    assert!(matches!(came.as_slice(), [StartOutcome::Started { name, unsaid: None, .. }] if name.as_str() == "child"), "{came:?}");
+    for _ in 0..2 {
+        room.restart().await;
+        let living = room.sessions().list(false);
+        let names: BTreeSet<_> = living.iter().map(|status| status.session.name.as_str()).collect();
+        assert_eq!((living.len(), names), (2, ["claude", "child"].into()));
+    }
+    let child = room.sessions().find("child").unwrap().session.id;
+    assert!(room.takes(&child, 1).await.starts_with("claude (1):\n\nRead the plan.\n"));
+    let told = room.takes(&asker, 1).await;
+    assert!(told.starts_with("moothall:\n\nclaude asked to start claude in /. It runs as child (session "), "{told}");
+}
+
+/// The server died when the program ran and before anybody was told, and its folder went with it.
+#[tokio::test(start_paused = true)]
+async fn a_program_that_began_before_the_server_died_is_told_of_though_its_folder_is_gone() {
+    let room = Room::new().await;
+    let (asker, folder) = (room.start().await, tempfile::tempdir().unwrap());
+    let cwd = folder.path().canonicalize().unwrap();
+    let by = Actor::named("claude");
+    let new = NewSession { client: "claude".into(), cwd, args: Vec::new(), name: None, by, session: Some(asker.clone()) };
+    let (_, permission) = room.sessions().ask_start(None, &new, FirstWords::default()).await.unwrap();
+    let key = Idempotency { principal: "moothall:start".into(), key: format!("{permission}:start"), fingerprint: permission.to_string() };
+    let began = room.sessions().start_once(new, Some(key)).await.unwrap().session;
+    folder.close().unwrap();
+    let answer = ClientCommand::AnswerPermission { permission, option: "allow".into(), by: Actor::human("user") };
+    room.hall.submit(&asker, answer, None).await.unwrap();
+    let came = eventually(async || Some(outcomes(&room, &asker).await).filter(|came| !came.is_empty())).await;
+    assert_eq!(came, [StartOutcome::Started { session: began.id.to_string(), name: began.name, unsaid: None }]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_refused_is_not_started_and_the_asker_hears_it() {
+    let room = Room::new().await;
+    let asker = room.start().await;
+    ask(&room, &asker, "deny").await;
+    assert_eq!(outcomes(&room, &asker).await, [StartOutcome::Refused { by: "user".into() }]);
+    let told = room.takes(&asker, 1).await;
+    assert!(told.starts_with("moothall:\n\nclaude asked to start claude in /. user refused it."), "{told}");
+    assert_eq!(room.sessions().list(true).len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_operator_says_of_sessions_can_be_said_anew_while_they_live() {
+    let room = Room::new().await;
+    let (own, folder) = (room.start().await, tempfile::tempdir().unwrap());
+    let foreign = begin(&room, Actor::human("user")).await;
+    let alone = || {
+        let (client, cwd) = ("claude".into(), folder.path().to_owned());
+        NewSession { client, cwd, args: Vec::new(), name: None, by: Actor::named("claude"), session: Some(own.clone()) }
+    };
+    let say = |config: SessionsConfig, rights: ClientRights| room.sessions().replace(config, BTreeMap::from([("claude".into(), rights)]));
+    assert_eq!(room.sessions().starts_alone(&alone()), None);
+    let config = SessionsConfig { folders: vec![folder.path().to_owned()], ..SessionsConfig::default() };
+    let rights = ClientRights { reaches_all: true, startable_by_agents: true };
+    say(config.clone(), rights);
+    assert!(room.sessions().starts_alone(&alone()).is_some());
+
+    let asks = caller(&room, &own).await;
+    assert!(asks.reach.includes(&foreign));
+    let open = Access::new(room.hall.clone(), Mode::Token, None).listen();
+    let cut = tokio::spawn(open.lost(asks.clone(), room.hall.now()));
+    let late = Access::new(room.hall.clone(), Mode::Token, None).listen();
+    say(SessionsConfig { most: 1, ..SessionsConfig::default() }, ClientRights::default());
+    // What is open on the strength of what it reached is cut, also where it was looked up before and opened after.
+    cut.await.unwrap();
+    late.lost(asks, room.hall.now()).await;
+    assert!(!caller(&room, &own).await.reach.includes(&foreign));
+    assert_eq!(room.sessions().starts_alone(&alone()), None);
+    let refused = room.sessions().start(alone()).await.unwrap_err().to_string();
+    assert!(refused.contains("1 sessions live") || refused.contains("and no more may"), "{refused}");
+}
+
+/// Whoever starts with thousands of conversations must not load them to find the links among them.
+#[tokio::test(start_paused = true)]
+async fn links_are_found_by_their_members_and_no_other_conversation_is_loaded() {
+    let mut room = Room::new().await;
+    let [a, b, c, d] = [room.start().await, room.start().await, room.start().await, room.start().await];
+    let of = |one: &SessionId, other: &SessionId| {
+        let member =
+            |session: &SessionId| Member { session: session.clone(), computer: String::new(), name: None, number: None, role: None };
+        NewLink { members: vec![member(one), member(other)], title: None, by: Asker::Actor(Actor::human("user")) }
+    };
+    let link = room.sessions().link(of(&a, &b)).await.unwrap().0;
+    room.sessions().link(of(&c, &d)).await.unwrap();
+    let closed = room.sessions().link(of(&a, &c)).await.unwrap().0;
+    room.sessions().close_link(&closed.id, &Asker::Actor(Actor::human("user"))).await.unwrap();
+    room.restart().await;
+    assert_eq!(room.hall.live_streams(), 0);
+    assert_eq!(room.sessions().links(Some(&a)).await.unwrap(), std::slice::from_ref(&link));
+    assert_eq!(room.hall.live_streams(), 1, "only its own link was asked");
+    control(&room, &link.id, Control::Uninvite("claude".into())).await;
+    assert_eq!(room.sessions().links(Some(&a)).await.unwrap(), []);
+    assert_eq!(room.sessions().links(None).await.unwrap().len(), 1);
+}

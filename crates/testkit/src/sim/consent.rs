@@ -1,0 +1,169 @@
+//! Posts to which somebody has to agree first: who is asked, what they say and when, and that nothing is decided without them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use moothall_engine::stream::{Consent, Input, RequestId};
+use moothall_kernel::command::{ClientCommand, Command, Rejection};
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::time::Millis;
+
+use super::check::{Objection, Verdict};
+use super::marks;
+use super::rng::Rng;
+use super::server::{Request, Told};
+use super::world::{DAWN, World, object};
+
+/// For so long somebody is asked.
+pub(crate) const WITHIN: Millis = Millis::from_secs(30);
+
+/// What somebody said about a request, for whichever host there is when it arrives.
+#[derive(Clone, Debug)]
+pub(crate) struct Answered {
+    room: usize,
+    id: RequestId,
+    consent: Consent,
+}
+
+/// A question that is out, by the host that asked and the request.
+#[derive(Clone, Copy, Debug)]
+struct Question {
+    mark: usize,
+    until: Millis,
+}
+
+/// All about consent. It has chances of its own, so that runs without it are the same with it.
+pub(crate) struct Consents {
+    rng: Rng,
+    /// Whether there is any in this run.
+    happen: bool,
+    /// What will be said, and when.
+    coming: Vec<(i64, Answered)>,
+    open: BTreeMap<RequestId, Question>,
+    /// Marks of posts that need it.
+    needed: BTreeSet<usize>,
+    /// Which host was told in time that a post is agreed to.
+    given: BTreeSet<(u64, usize)>,
+}
+
+impl Consents {
+    pub(crate) fn new(seed: u64) -> Self {
+        let (coming, open, needed, given) = <_>::default();
+        Self { rng: Rng::new(!seed), happen: matches!(seed % 7, 3 | 6), coming, open, needed, given }
+    }
+
+    /// Whether the next post needs it.
+    pub(crate) fn are_wanted(&mut self) -> bool {
+        self.happen && self.rng.chance(40)
+    }
+
+    /// When the next of them comes.
+    pub(crate) fn next(&self) -> Option<i64> {
+        self.coming.iter().map(|(at, _)| *at).min()
+    }
+
+    /// Nothing that needs consent reaches the disk without it.
+    pub(crate) fn check(&self, host: u64, recorded: &Recorded) -> Verdict {
+        let body = match &recorded.event {
+            Event::Posted(posted) if posted.published.is_none() => &posted.body,
+            Event::Kept { body, .. } => body,
+            _ => return Ok(()),
+        };
+        match marks::first(body).filter(|mark| self.needed.contains(mark)) {
+            Some(mark) if !self.given.contains(&(host, mark)) => {
+                Err(format!("nobody agreed to the words with mark {mark}, at {}", recorded.seq))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// What somebody says to a question, and after how many milliseconds: soon, late, never, or twice.
+    fn say(&mut self) -> Vec<(u64, Consent)> {
+        let no = || Consent::Refused("not now".into());
+        let soon = self.rng.between(1, 20_000);
+        let late = WITHIN.0 + self.rng.below(60_000);
+        match self.rng.weighted(&[50, 12, 12, 12, 7, 7]) {
+            0 => vec![(soon, Consent::Given)],
+            1 => vec![(soon, no())],
+            2 => vec![],
+            3 => vec![(late, Consent::Given)],
+            4 => vec![(soon, Consent::Given), (soon + 1, Consent::Given)],
+            _ => vec![(soon, no()), (soon, Consent::Given)],
+        }
+    }
+}
+
+impl World {
+    /// Somebody says something, if somebody else agrees; some send it twice, because they are impatient.
+    pub(crate) fn post_if_agreed(&mut self, room: usize, post: ClientCommand) {
+        let key = self.consents.rng.chance(80).then(|| self.key());
+        let request = Request { conditional: true, ..Request::new(post, key) };
+        self.consents.needed.extend(mark_of(&request));
+        if request.key.is_some() && self.consents.rng.chance(25) {
+            self.servers[room].queue.push_back(Told::Asked(request.clone()));
+        }
+        self.servers[room].queue.push_back(Told::Asked(request));
+    }
+
+    /// The host wants somebody asked.
+    pub(crate) fn asked(&mut self, room: usize, id: RequestId, until: Millis) -> Result<(), Objection> {
+        let request = self.servers[room].waiting.get(&id).filter(|request| request.conditional);
+        let Some(mark) = request.and_then(mark_of) else {
+            return object("consent", Err(format!("somebody in room {room} was asked about {id:?}, for which nobody waits")));
+        };
+        self.story.tell(|| format!("  room {room} asks about mark {mark}"));
+        self.consents.open.insert(id, Question { mark, until });
+        let now = self.time;
+        let said = self.consents.say().into_iter().map(|(after, consent)| (now + after as i64, Answered { room, id, consent }));
+        self.consents.coming.extend(said);
+        Ok(())
+    }
+
+    /// What is said by now is put before the hosts, also before those that did not ask.
+    pub(crate) fn tell_of_consents(&mut self) {
+        let now = self.time;
+        for (_, answered) in self.consents.coming.extract_if(.., |(at, _)| *at <= now) {
+            self.servers[answered.room].queue.push_back(Told::Consent(answered));
+        }
+    }
+
+    /// A host is told. In time, and the first time, that counts.
+    pub(crate) fn note_consent(&mut self, room: usize, answered: Answered) -> Input {
+        let Answered { id, consent, .. } = answered;
+        let (host, steady) = (self.servers[room].number, Millis((self.time - DAWN) as u64));
+        let waits = self.servers[room].waiting.contains_key(&id);
+        if let Some(question) = self.consents.open.remove(&id).filter(|question| waits && steady < question.until)
+            && consent == Consent::Given
+        {
+            self.consents.given.insert((host, question.mark));
+        }
+        Input::Answered { id, consent }
+    }
+
+    /// A request is done. When nobody waits for the same any more, it has to be agreed to anew.
+    pub(crate) fn forget_consent(&mut self, room: usize, request: &Request) {
+        let server = &self.servers[room];
+        let Some(mark) = mark_of(request).filter(|_| request.conditional) else { return };
+        if !server.waiting.values().any(|other| mark_of(other) == Some(mark)) {
+            self.consents.given.remove(&(server.number, mark));
+        }
+    }
+
+    /// At rest nobody waits for consent any more.
+    pub(crate) fn ask_for_consents(&self) -> Result<(), Objection> {
+        let waits = |server: &super::server::Server| server.waiting.values().any(|request| request.conditional);
+        let room = self.servers.iter().position(waits);
+        object("consent", room.map_or(Ok(()), |room| Err(format!("a request to room {room} waits for ever"))))
+    }
+}
+
+fn mark_of(request: &Request) -> Option<usize> {
+    match &request.command {
+        Command::Client(ClientCommand::Post(post)) => marks::first(&post.body),
+        _ => None,
+    }
+}
+
+/// Whoever did not get consent may ask again under the same key.
+pub(crate) fn may_ask_again(rejection: &Rejection, request: &Request) -> bool {
+    request.key.is_some() && matches!(rejection.code, "unanswered" | "not_agreed")
+}
