@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::AbortHandle;
 
+use crate::shown::{Board, Shown};
 use crate::stream::mail::{Notice, Request};
 use crate::updates::Updates;
 
@@ -22,6 +23,7 @@ struct Mailbox {
     requests: mpsc::Sender<Request>,
     lane: mpsc::UnboundedSender<Box<Notice>>,
     updates: Arc<Updates>,
+    board: Arc<Board>,
     seat: u64,
     task: Option<AbortHandle>,
 }
@@ -32,6 +34,7 @@ pub(crate) struct Seat {
     pub(crate) requests: mpsc::Receiver<Request>,
     pub(crate) lane: mpsc::UnboundedReceiver<Box<Notice>>,
     pub(crate) updates: Arc<Updates>,
+    pub(crate) board: Arc<Board>,
 }
 
 /// What came of sending.
@@ -123,6 +126,11 @@ impl Directory {
         self.lock().live.get(stream).map(|mailbox| mailbox.updates.clone())
     }
 
+    /// What a live conversation shows.
+    pub(crate) fn shown(&self, stream: &StreamId) -> Option<Shown> {
+        self.lock().live.get(stream)?.board.read()
+    }
+
     /// The queues of all live streams.
     pub(crate) fn queues(&self) -> Vec<mpsc::Sender<Request>> {
         self.lock().live.values().map(|mailbox| mailbox.requests.clone()).collect()
@@ -165,9 +173,9 @@ impl Streams {
         }
         let (requests, requests_rx) = mpsc::channel(QUEUE_LEN);
         let (lane, lane_rx) = mpsc::unbounded_channel();
-        let updates = Arc::<Updates>::default();
+        let (updates, board) = (Arc::<Updates>::default(), Arc::<Board>::default());
         self.seats += 1;
-        let seat = Seat { number: self.seats, requests: requests_rx, lane: lane_rx, updates: updates.clone() };
+        let seat = Seat { number: self.seats, requests: requests_rx, lane: lane_rx, updates: updates.clone(), board: board.clone() };
         if let Some(request) = request {
             let _ = requests.try_send(request);
         }
@@ -175,7 +183,7 @@ impl Streams {
             let _ = lane.send(notice);
         }
         let task = Some(start(seat));
-        self.live.insert(stream.clone(), Mailbox { requests, lane, updates, seat: self.seats, task });
+        self.live.insert(stream.clone(), Mailbox { requests, lane, updates, board, seat: self.seats, task });
         Sent::Yes
     }
 }

@@ -20,6 +20,7 @@ use crate::outbox::Owed;
 use crate::ports::Page;
 use crate::services::{HallParts, Services};
 use crate::sessions::Residents;
+use crate::shown::Shown;
 use crate::stream::asking::Asked;
 use crate::stream::batch::offline;
 use crate::stream::brief::read_span;
@@ -164,6 +165,14 @@ impl Inner {
         let ask = move |state: Result<&Conversation, HallError>| drop(reply.send(state.map(question)));
         self.send(stream, Request::Ask(Box::new(ask))).await?;
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
+    }
+
+    /// What a conversation shows: without a word where it is live, and else once it is loaded.
+    pub(crate) async fn shown(self: &Arc<Self>, stream: &StreamId) -> Result<Shown, HallError> {
+        match self.directory.shown(stream) {
+            Some(shown) => Ok(shown),
+            None => self.view(stream, Shown::of).await,
+        }
     }
 
     pub(crate) async fn read(&self, stream: &StreamId, after: Seq, limit: Option<usize>) -> Result<Page, HallError> {

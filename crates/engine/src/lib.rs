@@ -54,6 +54,7 @@ pub mod outbox;
 mod services;
 mod inner;
 mod directory;
+mod shown;
 mod updates;
 mod once;
 pub mod erase;

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p moothall --bench acknowledge` posts messages of 1 KiB over one connection, one after the other, to a server over SQLite
 //! in this process. Between windows of that it appends the same bytes to a growing file in the same folder, with `fdatasync` for each.
-//! It prints the medians of both, their ratio, and the processor time of the process for each message, its client included.
+//! It prints the medians of both, their ratio, what a request takes that does nothing, and the processor time of the process for each message, its client included.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -84,7 +84,15 @@ impl Client {
     fn post(&mut self, body: &str) -> Duration {
         let Self { address, path, .. } = self;
         let head = format!("POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: ");
-        let request = format!("{head}{}\r\n\r\n{body}", body.len());
+        self.ask(&format!("{head}{}\r\n\r\n{body}", body.len()))
+    }
+
+    /// Asks for what needs neither the disk nor a conversation.
+    fn ping(&mut self) -> Duration {
+        self.ask(&format!("GET /ping HTTP/1.1\r\nHost: {}\r\n\r\n", self.address))
+    }
+
+    fn ask(&mut self, request: &str) -> Duration {
         let began = Instant::now();
         self.stream.write_all(request.as_bytes()).unwrap();
         self.answer.clear();
@@ -125,7 +133,7 @@ fn main() {
     runtime.spawn(serve(listener, hall, options, std::future::pending()));
     let mut client = Client::connect(address, &thread);
     let mut file = File::create(folder.path().join("floor")).unwrap();
-    let (mut acknowledged, mut synced, mut spent) = (Vec::new(), Vec::new(), Duration::ZERO);
+    let (mut acknowledged, mut synced, mut pinged, mut spent) = (Vec::new(), Vec::new(), Vec::new(), Duration::ZERO);
     for n in 0..MESSAGES {
         client.post(&body(n));
     }
@@ -133,12 +141,13 @@ fn main() {
         let before = cpu();
         acknowledged.extend((0..MESSAGES).map(|n| client.post(&body(window * MESSAGES + n))));
         spent += cpu() - before;
+        pinged.extend((0..MESSAGES).map(|_| client.ping()));
         synced.extend((0..MESSAGES).map(|n| keep(&mut file, &body(window * MESSAGES + n))));
     }
     let per_message = micros(spent) / acknowledged.len() as f64;
-    let (acknowledged, synced) = (micros(median(&mut acknowledged)), micros(median(&mut synced)));
-    println!("{:>22} {:>14} {:>8} {:>16}", "acknowledged after us", "fdatasync us", "ratio", "cpu us/message");
-    println!("{acknowledged:>22.0} {synced:>14.0} {:>8.2} {per_message:>16.0}", acknowledged / synced);
+    let [acknowledged, synced, pinged] = [acknowledged, synced, pinged].map(|mut times| micros(median(&mut times)));
+    println!("{:>22} {:>14} {:>10} {:>8} {:>16}", "acknowledged after us", "fdatasync us", "ping us", "ratio", "cpu us/message");
+    println!("{acknowledged:>22.0} {synced:>14.0} {pinged:>10.0} {:>8.2} {per_message:>16.0}", acknowledged / synced);
     println!("budget: ratio at most 2");
     runtime.shutdown_background();
 }

@@ -220,7 +220,7 @@ impl Writer {
         }
         self.sync_commits(writes.iter().any(|write| write.kind() != Kind::Written))?;
         self.execute("BEGIN IMMEDIATE")?;
-        writes.iter_mut().try_for_each(|write| self.decide(write.as_mut()))?;
+        self.decide(writes)?;
         crash::point("before_commit");
         self.execute("COMMIT")?;
         self.counted.fetch_add(u64::from(self.syncs), Ordering::Relaxed);
@@ -238,12 +238,23 @@ impl Writer {
         Ok(())
     }
 
-    fn decide(&self, write: &mut dyn Write) -> Result<(), Trouble> {
-        self.execute("SAVEPOINT request")?;
-        if !write.decide(&self.conn)? {
-            self.execute("ROLLBACK TO request")?;
+    /// Each of several writes has a savepoint of its own; a lone one is all that the transaction holds.
+    fn decide(&self, writes: &mut [Box<dyn Write>]) -> Result<(), Trouble> {
+        if let [write] = writes {
+            if !write.decide(&self.conn)? {
+                self.execute("ROLLBACK")?;
+                self.execute("BEGIN IMMEDIATE")?;
+            }
+            return Ok(());
         }
-        self.execute("RELEASE request")
+        for write in writes {
+            self.execute("SAVEPOINT request")?;
+            if !write.decide(&self.conn)? {
+                self.execute("ROLLBACK TO request")?;
+            }
+            self.execute("RELEASE request")?;
+        }
+        Ok(())
     }
 
     fn abandon(&mut self, trouble: &Trouble) {

@@ -40,8 +40,8 @@ pub struct Body {
     pub fields: Map<String, Value>,
     caller: Caller,
     rates: Rates,
-    key: Option<String>,
-    fingerprint: String,
+    /// Its key, and a hash of the request that has it.
+    once: Option<(String, String)>,
 }
 
 impl<S: Send + Sync> FromRequest<S> for Body {
@@ -53,9 +53,9 @@ impl<S: Send + Sync> FromRequest<S> for Body {
         let key = idempotency_key(&parts.headers)?;
         let bytes = collect(&parts.headers, body).await?;
         let fields = if bytes.is_empty() { Map::new() } else { object(&parts.headers, &bytes)? };
-        let fingerprint = fingerprint(&parts, &fields);
+        let once = key.map(|key| (key, fingerprint(&parts, &fields)));
         crash::point("after_parse");
-        Ok(Self { fields, caller: caller(&parts), rates: rates(&parts), key, fingerprint })
+        Ok(Self { fields, caller: caller(&parts), rates: rates(&parts), once })
     }
 }
 
@@ -147,8 +147,8 @@ fn fingerprint(parts: &Parts, fields: &Map<String, Value>) -> String {
 impl Body {
     /// The key of this request, if it has one. Keys of two senders never meet.
     pub fn idempotency(&self, by: &Actor) -> Option<Idempotency> {
-        let key = self.key.clone()?;
-        Some(Idempotency { principal: by.id.to_string(), key, fingerprint: self.fingerprint.clone() })
+        let (key, fingerprint) = self.once.clone()?;
+        Some(Idempotency { principal: by.id.to_string(), key, fingerprint })
     }
 
     /// What was sent, as what may be sent here.

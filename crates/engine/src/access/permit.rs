@@ -1,6 +1,5 @@
 //! What a command needs in its conversation, beyond what its action needs (`door/action.rs`).
 
-use moothall_kernel::Conversation;
 use moothall_kernel::command::{ClientCommand, Control};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Kind;
@@ -50,11 +49,6 @@ fn wakes(command: &ClientCommand) -> bool {
     }
 }
 
-/// Whether somebody takes part whose turn is a run of a program.
-fn has_programs(state: &Conversation) -> bool {
-    state.participants().iter().any(|one| one.facts.abilities.runs_programs)
-}
-
 impl Hall {
     /// Whether somebody may begin one more conversation: people always, agents so many within an hour.
     pub(crate) fn may_begin(&self, caller: &Caller) -> Result<(), Denied> {
@@ -67,7 +61,7 @@ impl Hall {
     /// Whether somebody may speak, stop or steer where everything that is said is typed into terminals: at the home of a session, and in a
     /// link. In other conversations the words of anybody who may write there reach the sessions that a person invited.
     async fn permit_typing(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
-        let typed = !caller.is_proven() && (self.inner.residents.is_home(stream) || self.view(stream, Conversation::is_link).await?);
+        let typed = !caller.is_proven() && (self.inner.residents.is_home(stream) || self.inner.shown(stream).await?.is_link);
         if typed { Err(Denied::Proof(Scope::SessionsDrive).into()) } else { Ok(()) }
     }
 
@@ -111,7 +105,7 @@ impl Hall {
 
     /// Where the system does not say whose process asks (the scope `agents:run` is missing then), nothing runs a program.
     async fn permit_programs(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
-        let programs = caller.must(Scope::AgentsRun).is_err() && self.view(stream, has_programs).await?;
+        let programs = caller.must(Scope::AgentsRun).is_err() && self.inner.shown(stream).await?.runs_programs;
         if programs { Err(Denied::Proof(Scope::AgentsRun).into()) } else { Ok(()) }
     }
 

@@ -22,6 +22,7 @@ use crate::directory::Seat;
 use crate::meters::OpenTurns;
 use crate::registry::Agents;
 use crate::services::Services;
+use crate::shown::Shown;
 
 /// A stream that nothing keeps is let go after so long.
 const IDLE: Duration = Duration::from_secs(60);
@@ -135,7 +136,7 @@ impl Shell {
 
     /// Works until nothing keeps the stream.
     async fn work(&mut self) -> Result<(), Why> {
-        self.host.conversation().into_iter().for_each(|state| self.open_turns.set(state));
+        self.update_board();
         self.drain(0).await?;
         self.tell(Input::Look).await?;
         loop {
@@ -254,7 +255,7 @@ impl Shell {
             let reads = matches!(input, Input::Appended(_) | Input::Loaded(_));
             let outputs = self.host.handle(&around, input);
             if reads {
-                self.host.conversation().into_iter().for_each(|state| self.open_turns.set(state));
+                self.update_board();
                 self.snapshots.at_work(&self.hall.store.log, self.host.committed());
             }
             for output in outputs {
@@ -262,6 +263,13 @@ impl Shell {
             }
         }
         Ok(())
+    }
+
+    /// Shows what others see of the committed state without asking for it.
+    fn update_board(&mut self) {
+        let Some(state) = self.host.conversation() else { return };
+        self.open_turns.set(state);
+        self.seat.board.show(Shown::of(state));
     }
 
     fn now(&self) -> Now {

@@ -1,0 +1,46 @@
+//! What a live conversation shows without being asked: what decides whether somebody without a credential may speak there.
+//!
+//! Its task shows it before it answers whoever changed it, so nobody who was answered is judged by what was so before.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use moothall_kernel::Conversation;
+
+/// What is shown of a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// It is a link: what is said there is typed into terminals.
+    pub(crate) is_link: bool,
+    /// Somebody takes part whose turn is a run of a program.
+    pub(crate) runs_programs: bool,
+}
+
+impl Shown {
+    pub(crate) fn of(state: &Conversation) -> Self {
+        let runs_programs = state.participants().iter().any(|one| one.facts.abilities.runs_programs);
+        Self { is_link: state.is_link(), runs_programs }
+    }
+}
+
+/// Where a task shows it.
+#[derive(Debug, Default)]
+pub(crate) struct Board(AtomicU8);
+
+/// Something is shown.
+const SET: u8 = 1;
+const IS_LINK: u8 = 1 << 1;
+const RUNS_PROGRAMS: u8 = 1 << 2;
+
+impl Board {
+    pub(crate) fn show(&self, shown: Shown) {
+        let link = if shown.is_link { IS_LINK } else { 0 };
+        let programs = if shown.runs_programs { RUNS_PROGRAMS } else { 0 };
+        self.0.store(SET | link | programs, Ordering::Release);
+    }
+
+    /// Nothing before the conversation is loaded.
+    pub(crate) fn read(&self) -> Option<Shown> {
+        let bits = self.0.load(Ordering::Acquire);
+        (bits & SET != 0).then_some(Shown { is_link: bits & IS_LINK != 0, runs_programs: bits & RUNS_PROGRAMS != 0 })
+    }
+}
