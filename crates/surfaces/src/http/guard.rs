@@ -1,17 +1,18 @@
 //! What stands before every route: who may ask from where, what every answer carries, and what happens when a handler panics.
 
 use std::any::Any;
+use std::panic::AssertUnwindSafe;
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use tower_http::catch_panic::CatchPanicLayer;
+use futures_util::FutureExt;
 
 use super::HttpOptions;
 use super::access::bearer;
-use super::observe::method_word;
+use super::observe::{Observed, method_word};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::gate::Gate;
 use crate::peer::Peer;
@@ -123,27 +124,38 @@ fn check_user(gate: &Gate, request: &Request) -> ApiResult<()> {
     if let_in { Ok(()) } else { Err(ApiError::plain(Code::OtherUser)) }
 }
 
-/// Puts the guards before a router.
+/// Puts the guards before a router: all of them in one step, because every layer of a router is copied for every request.
 pub fn stand_before(router: Router, gate: Gate) -> Router {
-    router
-        .layer(middleware::from_fn(errors_as_json))
-        .layer(middleware::from_fn_with_state(gate, check))
-        .layer(CatchPanicLayer::custom(answer_panic))
-        .layer(middleware::from_fn(harden))
+    router.layer(middleware::from_fn_with_state(gate, enter))
 }
 
-async fn check(State(gate): State<Gate>, request: Request, next: Next) -> Response {
-    let uri = request.uri();
-    if let Err(error) = check_user(&gate, &request) {
+async fn enter(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+    let (observed, csp) = (Observed::of(&request), csp(request.uri().path()));
+    let response = match check(&gate, &request) {
+        Ok(()) => {
+            request.extensions_mut().insert(gate.clone());
+            let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+            errors_as_json(answered.unwrap_or_else(answer_panic))
+        }
+        Err((error, deed)) => {
+            if let Some(deed) = deed {
+                gate.access().refused(&gate.access().anonymous().unseen(), deed).await;
+            }
+            error.into_response()
+        }
+    };
+    let response = hardened(response, csp);
+    observed.answered(gate.meters(), &response);
+    response
+}
+
+/// Refuses what may not be asked from there; with what is to be put on record, where it is worth that.
+fn check(gate: &Gate, request: &Request) -> Result<(), (ApiError, Option<String>)> {
+    check_user(gate, request).map_err(|error| {
         let route = request.extensions().get::<MatchedPath>().map_or("no route", MatchedPath::as_str);
-        let what = format!("{} {route}: by another user of this computer", method_word(request.method()));
-        gate.access().refused(&gate.access().anonymous().unseen(), what).await;
-        return error.into_response();
-    }
-    match gate.said().trusted.check(uri, request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err(error) => error.into_response(),
-    }
+        (error, Some(format!("{} {route}: by another user of this computer", method_word(request.method()))))
+    })?;
+    gate.said().trusted.check(request.uri(), request.headers()).map_err(|error| (error, None))
 }
 
 fn answer_panic(reason: Box<dyn Any + Send>) -> Response {
@@ -153,8 +165,7 @@ fn answer_panic(reason: Box<dyn Any + Send>) -> Response {
 }
 
 /// Gives errors that libraries made the one shape of errors.
-async fn errors_as_json(request: Request, next: Next) -> Response {
-    let response = next.run(request).await;
+fn errors_as_json(response: Response) -> Response {
     let json = response.headers().get(header::CONTENT_TYPE).is_some_and(|value| value == "application/json");
     if json || !(response.status().is_client_error() || response.status().is_server_error()) {
         return response;
@@ -168,16 +179,16 @@ async fn errors_as_json(request: Request, next: Next) -> Response {
     ApiError::plain(code).into_response()
 }
 
-/// Headers that every answer carries.
-async fn harden(request: Request, next: Next) -> Response {
-    let policy = match request.uri().path() {
-        path if path == "/docs" || path.starts_with("/docs/") => CSP_DOCS,
-        _ => CSP_API,
-    };
-    let mut response = next.run(request).await;
+/// What a browser may do with an answer from here.
+fn csp(path: &str) -> &'static str {
+    if path == "/docs" || path.starts_with("/docs/") { CSP_DOCS } else { CSP_API }
+}
+
+/// With the headers that every answer carries.
+fn hardened(mut response: Response, csp: &'static str) -> Response {
     let headers = response.headers_mut();
     // The page and its files say both for themselves.
-    for (name, value) in [(header::CONTENT_SECURITY_POLICY, policy), (header::CACHE_CONTROL, "no-store")] {
+    for (name, value) in [(header::CONTENT_SECURITY_POLICY, csp), (header::CACHE_CONTROL, "no-store")] {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     let mut set = |name: HeaderName, value: &'static str| headers.insert(name, HeaderValue::from_static(value));

@@ -35,9 +35,9 @@ pub(crate) use search::find_messages;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
+use axum::Router;
 use axum::middleware;
 use axum::routing::get;
-use axum::{Extension, Router};
 use moothall_engine::access::{Access, Mode, Secret};
 use moothall_engine::door::Entrance;
 use tokio::sync::watch;
@@ -162,9 +162,8 @@ pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Route
         .route("/s/{session}", get(ui::page))
         .fallback(|| async { ApiError::plain(Code::NotFound) })
         .method_not_allowed_fallback(|| async { ApiError::plain(Code::MethodNotAllowed) })
-        .layer(Extension(gate.clone()))
         .with_state(app);
-    observe::watch(guard::stand_before(router, gate.clone()), meters)
+    guard::stand_before(router, gate.clone())
 }
 
 /// The description of everything that HTTP serves, at the port that nobody changed.
