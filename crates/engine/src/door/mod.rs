@@ -12,13 +12,17 @@ mod threads;
 mod sessions;
 mod permitted;
 mod spending;
+mod pages;
+mod reader;
 mod bells;
 mod entrance;
 
 pub use action::{Action, Need, Place};
 pub use bells::Bells;
 pub use entrance::Entrance;
+pub use pages::{Messages, Pages};
 pub use permitted::Permitted;
+pub use reader::{Batch, Piece, Reader};
 pub use sessions::{NewProgram, ProgramFrom, ProgramStart, Watched};
 pub use threads::Ordered;
 

@@ -1,5 +1,7 @@
 //! Calls about threads.
 
+use std::ops::Range;
+
 use moothall_engine::door::{Action, Door};
 use moothall_engine::ports::ListFilter;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
@@ -26,8 +28,6 @@ const HITS: usize = 20;
 const HITS_MAX: usize = 100;
 /// Most characters of a page of messages: what a model can be expected to read at once.
 const CHARS_MAX: usize = 48_000;
-/// Events read from the log at once.
-const PAGE: u64 = 64;
 
 /// The thread that a word means, for whoever does this there: its id or its title.
 async fn thread(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
@@ -141,6 +141,9 @@ impl Page {
     /// Takes a message, if there is room. The first one is taken in any case, cut where it has to be.
     fn take(&mut self, stream: &StreamId, recorded: &Recorded, limit: usize) {
         let Event::Posted(posted) = &recorded.event else { return };
+        if self.full {
+            return;
+        }
         let chars = posted.body.chars().count();
         if self.messages.len() >= limit || (!self.messages.is_empty() && self.chars + chars > CHARS_MAX) {
             self.full = true;
@@ -171,41 +174,37 @@ pub async fn read(door: &Door, asked: &Arguments) -> ApiResult<Value> {
     let viewer = door.own_sight(&stream).await.map_err(|error| ApiError::at_door(error, &stream))?;
     let listed = door.find(Action::ReadThread, &stream).await?;
     let page = match asked.number("after")? {
-        Some(after) => forward(door, &stream, &viewer, Seq(after), limit).await?,
+        Some(after) => forward(door, &stream, &viewer, Seq(after)..listed.head, limit).await?,
         None => newest(door, &stream, &viewer, listed.head, limit).await?,
     };
     Ok(json!({ "thread": stream, "name": listed.catalog.title, "head": listed.head.0, "more": page.full, "messages": page.messages }))
 }
 
-/// The messages after a position, the oldest first.
-async fn forward(door: &Door, stream: &StreamId, viewer: &Viewer, after: Seq, limit: usize) -> ApiResult<Page> {
-    let (mut page, mut after) = (Page::default(), after);
-    loop {
-        let read = door.page(Action::ReadThread, stream, viewer, after, usize::try_from(PAGE).unwrap_or(usize::MAX)).await?;
-        for recorded in &read.events {
+/// The messages after a position and up to another, the oldest first.
+async fn forward(door: &Door, stream: &StreamId, viewer: &Viewer, range: Range<Seq>, limit: usize) -> ApiResult<Page> {
+    let mut page = Page::default();
+    let mut pages = door.pages(Action::ReadThread, stream, viewer, range);
+    while !page.full
+        && let Some(events) = pages.next().await?
+    {
+        for recorded in &events {
             page.take(stream, recorded, limit);
-            if page.full {
-                return Ok(page);
-            }
         }
-        if read.through <= after {
-            return Ok(page);
-        }
-        after = read.through;
     }
+    Ok(page)
 }
 
 /// The newest messages, the oldest of them first.
 async fn newest(door: &Door, stream: &StreamId, viewer: &Viewer, head: Seq, limit: usize) -> ApiResult<Page> {
-    let (mut page, mut before) = (Page::default(), head.0);
-    while before > 0 && !page.full {
-        let after = before.saturating_sub(PAGE);
-        let span = usize::try_from(before - after).ok();
-        let read = door.span(Action::ReadThread, stream, viewer, Seq(after), span).await?;
-        for recorded in read.iter().rev().filter(|recorded| recorded.seq.0 <= before) {
+    let mut page = Page::default();
+    let mut messages = door.messages(Action::ReadThread, stream, viewer, head.next());
+    // One more than there is room for says whether there are more.
+    while !page.full
+        && let Some(earlier) = messages.next(limit + 1).await?
+    {
+        for recorded in &earlier {
             page.take(stream, recorded, limit);
         }
-        before = after;
     }
     page.messages.reverse();
     Ok(page)
