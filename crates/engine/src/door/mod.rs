@@ -153,7 +153,7 @@ impl Door {
     /// # Errors
     /// [`Denied::Name`].
     pub fn asker(&self, named: Option<ParticipantId>) -> Result<Actor, Denied> {
-        Ok(self.named(named)?.unwrap_or_else(|| Actor::unproven(ParticipantId::USER)))
+        self.caller.asking_as(named)
     }
 
     /// The same as sessions know it: a session's program asks as that session.
