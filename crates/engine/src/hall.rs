@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, EngineCommand, Refusal, Rejection};
-use moothall_kernel::event::To;
+use moothall_kernel::event::{Recorded, To};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::preview::Forecast;
@@ -243,6 +243,14 @@ impl Hall {
     /// [`HallError`] when the stream does not exist or cannot be read.
     pub async fn read(&self, stream: &StreamId, after: Seq, limit: Option<usize>) -> Result<Page, HallError> {
         self.inner.read(stream, after, limit).await
+    }
+
+    /// Messages before a position, the newest first, as [`crate::ports::EventLog::messages_before`] gives them.
+    ///
+    /// # Errors
+    /// [`HallError`] when the stream does not exist or cannot be read.
+    pub async fn messages_before(&self, stream: &StreamId, before: Seq, limit: usize) -> Result<Vec<Recorded>, HallError> {
+        Ok(self.inner.store.log.messages_before(stream, before, limit).await?)
     }
 
     /// Lists streams in creation order, from the catalog alone.

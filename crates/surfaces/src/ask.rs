@@ -24,7 +24,7 @@ pub fn required(field: &str, text: String) -> ApiResult<String> {
 }
 
 /// A text, if it says something.
-fn said(text: Option<String>) -> Option<String> {
+pub fn said(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 

@@ -15,10 +15,6 @@ use crate::json;
 use crate::strict::{self, Inbound};
 use crate::wire::{NewControl, NewDiscussion, NewInvite, NewRaise, NewUninvite, Resume, Switch, Targets, WireProfile};
 
-/// What there is, in the order in which it takes effect.
-const KEYS: &str =
-    "invite, uninvite, mute, unmute, pause, resume, discussion, invited_auto, budget, prod, policy, config, archive, unarchive";
-
 fn refused(message: impl Into<String>) -> ApiError {
     ApiError::new(Code::InvalidControl, message)
 }
@@ -43,7 +39,7 @@ pub async fn of(door: &Door, stream: &StreamId, by: Actor, mut control: NewContr
     controls.extend(of_floor(&mut control)?);
     controls.extend(of_rules(control, &by, &door.defaults())?);
     if controls.is_empty() {
-        return Err(refused(format!("A control needs at least one of {KEYS}.")));
+        return Err(refused(format!("A control needs at least one of {}.", strict::fields_of::<NewControl>().join(", "))));
     }
     Ok(ClientCommand::Control { by, controls })
 }

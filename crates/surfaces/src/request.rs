@@ -164,7 +164,7 @@ impl Body {
 
     /// Who asks: whoever the credential says, or else the one who is named, or else `user`.
     pub fn asker_named(&self, from: Option<&str>) -> ApiResult<Actor> {
-        Ok(self.caller.acting_as(named(from)?)?.unwrap_or_else(|| Actor::unproven(ParticipantId::USER)))
+        Ok(self.caller.asking_as(named(from)?)?)
     }
 
     /// Who speaks: whoever the credential says, or else the one who is named; somebody has to.
@@ -190,15 +190,6 @@ impl Body {
 }
 
 impl Inbound for wire::Actor {}
-
-/// A text of an object, if it is there.
-pub fn text_of<'a>(fields: &'a Map<String, Value>, key: &str) -> ApiResult<Option<&'a str>> {
-    match fields.get(key) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(ApiError::new(Code::InvalidField, format!("'{key}' must be a string."))),
-    }
-}
 
 /// Refuses a top-level field that only the server may set.
 pub fn refuse_server_field(key: &str) -> ApiResult<()> {

@@ -48,6 +48,18 @@ pub fn read<T: Inbound>(fields: &Map<String, Value>) -> ApiResult<T> {
     read_with(fields, &|object, key, known| Err(T::unknown(object, key, known)))
 }
 
+/// The fields that mean something in an object, in their order.
+pub fn fields_of<T: Inbound>() -> Vec<&'static str> {
+    let fields = RefCell::new(Vec::new());
+    // Whoever says what becomes of a field that means nothing is told of those that mean something.
+    let foreign = Map::from_iter([(String::new(), Value::Null)]);
+    let _ = read_with::<T>(&foreign, &|_, _, known| {
+        fields.borrow_mut().extend_from_slice(known);
+        Ok(())
+    });
+    fields.into_inner()
+}
+
 /// Reads an object, with a warning for each field that means nothing.
 pub fn read_open<T: Open>(fields: &Map<String, Value>) -> ApiResult<(T, Vec<String>)> {
     let warnings = RefCell::new(Vec::new());
@@ -66,7 +78,7 @@ fn warning(object: &str, key: &str) -> String {
 }
 
 /// What becomes of a field that means nothing in the object in this field, where these are known.
-type Unknown<'a> = &'a dyn Fn(&str, &str, &[&str]) -> ApiResult<()>;
+type Unknown<'a> = &'a dyn Fn(&str, &str, &[&'static str]) -> ApiResult<()>;
 
 fn read_with<T: Inbound>(fields: &Map<String, Value>, unknown: Unknown<'_>) -> ApiResult<T> {
     let mut fields = fields.clone();
@@ -194,12 +206,7 @@ impl<'de> Deserializer<'de> for Spot<'_> {
     }
 }
 
-/// Refuses what means nothing here, and what only the server may say.
-pub fn check_known(fields: &Map<String, Value>, known: &[&str]) -> ApiResult<()> {
-    let Some(key) = fields.keys().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
-    Err(unknown(key, known))
-}
-
+/// What is said of what means nothing here, or of what only the server may say.
 fn unknown(key: &str, known: &[&str]) -> ApiError {
     let nothing = || ApiError::new(Code::UnknownField, format!("There is no field {key:?} here; known are {}.", known.join(", ")));
     refuse_server_field(key).err().unwrap_or_else(nothing)
@@ -296,6 +303,11 @@ mod tests {
         let parts = vec![Part { name: Some("b".into()) }, Part::default()];
         assert_eq!(whole(json!({"title": "a", "parts": [{"name": null}]})).unwrap().parts, [Part::default()]);
         assert_eq!(read, Whole { title: "a".into(), on: false, seq: Some(7), parts, any: Some(json!([1, {"x": null}])) });
+    }
+
+    #[test]
+    fn a_type_knows_its_fields() {
+        assert_eq!(fields_of::<Whole>(), ["title", "on", "seq", "parts", "any"]);
     }
 
     #[test]

@@ -4,13 +4,13 @@ use moothall_engine::door::Door;
 use moothall_kernel::command::{Actor, ClientCommand, Keep, KindFault, OwnKind, Post, is_word};
 use moothall_kernel::event::Cause;
 use moothall_kernel::ids::{EventId, StreamId};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, addressee, refuse_server_field};
 use crate::strict::{self, Inbound, Open};
-use crate::wire::{NewEvent, NewMeta};
+use crate::wire::{NewEvent, NewMeta, NewPass, Pass};
 
 /// Most labels of one event.
 const TAGS_MAX: usize = 32;
@@ -27,7 +27,10 @@ pub struct Wish {
 
 /// Reads what a body asks for.
 pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Wish> {
-    let (NewEvent { kind, from, to, content, meta }, warnings) = strict::read_open(&beside_thread(stream, &body.fields)?)?;
+    let (NewEvent { kind, from, to, content, meta, thread }, warnings) = strict::read_open(&body.fields)?;
+    if thread.is_some_and(|thread| thread != stream.as_str()) {
+        return Err(other_thread());
+    }
     let by = body.speaker(from.as_deref())?;
     let by = door.speaker_in(stream, by).await.map_err(|error| ApiError::at_door(error, stream))?;
     let NewMeta { reply_to, tags } = meta.unwrap_or_default();
@@ -50,19 +53,11 @@ pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Wish
     Ok(Wish { by, command, warnings })
 }
 
-/// An event may name the thread of its path, as the ones do that clients read.
-fn beside_thread(stream: &StreamId, fields: &Map<String, Value>) -> ApiResult<Map<String, Value>> {
-    let mut fields = fields.clone();
-    match fields.shift_remove("thread") {
-        Some(thread) if thread != stream.as_str() => Err(ApiError::new(Code::ServerField, "'thread' names another thread than the path.")),
-        Some(_) | None => Ok(fields),
-    }
-}
-
 impl Inbound for NewEvent {
     fn wrong(_: &str, field: &str, takes: &str) -> ApiError {
         match field {
             "tags" | "tags[]" => no_tags(),
+            "thread" => other_thread(),
             other => ApiError::new(Code::InvalidField, format!("'{other}' {takes}.")),
         }
     }
@@ -76,6 +71,10 @@ impl Open for NewEvent {
         }
         refuse_server_field(key)
     }
+}
+
+fn other_thread() -> ApiError {
+    ApiError::new(Code::ServerField, "'thread' names another thread than the path.")
 }
 
 fn no_tags() -> ApiError {
@@ -110,14 +109,30 @@ fn new_name(content: &Value) -> ApiResult<String> {
     }
 }
 
-/// `{"pass": true}`, or with the name of the one who is to speak next.
 fn pass(content: &Value) -> ApiResult<Option<String>> {
-    let entries = content.as_object().filter(|entries| entries.len() == 1);
-    match entries.and_then(|entries| entries.get("pass")) {
-        Some(Value::Bool(true)) => Ok(None),
-        Some(Value::String(name)) => Ok(Some(name.clone())),
-        _ => Err(ApiError::new(Code::InvalidField, "A 'turn' event takes the content {\"pass\": true}, or {\"pass\": \"<name>\"}.")),
+    let NewPass { pass } = strict::read(content.as_object().ok_or_else(no_pass)?)?;
+    Ok(match pass {
+        Pass::On => None,
+        Pass::To(name) => Some(name),
+    })
+}
+
+impl Inbound for NewPass {
+    fn missing(_: &str) -> ApiError {
+        no_pass()
     }
+
+    fn wrong(_: &str, _: &str, _: &str) -> ApiError {
+        no_pass()
+    }
+
+    fn unknown(_: &str, _: &str, _: &[&str]) -> ApiError {
+        no_pass()
+    }
+}
+
+fn no_pass() -> ApiError {
+    ApiError::new(Code::InvalidField, format!("{}.", NewPass::TAKES))
 }
 
 fn server_type(kind: &str) -> ApiError {

@@ -241,6 +241,14 @@ impl Caller {
         }
     }
 
+    /// In whose name something is asked for: the same, or else the person's at this computer.
+    ///
+    /// # Errors
+    /// [`Denied::Name`].
+    pub fn asking_as(&self, named: Option<ParticipantId>) -> Result<Actor, Denied> {
+        Ok(self.acting_as(named)?.unwrap_or_else(|| Actor::unproven(ParticipantId::USER)))
+    }
+
     /// A session may be named by its id too.
     fn is_named_by_session(&self, id: &ParticipantId) -> bool {
         self.session().is_some_and(|session| session.as_str() == id.as_str())

@@ -12,13 +12,17 @@ mod threads;
 mod sessions;
 mod permitted;
 mod spending;
+mod pages;
+mod reader;
 mod bells;
 mod entrance;
 
 pub use action::{Action, Need, Place};
 pub use bells::Bells;
 pub use entrance::Entrance;
+pub use pages::{Messages, Pages};
 pub use permitted::Permitted;
+pub use reader::{Batch, Piece, Reader};
 pub use sessions::{NewProgram, ProgramFrom, ProgramStart, Watched};
 pub use threads::Ordered;
 
@@ -149,7 +153,7 @@ impl Door {
     /// # Errors
     /// [`Denied::Name`].
     pub fn asker(&self, named: Option<ParticipantId>) -> Result<Actor, Denied> {
-        Ok(self.named(named)?.unwrap_or_else(|| Actor::unproven(ParticipantId::USER)))
+        self.caller.asking_as(named)
     }
 
     /// The same as sessions know it: a session's program asks as that session.

@@ -3,7 +3,7 @@
 use moothall_kernel::Conversation;
 use moothall_kernel::budget::{Purse, Raise};
 use moothall_kernel::command::Actor;
-use moothall_kernel::event::{Cause, Event, Recorded, To};
+use moothall_kernel::event::{Cause, Event, To};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::preview::Forecast;
@@ -16,12 +16,10 @@ use super::{Action, Door, Permitted};
 use crate::access::AccessError;
 use crate::answers::{Answer, Idempotency};
 use crate::context::Context;
-use crate::hall::Connected;
 use crate::ports::{Hits, ListFilter, ListPage, Listed, Page, Unread};
 use crate::presence::Presence;
 use crate::search::SearchError;
 use crate::slash::Step;
-use crate::updates::Subscription;
 
 /// What a slash command comes to.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,32 +110,18 @@ impl Door {
 
     /// One page of events after a position, for whoever does this there: of it, what the viewer may see. Where it ends is
     /// [`Page::through`], whatever is seen.
-    ///
-    /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
-    pub async fn page(&self, action: Action, stream: &StreamId, viewer: &Viewer, after: Seq, limit: usize) -> Result<Page, AccessError> {
-        self.enter(action, stream)?;
-        let mut page = self.hall.page(stream, after, limit).await?;
-        page.events.retain(|recorded| visible(&recorded.event, viewer));
-        Ok(page)
-    }
-
-    /// A short span of events after a position, whole, of which the viewer gets what it may see.
-    ///
-    /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
-    pub async fn span(
+    pub(super) async fn page(
         &self,
         action: Action,
         stream: &StreamId,
         viewer: &Viewer,
         after: Seq,
-        limit: Option<usize>,
-    ) -> Result<Vec<Recorded>, AccessError> {
+        limit: usize,
+    ) -> Result<Page, AccessError> {
         self.enter(action, stream)?;
-        let mut events = self.hall.read(stream, after, limit).await?.events;
-        events.retain(|recorded| visible(&recorded.event, viewer));
-        Ok(events)
+        let mut page = self.hall.page(stream, after, limit).await?;
+        page.events.retain(|recorded| visible(&recorded.event, viewer));
+        Ok(page)
     }
 
     /// The event of this id, as something that can be replied to: what somebody brought about.
@@ -172,24 +156,6 @@ impl Door {
             }
         }
         Ok(Seq(low))
-    }
-
-    /// Listens to a conversation.
-    ///
-    /// # Errors
-    /// [`AccessError`], when there is none for the caller, or it cannot be read.
-    pub async fn subscribe(&self, stream: &StreamId) -> Result<Subscription, AccessError> {
-        self.enter(Action::ReadThread, stream)?;
-        Ok(self.hall.subscribe(stream).await?)
-    }
-
-    /// While the guard lives, this participant counts as connected.
-    ///
-    /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller.
-    pub async fn connect(&self, stream: &StreamId, participant: ParticipantId) -> Result<Connected, AccessError> {
-        self.enter(Action::ReadThread, stream)?;
-        Ok(self.hall.connect(stream, participant).await?)
     }
 
     /// How everybody is.
@@ -248,10 +214,7 @@ impl Door {
     }
 
     /// The same for every open turn after one of a participant that comes by itself.
-    ///
-    /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
-    pub async fn own_contexts(&self, stream: &StreamId, reader: &ParticipantId, after: TurnNo) -> Result<Vec<Context>, AccessError> {
+    pub(super) async fn own_contexts(&self, stream: &StreamId, reader: &ParticipantId, after: TurnNo) -> Result<Vec<Context>, AccessError> {
         self.enter(Action::ReadContext, stream)?;
         Ok(self.hall.remote_contexts(stream, reader, after).await?)
     }

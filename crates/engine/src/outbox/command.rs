@@ -43,8 +43,6 @@ pub enum StreamCommand {
         /// Where they live.
         at: Address,
     },
-    /// Take no more messages.
-    Archive,
 }
 
 impl StreamCommand {
@@ -62,7 +60,6 @@ impl StreamCommand {
                 let own = id_at(&at)?;
                 ClientCommand::Control { controls: vec![Control::Uninvite(own.to_string())], by: Actor::named(own) }
             }
-            StreamCommand::Archive => ClientCommand::Archive { on: true, by: Actor::human(ParticipantId::moothall()) },
         })
     }
 }
@@ -84,7 +81,7 @@ impl Owed {
 
     /// Its delivery, which names the event that caused it. `hops` commands lie before that one.
     pub(crate) fn delivery(&self, hops: u8, through_seq: Seq) -> NewDelivery {
-        let command = json!(Carried { hops: hops + 1, command: self.command.clone() }).to_string();
+        let command = json!(Carried { hops: hops + 1, command: &self.command }).to_string();
         NewDelivery { target: self.target.clone(), turn: None, attempt: 0, through_seq, command: Some(command) }
     }
 }
@@ -95,15 +92,19 @@ impl Delivery {
     /// # Errors
     /// What is wrong with it, for this version.
     pub fn carried<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        let Carried { command, .. } = serde_json::from_str(self.command.as_deref().unwrap_or_default())?;
-        serde_json::from_value(command)
+        Ok(self.in_chain()?.command)
+    }
+
+    /// The same, and which link of a chain of commands it is.
+    pub(super) fn in_chain<T: DeserializeOwned>(&self) -> Result<Carried<T>, serde_json::Error> {
+        serde_json::from_str(self.command.as_deref().unwrap_or_default())
     }
 }
 
 /// A command as a delivery carries it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Carried {
+pub(super) struct Carried<T> {
     /// Which link of a chain of commands this is, from 1.
     pub(super) hops: u8,
-    pub(super) command: Value,
+    pub(super) command: T,
 }

@@ -24,9 +24,8 @@ impl Courier for StreamCourier {
 
     async fn carry(&self, delivery: &Delivery) -> Outcome {
         let Some(hall) = self.0.upgrade() else { return Outcome::Later("the hall is closed".into()) };
-        let command = delivery.command.as_deref().unwrap_or_default();
-        let (hops, command) = match read(command) {
-            Ok(read) => read,
+        let Carried::<StreamCommand> { hops, command } = match delivery.in_chain() {
+            Ok(carried) => carried,
             Err(error) => return Outcome::Failed(format!("this version cannot read the command: {error}")),
         };
         let target = delivery.target.split_once(':').map_or("", |(_, stream)| stream);
@@ -43,11 +42,6 @@ impl Courier for StreamCourier {
             Err(error) => outcome(&error),
         }
     }
-}
-
-fn read(command: &str) -> Result<(u8, StreamCommand), serde_json::Error> {
-    let Carried { hops, command } = serde_json::from_str(command)?;
-    Ok((hops, serde_json::from_value(command)?))
 }
 
 /// What a refusal is for the delivery: whether the same command could be taken another time.

@@ -281,7 +281,7 @@ fn events_that_do_not_follow_the_log_are_never_appended() {
 #[test]
 fn what_is_owed_goes_with_the_append_and_a_chain_of_commands_has_an_end() {
     let mut desk = Desk::begun();
-    let owed = Owed::to_stream(&"t".into(), &StreamCommand::Archive);
+    let owed = Owed::to_stream(&"t".into(), &StreamCommand::Tell { from: "a".into(), to: "b".into(), text: "hello".into() });
     let (last, beyond) = (RequestId(101), RequestId(102));
     for (id, hops) in [(last, HOPS_MAX - 1), (beyond, HOPS_MAX)] {
         let once = Idempotency { principal: "p".into(), key: hops.to_string(), fingerprint: String::new() };
@@ -292,7 +292,8 @@ fn what_is_owed_goes_with_the_append_and_a_chain_of_commands_has_an_end() {
     assert_eq!(batch.events, []);
     let [delivery] = &batch.deliveries[..] else { panic!("{:?}", batch.deliveries) };
     assert_eq!((delivery.target.as_str(), delivery.through_seq), ("stream:t", desk.host.committed().head()));
-    assert_eq!(delivery.command.as_deref(), Some(r#"{"hops":8,"command":{"do":"archive"}}"#));
+    let carried: serde_json::Value = serde_json::from_str(delivery.command.as_deref().unwrap()).unwrap();
+    assert_eq!(carried, serde_json::json!({"hops": 8, "command": {"do": "tell", "from": "a", "to": "b", "text": "hello"}}));
     let outputs = desk.append(batch, Ok(vec![1]));
     let Some(Output::Answer { answers }) = outputs.first() else { panic!("{outputs:?}") };
     let [(first, Ok(_)), (second, Err(HallError::Rejected(why)))] = &answers[..] else { panic!("{answers:?}") };

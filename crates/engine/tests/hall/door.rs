@@ -26,8 +26,11 @@ async fn answers(door: &Door, stream: &StreamId) -> Vec<(Action, Option<AccessEr
     let to = moothall_kernel::event::To::All;
     vec![
         (Action::ReadThread, door.view(Action::ReadThread, stream, |_| ()).await.err()),
-        (Action::ReadThread, door.page(Action::ReadThread, stream, &Viewer::Operator, Seq(0), 9).await.err()),
-        (Action::ReadThread, door.subscribe(stream).await.err()),
+        (Action::ReadThread, door.pages(Action::ReadThread, stream, &Viewer::Operator, Seq(0)..Seq(9)).next().await.err()),
+        (Action::ReadThread, door.messages(Action::ReadThread, stream, &Viewer::Operator, Seq(9)).next(9).await.err()),
+        (Action::ReadThread, door.newest(Action::ReadThread, stream, &Viewer::Operator, Seq(0)..Seq(9), 9).await.err()),
+        (Action::ReadThread, door.follow(stream, Viewer::Operator, Seq(0)).await.err()),
+        (Action::ReadThread, door.follow(stream, Viewer::Participant("ann".into()), Seq(0)).await.err()),
         (Action::ReadThread, door.position_at(stream, Seq(1), door_now()).await.err()),
         (Action::ReadPresence, door.presence(stream).await.err()),
         (Action::TellPresence, door.set_presence(stream, "ann".into(), "idle".into(), None).await.err()),

@@ -9,6 +9,7 @@ mod consent;
 mod door;
 mod lifetime;
 mod outbox;
+mod reader;
 mod residents;
 mod snapshots;
 mod turns;

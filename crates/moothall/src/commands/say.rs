@@ -25,7 +25,7 @@ pub async fn run(desk: &Desk, args: &Say) -> Result<(), Fault> {
         from: Some(args.speaker.clone().unwrap_or_else(|| desk.client.name().to_owned())),
         to: args.to.clone(),
         content: json!(content),
-        meta: None,
+        ..NewEvent::default()
     };
     let accepted: Accepted = desk.client.post(&threads::path(&thread, "events"), &event).await?;
     if desk.paper.json {

@@ -12,7 +12,6 @@ use moothall_kernel::slash::COMMANDS;
 use moothall_kernel::view::Viewer;
 
 use super::App;
-use super::events::PAGE;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::Explained;
 use crate::request::{Body, KeptRef, ThreadId, addressee};
@@ -91,19 +90,15 @@ const WHY_SEQS: u64 = 2000;
 async fn why(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiResult<String> {
     let head = door.find(Action::RunCommand, stream).await?.head;
     let (mut explained, mut latest) = (Explained::new(stream.clone()), None);
-    let mut after = Seq(head.0.saturating_sub(WHY_SEQS));
-    while after < head {
-        let page = door.page(Action::RunCommand, stream, viewer, after, PAGE).await?;
-        for recorded in &page.events {
+    let after = Seq(head.0.saturating_sub(WHY_SEQS));
+    let mut pages = door.pages(Action::RunCommand, stream, viewer, after..head);
+    while let Some(events) = pages.next().await? {
+        for recorded in &events {
             if matches!(&recorded.event, Event::Posted(posted) if posted.kind == Kind::Human) {
                 latest = Some(recorded.id(stream));
             }
             explained.observe(recorded);
         }
-        if page.through <= after {
-            break;
-        }
-        after = page.through;
     }
     let Some(latest) = latest else { return Ok("Nobody has said anything yet.".into()) };
     let entries = explained.list(Some(latest), None);

@@ -1,7 +1,5 @@
 //! Events of a thread: read and post.
 
-use std::ops::Range;
-
 use axum::Json;
 use axum::body::{Body as HttpBody, Bytes};
 use axum::extract::State;
@@ -9,21 +7,17 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use moothall_engine::access::{AccessError, Mode};
-use moothall_engine::door::{Action, Door};
+use moothall_engine::door::{Action, Door, Pages};
 use moothall_kernel::event::{Change, Event, Recorded};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::{Answers, Kind};
 use moothall_kernel::time::Timestamp;
-use moothall_kernel::view::Viewer;
 
 use super::App;
 use crate::error::{ApiError, ApiResult};
 use crate::request::{Body, Params, ThreadId};
 use crate::wire::{Accepted, Envelope, ErrorBody, EventPage, JoinPrompt, NewEvent};
 use crate::wish;
-
-/// Events read from the log at once.
-pub(crate) const PAGE: usize = 256;
 
 /// Reads the events of a thread.
 #[utoipa::path(get, path = "/threads/{id}/events", operation_id = "read_events", tag = "events",
@@ -45,9 +39,10 @@ pub async fn read(State(app): State<App>, ThreadId(stream): ThreadId, params: Pa
     let mut until = head;
     if let Some(before) = params.number("before")? {
         until = Seq(before.saturating_sub(1)).min(head);
-        after = newest(&door, &stream, &viewer, after..until, limit).await?;
+        after = door.newest(Action::ReadThread, &stream, &viewer, after..until, limit).await?;
     }
-    let mut writer = PageWriter { door, stream, viewer, head, until, after, left: limit, count: 0, begun: false, done: false };
+    let pages = door.pages(Action::ReadThread, &stream, &viewer, after..until);
+    let mut writer = PageWriter::new(pages, stream, head, limit);
     let first = writer.next().await.map_err(ApiError::from)?;
     let rest = stream::unfold(writer, |mut writer| async move {
         if writer.done {
@@ -78,45 +73,12 @@ pub(crate) async fn start(
     Ok(after.max(at))
 }
 
-/// After which position the newest `limit` events begin that this viewer may see, of those after the range's start and up to its end.
-async fn newest(door: &Door, stream: &StreamId, viewer: &Viewer, range: Range<Seq>, limit: usize) -> Result<Seq, AccessError> {
-    let (mut end, mut left) = (range.end, limit);
-    while end > range.start {
-        let begin = Seq(end.0.saturating_sub(PAGE as u64)).max(range.start);
-        let seen = seen_in(door, stream, viewer, begin..end).await?;
-        match seen.len().checked_sub(left) {
-            Some(surplus) => return Ok(Seq(seen[surplus].0 - 1)),
-            None => left -= seen.len(),
-        }
-        end = begin;
-    }
-    Ok(range.start)
-}
-
-/// The positions of what this viewer may see after the range's start and up to its end.
-async fn seen_in(door: &Door, stream: &StreamId, viewer: &Viewer, range: Range<Seq>) -> Result<Vec<Seq>, AccessError> {
-    let (mut at, mut seen) = (range.start, Vec::new());
-    while at < range.end {
-        let span = usize::try_from(range.end.0 - at.0).unwrap_or(PAGE).min(PAGE);
-        let page = door.page(Action::ReadThread, stream, viewer, at, span).await?;
-        seen.extend(page.events.iter().map(|recorded| recorded.seq));
-        if page.through <= at {
-            break;
-        }
-        at = page.through;
-    }
-    Ok(seen)
-}
-
-/// Writes a page of events piece by piece, so that a long log is never whole in memory.
+/// Writes events piece by piece, so that a long log is never whole in memory.
 struct PageWriter {
-    door: Door,
+    pages: Pages,
     stream: StreamId,
-    viewer: Viewer,
     head: Seq,
-    /// It ends with this position.
-    until: Seq,
-    after: Seq,
+    through: Seq,
     left: usize,
     count: usize,
     begun: bool,
@@ -124,42 +86,48 @@ struct PageWriter {
 }
 
 impl PageWriter {
+    fn new(pages: Pages, stream: StreamId, head: Seq, limit: usize) -> Self {
+        Self { through: pages.through(), pages, stream, head, left: limit, count: 0, begun: false, done: false }
+    }
+
     /// The next piece; the last one closes the object.
     async fn next(&mut self) -> Result<Bytes, AccessError> {
         let mut text = Vec::new();
         if !std::mem::replace(&mut self.begun, true) {
             text.extend_from_slice(b"{\"events\":[");
         }
-        while self.left > 0 && self.after < self.until && text.len() < 64 * 1024 {
-            self.write_some(&mut text).await?;
+        let mut more = true;
+        while more && text.len() < 64 * 1024 {
+            more = self.write_some(&mut text).await?;
         }
-        if self.left == 0 || self.after >= self.until {
-            let tail = format!("],\"count\":{},\"through\":{},\"head\":{}}}", self.count, self.after, self.head);
+        if !more {
+            let tail = format!("],\"count\":{},\"through\":{},\"head\":{}}}", self.count, self.through, self.head);
             text.extend_from_slice(tail.as_bytes());
             self.done = true;
         }
         Ok(text.into())
     }
 
-    async fn write_some(&mut self, text: &mut Vec<u8>) -> Result<(), AccessError> {
-        let span = usize::try_from(self.until.0 - self.after.0).unwrap_or(PAGE).min(PAGE);
-        let before = self.after;
-        let page = self.door.page(Action::ReadThread, &self.stream, &self.viewer, before, span).await?;
-        for recorded in &page.events {
+    /// Writes a page of the log. Whether there may be more to write.
+    async fn write_some(&mut self, text: &mut Vec<u8>) -> Result<bool, AccessError> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        let Some(events) = self.pages.next().await? else { return Ok(false) };
+        for recorded in &events {
             if self.left == 0 {
-                return Ok(());
+                return Ok(false);
             }
             if self.count > 0 {
                 text.push(b',');
             }
             write_envelope(text, &self.stream, recorded);
-            self.after = recorded.seq;
+            self.through = recorded.seq;
             self.count += 1;
             self.left -= 1;
         }
-        // A page that moves nothing would be read for ever.
-        self.after = if page.through > before { page.through } else { self.until };
-        Ok(())
+        self.through = self.pages.through();
+        Ok(true)
     }
 }
 

@@ -11,7 +11,7 @@ use super::App;
 use super::events::start;
 use crate::error::ApiResult;
 use crate::request::{Params, ThreadId};
-use crate::sse::{self, Start};
+use crate::sse;
 use crate::wire::ErrorBody;
 
 /// Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals are named (`presence`, `delta`,
@@ -27,16 +27,13 @@ use crate::wire::ErrorBody;
     ),
     responses((status = 200, body = String, content_type = "text/event-stream"), (status = "4XX", body = ErrorBody)))]
 pub async fn thread(State(app): State<App>, ThreadId(stream): ThreadId, params: Params, headers: HeaderMap) -> ApiResult<Response> {
-    let (viewer, viewing_as, since) = (params.viewer()?, params.viewing_as()?, params.since()?);
+    let (viewer, since) = (params.viewer()?, params.since()?);
     let door = params.door(&app.entrance);
     let head = door.find(Action::ReadThread, &stream).await?.head;
     let resumed = params.resume_after(&headers, head)?;
     let after = start(&door, &stream, head, resumed, since).await?.unwrap_or(head);
-    let _connected = match viewing_as {
-        Some(participant) => Some(door.connect(&stream, participant).await?),
-        None => None,
-    };
-    Ok(sse::answer(sse::events(app, Start { door, stream, viewer, after, head, _connected })))
+    let reader = door.follow(&stream, viewer, after).await?;
+    Ok(sse::answer(sse::events(app, reader, head)))
 }
 
 /// Streams doorbells of all threads: unnamed events with a thread and its new head, and signals, which are named: `presence`, and

@@ -8,7 +8,6 @@ use moothall_kernel::command::ClientCommand;
 use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
 
 use super::App;
-use super::events::PAGE;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::Explained;
 use crate::give::give;
@@ -29,21 +28,17 @@ pub async fn list(State(app): State<App>, ThreadId(stream): ThreadId, params: Pa
     let message = params.get("message").map(|text| text.parse::<EventId>().map_err(|()| no_event())).transpose()?;
     let door = params.door(&app.entrance);
     let head = door.find(Action::ListTurns, &stream).await?.head;
-    let mut after = message.map_or(Seq(0), |id| Seq(id.seq().0.saturating_sub(1)));
+    let after = message.map_or(Seq(0), |id| Seq(id.seq().0.saturating_sub(1)));
+    let mut pages = door.pages(Action::ListTurns, &stream, &viewer, after..head);
     let mut explained = Explained::new(stream.clone());
     let mut wanted = message;
-    while after < head {
-        let page = door.page(Action::ListTurns, &stream, &viewer, after, PAGE).await?;
+    while let Some(events) = pages.next().await? {
         if let Some(id) = wanted.take()
-            && page.events.first().is_none_or(|first| first.id(&stream) != id)
+            && events.first().is_none_or(|first| first.id(&stream) != id)
         {
             return Err(no_event().in_thread(&stream));
         }
-        page.events.iter().for_each(|recorded| explained.observe(recorded));
-        if page.through <= after {
-            break;
-        }
-        after = page.through;
+        events.iter().for_each(|recorded| explained.observe(recorded));
     }
     if wanted.is_some() {
         return Err(no_event().in_thread(&stream));

@@ -4,7 +4,6 @@
 //! surface stand before it, and it is told which hosts and origins are ours all the same. A session's token, or an
 //! agent's, says who calls; without one a client speaks under a name of its own. Nobody speaks as a person here.
 
-mod arguments;
 mod tools;
 mod sessions;
 mod threads;
@@ -42,7 +41,11 @@ use crate::error::{ApiError, ApiResult, Code, Refused};
 use crate::gate::Gate;
 use crate::json;
 use crate::request::{BODY_BYTES_MAX, caller, rates, whole};
-use crate::wire::{ErrorBody, McpMessage};
+use crate::strict::{self, Inbound};
+use crate::wire::arguments::{
+    EndSession, GetSessionData, Invite, ListSessions, ListThreads, ReadThread, Search, SendMessage, StartSession,
+};
+use crate::wire::{ErrorBody, McpMessage, NewSession};
 
 /// The route.
 pub const PATH: &str = "/mcp";
@@ -153,18 +156,32 @@ impl Desk {
         if tool.writes() {
             rates.write(&caller, None)?;
         }
-        let asked = arguments::Arguments::new(tool, arguments)?;
         match tool {
-            Tool::SendMessage => sessions::send(&door, &rates, &asked).await.and_then(value),
-            Tool::GetSessionData => sessions::data(&door, &asked).await.and_then(value),
-            Tool::ListSessions => sessions::list(&door, &asked).and_then(value),
-            Tool::StartSession => sessions::start(&door, asked).await,
-            Tool::EndSession => sessions::end(&door, &asked).await.and_then(value),
-            Tool::Invite => threads::invite(&door, &rates, &asked).await,
-            Tool::ListThreads => threads::list(&door, &asked).await,
-            Tool::ReadThread => threads::read(&door, &asked).await,
-            Tool::Search => threads::search(&door, &asked).await.and_then(value),
+            Tool::SendMessage => sessions::send(&door, &rates, strict::read(&arguments)?).await.and_then(value),
+            Tool::GetSessionData => sessions::data(&door, strict::read(&arguments)?).await.and_then(value),
+            Tool::ListSessions => sessions::list(&door, strict::read(&arguments)?).and_then(value),
+            Tool::StartSession => sessions::start(&door, strict::read(&arguments)?).await,
+            Tool::EndSession => sessions::end(&door, strict::read(&arguments)?).await.and_then(value),
+            Tool::Invite => threads::invite(&door, &rates, strict::read(&arguments)?).await,
+            Tool::ListThreads => threads::list(&door, strict::read(&arguments)?).await,
+            Tool::ReadThread => threads::read(&door, strict::read(&arguments)?).await,
+            Tool::Search => threads::search(&door, strict::read(&arguments)?).await.and_then(value),
         }
+    }
+}
+
+impl Inbound for SendMessage {}
+impl Inbound for GetSessionData {}
+impl Inbound for ListSessions {}
+impl Inbound for EndSession {}
+impl Inbound for Invite {}
+impl Inbound for ListThreads {}
+impl Inbound for ReadThread {}
+impl Inbound for Search {}
+
+impl Inbound for StartSession {
+    fn wrong(object: &str, field: &str, takes: &str) -> ApiError {
+        NewSession::wrong(object, field, takes)
     }
 }
 

@@ -4,19 +4,21 @@ use moothall_engine::door::{Action, Door, ProgramStart};
 use moothall_engine::sessions::{Asker, Excerpt, FirstWords, Message};
 use moothall_kernel::command::Actor;
 use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::arguments::Arguments;
 use super::{threads, value};
+use crate::ask::{required, said};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::rates::Rates;
 use crate::request::not_a_person;
+use crate::wire::arguments::{EndSession, GetSessionData, ListSessions, SendMessage, StartSession};
 use crate::wire::{MessageSent, NewSession, SessionActed, SessionDataAnswer, SessionEntry, SessionList, StartAsked};
-use crate::{ask, request, strict};
+use crate::{ask, request};
 
 /// Who calls, under the name of its credential or the one it gives itself. It is never a person.
-pub fn actor(door: &Door, asked: &Arguments) -> ApiResult<Actor> {
-    let by = door.named(request::named(asked.text("from")?)?)?.ok_or_else(|| {
+pub fn actor(door: &Door, from: Option<&str>) -> ApiResult<Actor> {
+    let by = door.named(request::named(from)?)?.ok_or_else(|| {
         let message = "Say who you are with 'from', e.g. \"planner\"; or send the token of a session, which speaks for itself.";
         ApiError::new(Code::MissingFrom, message)
     })?;
@@ -27,25 +29,26 @@ pub fn actor(door: &Door, asked: &Arguments) -> ApiResult<Actor> {
 }
 
 /// The same, as sessions know it.
-fn asker(door: &Door, asked: &Arguments) -> ApiResult<Asker> {
-    Ok(door.as_asker(actor(door, asked)?))
+fn asker(door: &Door, from: Option<&str>) -> ApiResult<Asker> {
+    Ok(door.as_asker(actor(door, from)?))
 }
 
 /// Says something to a session, or in a thread.
-pub async fn send(door: &Door, rates: &Rates, asked: &Arguments) -> ApiResult<MessageSent> {
-    let (direct, close_link) = (asked.flag("direct")?, asked.flag("close_link")?);
-    let text = asked.text("message")?.unwrap_or_default();
-    match (asked.text("session_id")?, asked.text("thread")?) {
+pub async fn send(door: &Door, rates: &Rates, asked: SendMessage) -> ApiResult<MessageSent> {
+    let SendMessage { session_id, thread, message, direct, close_link, from } = asked;
+    let (direct, close_link) = (direct.unwrap_or_default(), close_link.unwrap_or_default());
+    let text = message.unwrap_or_default();
+    match (said(session_id), said(thread)) {
         (Some(word), None) => {
-            let from = asker(door, asked)?;
-            let to = door.session(Action::SendMessage, word).await?.session.id;
-            ask::send(door, Message { from, to, text: text.to_owned(), direct, close_link }, None).await
+            let from = asker(door, from.as_deref())?;
+            let to = door.session(Action::SendMessage, &word).await?.session.id;
+            ask::send(door, Message { from, to, text, direct, close_link }, None).await
         }
         (None, Some(_)) if direct || close_link => {
             let message = "'direct' and 'close_link' are about a link of two sessions: give 'session_id' with them, not 'thread'.";
             Err(ApiError::new(Code::InvalidField, message))
         }
-        (None, Some(word)) => threads::say(door, rates, asked, word, text).await,
+        (None, Some(word)) => threads::say(door, rates, from.as_deref(), &word, &text).await,
         (Some(_), Some(_)) | (None, None) => {
             Err(ApiError::new(Code::InvalidField, "Give 'session_id' for a session or 'thread' for a thread, one of them."))
         }
@@ -53,35 +56,40 @@ pub async fn send(door: &Door, rates: &Rates, asked: &Arguments) -> ApiResult<Me
 }
 
 /// What a session was asked and said.
-pub async fn data(door: &Door, asked: &Arguments) -> ApiResult<SessionDataAnswer> {
-    let tail_chars = asked.number("tail_chars")?.map(|number| usize::try_from(number).unwrap_or(usize::MAX));
-    let excerpt = Excerpt { since: asked.time("since")?, until: asked.time("until")?, tail_chars };
-    Ok(door.session_data(asked.required("session_id")?, excerpt).await?.into())
+pub async fn data(door: &Door, asked: GetSessionData) -> ApiResult<SessionDataAnswer> {
+    let GetSessionData { session_id, tail_chars, since, until } = asked;
+    let tail_chars = tail_chars.map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+    let excerpt = Excerpt { since: time("since", since)?, until: time("until", until)?, tail_chars };
+    Ok(door.session_data(&required("session_id", session_id)?, excerpt).await?.into())
+}
+
+fn time(field: &str, given: Option<String>) -> ApiResult<Option<Timestamp>> {
+    let refused = || ApiError::new(Code::InvalidField, format!("'{field}' is a time such as 2026-01-21T01:30:49.826Z."));
+    said(given).map(|text| text.parse().map_err(|_| refused())).transpose()
 }
 
 /// The sessions there are.
-pub fn list(door: &Door, asked: &Arguments) -> ApiResult<SessionList> {
-    ask::list(door, asked.flag("ended")?)
+pub fn list(door: &Door, asked: ListSessions) -> ApiResult<SessionList> {
+    ask::list(door, asked.ended.unwrap_or_default())
 }
 
 /// Starts one, and says something to it.
-pub async fn start(door: &Door, mut asked: Arguments) -> ApiResult<Value> {
-    let from = asker(door, &asked)?;
-    let (message, direct) = (asked.text("message")?.map(str::to_owned), asked.flag("direct")?);
+pub async fn start(door: &Door, asked: StartSession) -> ApiResult<Value> {
+    let StartSession { client, cwd, thread, args, name, message, direct, from } = asked;
+    let asker = asker(door, from.as_deref())?;
+    let (message, direct) = (said(message), direct.unwrap_or_default());
     if direct && message.is_none() {
         return Err(ApiError::new(Code::MissingContent, "'direct' needs a 'message' to begin with."));
     }
     if direct && door.caller().session().is_none() {
         return Err(ApiError::plain(Code::SessionRequired));
     }
-    if !asked.0.contains_key("cwd")
-        && let Some(status) = door.own_session()?
-    {
-        asked.0.insert("cwd".into(), json!(status.session.cwd));
-    }
-    let first = FirstWords { text: message, direct };
-    ["message", "direct"].iter().for_each(|of_words| drop(asked.0.remove(*of_words)));
-    let wanted = ask::program(door, strict::read::<NewSession>(&asked.0)?, first).await?;
+    let cwd = match cwd {
+        Some(cwd) => Some(cwd),
+        None => door.own_session()?.map(|status| status.session.cwd.to_string_lossy().into_owned()),
+    };
+    let wanted = NewSession { client, cwd, args: args.unwrap_or_default(), name, adopt: None, thread, from };
+    let wanted = ask::program(door, wanted, FirstWords { text: message, direct }).await?;
     let (status, message) = match door.start(wanted, None).await? {
         ProgramStart::Runs(status, first) => (status, first.text),
         ProgramStart::Asked(thread, permission) => return value(StartAsked::new(&thread, &permission)),
@@ -89,7 +97,7 @@ pub async fn start(door: &Door, mut asked: Arguments) -> ApiResult<Value> {
     let mut answer = json!({ "session": SessionEntry::from(&*status) });
     if let Some(message) = message {
         // The session runs whatever becomes of the message, so its failure is told beside it.
-        let message = Message { from, to: status.session.id.clone(), text: message, direct, close_link: false };
+        let message = Message { from: asker, to: status.session.id.clone(), text: message, direct, close_link: false };
         match ask::send(door, message, None).await {
             Ok(sent) => answer["message"] = value(sent)?,
             Err(error) => answer["message_error"] = value(error.detail())?,
@@ -99,8 +107,8 @@ pub async fn start(door: &Door, mut asked: Arguments) -> ApiResult<Value> {
 }
 
 /// Ends one.
-pub async fn end(door: &Door, asked: &Arguments) -> ApiResult<SessionActed> {
-    let by = actor(door, asked)?;
-    let status = door.end_session(asked.required("session_id")?, &by).await?;
+pub async fn end(door: &Door, asked: EndSession) -> ApiResult<SessionActed> {
+    let by = actor(door, asked.from.as_deref())?;
+    let status = door.end_session(&required("session_id", asked.session_id)?, &by).await?;
     Ok(SessionActed { done: true, session: (&status).into() })
 }

@@ -1,22 +1,26 @@
 //! Calls about threads.
 
+use std::ops::Range;
+
 use moothall_engine::door::{Action, Door};
 use moothall_engine::ports::ListFilter;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::view::Viewer;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::arguments::Arguments;
 use super::sessions::actor;
+use super::value;
+use crate::ask::{required, said};
 use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::give::give;
 use crate::http::{find_messages, strangers};
 use crate::rates::Rates;
 use crate::request::{not_a_person, stream_id};
-use crate::wire::{MessageSent, NewControl, NewInvite, SearchAnswer};
+use crate::wire::arguments::{Invite, ListThreads, ReadThread, Search};
+use crate::wire::{MessageSent, NewControl, NewInvite, SearchAnswer, WireProfile};
 
 /// Entries of a page where nothing is said, and at most.
 const LIMIT: usize = 50;
@@ -26,8 +30,6 @@ const HITS: usize = 20;
 const HITS_MAX: usize = 100;
 /// Most characters of a page of messages: what a model can be expected to read at once.
 const CHARS_MAX: usize = 48_000;
-/// Events read from the log at once.
-const PAGE: u64 = 64;
 
 /// The thread that a word means, for whoever does this there: its id or its title.
 async fn thread(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
@@ -49,8 +51,8 @@ async fn thread(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> 
 }
 
 /// Who says something in a thread: a session as whom it was invited, anybody else under its own name, which is not a person's.
-async fn speaker(door: &Door, asked: &Arguments, stream: &StreamId) -> ApiResult<Actor> {
-    let own = actor(door, asked)?;
+async fn speaker(door: &Door, from: Option<&str>, stream: &StreamId) -> ApiResult<Actor> {
+    let own = actor(door, from)?;
     let by = door.speaker_in(stream, own).await.map_err(|error| ApiError::at_door(error, stream))?;
     if door.caller().session().is_some() {
         return Ok(by);
@@ -61,9 +63,9 @@ async fn speaker(door: &Door, asked: &Arguments, stream: &StreamId) -> ApiResult
 }
 
 /// Says something in a thread.
-pub async fn say(door: &Door, rates: &Rates, asked: &Arguments, word: &str, text: &str) -> ApiResult<MessageSent> {
+pub async fn say(door: &Door, rates: &Rates, from: Option<&str>, word: &str, text: &str) -> ApiResult<MessageSent> {
     let stream = thread(door, Action::Post, word).await?;
-    let by = speaker(door, asked, &stream).await?;
+    let by = speaker(door, from, &stream).await?;
     let me = by.id.clone();
     let answer = give(door, rates, &stream, ClientCommand::Post(Post::new(by, text)), None).await?;
     let others = door.view(Action::Post, &stream, move |state| {
@@ -82,23 +84,20 @@ pub async fn say(door: &Door, rates: &Rates, asked: &Arguments, word: &str, text
 }
 
 /// Invites a session, or an agent of the registry.
-pub async fn invite(door: &Door, rates: &Rates, asked: &Arguments) -> ApiResult<Value> {
-    let stream = thread(door, Action::Post, asked.required("thread")?).await?;
-    let by = speaker(door, asked, &stream).await?;
-    let mut profile: Map<String, Value> = ["session", "client", "model", "nickname", "roles"]
-        .into_iter()
-        .filter_map(|key| asked.0.get(key).map(|value| (key.to_owned(), value.clone())))
-        .collect();
-    let named = match (asked.text("participant")?, asked.text("session")?, asked.text("client")?) {
+pub async fn invite(door: &Door, rates: &Rates, asked: Invite) -> ApiResult<Value> {
+    let Invite { thread: word, session, client, participant, model, nickname, roles, from } = asked;
+    let stream = thread(door, Action::Post, &required("thread", word)?).await?;
+    let by = speaker(door, from.as_deref(), &stream).await?;
+    let (session, client) = (said(session), said(client));
+    let named = match (said(participant), &session, &client) {
         (_, None, None) => return Err(ApiError::new(Code::InvalidField, "Say whom with 'session' or 'client'.")),
         (Some(id), ..) => Some(id),
         (None, Some(_), _) => None,
-        (None, None, Some(client)) => Some(client),
+        (None, None, Some(client)) => Some(client.clone()),
     };
-    if !profile.contains_key("session") && !profile.contains_key("model") {
-        profile.insert("model".into(), json!(model_of(door, asked.text("client")?)));
-    }
-    let invite = NewInvite { participant_id: named.map(Into::into), profile: Some(Value::Object(profile)) };
+    let model = if session.is_some() { model } else { Some(model.unwrap_or_else(|| model_of(door, client.as_deref()))) };
+    let profile = value(WireProfile { client, model, roles, nickname, session })?;
+    let invite = NewInvite { participant_id: named, profile: Some(profile) };
     let command = control::of(door, &stream, by, NewControl { invite: Some(invite), ..NewControl::default() }).await?;
     let answer = give(door, rates, &stream, command, None).await?;
     let warnings: Vec<String> = answer.event.iter().flat_map(strangers).collect();
@@ -112,9 +111,9 @@ fn model_of(door: &Door, client: Option<&str>) -> String {
 }
 
 /// Threads, the one used last first.
-pub async fn list(door: &Door, asked: &Arguments) -> ApiResult<Value> {
-    let limit = asked.limit(LIMIT, LIMIT_MAX)?;
-    let filter = ListFilter { archived: Some(asked.flag("archived")?), ..ListFilter::default() };
+pub async fn list(door: &Door, asked: ListThreads) -> ApiResult<Value> {
+    let limit = limit(asked.limit, LIMIT, LIMIT_MAX)?;
+    let filter = ListFilter { archived: Some(asked.archived.unwrap_or_default()), ..ListFilter::default() };
     let mut threads = door.threads(filter).await?.streams;
     let count = threads.len();
     threads.sort_by_key(|listed| std::cmp::Reverse(listed.last_ts));
@@ -141,6 +140,9 @@ impl Page {
     /// Takes a message, if there is room. The first one is taken in any case, cut where it has to be.
     fn take(&mut self, stream: &StreamId, recorded: &Recorded, limit: usize) {
         let Event::Posted(posted) = &recorded.event else { return };
+        if self.full {
+            return;
+        }
         let chars = posted.body.chars().count();
         if self.messages.len() >= limit || (!self.messages.is_empty() && self.chars + chars > CHARS_MAX) {
             self.full = true;
@@ -165,53 +167,56 @@ impl Page {
 }
 
 /// Messages of a thread that the caller may see.
-pub async fn read(door: &Door, asked: &Arguments) -> ApiResult<Value> {
-    let stream = thread(door, Action::ReadThread, asked.required("thread")?).await?;
-    let limit = asked.limit(LIMIT, LIMIT_MAX)?;
+pub async fn read(door: &Door, asked: ReadThread) -> ApiResult<Value> {
+    let stream = thread(door, Action::ReadThread, &required("thread", asked.thread)?).await?;
+    let limit = limit(asked.limit, LIMIT, LIMIT_MAX)?;
     let viewer = door.own_sight(&stream).await.map_err(|error| ApiError::at_door(error, &stream))?;
     let listed = door.find(Action::ReadThread, &stream).await?;
-    let page = match asked.number("after")? {
-        Some(after) => forward(door, &stream, &viewer, Seq(after), limit).await?,
+    let page = match asked.after {
+        Some(after) => forward(door, &stream, &viewer, Seq(after)..listed.head, limit).await?,
         None => newest(door, &stream, &viewer, listed.head, limit).await?,
     };
     Ok(json!({ "thread": stream, "name": listed.catalog.title, "head": listed.head.0, "more": page.full, "messages": page.messages }))
 }
 
-/// The messages after a position, the oldest first.
-async fn forward(door: &Door, stream: &StreamId, viewer: &Viewer, after: Seq, limit: usize) -> ApiResult<Page> {
-    let (mut page, mut after) = (Page::default(), after);
-    loop {
-        let read = door.page(Action::ReadThread, stream, viewer, after, usize::try_from(PAGE).unwrap_or(usize::MAX)).await?;
-        for recorded in &read.events {
+/// The messages after a position and up to another, the oldest first.
+async fn forward(door: &Door, stream: &StreamId, viewer: &Viewer, range: Range<Seq>, limit: usize) -> ApiResult<Page> {
+    let mut page = Page::default();
+    let mut pages = door.pages(Action::ReadThread, stream, viewer, range);
+    while !page.full
+        && let Some(events) = pages.next().await?
+    {
+        for recorded in &events {
             page.take(stream, recorded, limit);
-            if page.full {
-                return Ok(page);
-            }
         }
-        if read.through <= after {
-            return Ok(page);
-        }
-        after = read.through;
     }
+    Ok(page)
 }
 
 /// The newest messages, the oldest of them first.
 async fn newest(door: &Door, stream: &StreamId, viewer: &Viewer, head: Seq, limit: usize) -> ApiResult<Page> {
-    let (mut page, mut before) = (Page::default(), head.0);
-    while before > 0 && !page.full {
-        let after = before.saturating_sub(PAGE);
-        let span = usize::try_from(before - after).ok();
-        let read = door.span(Action::ReadThread, stream, viewer, Seq(after), span).await?;
-        for recorded in read.iter().rev().filter(|recorded| recorded.seq.0 <= before) {
+    let mut page = Page::default();
+    let mut messages = door.messages(Action::ReadThread, stream, viewer, head.next());
+    // One more than there is room for says whether there are more.
+    while !page.full
+        && let Some(earlier) = messages.next(limit + 1).await?
+    {
+        for recorded in &earlier {
             page.take(stream, recorded, limit);
         }
-        before = after;
     }
     page.messages.reverse();
     Ok(page)
 }
 
 /// Finds messages in all threads.
-pub async fn search(door: &Door, asked: &Arguments) -> ApiResult<SearchAnswer> {
-    find_messages(door, asked.required("query")?, &door.sight()?, asked.limit(HITS, HITS_MAX)?, None).await
+pub async fn search(door: &Door, asked: Search) -> ApiResult<SearchAnswer> {
+    find_messages(door, &required("query", asked.query)?, &door.sight()?, limit(asked.limit, HITS, HITS_MAX)?, None).await
+}
+
+/// How many, within what there can be.
+fn limit(given: Option<u64>, usual: usize, most: usize) -> ApiResult<usize> {
+    let Some(number) = given else { return Ok(usual) };
+    let limit = usize::try_from(number).ok().filter(|limit| (1..=most).contains(limit));
+    limit.ok_or_else(|| ApiError::new(Code::InvalidField, format!("'limit' is a whole number from 1 to {most}.")))
 }

@@ -6,6 +6,8 @@ use moothall_engine::door::Action;
 use rmcp::model::{Tool as Described, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
+use crate::wire::arguments::{self, Argument};
+
 /// A tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
@@ -34,26 +36,6 @@ enum Does {
     /// It ends something that runs.
     Ends,
 }
-
-/// An argument: its name, its type in the words of JSON Schema, whether a call needs it, and what it means.
-struct Argument(&'static str, &'static str, bool, &'static str);
-
-const SESSION_ID: Argument =
-    Argument("session_id", "string", true, "The session: its id, at least six characters of its beginning, or its name.");
-const THREAD: Argument = Argument("thread", "string", true, "The thread: its id, or its exact title.");
-const FROM: Argument = Argument(
-    "from",
-    "string",
-    false,
-    "Who you are, e.g. `planner`. Only for clients without a session's token; a session speaks for itself.",
-);
-const DIRECT: Argument = Argument(
-    "direct",
-    "boolean",
-    false,
-    "Open a link, or use the one there is: from then on what either of you says at the end of a turn reaches the other by itself. Only \
-     sessions can.",
-);
 
 impl Tool {
     /// All of them, in the order in which they are listed.
@@ -166,69 +148,24 @@ impl Tool {
         }
     }
 
-    fn takes(self) -> Vec<Argument> {
-        let optional = |Argument(name, kind, _, means): Argument| Argument(name, kind, false, means);
+    /// What it takes.
+    const fn takes(self) -> &'static [Argument] {
         match self {
-            Tool::SendMessage => vec![
-                optional(SESSION_ID),
-                optional(THREAD),
-                Argument("message", "string", false, "The words. Required, unless a link is only to be closed."),
-                DIRECT,
-                Argument("close_link", "boolean", false, "End the link with that session, after the words, if there are any."),
-                FROM,
-            ],
-            Tool::GetSessionData => vec![
-                SESSION_ID,
-                Argument("tail_chars", "integer", false, "So many characters from the end; 0 asks for as many as there can be."),
-                Argument("since", "string", false, "Only what came at this time or later, e.g. 2026-01-21T01:30:49.826Z."),
-                Argument("until", "string", false, "Only what came at this time or earlier."),
-            ],
-            Tool::ListSessions => vec![Argument("ended", "boolean", false, "Also those that are over.")],
-            Tool::StartSession => vec![
-                Argument("client", "string", true, "Which program: one of `programs` of list_sessions."),
-                Argument("cwd", "string", false, "The folder it works in, as a whole path; yours where it is missing."),
-                Argument("thread", "string", false, "If you live in no terminal: a thread of yours in which a person can be asked."),
-                Argument("args", "array", false, "More arguments for the program."),
-                Argument("name", "string", false, "What it shall be called."),
-                Argument("message", "string", false, "What to say to it once it takes input."),
-                DIRECT,
-                FROM,
-            ],
-            Tool::EndSession => vec![SESSION_ID, FROM],
-            Tool::Invite => vec![
-                THREAD,
-                Argument("session", "string", false, "The session to invite. This or `client` is needed."),
-                Argument("client", "string", false, "The agent of the server's registry to invite."),
-                Argument("participant", "string", false, "Its id in the thread; the session's or client's name where it is missing."),
-                Argument("model", "string", false, "The model behind it."),
-                Argument("nickname", "string", false, "The name that people read."),
-                Argument("roles", "array", false, "Names it answers to together with others."),
-                FROM,
-            ],
-            Tool::ListThreads => vec![
-                Argument("archived", "boolean", false, "Those that are archived, instead of those that are not."),
-                Argument("limit", "integer", false, "1 to 200; 50 where it is missing."),
-            ],
-            Tool::ReadThread => vec![
-                THREAD,
-                Argument("after", "integer", false, "Only messages after this position, the oldest first; the newest where it is missing."),
-                Argument("limit", "integer", false, "1 to 200; 50 where it is missing."),
-            ],
-            Tool::Search => vec![
-                Argument("query", "string", true, "E.g. `deploy \"on friday\" from:ann in:\"Launch plan\" after:2026-01-31`."),
-                Argument("limit", "integer", false, "1 to 100; 20 where it is missing."),
-            ],
+            Tool::SendMessage => arguments::SendMessage::DESCRIBED,
+            Tool::GetSessionData => arguments::GetSessionData::DESCRIBED,
+            Tool::ListSessions => arguments::ListSessions::DESCRIBED,
+            Tool::StartSession => arguments::StartSession::DESCRIBED,
+            Tool::EndSession => arguments::EndSession::DESCRIBED,
+            Tool::Invite => arguments::Invite::DESCRIBED,
+            Tool::ListThreads => arguments::ListThreads::DESCRIBED,
+            Tool::ReadThread => arguments::ReadThread::DESCRIBED,
+            Tool::Search => arguments::Search::DESCRIBED,
         }
-    }
-
-    /// The names of its arguments.
-    pub fn arguments(self) -> Vec<&'static str> {
-        self.takes().iter().map(|Argument(name, ..)| *name).collect()
     }
 
     fn schema(self) -> Map<String, Value> {
         let takes = self.takes();
-        let property = |Argument(name, kind, _, means): &Argument| {
+        let property = |Argument { name, kind, means, .. }: &Argument| {
             let mut property = Map::from_iter([("type".to_owned(), json!(kind)), ("description".to_owned(), json!(means))]);
             match *kind {
                 "array" => drop(property.insert("items".into(), json!({"type": "string"}))),
@@ -238,7 +175,7 @@ impl Tool {
             ((*name).to_owned(), Value::Object(property))
         };
         let properties: Map<String, Value> = takes.iter().map(property).collect();
-        let required: Vec<_> = takes.iter().filter(|Argument(_, _, required, _)| *required).map(|Argument(name, ..)| *name).collect();
+        let required: Vec<_> = takes.iter().filter(|argument| argument.required).map(|argument| argument.name).collect();
         Map::from_iter([
             ("type".to_owned(), json!("object")),
             ("properties".to_owned(), Value::Object(properties)),
@@ -278,8 +215,8 @@ pub fn page(introduction: &str) -> String {
             tool.name(),
             tool.description()
         );
-        for Argument(name, kind, needed, means) in tool.takes() {
-            let _ = writeln!(page, "| `{name}` | {kind} | {} | {} |", if needed { "yes" } else { "" }, means.replace('|', "\\|"));
+        for Argument { name, kind, required, means } in tool.takes() {
+            let _ = writeln!(page, "| `{name}` | {kind} | {} | {} |", if *required { "yes" } else { "" }, means.replace('|', "\\|"));
         }
     }
     page

@@ -1,6 +1,7 @@
 //! Events and signals as bytes, made once however many readers there are.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use axum::body::Bytes;
@@ -8,8 +9,7 @@ use moothall_engine::door::Entrance;
 use moothall_engine::erase::Copies;
 use moothall_engine::hall::Signal;
 use moothall_kernel::event::Recorded;
-use moothall_kernel::ids::{Seq, StreamId};
-use moothall_kernel::view::{Viewer, visible};
+use moothall_kernel::ids::StreamId;
 
 use super::signal;
 use crate::http::{presence_update, write_envelope};
@@ -33,43 +33,36 @@ impl Encoded {
         let mut text = Vec::new();
         let mut ends = Vec::with_capacity(batch.len());
         for recorded in batch.iter() {
-            text.extend_from_slice(format!("id: {}\ndata: ", recorded.seq).as_bytes());
-            write_envelope(&mut text, stream, recorded);
-            text.extend_from_slice(b"\n\n");
+            write_event(&mut text, stream, recorded);
             ends.push(text.len());
         }
         Self { batch, joined: text.into(), ends }
     }
 
-    /// The newest position.
-    pub fn through(&self) -> Seq {
-        self.batch.last().map_or(Seq(0), |recorded| recorded.seq)
+    /// Slices of the one buffer: the events at these places of the batch.
+    pub fn pieces(&self, seen: &[Range<usize>]) -> impl Iterator<Item = Bytes> {
+        seen.iter().map(|run| self.joined.slice(self.end_of(run.start)..self.end_of(run.end)))
     }
 
-    /// What this viewer may see of what comes after a position: slices of the one buffer, as few as possible.
-    pub fn pieces(&self, viewer: &Viewer, after: Seq) -> Vec<Bytes> {
-        let mut pieces = Vec::new();
-        let (mut begin, mut end) = (0, 0);
-        for (place, recorded) in self.batch.iter().enumerate() {
-            let start = if place == 0 { 0 } else { self.ends[place - 1] };
-            if recorded.seq <= after || !visible(&recorded.event, viewer) {
-                continue;
-            }
-            if start != end {
-                push_piece(&mut pieces, &self.joined, begin, end);
-                begin = start;
-            }
-            end = self.ends[place];
-        }
-        push_piece(&mut pieces, &self.joined, begin, end);
-        pieces
+    /// Where so many events end.
+    fn end_of(&self, events: usize) -> usize {
+        events.checked_sub(1).map_or(0, |last| self.ends[last])
     }
 }
 
-fn push_piece(pieces: &mut Vec<Bytes>, joined: &Bytes, begin: usize, end: usize) {
-    if begin < end {
-        pieces.push(joined.slice(begin..end));
+/// The bytes of events that one reader gets.
+pub fn page_bytes(stream: &StreamId, events: &[Recorded]) -> Bytes {
+    let mut text = Vec::new();
+    for recorded in events {
+        write_event(&mut text, stream, recorded);
     }
+    text.into()
+}
+
+fn write_event(text: &mut Vec<u8>, stream: &StreamId, recorded: &Recorded) {
+    text.extend_from_slice(format!("id: {}\ndata: ", recorded.seq).as_bytes());
+    write_envelope(text, stream, recorded);
+    text.extend_from_slice(b"\n\n");
 }
 
 /// The bytes made most recently. What is kept holds on to the engine's own allocation, so an address stands for one batch.
@@ -148,10 +141,13 @@ pub fn signal_bytes(stream: &StreamId, given: &Signal) -> Bytes {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use moothall_engine::door::Batch;
     use moothall_kernel::command::{Actor, ClientCommand, Post};
     use moothall_kernel::event::{Event, Guard, KeptBecause};
+    use moothall_kernel::ids::Seq;
     use moothall_kernel::policy::Policy;
     use moothall_kernel::time::Timestamp;
+    use moothall_kernel::view::Viewer;
 
     fn batch() -> Arc<Vec<Recorded>> {
         let events = [Event::Held { guard: Guard::Pair }, Event::RoundClosed, Event::RoundClosed, Event::Held { guard: Guard::Pair }];
@@ -168,12 +164,15 @@ mod tests {
     #[test]
     fn each_viewer_gets_what_it_may_see_and_has_not_seen() {
         let encoded = Encoded::new(&"s".into(), batch());
-        assert_eq!(ids(&encoded.pieces(&Viewer::Operator, Seq(0))), [5, 6, 7, 8]);
-        assert_eq!(encoded.pieces(&Viewer::Operator, Seq(0)).len(), 1);
-        assert_eq!(ids(&encoded.pieces(&Viewer::Operator, Seq(6))), [7, 8]);
-        assert_eq!(ids(&encoded.pieces(&Viewer::Guest, Seq(0))), [5, 8]);
-        assert_eq!(ids(&encoded.pieces(&Viewer::Guest, Seq(5))), [8]);
-        assert!(encoded.pieces(&Viewer::Operator, Seq(8)).is_empty());
+        let pieces =
+            |viewer: &Viewer, after: u64| -> Vec<Bytes> { encoded.pieces(Batch::new(batch(), viewer, Seq(after)).seen()).collect() };
+        assert_eq!(ids(&pieces(&Viewer::Operator, 0)), [5, 6, 7, 8]);
+        assert_eq!(pieces(&Viewer::Operator, 0).len(), 1);
+        assert_eq!(ids(&pieces(&Viewer::Operator, 6)), [7, 8]);
+        assert_eq!(ids(&pieces(&Viewer::Guest, 0)), [5, 8]);
+        assert_eq!(ids(&pieces(&Viewer::Guest, 5)), [8]);
+        assert!(pieces(&Viewer::Operator, 8).is_empty());
+        assert_eq!(page_bytes(&"s".into(), &batch()), pieces(&Viewer::Operator, 0)[0]);
     }
 
     #[test]

@@ -1,13 +1,12 @@
 //! Server-sent events.
 //!
-//! A stream reads the log until it has caught up, then listens. It makes the next piece only when the connection can take one, so what a
-//! slow reader has not read yet waits in the engine's shared buffer and costs nothing for each reader; a reader that has fallen too far
-//! behind is told to `resync` and cut, and can go on where it was.
+//! What a stream says comes from the door: a thread's from its reader, the hall's from its bells, a terminal's from who watches it. Here it
+//! becomes bytes. The next piece is made only when the connection can take one; a reader that has fallen too far behind is told to `resync`
+//! and cut, and can go on where it was.
 
 pub mod frames;
 mod hall;
 mod thread;
-mod owed;
 mod screen;
 
 use std::convert::Infallible;
@@ -22,7 +21,7 @@ use tokio::sync::watch;
 
 pub(crate) use hall::bells;
 pub(crate) use screen::screens;
-pub(crate) use thread::{Start, events};
+pub(crate) use thread::events;
 
 /// How long a stream may be silent.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);

@@ -1,76 +1,47 @@
-//! The stream of one thread.
+//! The stream of one thread: what a reader gets, as server-sent events.
+
+use std::collections::VecDeque;
 
 use axum::body::Bytes;
 use futures_util::{Stream, stream};
 use moothall_engine::access::AccessError;
-use moothall_engine::door::{Action, Door};
-use moothall_engine::hall::{Connected, Subscription, Update};
-use moothall_engine::ports::PAGE_BYTES_MAX;
-use moothall_kernel::ids::{Seq, StreamId};
-use moothall_kernel::view::Viewer;
-use std::collections::VecDeque;
-use std::sync::Arc;
-use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use moothall_engine::door::{Piece, Reader};
+use moothall_kernel::ids::Seq;
 
-use super::frames::{Encoded, signal_bytes};
-use super::owed::Owed;
-use super::{KEEP_ALIVE, closed, going_away, resync};
+use super::frames::{page_bytes, signal_bytes};
+use super::{KEEP_ALIVE, closed, going_away, resync, signal};
 use crate::http::App;
 use crate::meters::Reading;
+use crate::wire::TurnContext;
 
-/// Events read from the log at once.
-const PAGE: usize = 256;
-
-/// Where a stream begins, and for whom.
-pub struct Start {
-    /// The hall as the reader has it.
-    pub door: Door,
-    /// The thread.
-    pub stream: StreamId,
-    /// Who looks.
-    pub viewer: Viewer,
-    /// It begins after this.
-    pub after: Seq,
-    /// The thread's newest event.
-    pub head: Seq,
-    /// While the stream is open, its participant counts as connected.
-    pub _connected: Option<Connected>,
-}
-
-/// The events after a position, each once, then those that come.
-pub(crate) fn events(app: App, start: Start) -> impl Stream<Item = Bytes> {
-    let hello = format!("retry: 1000\n: head {}\n\n", start.head).into();
+/// What a reader gets from now on; `head` is the thread's newest event.
+pub(crate) fn events(app: App, reader: Reader, head: Seq) -> impl Stream<Item = Bytes> {
+    let hello = format!("retry: 1000\n: head {head}\n\n").into();
     let _reading = app.meters.reader();
-    let owed = Owed::to(&start.viewer);
-    let reader = Reader { app, sent: start.after, start, ready: VecDeque::from([hello]), live: None, owed, over: false, _reading };
-    stream::unfold(reader, |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) })
+    let writer = Writer { app, reader, ready: VecDeque::from([hello]), over: false, _reading };
+    stream::unfold(writer, |mut writer| async move { writer.next().await.map(|bytes| (bytes, writer)) })
 }
 
-struct Reader {
+/// Writes what a reader gets.
+struct Writer {
     app: App,
-    /// `start.after` is the newest position that was passed, seen or not.
-    start: Start,
+    reader: Reader,
     ready: VecDeque<Bytes>,
-    /// The newest position before what is in `ready`.
-    sent: Seq,
-    live: Option<Subscription>,
-    owed: Owed,
     over: bool,
     _reading: Reading,
 }
 
-impl Reader {
+impl Writer {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            if let Some(piece) = self.ready.pop_front() {
-                return Some(piece);
+            if let Some(bytes) = self.ready.pop_front() {
+                return Some(bytes);
             }
             if self.over {
                 return None;
             }
-            self.sent = self.start.after;
             if let Err(error) = self.advance().await {
-                tracing::warn!(thread = %self.start.stream, %error, "a stream ends");
+                tracing::warn!(thread = %self.reader.stream(), %error, "a stream ends");
                 self.end(going_away());
             }
         }
@@ -81,98 +52,33 @@ impl Reader {
         self.ready.push_back(last);
     }
 
-    /// One step: read on, begin to listen, or listen.
+    /// Writes the next piece, or waits until there may be one.
     async fn advance(&mut self) -> Result<(), AccessError> {
-        let until = match &self.live {
-            Some(live) if self.start.after >= live.head => {
-                let frames = self.owed.frames(&self.start.door, &self.start.stream).await?;
-                if frames.is_empty() {
-                    self.listen().await;
-                }
-                self.ready.extend(frames);
-                return Ok(());
-            }
-            Some(live) => Some(live.head),
-            None => None,
-        };
-        if !self.read(until).await? && self.live.is_none() {
-            self.subscribe().await?;
+        if let Some(piece) = self.reader.next().await? {
+            self.write(piece);
+            return Ok(());
+        }
+        tokio::select! {
+            () = self.reader.listen() => {}
+            () = closed(&mut self.app.closing) => self.end(going_away()),
+            () = tokio::time::sleep(KEEP_ALIVE) => self.ready.push_back(format!(": head {}\n\n", self.reader.passed()).into()),
         }
         Ok(())
     }
 
-    /// Reads a page of the log, up to a position where one is given. Whether there was anything.
-    async fn read(&mut self, until: Option<Seq>) -> Result<bool, AccessError> {
-        let after = self.start.after;
-        let span = until.map_or(PAGE, |until| usize::try_from(until.0 - after.0).unwrap_or(PAGE).min(PAGE));
-        let page = self.start.door.page(Action::ReadThread, &self.start.stream, &self.start.viewer, after, span).await?;
-        let moved = page.through > after;
-        self.owed.look_again();
-        let encoded = Encoded::new(&self.start.stream, Arc::new(page.events));
-        self.ready.extend(encoded.pieces(&self.start.viewer, after));
-        // Where the log shows nothing up to the head, there is nothing that this version can show.
-        self.start.after = page.through.max(if moved { after } else { until.unwrap_or(after) });
-        Ok(moved)
-    }
-
-    async fn subscribe(&mut self) -> Result<(), AccessError> {
-        let live = self.start.door.subscribe(&self.start.stream).await?;
-        let partials = live.partials.iter().map(|partial| signal_bytes(&self.start.stream, partial));
-        self.ready.extend(partials);
-        self.live = Some(live);
-        Ok(())
-    }
-
-    /// Waits for what comes, and takes what has come: a page of it, the rest waits where it costs nothing for each reader.
-    async fn listen(&mut self) {
-        let Some(live) = &mut self.live else { return };
-        let received = tokio::select! {
-            received = live.updates.recv() => received,
-            () = closed(&mut self.app.closing) => return self.end(going_away()),
-            () = tokio::time::sleep(KEEP_ALIVE) => return self.ready.push_back(format!(": head {}\n\n", self.start.after).into()),
-        };
-        match received {
-            Ok(update) => self.take(update),
-            Err(RecvError::Lagged(_)) => return self.cut(),
-            // The stream's task ended; whatever it appended is in the log.
-            Err(RecvError::Closed) => self.live = None,
-        }
-        self.take_waiting();
-    }
-
-    /// Takes what waits behind the first update.
-    fn take_waiting(&mut self) {
-        while let Some(live) = &mut self.live {
-            if self.ready.iter().map(Bytes::len).sum::<usize>() > PAGE_BYTES_MAX {
-                return;
-            }
-            match live.updates.try_recv() {
-                Ok(update) => self.take(update),
-                Err(TryRecvError::Empty) => return,
-                Err(TryRecvError::Lagged(_)) => return self.cut(),
-                Err(TryRecvError::Closed) => self.live = None,
+    fn write(&mut self, piece: Piece) {
+        let stream = self.reader.stream();
+        match piece {
+            Piece::Page(events) => self.ready.push_back(page_bytes(stream, &events)),
+            Piece::Batch(batch) => self.ready.extend(self.app.frames.of(stream, batch.all()).pieces(batch.seen())),
+            Piece::Partial(partial) => self.ready.push_back(signal_bytes(stream, &partial)),
+            Piece::Signal(signal) => self.ready.push_back(self.app.frames.of_signal(stream, &signal)),
+            Piece::Turn(context) => self.ready.push_back(signal("turn", &TurnContext::of(stream, &context))),
+            Piece::Lagged(after) => {
+                self.app.meters.resync();
+                self.end(resync(after.0));
             }
         }
-    }
-
-    fn take(&mut self, update: Update) {
-        match update {
-            Update::Events(batch) => {
-                self.owed.observe(&batch);
-                let encoded = self.app.frames.of(&self.start.stream, &batch);
-                self.ready.extend(encoded.pieces(&self.start.viewer, self.start.after));
-                self.start.after = self.start.after.max(encoded.through());
-            }
-            Update::Signal(signal) => self.ready.push_back(self.app.frames.of_signal(&self.start.stream, &signal)),
-        }
-    }
-
-    /// What waits is let go; the reader can go on after the last event that it got.
-    fn cut(&mut self) {
-        self.live = None;
-        self.ready.clear();
-        self.app.meters.resync();
-        self.end(resync(self.sent.0));
     }
 }
 
@@ -187,7 +93,10 @@ mod tests {
     use moothall_engine::hall::{Hall, HallParts};
     use moothall_engine::ports::{Store, SystemClock};
     use moothall_kernel::command::{Actor, ClientCommand, Post};
+    use moothall_kernel::ids::StreamId;
     use moothall_kernel::policy::Policy;
+    use moothall_kernel::view::Viewer;
+    use std::sync::Arc;
     use std::time::Duration;
     use tokio::sync::watch;
     use tokio::time::Instant;
@@ -204,16 +113,11 @@ mod tests {
         Hall::open(parts).await.unwrap()
     }
 
-    async fn begin(hall: &Hall) -> Start {
+    /// A stream of a new thread of the hall, from its newest event on.
+    async fn begin(hall: &Hall) -> (StreamId, impl Stream<Item = Bytes>) {
         let answer = hall.create("t".into(), Policy::default(), Actor::human("user"), None).await.unwrap();
-        Start {
-            door: hall.as_(Caller::anonymous(Mode::Local)),
-            stream: answer.stream,
-            viewer: Viewer::Operator,
-            after: answer.head,
-            head: answer.head,
-            _connected: None,
-        }
+        let reader = hall.as_(Caller::anonymous(Mode::Local)).follow(&answer.stream, Viewer::Operator, answer.head).await.unwrap();
+        (answer.stream, events(app(hall), reader, answer.head))
     }
 
     fn app(hall: &Hall) -> App {
@@ -235,7 +139,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_silent_stream_says_the_head_every_fifteen_seconds() {
         let hall = hall().await;
-        let mut stream = Box::pin(events(app(&hall), begin(&hall).await));
+        let mut stream = Box::pin(begin(&hall).await.1);
         assert_eq!(stream.next().await.unwrap(), "retry: 1000\n: head 1\n\n");
         let before = Instant::now();
         assert_eq!(stream.next().await.unwrap(), ": head 1\n\n");
@@ -245,10 +149,9 @@ mod tests {
     #[tokio::test]
     async fn more_than_a_thousand_events_behind_is_too_far() {
         let hall = hall().await;
-        let start = begin(&hall).await;
-        let id = start.stream.clone();
+        let (id, stream) = begin(&hall).await;
         let post = |n: usize| hall.submit(&id, ClientCommand::Post(Post::new(Actor::human("user"), format!("message {n}"))), None);
-        let mut stream = Box::pin(events(app(&hall), start));
+        let mut stream = Box::pin(stream);
         stream.next().await.unwrap();
         let (first, posted) = tokio::join!(stream.next(), post(0));
         posted.unwrap();

@@ -17,6 +17,7 @@ mod access;
 mod session;
 mod link;
 mod error;
+pub mod arguments;
 
 pub use access::{
     AuditPage, AuditRow, InvitationAccepted, InvitationCode, InvitationRequest, PrincipalRef, SignIn, SignedOut, TokenCreated, TokenEntry,
@@ -31,7 +32,7 @@ pub use control::{NewControl, NewDiscussion, NewInvite, NewRaise, NewUninvite, R
 pub use envelope::{CauseRef, Envelope, Meta};
 pub use error::{ErrorBody, ErrorDetail};
 pub use link::{LinkAnswer, LinkEntry, LinkList, LinkMember, NewLink, NewLinkMember};
-pub use requests::{Actor, McpMessage, NewEvent, NewMeta, NewPresence, NewThread};
+pub use requests::{Actor, McpMessage, NewEvent, NewMeta, NewPass, NewPresence, NewThread, Pass};
 pub use search::{SearchAnswer, SearchHit, SnippetPiece};
 pub use session::{
     Adoption, AttachAnswer, DialogEntry, MessageSent, NewAnswer, NewMessage, NewSession, OptionEntry, PermissionAnswered, ProgramEntry,

@@ -42,6 +42,44 @@ pub struct NewEvent {
     /// `reply_to` (an event's id) and `tags` (words of your own).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<NewMeta>,
+    /// The thread of the path, as the events have it that clients read; no other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    pub thread: Option<String>,
+}
+
+/// The content of a `turn` event: having nothing to say.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct NewPass {
+    /// `true`, or the name of the one who is to speak next.
+    pub pass: Pass,
+}
+
+impl NewPass {
+    /// What clients are told that send anything else.
+    pub const TAKES: &str = "A 'turn' event takes the content {\"pass\": true}, or {\"pass\": \"<name>\"}";
+}
+
+/// That somebody has nothing to say.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Value")]
+pub enum Pass {
+    /// To nobody in particular.
+    On,
+    /// To the one of this name.
+    To(String),
+}
+
+impl TryFrom<Value> for Pass {
+    type Error = &'static str;
+
+    fn try_from(given: Value) -> Result<Self, Self::Error> {
+        match given {
+            Value::Bool(true) => Ok(Pass::On),
+            Value::String(name) => Ok(Pass::To(name)),
+            _ => Err(NewPass::TAKES),
+        }
+    }
 }
 
 /// What a client may say about its event. Other keys are not kept, and the answer warns of them.

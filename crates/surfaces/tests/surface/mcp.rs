@@ -222,6 +222,18 @@ async fn threads_are_read_and_spoken_in() {
 }
 
 #[tokio::test]
+async fn a_page_of_messages_has_no_holes() {
+    let (server, _stage) = Server::with_terminals().await;
+    let thread = server.thread("mention_only").await;
+    for words in ["short", &"long ".repeat(9_600), "newest"] {
+        server.say(&thread, "user", words).await;
+    }
+    let page = call(&server, None, "read_thread", json!({"thread": thread})).await;
+    let words: Vec<_> = page["messages"].as_array().unwrap().iter().map(|message| message["text"].as_str().unwrap()).collect();
+    assert_eq!((words, &page["more"]), (vec!["newest"], &json!(true)), "what is older than what found no room is not there");
+}
+
+#[tokio::test]
 async fn only_our_own_pages_and_names_reach_it() {
     let (server, _stage) = Server::with_terminals().await;
     let port = server.address.port();

@@ -103,7 +103,7 @@ async fn send(client: &Client, thread: &str, letter: &Letter) -> Result<(Option<
     match &letter.matter {
         Matter::Say { text, to, reply_to } => {
             let meta = reply_to.clone().map(|id| NewMeta { reply_to: Some(id), tags: None });
-            let event = NewEvent { kind: Some("message".into()), from, to: to.clone(), content: json!(text), meta };
+            let event = NewEvent { kind: Some("message".into()), from, to: to.clone(), content: json!(text), meta, ..NewEvent::default() };
             let accepted: Accepted = client.post_keyed(&threads::path(thread, "events"), &event, &letter.key).await?;
             Ok((accepted.event.map(|event| event.seq), accepted.warnings))
         }

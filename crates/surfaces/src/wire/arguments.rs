@@ -1,0 +1,161 @@
+//! What the tools of the Model Context Protocol take: for each tool one type, and what a client's model reads about each of its fields.
+
+use serde::Deserialize;
+
+/// An argument of a tool, as it is described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type, in the words of JSON Schema.
+    pub kind: &'static str,
+    /// Whether a call needs it.
+    pub required: bool,
+    /// What it means.
+    pub means: &'static str,
+}
+
+/// What a field may hold, as it is described.
+trait Kind {
+    const KIND: &'static str;
+    const REQUIRED: bool = false;
+}
+
+impl Kind for String {
+    const KIND: &'static str = "string";
+    const REQUIRED: bool = true;
+}
+
+impl Kind for Option<String> {
+    const KIND: &'static str = "string";
+}
+
+impl Kind for Option<bool> {
+    const KIND: &'static str = "boolean";
+}
+
+impl Kind for Option<u64> {
+    const KIND: &'static str = "integer";
+}
+
+impl Kind for Option<Vec<String>> {
+    const KIND: &'static str = "array";
+}
+
+/// A tool's arguments as a type, and their descriptions made of it, so that the two cannot differ.
+macro_rules! arguments {
+    ($(#[doc = $doc:literal])* $name:ident { $($field:ident: $kind:ty = $means:expr,)* }) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+        pub struct $name {
+            $(#[doc = concat!("What [`Self::DESCRIBED`] says of `", stringify!($field), "`.")]
+            pub $field: $kind,)*
+        }
+
+        impl $name {
+            /// Its fields, in their order.
+            pub const DESCRIBED: &[Argument] = &[$(Argument {
+                name: stringify!($field),
+                kind: <$kind as Kind>::KIND,
+                required: <$kind as Kind>::REQUIRED,
+                means: $means,
+            },)*];
+        }
+    };
+}
+
+const SESSION_ID: &str = "The session: its id, at least six characters of its beginning, or its name.";
+const THREAD: &str = "The thread: its id, or its exact title.";
+const FROM: &str = "Who you are, e.g. `planner`. Only for clients without a session's token; a session speaks for itself.";
+const DIRECT: &str = "Open a link, or use the one there is: from then on what either of you says at the end of a turn reaches the other by itself. Only \
+     sessions can.";
+
+arguments! {
+    /// Arguments of `send_message`.
+    SendMessage {
+        session_id: Option<String> = SESSION_ID,
+        thread: Option<String> = THREAD,
+        message: Option<String> = "The words. Required, unless a link is only to be closed.",
+        direct: Option<bool> = DIRECT,
+        close_link: Option<bool> = "End the link with that session, after the words, if there are any.",
+        from: Option<String> = FROM,
+    }
+}
+
+arguments! {
+    /// Arguments of `get_session_data`.
+    GetSessionData {
+        session_id: String = SESSION_ID,
+        tail_chars: Option<u64> = "So many characters from the end; 0 asks for as many as there can be.",
+        since: Option<String> = "Only what came at this time or later, e.g. 2026-01-21T01:30:49.826Z.",
+        until: Option<String> = "Only what came at this time or earlier.",
+    }
+}
+
+arguments! {
+    /// Arguments of `list_sessions`.
+    ListSessions {
+        ended: Option<bool> = "Also those that are over.",
+    }
+}
+
+arguments! {
+    /// Arguments of `start_session`.
+    StartSession {
+        client: String = "Which program: one of `programs` of list_sessions.",
+        cwd: Option<String> = "The folder it works in, as a whole path; yours where it is missing.",
+        thread: Option<String> = "If you live in no terminal: a thread of yours in which a person can be asked.",
+        args: Option<Vec<String>> = "More arguments for the program.",
+        name: Option<String> = "What it shall be called.",
+        message: Option<String> = "What to say to it once it takes input.",
+        direct: Option<bool> = DIRECT,
+        from: Option<String> = FROM,
+    }
+}
+
+arguments! {
+    /// Arguments of `end_session`.
+    EndSession {
+        session_id: String = SESSION_ID,
+        from: Option<String> = FROM,
+    }
+}
+
+arguments! {
+    /// Arguments of `invite`.
+    Invite {
+        thread: String = THREAD,
+        session: Option<String> = "The session to invite. This or `client` is needed.",
+        client: Option<String> = "The agent of the server's registry to invite.",
+        participant: Option<String> = "Its id in the thread; the session's or client's name where it is missing.",
+        model: Option<String> = "The model behind it.",
+        nickname: Option<String> = "The name that people read.",
+        roles: Option<Vec<String>> = "Names it answers to together with others.",
+        from: Option<String> = FROM,
+    }
+}
+
+arguments! {
+    /// Arguments of `list_threads`.
+    ListThreads {
+        archived: Option<bool> = "Those that are archived, instead of those that are not.",
+        limit: Option<u64> = "1 to 200; 50 where it is missing.",
+    }
+}
+
+arguments! {
+    /// Arguments of `read_thread`.
+    ReadThread {
+        thread: String = THREAD,
+        after: Option<u64> = "Only messages after this position, the oldest first; the newest where it is missing.",
+        limit: Option<u64> = "1 to 200; 50 where it is missing.",
+    }
+}
+
+arguments! {
+    /// Arguments of `search`.
+    Search {
+        query: String = "E.g. `deploy \"on friday\" from:ann in:\"Launch plan\" after:2026-01-31`.",
+        limit: Option<u64> = "1 to 100; 20 where it is missing.",
+    }
+}
