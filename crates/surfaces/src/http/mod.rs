@@ -33,6 +33,7 @@ pub(crate) use presence::update as presence_update;
 pub(crate) use search::find_messages;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::Router;
@@ -112,17 +113,34 @@ pub fn here(bound: SocketAddr) -> String {
     format!("http://{}", SocketAddr::new(ip, bound.port()))
 }
 
-/// What handlers share.
+/// What handlers share. It is copied for every request, several times.
 #[derive(Clone)]
-pub(crate) struct App {
+pub(crate) struct App(Arc<Parts>);
+
+impl App {
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// What an [`App`] holds.
+pub(crate) struct Parts {
     pub(crate) entrance: Entrance,
     /// How clients on this computer reach the server, e.g. `http://127.0.0.1:5111`.
-    pub(crate) base: Arc<str>,
+    pub(crate) base: String,
     pub(crate) frames: Arc<Frames>,
     pub(crate) presences: Arc<presence::Keyed<PresenceAccepted>>,
     pub(crate) access: Arc<Access>,
     /// The name of the cookie of this server's pages.
-    pub(crate) cookie: Arc<str>,
+    pub(crate) cookie: String,
     pub(crate) tokens_made: Arc<presence::Keyed<()>>,
     pub(crate) meters: Arc<Meters>,
     pub(crate) rates: Rates,
@@ -138,19 +156,19 @@ pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Route
     let cookie = access::cookie_name(options.bound.port());
     let api = completed(api, &cookie);
     let known = middleware::from_fn_with_state(query::Known::of(&api), query::check);
-    let app = App {
+    let app = App::new(Parts {
         access: gate.access().clone(),
-        cookie: cookie.into(),
+        cookie,
         tokens_made: Arc::default(),
         frames: Frames::of_hall(&entrance),
         entrance,
-        base: here(options.bound).into(),
+        base: here(options.bound),
         presences: Arc::default(),
         meters: meters.clone(),
         rates: gate.rates().clone(),
         gauges: options.gauges.clone(),
         closing,
-    };
+    });
     // Whoever is to sign in needs the page first, so its own files are before the guard of access; everything else is behind it.
     let behind = middleware::from_fn_with_state(app.clone(), access::guard);
     let guarded = routes.layer(known).merge(SwaggerUi::new("/docs").url("/openapi.json", api)).layer(behind);

@@ -6,7 +6,8 @@ use moothall_engine::door::Bells;
 use moothall_engine::hall;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::{KEEP_ALIVE, closed, going_away, resync_hall, signal};
+use super::silence::{Broken, Silence};
+use super::{going_away, resync_hall, signal};
 use crate::http::{App, presence_update};
 use crate::meters::Reading;
 use crate::wire::Bell;
@@ -14,12 +15,14 @@ use crate::wire::Bell;
 /// The doorbells from now on, of what is within reach.
 pub(crate) fn bells(app: App, bells: Bells) -> impl Stream<Item = Bytes> {
     let _reading = app.meters.reader();
-    let reader = Reader { app, bells, begun: false, over: false, _reading };
+    let silence = Silence::new(&app.closing);
+    let reader = Reader { app, silence, bells, begun: false, over: false, _reading };
     stream::unfold(reader, |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) })
 }
 
 struct Reader {
     app: App,
+    silence: Silence,
     bells: Bells,
     begun: bool,
     over: bool,
@@ -36,9 +39,12 @@ impl Reader {
         }
         let received = tokio::select! {
             received = self.bells.next() => received,
-            () = closed(&mut self.app.closing) => return self.end(going_away()),
-            () = tokio::time::sleep(KEEP_ALIVE) => return Some(Bytes::from_static(b": keep-alive\n\n")),
+            broken = self.silence.broken() => return match broken {
+                Broken::KeepAlive => Some(Bytes::from_static(b": keep-alive\n\n")),
+                Broken::GoingAway => self.end(going_away()),
+            },
         };
+        self.silence.begin();
         match received {
             Ok(bell) => Some(ring(bell)),
             Err(RecvError::Lagged(_)) => {

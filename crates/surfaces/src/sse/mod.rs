@@ -8,6 +8,7 @@ pub mod frames;
 mod hall;
 mod thread;
 mod screen;
+mod silence;
 
 use std::convert::Infallible;
 use std::time::Duration;

@@ -12,7 +12,8 @@ use moothall_engine::sessions::PaneNews;
 use serde_json::json;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
-use super::{KEEP_ALIVE, closed, going_away, signal};
+use super::silence::{Broken, Silence};
+use super::{going_away, signal};
 use crate::http::App;
 use crate::meters::Reading;
 use crate::wire::ScreenAnswer;
@@ -23,7 +24,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// What a session's terminal shows, now and whenever that changes.
 pub(crate) fn screens(app: App, watched: Watched) -> impl Stream<Item = Bytes> {
     let _reading = app.meters.reader();
-    let reader = Reader { app, watched, shown: None, state: State::Begins, _reading };
+    let silence = Silence::new(&app.closing);
+    let reader = Reader { silence, watched, shown: None, state: State::Begins, _reading };
     stream::unfold(reader, |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) })
 }
 
@@ -37,7 +39,7 @@ enum State {
 }
 
 struct Reader {
-    app: App,
+    silence: Silence,
     watched: Watched,
     shown: Option<ScreenAnswer>,
     state: State,
@@ -70,12 +72,15 @@ impl Reader {
     async fn wait(&mut self) -> Option<Bytes> {
         let first = tokio::select! {
             news = self.watched.news.recv() => news,
-            () = closed(&mut self.app.closing) => {
-                self.state = State::Over;
-                return Some(going_away());
-            }
-            () = tokio::time::sleep(KEEP_ALIVE) => return Some(Bytes::from_static(b": keep-alive\n\n")),
+            broken = self.silence.broken() => match broken {
+                Broken::KeepAlive => return Some(Bytes::from_static(b": keep-alive\n\n")),
+                Broken::GoingAway => {
+                    self.state = State::Over;
+                    return Some(going_away());
+                }
+            },
         };
+        self.silence.begin();
         match first {
             Ok(PaneNews::Drawn) | Err(RecvError::Lagged(_)) => {
                 tokio::time::sleep(PAUSE).await;

@@ -9,7 +9,8 @@ use moothall_engine::door::{Piece, Reader};
 use moothall_kernel::ids::Seq;
 
 use super::frames::{page_bytes, signal_bytes};
-use super::{KEEP_ALIVE, closed, going_away, resync, signal};
+use super::silence::{Broken, Silence};
+use super::{going_away, resync, signal};
 use crate::http::App;
 use crate::meters::Reading;
 use crate::wire::TurnContext;
@@ -18,13 +19,15 @@ use crate::wire::TurnContext;
 pub(crate) fn events(app: App, reader: Reader, head: Seq) -> impl Stream<Item = Bytes> {
     let hello = format!("retry: 1000\n: head {head}\n\n").into();
     let _reading = app.meters.reader();
-    let writer = Writer { app, reader, ready: VecDeque::from([hello]), over: false, _reading };
+    let silence = Silence::new(&app.closing);
+    let writer = Writer { app, silence, reader, ready: VecDeque::from([hello]), over: false, _reading };
     stream::unfold(writer, |mut writer| async move { writer.next().await.map(|bytes| (bytes, writer)) })
 }
 
 /// Writes what a reader gets.
 struct Writer {
     app: App,
+    silence: Silence,
     reader: Reader,
     ready: VecDeque<Bytes>,
     over: bool,
@@ -56,12 +59,15 @@ impl Writer {
     async fn advance(&mut self) -> Result<(), AccessError> {
         if let Some(piece) = self.reader.next().await? {
             self.write(piece);
+            self.silence.begin();
             return Ok(());
         }
         tokio::select! {
             () = self.reader.listen() => {}
-            () = closed(&mut self.app.closing) => self.end(going_away()),
-            () = tokio::time::sleep(KEEP_ALIVE) => self.ready.push_back(format!(": head {}\n\n", self.reader.passed()).into()),
+            broken = self.silence.broken() => match broken {
+                Broken::KeepAlive => self.ready.push_back(format!(": head {}\n\n", self.reader.passed()).into()),
+                Broken::GoingAway => self.end(going_away()),
+            },
         }
         Ok(())
     }
@@ -86,6 +92,7 @@ impl Writer {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::http::Parts;
     use crate::rates::{Limits, Rates};
     use futures_util::StreamExt;
     use moothall_engine::MemoryLog;
@@ -121,7 +128,7 @@ mod tests {
     }
 
     fn app(hall: &Hall) -> App {
-        App {
+        App::new(Parts {
             entrance: hall.entrance(),
             base: "http://localhost".into(),
             frames: Arc::default(),
@@ -133,7 +140,7 @@ mod tests {
             rates: Rates::new(Mode::Local, Limits::default()),
             gauges: Default::default(),
             closing: watch::channel(false).1,
-        }
+        })
     }
 
     #[tokio::test(start_paused = true)]
