@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Posted;
 use crate::ids::{ParticipantId, Seq};
-use crate::state::Conversation;
 
 /// What a conversation knows of its messages. They are for everybody (`Event::audience`), so one number holds for every viewer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,12 +24,5 @@ impl Said {
             self.messages = self.messages.saturating_sub(1);
             self.erased = seq;
         }
-    }
-}
-
-impl Conversation {
-    /// Messages that took effect so far and have words: what a transcript of all of it would show.
-    pub fn messages(&self) -> u64 {
-        self.said.messages.saturating_sub(self.floor.queue.len() as u64)
     }
 }

@@ -408,6 +408,11 @@ impl Conversation {
         self.floor.turns.get(&no)
     }
 
+    /// Messages that took effect so far and have words: what a transcript of all of it would show.
+    pub fn messages(&self) -> u64 {
+        self.said.messages.saturating_sub(self.floor.queue.len() as u64)
+    }
+
     /// The option that answered a permission, if somebody answered it lately.
     pub fn answer_to(&self, permission: &PermissionId) -> Option<&str> {
         let settled = self.floor.settled.iter().rev().find(|settled| settled.permission == *permission)?;

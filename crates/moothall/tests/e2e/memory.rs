@@ -6,7 +6,7 @@ use crate::harness::{Home, Server};
 
 /// Answers with how often it reads a name in its prompt, and whether anything was left out.
 const COUNTS: &str =
-    r#"prompt=$(cat); echo "times $(printf '%s' "$prompt" | grep -c Lovelace) of $(printf '%s' "$prompt" | grep -c 'left out')""#;
+    r#"prompt=$(cat); echo "times $(printf '%s' "$prompt" | grep -c Lovelace) of $(printf '%s' "$prompt" | grep -c 'earlier messages')""#;
 /// Keeps its document, whole.
 const WINDOW: &str = r#"cat > "$0.part.$$"; mv "$0.part.$$" "$0.json"; echo "[PASS]""#;
 
@@ -41,8 +41,11 @@ async fn a_program_remembers_what_was_said_however_many_events_lie_between() {
     assert!(head > 200, "there are only {head} events: too few to show anything");
     let document: Value = serde_json::from_slice(&std::fs::read(format!("{window}.json")).unwrap()).unwrap();
     assert_eq!(document["context_window"].as_array().unwrap().len(), 25);
-    server.control(&thread, json!({"unmute": {"targets": ["short"]}})).await;
     server.control(&thread, json!({"mute": {"targets": ["mem", "window", "passes"]}})).await;
+    for _ in 0..6 {
+        server.say(&thread, &"More words. ".repeat(40)).await;
+    }
+    server.control(&thread, json!({"unmute": {"targets": ["short"]}})).await;
     assert_eq!(answer_of(&server, &thread, "short", "@short and you?").await, "times 0 of 1", "it has room for less");
 }
 
