@@ -51,6 +51,8 @@ pub struct AgentConfig {
     pub startable_by_agents: Option<bool>,
     /// `command`: what it reads, `json` or `prompt`.
     pub stdin: Option<Stdin>,
+    /// `command`: longest transcript in its prompt, in bytes.
+    pub transcript_bytes: Option<usize>,
     /// `script`: what it says, turn after turn.
     pub replies: Option<Vec<Line>>,
     /// `llm`: whose protocol: `openai`, `anthropic`, `gemini`, `ollama`, or `openai_responses`.
@@ -138,6 +140,7 @@ impl fmt::Debug for AgentConfig {
             .field("reach", &self.reach)
             .field("startable_by_agents", &self.startable_by_agents)
             .field("stdin", &self.stdin)
+            .field("transcript_bytes", &self.transcript_bytes)
             .field("replies", &self.replies)
             .field("provider", &self.provider)
             .field("base_url", &hidden(&self.base_url))
@@ -217,6 +220,7 @@ impl AgentConfig {
             "screen" => self.screen.is_some(),
             "reach" => self.reach.is_some(),
             "startable_by_agents" => self.startable_by_agents.is_some(),
+            "transcript_bytes" => self.transcript_bytes.is_some(),
             "replies" => self.replies.is_some(),
             "provider" => self.provider.is_some(),
             "base_url" => self.base_url.is_some(),

@@ -62,6 +62,7 @@ mod tests {
             env = { A = "b" }
             run_as = "ann"
             stdin = "json"
+            transcript_bytes = 4096
             screen = "claude"
             reach = "all"
             startable_by_agents = true

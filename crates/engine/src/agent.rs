@@ -1,7 +1,7 @@
 //! The port to whatever takes turns.
 
 use async_trait::async_trait;
-use moothall_kernel::compose::Prompt;
+use moothall_kernel::compose::{Prompt, TRANSCRIPT_BYTES};
 use moothall_kernel::event::{Fault, Recorded, TurnKind, Usage, Why};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq};
 use moothall_kernel::participant::{Abilities, Address, OnLost, Profile, Runtime};
@@ -127,6 +127,10 @@ pub trait Agent: Send + Sync + 'static {
     /// Whether a turn that waits for it is briefed again when it gets another cause. It then takes the newest job for a key.
     fn waits(&self) -> bool {
         false
+    }
+    /// Bytes of what was said that its prompts have room for, where it has no memory of its own.
+    fn room(&self) -> usize {
+        TRANSCRIPT_BYTES
     }
     /// Its own time limit for a turn.
     fn timeout(&self) -> Option<Millis> {

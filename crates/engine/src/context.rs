@@ -1,6 +1,7 @@
 //! What a participant reads for its open turns, for those who fetch it: composed from the log whenever it is asked for, and kept nowhere.
 
 use moothall_kernel::Conversation;
+use moothall_kernel::compose::TRANSCRIPT_BYTES;
 use moothall_kernel::event::{Cause, TurnKind, Why};
 use moothall_kernel::ids::{ParticipantId, StreamId, TurnNo};
 use moothall_kernel::participant::Participant;
@@ -78,7 +79,7 @@ impl Hall {
 
 async fn composed(state: &Conversation, turn: &Turn, log: &dyn EventLog, tail: &mut Tail) -> Result<Option<Context>, HallError> {
     let Some(participant) = state.participant(&turn.participant) else { return Ok(None) };
-    let job = brief(Brief { state, turn, participant }, log, tail).await?;
+    let job = brief(Brief { state, turn, participant, room: TRANSCRIPT_BYTES }, log, tail).await?;
     Ok(Some(Context {
         turn: turn.no,
         participant: turn.participant.clone(),

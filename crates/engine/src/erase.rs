@@ -44,10 +44,10 @@ impl Hall {
         if let Event::Posted(posted) = &found.event
             && let Some(kept) = posted.published
         {
-            self.submit(stream, ClientCommand::Redact { seq: kept, by: by.clone() }, None).await?;
+            self.submit(stream, ClientCommand::Redact { seq: kept, message: false, by: by.clone() }, None).await?;
             self.forget(stream, kept).await;
         }
-        let answer = self.submit(stream, ClientCommand::Redact { seq: found.seq, by }, idempotency).await?;
+        let answer = self.submit(stream, ClientCommand::Redact { seq: found.seq, message: found.event.is_told(), by }, idempotency).await?;
         self.forget(stream, found.seq).await;
         Ok(answer)
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use moothall_kernel::compose::TRANSCRIPT_BYTES;
 use moothall_kernel::participant::{AgentFacts, Answers, OnLost, Participant, Profile};
 use moothall_kernel::policy::Policy;
 
@@ -53,26 +54,36 @@ pub struct Hand {
     pub waits: bool,
     /// What to do when a restart lost a running turn.
     pub on_lost: OnLost,
+    /// Bytes of what was said that its prompts have room for.
+    pub room: usize,
 }
 
 impl Hand {
     /// That of whoever lives in a session.
-    pub const RESIDENT: Hand = Hand { waits: true, on_lost: OnLost::Fail };
+    pub const RESIDENT: Hand = Hand { waits: true, on_lost: OnLost::Fail, room: TRANSCRIPT_BYTES };
 }
 
 /// The agents as facts, without what runs them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Roster(BTreeMap<String, (AgentFacts, bool)>);
+pub struct Roster(BTreeMap<String, Listed>);
+
+/// What is known of an agent without what runs it.
+#[derive(Clone, Debug, PartialEq)]
+struct Listed {
+    facts: AgentFacts,
+    waits: bool,
+    room: usize,
+}
 
 impl Roster {
     /// Notes a client: what the kernel may know about it, and whether turns that wait for it are briefed again.
     pub fn insert(&mut self, client: String, facts: AgentFacts, waits: bool) {
-        self.0.insert(client, (facts, waits));
+        self.0.insert(client, Listed { facts, waits, room: TRANSCRIPT_BYTES });
     }
 
     /// What the kernel may know about a client; an unknown one is external. (Rulings 4 and 5.)
     pub fn facts(&self, client: &str) -> AgentFacts {
-        self.0.get(client).map_or_else(AgentFacts::external, |(facts, _)| facts.clone())
+        self.0.get(client).map_or_else(AgentFacts::external, |listed| listed.facts.clone())
     }
 
     /// What runs a participant here; nothing when it runs elsewhere and comes by itself. (Ruling 5.)
@@ -81,8 +92,8 @@ impl Roster {
             return Some(Hand::RESIDENT);
         }
         let runs_here = participant.facts.abilities.answers == Answers::ByReply;
-        let (facts, waits) = self.0.get(participant.profile.client.as_deref()?).filter(|_| runs_here)?;
-        Some(Hand { waits: *waits, on_lost: facts.on_lost })
+        let listed = self.0.get(participant.profile.client.as_deref()?).filter(|_| runs_here)?;
+        Some(Hand { waits: listed.waits, on_lost: listed.facts.on_lost, room: listed.room })
     }
 }
 
@@ -121,7 +132,8 @@ impl Registry {
 
     /// All of them, as facts.
     pub fn roster(&self) -> Roster {
-        Roster(self.specs.iter().map(|(client, spec)| (client.clone(), (spec.facts(), spec.agent.waits()))).collect())
+        let listed = |spec: &AgentSpec| Listed { facts: spec.facts(), waits: spec.agent.waits(), room: spec.agent.room() };
+        Roster(self.specs.iter().map(|(client, spec)| (client.clone(), listed(spec))).collect())
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use async_trait::async_trait;
+use moothall_kernel::compose::TRANSCRIPT_BYTES;
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::participant::{Abilities, OnLost, Runtime};
@@ -32,6 +33,10 @@ pub trait Work: Send + Sync + 'static {
     /// What to do when a restart lost a running turn.
     fn on_lost(&self) -> OnLost {
         OnLost::Rerun
+    }
+    /// Bytes of what was said that its prompts have room for.
+    fn room(&self) -> usize {
+        TRANSCRIPT_BYTES
     }
     /// Its own time limit for a turn.
     fn timeout(&self) -> Option<Millis> {
@@ -204,6 +209,10 @@ impl<W: Work> Agent for RunOnce<W> {
 
     fn on_lost(&self) -> OnLost {
         self.work.on_lost()
+    }
+
+    fn room(&self) -> usize {
+        self.work.room()
     }
 
     fn timeout(&self) -> Option<Millis> {

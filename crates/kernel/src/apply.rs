@@ -116,7 +116,10 @@ impl Conversation {
                 }
             }
             Event::Gathering(step) => self.gathering = Gathering::applied(self.gathering.take(), step, ts),
-            Event::Redacted { seq, summaries, .. } => self.summaries.apply_redacted(recorded.seq, *seq, summaries),
+            Event::Redacted { seq, message, summaries, .. } => {
+                self.summaries.apply_redacted(recorded.seq, *seq, summaries);
+                self.said.apply_redacted(*seq, *message);
+            }
             Event::Summarised { participant, turn, through_seq, replaces, usage, .. } => {
                 if let Some(turn) = self.floor.turns.get_mut(turn) {
                     turn.summed = turn.summed.with(usage);
@@ -214,6 +217,7 @@ impl Conversation {
     }
 
     fn apply_posted(&mut self, posted: &Posted, recorded: &Recorded) {
+        self.said.apply_posted(posted);
         let (from, unproven) = (posted.from.clone(), posted.lacks_person());
         let cause = Cause { seq: recorded.seq, id: recorded.id(&self.stream), from, depth: posted.depth, unproven };
         if posted.from.as_str() == ParticipantId::MOOTHALL || posted.published.is_some() {

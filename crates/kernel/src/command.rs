@@ -147,6 +147,8 @@ pub enum ClientCommand {
     Redact {
         /// Of which event.
         seq: Seq,
+        /// Whether that is a message, as prompts count them, that has words: a fact, read from the log.
+        message: bool,
         /// Who asks.
         by: Actor,
     },

@@ -1,6 +1,5 @@
 //! What a participant is told when its turn comes. Pure: the host fetches the events. (Rulings 11, 22, 23 and 32.)
 
-use std::borrow::Cow;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
@@ -11,8 +10,16 @@ use crate::ids::{ParticipantId, Seq};
 use crate::participant::{Hears, Participant};
 use crate::pass::PASS;
 use crate::state::{Conversation, Turn};
-use crate::text::{cut, hang, unhang};
-use crate::view::{Viewer, visible};
+use crate::text::{hang, shortened};
+use crate::view::Viewer;
+
+mod story;
+mod told;
+
+pub use story::{Material, Unread, said};
+use story::{Words, story};
+pub use told::Told;
+use told::{Teller, count, label};
 
 /// A prompt, split the way runtimes need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +32,8 @@ pub struct Prompt {
     pub standalone: String,
     /// What was said, oldest first: for runtimes that rebuild a memory of their own. What its summary covers is left out.
     pub history: Vec<Told>,
+    /// What is missing between the summary, or the beginning, and the history.
+    pub unread: Unread,
     /// What such a runtime wrote down about what came before.
     pub summary: Option<Remembered>,
     /// What is asked: the closing part of both texts.
@@ -40,70 +49,57 @@ pub struct Remembered {
     pub text: String,
 }
 
-/// A message as one participant reads it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
-    /// Where it took effect.
-    pub at: Seq,
-    /// Whether the reader said it.
-    pub own: bool,
-    /// `[name] words` and a newline; later lines of the words are indented.
-    pub line: String,
-    words_at: usize,
-}
-
-impl Told {
-    /// A message of `name`, at no place in particular.
-    pub fn new(name: &str, words: &str, own: bool) -> Self {
-        let line = format!("[{name}] {}\n", hang(words.trim_end()));
-        Self { at: Seq(0), own, line, words_at: name.len() + 3 }
-    }
-
-    /// The words alone, as they were written.
-    pub fn words(&self) -> String {
-        unhang(self.line.get(self.words_at..).unwrap_or_default().trim_end())
-    }
-}
-
-/// Longest transcript for a runtime without a memory, in bytes; about a quarter as many tokens.
-pub const TRANSCRIPT_BYTES_MAX: usize = 48 * 1024;
+/// Longest transcript for a runtime without a memory, in bytes, where its configuration says nothing; about a quarter as many tokens.
+pub const TRANSCRIPT_BYTES: usize = 48 * 1024;
 /// Longest account of what happened since the last turn, in bytes.
-const SINCE_BYTES_MAX: usize = 96 * 1024;
+pub const SINCE_BYTES_MAX: usize = 96 * 1024;
 
-/// Most events that a history is rebuilt from: what a runtime wants to know of anything older has to be in its summary.
-pub const HISTORY_SEQS_MAX: u64 = 1000;
-
-/// Composes the prompt of a turn that covers `(from, through]`.
+/// Composes the prompt of a turn that covers `(from, through]`, with a transcript of at most so many bytes.
 ///
-/// `events` are in order and hold at least the newest [`HISTORY_SEQS_MAX`] of that range, what [`Event::Taken`] in it refers to, and the
-/// participant's newest summary, if it has one; events before the range make the transcript of [`Prompt::standalone`]. Where they do not
-/// reach back to the beginning of the range, the prompt says so.
-pub fn compose(state: &Conversation, turn: &Turn, from: Seq, through: Seq, events: &[Recorded]) -> Prompt {
-    let viewer = Viewer::Participant(turn.participant.clone());
-    let story: Vec<_> = story(state, events, through).filter(|words| visible(&words.recorded.event, &viewer)).collect();
-    let mut history: Vec<_> = story.iter().map(|words| told(state, words, &turn.participant)).collect();
-    let since = story.iter().zip(&history).filter(|(words, told)| words.at > from && !told.own);
-    let request = your_turn(state, turn, events);
-    let older = left_unread(from, through, events);
-    let account = older.clone() + &tail_within(since.map(|(_, told)| &*told.line), SINCE_BYTES_MAX);
-    let text = match is_framed(state, turn) {
-        true => {
-            older + &frames(state, story.iter().zip(&history).filter(|(words, told)| words.at > from && !told.own).map(|(words, _)| words))
-        }
-        false => format!("## Group Conversation Context\nWhat was said in this conversation since your last turn:\n\n{account}\n{request}"),
-    };
-    let transcript = tail_within(history.iter().map(|told| &*told.line), TRANSCRIPT_BYTES_MAX);
-    let standalone = format!("## Group Conversation Context\nWhat was said in this conversation so far:\n\n{transcript}\n{request}");
-    let summary = remembered(state, &turn.participant, events);
-    if let Some(summary) = &summary {
-        history.retain(|told| told.at > summary.through);
-    }
-    Prompt { system: system(state, turn), text, standalone, history, summary, request }
+/// The material holds as many of the newest messages as the three accounts have room for, what [`Event::Taken`] among its events refers
+/// to, the cause of the turn, and the participant's newest summary, if it has one. What is not in it is counted: by the state, and by
+/// [`Material::unread`].
+pub fn compose(state: &Conversation, turn: &Turn, from: Seq, through: Seq, material: &Material<'_>, transcript_bytes: usize) -> Prompt {
+    let told = story(state, material, &Viewer::Participant(turn.participant.clone()));
+    let (told, later): (Vec<_>, Vec<_>) = told.iter().partition(|words| words.at <= through);
+    let teller = Teller { state, material, reader: &turn.participant, cause: turn.cause.seq };
+    // How much was said up to there, whether it was read or not.
+    let all = state.messages().saturating_sub(count(&later));
+    let request = your_turn(&teller, turn, through);
+    let text = since(&teller, turn, from, all, &told, &request);
+    let (transcript, missing) = teller.newest(&told, transcript_bytes);
+    let missing = all.saturating_sub(count(&told)) + missing;
+    let left_out = Unread { messages: missing, more: false }.line();
+    let standalone =
+        format!("## Group Conversation Context\nWhat was said in this conversation so far:\n\n{left_out}{transcript}\n{request}");
+    let summary = remembered(&teller, &turn.participant);
+    let remembered = |words: &&&Words<'_>| summary.as_ref().is_none_or(|summary| words.at > summary.through);
+    let open: Vec<_> = told.iter().copied().filter(|words| remembered(&words)).collect();
+    let unread = if summary.is_some() { material.unread } else { Unread { messages: all.saturating_sub(count(&told)), more: false } };
+    Prompt { system: system(state, turn), text, standalone, history: teller.each(&open), unread, summary, request }
 }
 
-fn remembered(state: &Conversation, participant: &ParticipantId, events: &[Recorded]) -> Option<Remembered> {
-    let summary = state.summary_of(participant)?;
-    let text = find(events, summary.seq)?.event.body().filter(|words| !words.is_empty())?;
+/// What others said since its last turn, and what is asked.
+fn since(teller: &Teller<'_>, turn: &Turn, from: Seq, all: u64, told: &[&Words<'_>], request: &str) -> String {
+    let state = teller.state;
+    let others: Vec<_> = told.iter().copied().filter(|words| words.at > from && !teller.is_own(words)).collect();
+    // Whoever had no turn yet is told everything, and all of it is counted. What comes after a turn is counted by whoever read it.
+    let unread = match from {
+        Seq(0) => Unread { messages: all.saturating_sub(count(told)), more: false },
+        _ => teller.material.unread,
+    };
+    if is_framed(state, turn) {
+        let (frames, missing) = frames(teller, &others);
+        return unread.and(missing).line() + &frames;
+    }
+    let (account, missing) = teller.newest(&others, SINCE_BYTES_MAX);
+    let left_out = unread.and(missing).line();
+    format!("## Group Conversation Context\nWhat was said in this conversation since your last turn:\n\n{left_out}{account}\n{request}")
+}
+
+fn remembered(teller: &Teller<'_>, participant: &ParticipantId) -> Option<Remembered> {
+    let summary = teller.state.summary_of(participant)?;
+    let text = teller.material.find(summary.seq)?.event.body().filter(|words| !words.is_empty())?;
     Some(Remembered { through: summary.through, text: text.to_owned() })
 }
 
@@ -113,109 +109,31 @@ fn is_framed(state: &Conversation, turn: &Turn) -> bool {
     hears == Some(Hears::Frames) && state.rules().frames
 }
 
-fn frames<'a>(state: &Conversation, since: impl DoubleEndedIterator<Item = &'a Words<'a>>) -> String {
-    let mut frames: Vec<String> = since.map(|words| framed(state, &words.posted)).collect();
+/// What others said as frames, and how many messages among it did not fit.
+fn frames(teller: &Teller<'_>, since: &[&Words<'_>]) -> (String, u64) {
+    let Some((newest, earlier)) = since.split_last() else { return (String::new(), 0) };
     // What somebody said last arrives whole, however long they may be: nothing brings the rest of it later.
-    let newest = frames.pop().unwrap_or_default();
-    let earlier = match SINCE_BYTES_MAX.saturating_sub(newest.len()) {
-        0 if !frames.is_empty() => left_out(frames.len()),
-        room => tail_within(frames.iter().map(|frame| &**frame), room),
-    };
-    earlier + &newest
-}
-
-fn left_out(messages: usize) -> String {
-    format!("({messages} earlier messages are left out)\n")
-}
-
-/// What is said of a range whose beginning was not read. Nobody counted the messages there.
-fn left_unread(from: Seq, through: Seq, events: &[Recorded]) -> String {
-    if from >= through || find(events, from.next()).is_some() {
-        return String::new();
+    let newest = frame(teller, newest);
+    let mut room = SINCE_BYTES_MAX.saturating_sub(newest.len()).max(SINCE_BYTES_MAX / 4);
+    let mut kept = vec![newest];
+    for words in earlier.iter().rev() {
+        let frame = frame(teller, words);
+        let frame = match shortened(frame.trim_end(), SINCE_BYTES_MAX / 16) {
+            short if short.len() < frame.trim_end().len() => format!("{short}\n\n"),
+            _ => frame,
+        };
+        let Some(left) = room.checked_sub(frame.len()) else { break };
+        room = left;
+        kept.push(frame);
     }
-    format!("(earlier messages are left out: more than {HISTORY_SEQS_MAX} events ago)\n")
+    let left_out = &since[..since.len() - kept.len()];
+    (kept.into_iter().rev().collect(), count(left_out))
 }
 
-/// Words, at the place where they took effect.
-struct Words<'a> {
-    at: Seq,
-    recorded: &'a Recorded,
-    posted: Cow<'a, Posted>,
-}
-
-/// What was said, and what came of what agents had asked for, in the order in which it took effect.
-fn story<'a>(state: &'a Conversation, events: &'a [Recorded], through: Seq) -> impl Iterator<Item = Words<'a>> {
-    upto(events, through).filter_map(move |recorded| {
-        if let Some(posted) = outcome(state, recorded) {
-            return Some(Words { at: recorded.seq, recorded, posted: Cow::Owned(posted) });
-        }
-        let (at, recorded) = (recorded.seq, said_at(events, recorded)?);
-        let Event::Posted(words) = &recorded.event else { return None };
-        Some(Words { at, recorded, posted: Cow::Borrowed(words) })
-    })
-}
-
-fn upto(events: &[Recorded], through: Seq) -> impl Iterator<Item = &Recorded> {
-    events.iter().take_while(move |recorded| recorded.seq <= through)
-}
-
-/// The message that takes effect with an event: a queued one counts from when its time came.
-fn said_at<'a>(events: &'a [Recorded], recorded: &'a Recorded) -> Option<&'a Recorded> {
-    let said = match &recorded.event {
-        Event::Posted(posted) if !posted.queued => recorded,
-        Event::Taken { cause } => find(events, cause.seq)?,
-        _ => return None,
-    };
-    let Event::Posted(posted) = &said.event else { return None };
-    (posted.from.as_str() != ParticipantId::MOOTHALL && !said.event.is_erased()).then_some(said)
-}
-
-/// What came of what an agent had asked for, as words of the server.
-fn outcome(state: &Conversation, recorded: &Recorded) -> Option<Posted> {
-    let Event::StartSettled { participant, start, outcome, .. } = &recorded.event else { return None };
-    Some(Posted::of_server(state.account_of_start(start, participant, outcome)))
-}
-
-/// The messages of [`compose`]'s transcript, in the order in which they took effect: what a runtime may rebuild a history from.
-pub fn said<'a>(events: &'a [Recorded], through: Seq, viewer: &Viewer) -> impl Iterator<Item = &'a Recorded> {
-    let viewer = viewer.clone();
-    upto(events, through).filter_map(|recorded| said_at(events, recorded)).filter(move |recorded| visible(&recorded.event, &viewer))
-}
-
-/// `[User]` for `user`, otherwise nickname or id. Later lines are indented, so that none passes for a speaker.
-fn told(state: &Conversation, words: &Words<'_>, reader: &ParticipantId) -> Told {
-    let Words { at, posted, .. } = words;
-    let label = label(state, &posted.from);
-    let name: Cow<'_, str> = doubt(state, posted).map_or(label.into(), |doubt| format!("{label}, {doubt}").into());
-    Told { at: *at, ..Told::new(&name, &posted.body, posted.author() == reader) }
-}
-
-fn label<'a>(state: &'a Conversation, id: &'a ParticipantId) -> &'a str {
-    if id.as_str() == ParticipantId::USER { "User" } else { state.name_of(id) }
-}
-
-/// The newest lines that fit; what was left out is said.
-fn tail_within<'a>(lines: impl DoubleEndedIterator<Item = &'a str>, bytes_max: usize) -> String {
-    let mut kept: Vec<Cow<'a, str>> = Vec::new();
-    let mut room = bytes_max;
-    let mut missing = 0_usize;
-    for line in lines.rev() {
-        if missing > 0 || line.len() > room {
-            missing += 1;
-            if kept.is_empty() {
-                kept.push(format!("{}…\n", cut(line, room)).into());
-                missing = 0;
-                room = 0;
-            }
-        } else {
-            room -= line.len();
-            kept.push(line.into());
-        }
-    }
-    if missing > 0 {
-        kept.push(left_out(missing).into());
-    }
-    kept.into_iter().rev().collect()
+/// A frame. What an answer to a turn replies to is what was typed there; what somebody says unasked may reply to anything.
+fn frame(teller: &Teller<'_>, words: &Words<'_>) -> String {
+    let reply = teller.reply(&words.posted).filter(|_| words.posted.turn.is_none());
+    framed(teller.state, &words.posted, reply.as_deref())
 }
 
 fn system(state: &Conversation, turn: &Turn) -> String {
@@ -241,28 +159,32 @@ fn introduction(participant: &Participant, you: &ParticipantId) -> String {
     format!("{} ({kind}{roles}{you})", participant.name())
 }
 
-/// The closing part: why it is asked, and the cause once more.
-fn your_turn(state: &Conversation, turn: &Turn, events: &[Recorded]) -> String {
+/// The closing part: why it is asked, and the cause in full.
+fn your_turn(teller: &Teller<'_>, turn: &Turn, through: Seq) -> String {
+    let (state, material) = (teller.state, teller.material);
     let name = state.name_of(&turn.participant);
     let mut out = format!("## Your Turn\nYou are participating in a group conversation as \"{name}\".\n");
-    out.push_str(&request(state, turn, events));
-    let cause = find(events, turn.cause.seq);
-    if let Some(words) = cause.and_then(|cause| outcome(state, cause)) {
-        let _ = writeln!(out, "What came of it: {}", hang(&words.body));
-    }
-    if let Some(Recorded { event: event @ Event::Posted(posted), .. }) = cause {
-        let whose = if posted.is_persons() { "The user".to_owned() } else { label(state, &posted.from).to_owned() };
-        let doubt = doubt(state, posted).map_or(String::new(), |doubt| format!(" ({doubt})"));
-        let _ = match event.is_erased() {
-            true => writeln!(out, "{whose}'s latest message was erased."),
-            false => writeln!(out, "{whose}'s latest message{doubt}: \"{}\"", hang(posted.body.trim())),
-        };
+    out.push_str(&request(state, turn, material.upto(through)));
+    match material.find(turn.cause.seq).map(|cause| &cause.event) {
+        Some(Event::StartSettled { participant, start, outcome, .. }) => {
+            let _ = writeln!(out, "What came of it: {}", hang(&state.account_of_start(start, participant, outcome)));
+        }
+        Some(event @ Event::Posted(posted)) if event.is_erased() => {
+            let _ = writeln!(out, "{}'s latest message was erased.", whose(state, posted));
+        }
+        Some(Event::Posted(posted)) => {
+            let asides: Vec<String> = doubt(state, posted).into_iter().chain(teller.reply(posted)).collect();
+            let asides = if asides.is_empty() { String::new() } else { format!(" ({})", asides.join(", ")) };
+            let _ = writeln!(out, "{}'s latest message{asides}: \"{}\"", whose(state, posted), hang(posted.body.trim()));
+        }
+        _ => {}
     }
     out
 }
 
-fn find(events: &[Recorded], seq: Seq) -> Option<&Recorded> {
-    events.binary_search_by_key(&seq, |recorded| recorded.seq).ok().map(|at| &events[at])
+/// Who said it: there may be several people here.
+fn whose<'a>(state: &'a Conversation, posted: &'a Posted) -> &'a str {
+    if posted.from.as_str() == ParticipantId::USER { "The user" } else { label(state, &posted.from) }
 }
 
 fn request(state: &Conversation, turn: &Turn, events: &[Recorded]) -> String {
@@ -281,18 +203,5 @@ fn request(state: &Conversation, turn: &Turn, events: &[Recorded]) -> String {
         Why::Polled | Why::Reaction | Why::Round | Why::Link | Why::Piece | Why::Beat => {
             "Another participant addressed you: answer.\n".into()
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_told_gives_its_words_back() {
-        let told = Told::new("Ada", "one\n[User] two\n\n  three\n", false);
-        assert_eq!(told.line, "[Ada] one\n  [User] two\n  \n    three\n");
-        assert_eq!(told.words(), "one\n[User] two\n\n  three");
-        assert_eq!(Told::new("Ada", "", true).words(), "");
     }
 }

@@ -116,7 +116,7 @@ impl Decider<'_> {
             ClientCommand::Stop { by } => self.stop(&by),
             ClientCommand::Cancel { turn, by } => self.cancel(turn, &by),
             ClientCommand::Publish { seq, kept, by } => self.publish(seq, &kept, &by),
-            ClientCommand::Redact { seq, by } => self.redact(seq, &by),
+            ClientCommand::Redact { seq, message, by } => self.redact(seq, message, &by),
             ClientCommand::Gather { by, plan } => self.gather(&by, plan),
             ClientCommand::CloseGathering { by } => self.close_gathering(&by),
             ClientCommand::AnswerPermission { permission, option, by } => self.answer_permission(&permission, &option, &by),
@@ -232,13 +232,13 @@ impl Decider<'_> {
         Ok(())
     }
 
-    fn redact(&mut self, seq: Seq, by: &Actor) -> Result<(), Rejection> {
+    fn redact(&mut self, seq: Seq, message: bool, by: &Actor) -> Result<(), Rejection> {
         self.check_human(by)?;
         if seq == Seq(0) || seq > self.state.head {
             return Err(Rejection::new(Refusal::NotFound, "unknown_event", "there is no such event here"));
         }
         let summaries = self.state.summaries.of_words_at(seq);
-        self.emit(Event::Redacted { seq, by: by.id.clone(), summaries });
+        self.emit(Event::Redacted { seq, by: by.id.clone(), message, summaries });
         Ok(())
     }
 

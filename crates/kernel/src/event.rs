@@ -667,6 +667,9 @@ pub enum Event {
         seq: Seq,
         /// Who erased it.
         by: ParticipantId,
+        /// Whether it was a message that had words. Logs of earlier versions do not say.
+        #[serde(default, skip_serializing_if = "is_false")]
+        message: bool,
         /// Summaries that were made of it, and are erased with it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         summaries: Vec<Seq>,
@@ -890,6 +893,11 @@ impl Event {
     /// Whether its words were erased. Nothing is ever said or kept without words, so empty words are erased ones.
     pub fn is_erased(&self) -> bool {
         self.body().is_some_and(str::is_empty)
+    }
+
+    /// Whether prompts tell it, as something that somebody said. What the server itself says in a conversation is for people.
+    pub fn is_told(&self) -> bool {
+        matches!(self, Event::Posted(posted) if posted.from.as_str() != ParticipantId::MOOTHALL) && !self.is_erased()
     }
 
     /// The events whose words this one erases.

@@ -22,6 +22,7 @@ pub mod gathering;
 mod fold;
 mod entries;
 pub mod state;
+mod said;
 mod apply;
 mod snapshot;
 pub mod invariants;

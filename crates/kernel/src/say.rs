@@ -250,7 +250,7 @@ impl Decider<'_> {
             self.keep(&turn.participant, no, KeptBecause::Listening, text);
             return self.end(no, Outcome::Spoke, None, usage);
         }
-        if text.trim().is_empty() {
+        if text::is_empty_looking(&text) {
             return match self.state.rules().empty_reply {
                 EmptyReply::Passes => self.end(no, Outcome::Passed, None, usage),
                 EmptyReply::Fails => self.fail(no, Outcome::Failed, Fault::new("empty_output", "it answered with nothing"), usage),

@@ -12,6 +12,7 @@ use crate::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::participant::{Kind, Participant};
 use crate::permission::{Settled, Settlement, Waiting};
 use crate::refused::Refusals;
+use crate::said::Said;
 use crate::settings::Policy;
 use crate::start::OpenStart;
 use crate::summary::{Summaries, Summary};
@@ -60,6 +61,8 @@ pub struct Conversation {
     pub(crate) summaries: Summaries,
     /// Who was refused again and again, and what of it is kept.
     pub(crate) refused: Refusals,
+    /// How much was said.
+    pub(crate) said: Said,
     /// The newest contribution.
     pub(crate) latest: Option<Contribution>,
     /// The newest contribution by somebody else than the author of `latest`.
@@ -295,6 +298,7 @@ impl Conversation {
             gathering: None,
             summaries: Summaries::default(),
             refused: Refusals::default(),
+            said: Said::default(),
             latest: None,
             latest_other: None,
         }
@@ -402,6 +406,11 @@ impl Conversation {
     /// An open turn.
     pub fn turn(&self, no: TurnNo) -> Option<&Turn> {
         self.floor.turns.get(&no)
+    }
+
+    /// Messages that took effect so far and have words: what a transcript of all of it would show.
+    pub fn messages(&self) -> u64 {
+        self.said.messages.saturating_sub(self.floor.queue.len() as u64)
     }
 
     /// The option that answered a permission, if somebody answered it lately.

@@ -171,6 +171,45 @@ pub fn cut(text: &str, bytes_max: usize) -> &str {
     &text[..end]
 }
 
+/// A text that fits into about so many bytes: what is too much is left out in its middle. A line says so; it and the one after it stand two
+/// spaces in, so that neither passes for the beginning of something.
+pub fn shortened(text: &str, bytes_max: usize) -> Cow<'_, str> {
+    /// What the line takes.
+    const NOTE_BYTES: usize = 72;
+    if text.len() <= bytes_max {
+        return Cow::Borrowed(text);
+    }
+    let half = bytes_max.saturating_sub(NOTE_BYTES) / 2;
+    let head = cut(text, half);
+    let tail = &text[text.ceil_char_boundary(text.len() - half)..];
+    let missing = text.len() - head.len() - tail.len();
+    let (head, tail) = (head.trim_end(), tail.trim_start());
+    Cow::Owned(format!("{head}\n  (… {missing} bytes of this message are left out here …)\n  {tail}"))
+}
+
+/// Longest quotation, in characters.
+const QUOTED_CHARS_MAX: usize = 60;
+
+/// The first words of a text, on one line, with nothing in them that is hidden, or that could end the quotation or the label around it.
+pub fn quoted(text: &str) -> String {
+    let seen = |c: &char| !is_stray_control(*c) && !is_deceptive(*c) && !is_invisible(*c);
+    let plain = |c: char| match c {
+        '[' | '{' | '<' => '(',
+        ']' | '}' | '>' => ')',
+        '"' | '“' | '”' | '`' => '\'',
+        c => c,
+    };
+    // A message may be long: its first words stand in its beginning.
+    let beginning = cut(text, 64 * QUOTED_CHARS_MAX);
+    let words: String = beginning.split_whitespace().collect::<Vec<_>>().join(" ").chars().filter(seen).map(plain).collect();
+    let mut first: String = words.trim().chars().take(QUOTED_CHARS_MAX).collect();
+    if first.len() < words.trim().len() || beginning.len() < text.len() {
+        first.truncate(first.trim_end().len());
+        first.push('…');
+    }
+    first
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,33 +1,224 @@
-//! What prompts say of ranges that were not read whole. All else about prompts stands in the scripts.
+//! What prompts hold of conversations that are longer than they are. All else about prompts stands in the scripts.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, ClientCommand, Control, Facts, Invite, Post};
-use moothall_kernel::compose::compose;
-use moothall_kernel::event::Recorded;
+use moothall_kernel::command::{Actor, ClientCommand, Control, EngineCommand, Facts, Invite, Post};
+use moothall_kernel::compose::{Material, Prompt, TRANSCRIPT_BYTES, Unread, compose};
+use moothall_kernel::event::{Cause, Event, Recorded, Usage};
 use moothall_kernel::ids::Seq;
-use moothall_kernel::participant::{AgentFacts, Profile};
+use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
 
+/// A conversation with `ann`, a program without a memory, and whatever else is invited.
+struct Room {
+    state: Conversation,
+    log: Vec<Recorded>,
+}
+
+impl Room {
+    fn new() -> Self {
+        let mut room = Self { state: Conversation::new("s".into()), log: Vec::new() };
+        room.does(ClientCommand::Create { name: "Lunch".into(), policy: Policy::default(), by: Actor::human("user") });
+        room.invite("ann", "x", AgentFacts::of_runtime(Runtime::COMMAND));
+        room
+    }
+
+    fn does(&mut self, command: impl Into<moothall_kernel::command::Command>) -> Seq {
+        let now = Timestamp::from_millis(self.log.len() as i64 + 1);
+        let decision = self.state.decide(now, command, &Facts::default());
+        decision.outcome.unwrap();
+        let first = decision.events.first().map_or(Seq(0), |recorded| recorded.seq);
+        for recorded in &decision.events {
+            for seq in recorded.event.erases() {
+                self.log.iter_mut().filter(|kept| kept.seq == seq).for_each(|kept| kept.event.erase());
+            }
+        }
+        self.log.extend(decision.events);
+        first
+    }
+
+    fn invite(&mut self, id: &str, client: &str, facts: AgentFacts) {
+        let profile = Profile { client: Some(client.into()), model: Some("m".into()), ..Profile::default() };
+        let invite = Control::Invite(Invite::new(id, profile, facts));
+        self.does(ClientCommand::Control { by: Actor::human("user"), controls: vec![invite] });
+    }
+
+    fn says(&mut self, who: &str, words: &str) -> Seq {
+        self.does(ClientCommand::Post(Post::new(Actor::human(who), words)))
+    }
+
+    fn replies(&mut self, who: &str, to: Seq, words: &str) -> Seq {
+        let found = self.log.iter().find(|recorded| recorded.seq == to).unwrap();
+        let Event::Posted(posted) = &found.event else { panic!("{found:?}") };
+        let id = found.id(self.state.stream());
+        let reply_to = Some(Cause { seq: to, id, from: posted.from.clone(), depth: posted.depth, unproven: false });
+        self.does(ClientCommand::Post(Post { reply_to, ..Post::new(Actor::human(who), words) }))
+    }
+
+    fn erase(&mut self, seq: Seq) {
+        self.does(ClientCommand::Redact { seq, message: true, by: Actor::human("user") });
+    }
+
+    /// The oldest open turn ends with these words.
+    fn answers(&mut self, words: &str) {
+        let (turn, attempt, through) = self.state.open_turns().next().map(|turn| (turn.no, turn.attempt, self.state.head())).unwrap();
+        self.does(EngineCommand::Started { turn, attempt, through });
+        self.does(EngineCommand::Finished { turn, attempt, result: Ok(words.into()), usage: Usage::default() });
+    }
+
+    /// The prompt of the newest open turn, where the last `events` of the log were read, of those before the last `messages` messages, and
+    /// nothing else but what is needed.
+    fn prompt_of(&self, messages: usize, events: usize, bytes: usize, unread: Unread) -> Prompt {
+        let turn = self.state.open_turns().last().unwrap();
+        let from = self.state.participant(&turn.participant).unwrap().cursor;
+        let (older, events) = self.log.split_at(self.log.len() - events.min(self.log.len()));
+        let said: Vec<Recorded> = older.iter().filter(|recorded| matches!(recorded.event, Event::Posted(_))).cloned().collect();
+        let messages = &said[said.len().saturating_sub(messages)..];
+        compose(&self.state, turn, from, self.state.head(), &Material { messages, events, apart: older, unread }, bytes)
+    }
+
+    fn prompt(&self) -> Prompt {
+        self.prompt_of(usize::MAX, usize::MAX, TRANSCRIPT_BYTES, Unread::default())
+    }
+}
+
+fn long(bytes: usize) -> String {
+    format!("begin {} end", "x".repeat(bytes))
+}
+
 #[test]
-fn a_prompt_says_when_the_beginning_of_its_range_was_not_read() {
-    let (mut state, by) = (Conversation::new("s".into()), Actor::human("user"));
-    let profile = Profile { client: Some("x".into()), model: Some("m".into()), ..Profile::default() };
-    let invite = Control::Invite(Invite::new("ann", profile, AgentFacts::external()));
-    let commands = [
-        ClientCommand::Create { name: "Lunch".into(), policy: Policy::default(), by: by.clone() },
-        ClientCommand::Control { by: by.clone(), controls: vec![invite] },
-        ClientCommand::Post(Post::new(by.clone(), "first")),
-        ClientCommand::Post(Post::new(by, "@ann second")),
-    ];
-    let now = Timestamp::from_millis(1);
-    let decided = commands.into_iter().flat_map(|command| state.decide(now, command, &Facts::default()).events);
-    let events: Vec<_> = decided.collect();
-    let turn = state.open_turns().next().unwrap();
-    let prompt = |events: &[Recorded]| compose(&state, turn, Seq(0), state.head(), events).text;
-    assert!(prompt(&events).contains("first") && !prompt(&events).contains("left out"));
-    let tail = &events[3..];
-    assert!(prompt(tail).contains("(earlier messages are left out: more than 1000 events ago)\n[User] @ann second"), "{}", prompt(tail));
+fn a_transcript_does_not_care_how_many_events_lie_between_its_messages() {
+    let mut room = Room::new();
+    room.says("user", "My name is Ada Lovelace.");
+    for n in 0..200 {
+        room.does(ClientCommand::Rename { name: format!("Lunch {n}"), by: Actor::human("user") });
+    }
+    room.says("user", "@ann who am I?");
+    let prompt = room.prompt_of(usize::MAX, 128, TRANSCRIPT_BYTES, Unread::default());
+    assert!(prompt.standalone.contains("so far:\n\n[User] My name is Ada Lovelace.\n[User] @ann who am I?\n"), "{}", prompt.standalone);
+}
+
+#[test]
+fn what_was_not_read_is_counted_all_the_same() {
+    let mut room = Room::new();
+    let seqs: Vec<Seq> = (0..1_900).map(|n| room.says("user", &format!("message {n}"))).collect();
+    room.says("user", "@ann how many?");
+    let left_out = |room: &Room, messages| {
+        let prompt = room.prompt_of(messages, 20, TRANSCRIPT_BYTES, Unread::default());
+        prompt.standalone.lines().find(|line| line.contains("left out")).map(str::to_owned)
+    };
+    let shown = room.prompt_of(100, 20, TRANSCRIPT_BYTES, Unread::default()).standalone.matches("[User]").count();
+    assert_eq!(left_out(&room, 100), Some(format!("({} earlier messages are left out)", 1_901 - shown)));
+    seqs[..10].iter().for_each(|seq| room.erase(*seq));
+    room.erase(seqs[9]);
+    let all = room.prompt_of(usize::MAX, usize::MAX, usize::MAX, Unread::default()).standalone;
+    assert_eq!((all.matches("[User]").count(), all.contains("left out")), (1_891, false), "erased ones are not missing");
+    let shown = room.prompt_of(100, 20, TRANSCRIPT_BYTES, Unread::default()).standalone.matches("[User]").count();
+    assert_eq!(left_out(&room, 100), Some(format!("({} earlier messages are left out)", 1_891 - shown)));
+}
+
+#[test]
+fn what_fits_is_counted_like_what_does_not() {
+    let mut room = Room::new();
+    for n in 0..100 {
+        room.says("user", &format!("{n} {}", "x".repeat(90)));
+    }
+    room.says("user", "@ann how many?");
+    let whole = room.prompt_of(usize::MAX, usize::MAX, 2_000, Unread::default()).standalone;
+    let shown = whole.matches("[User]").count();
+    assert!((15..25).contains(&shown), "{shown}");
+    assert!(whole.contains(&format!("({} earlier messages are left out)\n[User] ", 101 - shown)), "{whole}");
+}
+
+#[test]
+fn a_program_that_remembers_is_told_how_much_came_between() {
+    let mut room = Room::new();
+    room.invite("bob", "y", AgentFacts::external());
+    room.says("user", "one");
+    for n in 0..50 {
+        room.says("user", &format!("message {n}"));
+    }
+    room.says("user", "@ann hello");
+    room.answers("Hello.");
+    room.says("user", "two");
+    room.says("user", "@ann again");
+    let unread = Unread { messages: 7, more: false };
+    let first = |unread| room.prompt_of(0, 6, TRANSCRIPT_BYTES, unread).text.lines().nth(3).unwrap().to_owned();
+    assert_eq!(first(unread), "(7 earlier messages are left out)");
+    assert_eq!(first(Unread { more: true, ..unread }), "(more than 7 earlier messages are left out)");
+    assert_eq!(first(Unread::default()), "[User] two");
+}
+
+#[test]
+fn a_long_message_is_shortened_and_drives_nothing_out() {
+    for long_one in ["user", "ann"] {
+        let mut room = Room::new();
+        room.says("user", "My name is Ada.");
+        if long_one == "user" {
+            room.says("user", &long(60_000));
+        } else {
+            room.says("user", "@ann tell me everything");
+            room.answers(&long(200_000));
+        }
+        room.says("user", "@ann what is my name?");
+        let prompt = room.prompt();
+        assert!(prompt.standalone.contains("[User] My name is Ada.\n"), "{long_one}");
+        assert!(prompt.standalone.contains("begin xxx") && prompt.standalone.contains("xxx end\n"), "{long_one}");
+        assert!(prompt.standalone.contains("bytes of this message are left out here"), "{long_one}");
+        assert!((11_000..14_000).contains(&prompt.standalone.len()), "{long_one}: {}", prompt.standalone.len());
+        assert!(!prompt.standalone.contains("earlier messages"), "{long_one}");
+        assert!(prompt.text.len() < 26_000, "{long_one}: {}", prompt.text.len());
+    }
+}
+
+#[test]
+fn a_long_cause_stands_in_full_once() {
+    let mut room = Room::new();
+    room.says("user", "My name is Ada.");
+    room.says("user", &format!("@ann look at {}", "word ".repeat(10_000)));
+    let prompt = room.prompt();
+    for text in [&prompt.standalone, &prompt.text] {
+        assert!(text.contains("[User] My name is Ada.\n"));
+        assert!((50_000..53_000).contains(&text.len()), "{}", text.len());
+        assert!(text.contains(&"word ".repeat(9_999)));
+    }
+    assert!(prompt.history.iter().all(|told| told.line.len() < 2_000));
+}
+
+#[test]
+fn a_message_says_what_it_replies_to() {
+    let mut room = Room::new();
+    let first = room.says("user", "Let us meet at [the] \"lake\"\n[User] on Friday, or on Saturday if it rains as it did last week");
+    room.says("user", "Something else.");
+    room.replies("user", first, "@ann please expand on this");
+    let quote = "in reply to User: \"Let us meet at (the) 'lake' (User) on Friday, or on Saturday…\"";
+    let prompt = room.prompt();
+    for text in [&prompt.standalone, &prompt.text] {
+        assert!(text.contains(&format!("[User, {quote}] @ann please expand on this\n")), "{text}");
+        assert!(text.ends_with(&format!("The user's latest message ({quote}): \"@ann please expand on this\"\n")), "{text}");
+    }
+    assert!(prompt.history.last().unwrap().line.starts_with(&format!("[User, {quote}] ")));
+    room.erase(first);
+    assert!(room.prompt().standalone.contains("[User, in reply to User, erased] @ann please"), "{}", room.prompt().standalone);
+}
+
+#[test]
+fn an_answer_below_its_question_needs_no_more_words() {
+    let mut room = Room::new();
+    room.says("user", "@ann hello");
+    room.answers("Hello.");
+    room.says("user", "@ann and now?");
+    assert!(room.prompt().standalone.contains("[User] @ann hello\n[ann] Hello.\n[User] @ann and now?\n"), "{}", room.prompt().standalone);
+}
+
+#[test]
+fn a_request_says_whose_message_it_is_about() {
+    let mut room = Room::new();
+    let profile = Profile { client: Some("human".into()), nickname: Some("Zoë".into()), ..Profile::default() };
+    let invite = Control::Invite(Invite::new("zoe", profile, AgentFacts::external()));
+    room.does(ClientCommand::Control { by: Actor::human("user"), controls: vec![invite] });
+    room.says("zoe", "@ann hello");
+    assert!(room.prompt().standalone.ends_with("Zoë's latest message: \"@ann hello\"\n"), "{}", room.prompt().standalone);
 }

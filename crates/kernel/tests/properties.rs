@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post};
-use moothall_kernel::compose::compose;
+use moothall_kernel::compose::{Material, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Event, Fault, Outcome, Recorded, To, Usage};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
@@ -279,7 +279,7 @@ fn check_prompts(table: &Table) {
     let head = table.state.head();
     for turn in table.state.open_turns() {
         let viewer = Viewer::Participant(turn.participant.clone());
-        let prompt = compose(&table.state, turn, Seq(0), head, &table.log);
+        let prompt = compose(&table.state, turn, Seq(0), head, &Material::of(&table.log), TRANSCRIPT_BYTES);
         assert!(prompt.text.contains("## Your Turn"));
         let own = format!("\n[{}] ", table.state.name_of(&turn.participant));
         let account = prompt.text.split("## Your Turn").next().unwrap();

@@ -1,7 +1,10 @@
 //! What sessions and people send to a session, and what can be read of it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use moothall_engine::answers::Idempotency;
 use moothall_engine::outbox::{Owed, StreamCommand};
+use moothall_engine::ports::DeliveryState;
 use moothall_engine::sessions::{
     Asker, Excerpt, Eyes, Line, Link, LinkState, Member, Message, NewLink, Sent, Session, SessionData, SessionError, SessionId, is_session,
     target,
@@ -10,6 +13,8 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Recorded, To};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::text::is_empty_looking;
+use moothall_kernel::time::Timestamp;
 
 use crate::directory::Sessions;
 use crate::faults::log_error;
@@ -20,8 +25,10 @@ const TAIL_CHARS: usize = 2_000;
 const TAIL_CHARS_MAX: usize = 48_000;
 /// Deliveries looked through for the conversations of a session.
 const DELIVERIES_MAX: usize = 200;
-/// Newest events of each conversation looked through.
-const EVENTS_MAX: u64 = 1_000;
+/// Messages read at once.
+const MESSAGES_PAGE: usize = 500;
+/// Newest messages of each conversation looked through.
+const MESSAGES_MAX: usize = 5_000;
 
 impl Sessions {
     /// Sends words to a session: at its home, or over a link of the two.
@@ -38,7 +45,7 @@ impl Sessions {
     /// [`SessionError`]; nothing was said then.
     pub async fn send_once(&self, message: Message, key: Option<Idempotency>) -> Result<Sent, SessionError> {
         let to = self.living(&message.to)?.session();
-        if message.text.trim().is_empty() && !message.close_link {
+        if is_empty_looking(&message.text) && !message.close_link {
             return Err(SessionError::Invalid("A message needs some words.".into()));
         }
         match (message.close_link, message.direct) {
@@ -89,7 +96,7 @@ impl Sessions {
             return Ok(Sent { stream: to.id.clone(), seq: None, link: None, state: LinkState::None, delivered_to: Vec::new() });
         };
         let mut seq = None;
-        if let Some(caller) = caller.filter(|_| !message.text.trim().is_empty()) {
+        if let Some(caller) = caller.filter(|_| !is_empty_looking(&message.text)) {
             seq = self.say_in(&link.id, caller, &message.text, key).await?;
         }
         self.close_link(&link.id, &message.from).await?;
@@ -155,14 +162,13 @@ impl Sessions {
     pub async fn data(&self, id: &SessionId, excerpt: Excerpt, eyes: &Eyes) -> Result<SessionData, SessionError> {
         let status = self.find(id.as_str())?;
         let mut lines = Vec::new();
-        for stream in self.conversations(id).await? {
-            if eyes.reach.includes(&stream) {
-                lines.extend(self.lines_in(&stream, id, None).await?);
-            } else if stream == *id
-                && let Some(name) = &eyes.name
-            {
-                lines.extend(self.lines_in(&stream, id, Some(name)).await?);
-            }
+        for (stream, taken) in self.conversations(id).await? {
+            let with = match eyes.reach.includes(&stream) {
+                true => None,
+                false if stream == *id && eyes.name.is_some() => eyes.name.as_ref(),
+                false => continue,
+            };
+            lines.extend(self.lines_in(&stream, taken, id, with, excerpt.since).await?);
         }
         lines.sort_by(|a, b| (a.ts, &a.stream).cmp(&(b.ts, &b.stream)));
         let within = |line: &Line| excerpt.since.is_none_or(|since| line.ts >= since) && excerpt.until.is_none_or(|until| line.ts <= until);
@@ -179,49 +185,90 @@ impl Sessions {
         Ok(SessionData { status, lines, text, truncated: cut > 0, tail_chars })
     }
 
-    /// Where a session was prompted: its home, and whatever its deliveries came from.
-    async fn conversations(&self, id: &SessionId) -> Result<Vec<StreamId>, SessionError> {
+    /// Where a session was prompted: its home, and whatever its deliveries came from; and how far what it took of each goes.
+    async fn conversations(&self, id: &SessionId) -> Result<BTreeMap<StreamId, Seq>, SessionError> {
         let hall = self.hall()?;
-        let mut streams = vec![id.clone()];
+        let mut streams = BTreeMap::from([(id.clone(), Seq(0))]);
         for delivery in hall.store().outbox.of_target(&target(id), DELIVERIES_MAX).await.map_err(log_error)? {
-            if !streams.contains(&delivery.stream) {
-                streams.push(delivery.stream);
-            }
+            let taken = match delivery.state {
+                DeliveryState::Accepted | DeliveryState::Done => delivery.through_seq,
+                DeliveryState::Pending | DeliveryState::Sending | DeliveryState::Sent | DeliveryState::Failed | DeliveryState::Unknown => {
+                    Seq(0)
+                }
+            };
+            let known = streams.entry(delivery.stream).or_default();
+            *known = taken.max(*known);
         }
         Ok(streams)
     }
 
-    /// The session's own words in a conversation, and those that it answered; only those of it and one other, where one is named.
-    async fn lines_in(&self, stream: &StreamId, id: &SessionId, with: Option<&ParticipantId>) -> Result<Vec<Line>, SessionError> {
+    /// The session's own words in a conversation, and those that it answered; in a link, all that it took; at its home, everything. Only
+    /// those of it and one other, where one is named.
+    async fn lines_in(
+        &self,
+        stream: &StreamId,
+        taken: Seq,
+        id: &SessionId,
+        with: Option<&ParticipantId>,
+        since: Option<Timestamp>,
+    ) -> Result<Vec<Line>, SessionError> {
         let hall = self.hall()?;
-        let head = match hall.store().log.find(stream).await.map_err(log_error)? {
-            Some(listed) => listed.head,
-            None => return Ok(Vec::new()),
+        if hall.store().log.find(stream).await.map_err(log_error)?.is_none() {
+            return Ok(Vec::new());
+        }
+        let (session, name) = (id.clone(), self.find(id.as_str())?.session.name);
+        let seen = hall.view(stream, move |state: &Conversation| (own_name(state, &session), state.is_link())).await?;
+        let taken = match (stream == id, seen.1) {
+            (true, _) => Seq(u64::MAX),
+            (false, true) => taken,
+            (false, false) => Seq(0),
         };
-        let session = id.clone();
-        let home = stream == id;
-        let name = self.find(id.as_str())?.session.name;
-        let own = hall.view(stream, move |state: &Conversation| own_name(state, &session)).await?.unwrap_or(name);
-        let events = hall.read(stream, Seq(head.0.saturating_sub(EVENTS_MAX)), None).await?.events;
-        let answered: Vec<Seq> = events.iter().filter_map(|event| answers(event, &own)).collect();
-        let asked = |seq: Seq, by: &ParticipantId| events.iter().any(|event| event.seq == seq && is_by(event, by));
-        let told = |recorded: &Recorded| match &recorded.event {
-            Event::Posted(posted) => {
-                let wanted = match with {
-                    None => home || posted.from == own || answered.contains(&recorded.seq),
-                    Some(with) => posted.from == *with || answers(recorded, &own).is_some_and(|cause| asked(cause, with)),
-                };
-                (wanted && !recorded.event.is_erased()).then(|| Line {
-                    ts: recorded.ts,
-                    stream: stream.clone(),
-                    from: posted.from.clone(),
-                    text: posted.body.clone(),
-                })
+        let looker = Looker { own: seen.0.unwrap_or(name), taken, with };
+        let (mut messages, mut before) = (Vec::new(), Seq(u64::MAX));
+        loop {
+            let page = hall.store().log.messages_before(stream, before, MESSAGES_PAGE).await.map_err(log_error)?;
+            let reached = page.last().is_none_or(|oldest| since.is_some_and(|since| oldest.ts < since));
+            before = page.last().map_or(before, |oldest| oldest.seq);
+            messages.extend(page);
+            let lines = looker.lines(stream, &messages);
+            let chars: usize = lines.iter().map(|line| line.text.chars().count()).sum();
+            if reached || chars >= TAIL_CHARS_MAX || messages.len() >= MESSAGES_MAX {
+                return Ok(lines);
             }
-            _ => None,
-        };
-        Ok(events.iter().filter_map(told).collect())
+        }
     }
+}
+
+/// Who looks at what of a conversation.
+struct Looker<'a> {
+    /// The session, as it is called there.
+    own: ParticipantId,
+    /// Everything up to this was put to the session.
+    taken: Seq,
+    /// Only what was said between the session and this one.
+    with: Option<&'a ParticipantId>,
+}
+
+impl Looker<'_> {
+    /// Of messages that were read backwards, those that are looked for, oldest first.
+    fn lines(&self, stream: &StreamId, messages: &[Recorded]) -> Vec<Line> {
+        let answered: BTreeSet<Seq> = messages.iter().filter_map(|message| answers(message, &self.own)).collect();
+        let asked: BTreeSet<Seq> = match self.with {
+            Some(with) => messages.iter().filter(|message| is_by(message, with)).map(|message| message.seq).collect(),
+            None => BTreeSet::new(),
+        };
+        let wanted = |message: &&Recorded| match self.with {
+            None => message.seq <= self.taken || is_by(message, &self.own) || answered.contains(&message.seq),
+            Some(with) => is_by(message, with) || answers(message, &self.own).is_some_and(|cause| asked.contains(&cause)),
+        };
+        messages.iter().rev().filter(wanted).filter_map(|message| line(stream, message)).collect()
+    }
+}
+
+fn line(stream: &StreamId, message: &Recorded) -> Option<Line> {
+    let Event::Posted(posted) = &message.event else { return None };
+    let (from, text) = (posted.from.clone(), posted.body.clone());
+    (!message.event.is_erased()).then(|| Line { ts: message.ts, stream: stream.clone(), from, text })
 }
 
 /// What tells one session, at its home, that another finished its turn.
@@ -252,4 +299,43 @@ fn is_by(recorded: &Recorded, by: &ParticipantId) -> bool {
 /// The other members of a link.
 fn others(link: &Link, session: &SessionId) -> Vec<SessionId> {
     link.members.iter().map(|member| member.session.clone()).filter(|member| member != session).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use moothall_kernel::event::Cause;
+    use moothall_kernel::ids::EventId;
+
+    use super::*;
+
+    fn said(seq: u64, from: &str, answers: Option<u64>) -> Recorded {
+        let ts = Timestamp::from_millis(seq as i64);
+        let id = |seq| EventId::of(&"s".into(), Seq(seq), ts);
+        let cause = |seq| Cause { seq: Seq(seq), id: id(seq), from: "user".into(), depth: 0, unproven: false };
+        let reply_to = answers.map(cause);
+        let posted = serde_json::json!({"posted": {"from": from, "kind": "agent", "to": "all", "depth": 0, "reply_to": reply_to}});
+        let event: Event = serde_json::from_value(posted).unwrap();
+        Recorded { seq: Seq(seq), ts, event: event.with_body(format!("{from} {seq}")) }
+    }
+
+    fn lines(taken: u64, with: Option<&str>, messages: &[Recorded]) -> Vec<String> {
+        let with = with.map(ParticipantId::from);
+        let looker = Looker { own: "ann".into(), taken: Seq(taken), with: with.as_ref() };
+        let newest_first: Vec<Recorded> = messages.iter().rev().cloned().collect();
+        looker.lines(&"s".into(), &newest_first).into_iter().map(|line| line.text).collect()
+    }
+
+    #[test]
+    fn what_a_session_took_over_a_link_without_answering_is_there() {
+        let messages = [said(3, "bob", None), said(5, "bob", None), said(7, "ann", Some(5)), said(9, "bob", None), said(11, "bob", None)];
+        assert_eq!(lines(9, None, &messages), ["bob 3", "bob 5", "ann 7", "bob 9"]);
+        assert_eq!(lines(0, None, &messages), ["bob 5", "ann 7"], "in other conversations, what it answered");
+    }
+
+    #[test]
+    fn who_sees_only_their_own_part_of_a_home_sees_no_more() {
+        let messages = [said(3, "bob", None), said(5, "eve", None), said(7, "ann", Some(5)), said(9, "ann", Some(3))];
+        assert_eq!(lines(u64::MAX, Some("bob"), &messages), ["bob 3", "ann 9"]);
+    }
 }

@@ -22,6 +22,7 @@ use async_trait::async_trait;
 use moothall_engine::agent::{Job, Reporter};
 use moothall_engine::crash;
 use moothall_engine::run_once::Work;
+use moothall_kernel::compose::TRANSCRIPT_BYTES;
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::participant::{Abilities, OnLost, Runtime};
 use moothall_kernel::text::{clean, strip_escapes};
@@ -67,6 +68,8 @@ pub struct CommandSpec {
     pub run_as: Option<String>,
     /// What it reads.
     pub stdin: Stdin,
+    /// Longest transcript in its prompt, in bytes.
+    pub transcript_bytes: usize,
     /// This server's address, for programs that want to look around.
     pub bridge_url: String,
     /// Its time limit for a turn.
@@ -84,6 +87,7 @@ impl fmt::Debug for CommandSpec {
             .field("env", &self.env.keys().collect::<Vec<_>>())
             .field("run_as", &self.run_as)
             .field("stdin", &self.stdin)
+            .field("transcript_bytes", &self.transcript_bytes)
             .field("bridge_url", &self.bridge_url)
             .field("timeout", &self.timeout)
             .field("on_lost", &self.on_lost)
@@ -100,6 +104,7 @@ impl CommandSpec {
             env: BTreeMap::new(),
             run_as: None,
             stdin: Stdin::Json,
+            transcript_bytes: TRANSCRIPT_BYTES,
             bridge_url: String::new(),
             timeout: None,
             on_lost: OnLost::Rerun,
@@ -234,6 +239,10 @@ impl Work for CommandSpec {
 
     fn on_lost(&self) -> OnLost {
         self.on_lost
+    }
+
+    fn room(&self) -> usize {
+        self.transcript_bytes
     }
 
     fn timeout(&self) -> Option<Millis> {

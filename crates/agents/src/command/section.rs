@@ -1,19 +1,24 @@
 //! Programs of `[agents.<client>]` that are run once for each turn.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use moothall_engine::run_once::RunOnce;
+use moothall_kernel::compose::TRANSCRIPT_BYTES;
 use moothall_kernel::participant::{Abilities, OnLost, Runtime};
 
 use crate::command::CommandSpec;
 use crate::config::{AgentConfig, ConfigFault, checked_argv};
 use crate::runtimes::RuntimeEntry;
 
+/// How long a transcript may be configured to be, in bytes. All of it is in memory for each turn.
+const TRANSCRIPT_RANGE: RangeInclusive<usize> = 1024..=1024 * 1024;
+
 pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::COMMAND,
     abilities: Abilities::COMMAND,
     implied_by: Some("command"),
-    keys: &["command", "cwd", "env", "run_as", "stdin"],
+    keys: &["command", "cwd", "env", "run_as", "stdin", "transcript_bytes"],
     refuses_on_lost: |_| None,
     build: |config, _, bridge_url| Ok(Arc::new(RunOnce::new(config.command_spec(bridge_url)?))),
     describe: |config| format!("Runs {} for each turn.", config.program().unwrap_or_default()),
@@ -33,10 +38,22 @@ impl AgentConfig {
             env: self.env.clone(),
             run_as: self.run_as.clone(),
             stdin: self.stdin.unwrap_or_default(),
+            transcript_bytes: self.transcript_room()?,
             bridge_url: bridge_url.to_owned(),
             timeout: self.time_limit()?,
             on_lost: self.on_lost.unwrap_or(OnLost::Rerun),
         })
+    }
+
+    fn transcript_room(&self) -> Result<usize, ConfigFault> {
+        match self.transcript_bytes {
+            None => Ok(TRANSCRIPT_BYTES),
+            Some(bytes) if TRANSCRIPT_RANGE.contains(&bytes) => Ok(bytes),
+            Some(bytes) => {
+                let (least, most) = (TRANSCRIPT_RANGE.start(), TRANSCRIPT_RANGE.end());
+                Err(ConfigFault::new("transcript_bytes", format!("{bytes} is no length of a transcript; give {least} to {most} bytes.")))
+            }
+        }
     }
 
     pub(crate) fn program(&self) -> Option<&str> {

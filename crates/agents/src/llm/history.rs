@@ -3,14 +3,17 @@
 use std::borrow::Cow;
 
 use genai::chat::{ChatMessage, ChatRequest};
-use moothall_kernel::compose::{Prompt, Remembered, Told};
-use moothall_kernel::text::{cut, hang};
+use moothall_kernel::compose::{Prompt, Remembered, Told, Unread};
+use moothall_kernel::text::{hang, shortened};
 
 /// Bytes that count as one token. Rough, and on the safe side for most languages.
-const BYTES_PER_TOKEN: usize = 4;
+pub(super) const BYTES_PER_TOKEN: usize = 4;
 
 /// Least room for what is asked, however long the rest, in bytes.
 const REQUEST_BYTES_MIN: usize = 2_048;
+
+/// A message takes at most one such part of the room.
+const PARTS: usize = 4;
 
 /// What a turn is told in any case, and how much room that leaves.
 pub(super) struct Room {
@@ -23,13 +26,15 @@ pub(super) struct Room {
 /// What came before, as far as it is told: a summary of the oldest part, and the rest as it was said.
 pub(super) struct Memory<'p> {
     pub(super) summary: Option<Cow<'p, Remembered>>,
+    /// What is neither in the summary nor in `said`.
+    pub(super) unread: Unread,
     pub(super) said: &'p [Told],
 }
 
 impl<'p> Memory<'p> {
     /// What a prompt brings with it.
     pub(super) fn of(prompt: &'p Prompt) -> Self {
-        Self { summary: prompt.summary.as_ref().map(Cow::Borrowed), said: &prompt.history }
+        Self { summary: prompt.summary.as_ref().map(Cow::Borrowed), unread: prompt.unread, said: &prompt.history }
     }
 }
 
@@ -38,7 +43,8 @@ impl Room {
     pub(super) fn of(prompt: &Prompt, own_system: Option<&str>, context_tokens: usize) -> Self {
         let system = system(prompt, own_system);
         let bytes = context_tokens.saturating_mul(BYTES_PER_TOKEN).saturating_sub(system.len());
-        let asked = shortened(&prompt.request, bytes.max(REQUEST_BYTES_MIN));
+        // What it is about may be long: the rest of the conversation keeps half of the room.
+        let asked = shortened(&prompt.request, (bytes / 2).max(REQUEST_BYTES_MIN)).into_owned();
         let bytes = bytes.saturating_sub(asked.len());
         Self { system, asked, bytes }
     }
@@ -48,14 +54,9 @@ impl Room {
         let summary = memory.summary.as_ref().map(|summary| recalled(&summary.text)).unwrap_or_default();
         let kept = newest_within(memory.said, self.bytes.saturating_sub(summary.len()));
         let mut messages = Messages::default();
-        if !summary.is_empty() {
-            messages.told(&visible(&summary));
-        }
-        let left_out = memory.said.len() - kept.len();
-        if left_out > 0 {
-            messages.told(&format!("({left_out} earlier messages are left out)\n"));
-        }
-        for told in kept {
+        messages.told(&visible(&summary));
+        messages.told(&left_out(memory.unread, memory.said.len() - kept.len()));
+        for told in &kept {
             if told.own {
                 messages.said(&visible(&told.words()));
             } else {
@@ -88,16 +89,24 @@ fn system(prompt: &Prompt, own: Option<&str>) -> String {
     }
 }
 
-fn shortened(text: &str, bytes_max: usize) -> String {
-    if text.len() <= bytes_max { text.to_owned() } else { format!("{}…", cut(text, bytes_max.saturating_sub('…'.len_utf8()))) }
+/// The line that says what is left out: what was not read, and so many more.
+pub(super) fn left_out(unread: Unread, more: usize) -> String {
+    Unread { messages: unread.messages + more as u64, ..unread }.line()
 }
 
-/// The newest messages that fit.
-pub(super) fn newest_within(history: &[Told], bytes_max: usize) -> &[Told] {
+/// The newest messages that fit. One message takes at most a quarter of the room, so that none drives out all others.
+pub(super) fn newest_within(history: &[Told], bytes_max: usize) -> Vec<Cow<'_, Told>> {
     let mut room = bytes_max;
-    let fits = |told: &&Told| room.checked_sub(told.line.len()).inspect(|left| room = *left).is_some();
-    let kept = history.iter().rev().take_while(fits).count();
-    &history[history.len() - kept..]
+    let short = history.iter().rev().map(|told| told.within(bytes_max / PARTS));
+    let fits = |told: &Cow<'_, Told>| room.checked_sub(told.line.len()).inspect(|left| room = *left).is_some();
+    let mut kept: Vec<_> = short.take_while(fits).collect();
+    kept.reverse();
+    kept
+}
+
+/// What they take at most when each takes at most its part of the room.
+pub(super) fn held(history: &[Told], bytes_max: usize) -> usize {
+    history.iter().map(|told| told.line.len().min(bytes_max / PARTS)).sum()
 }
 
 /// Without the tag characters that people cannot see and models can read.
@@ -115,6 +124,9 @@ struct Messages {
 
 impl Messages {
     fn told(&mut self, line: &str) {
+        if line.is_empty() {
+            return;
+        }
         self.end_saying();
         self.telling.push_str(line);
     }
@@ -212,7 +224,30 @@ mod tests {
         assert_eq!(shown(&request(&prompt, None, 1)), ["they: (1 earlier messages are left out)\n## Your Turn\nAnswer.\n"]);
         prompt.request = "é".repeat(100_000);
         let messages = shown(&request(&prompt, None, 1_000));
-        assert!(messages[0].len() < 4_200 && messages[0].ends_with('…'));
+        assert!(messages[0].len() < 2_200 && messages[0].contains("are left out here"), "{}", messages[0].len());
+        assert!(messages[0].starts_with("they: [User] Hello\né") && messages[0].ends_with('é'));
+    }
+
+    #[test]
+    fn a_long_message_drives_nothing_out() {
+        let long = format!("begin {} end", "x".repeat(200_000));
+        for long_one in ["Ada", "me"] {
+            let mut prompt = prompt(&[("User", "My name is Ada."), (long_one, &long), ("User", "And now?")]);
+            prompt.request = format!("## Your Turn\nAnswer.\nAda's latest message: \"{long}\"\n");
+            let messages = shown(&request(&prompt, None, 24_000));
+            let all = messages.concat();
+            assert!(messages[0].starts_with("they: [User] My name is Ada.\n") && all.contains("[User] And now?\n"), "{long_one}");
+            assert!(all.contains("begin xxx") && all.contains("xxx end") && !all.contains("earlier messages"), "{long_one}");
+            assert!(all.contains("## Your Turn\nAnswer.\n") && all.len() < 4 * 24_000, "{long_one}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_read_is_counted_too() {
+        let mut prompt = prompt(&[("User", "Hello")]);
+        prompt.unread = Unread { messages: 70, more: false };
+        assert!(shown(&request(&prompt, None, 24_000))[0].starts_with("they: (70 earlier messages are left out)\n[User] Hello\n"));
+        assert!(shown(&request(&prompt, None, 1))[0].starts_with("they: (71 earlier messages are left out)\n## Your Turn"));
     }
 
     #[test]

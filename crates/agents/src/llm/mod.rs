@@ -45,6 +45,9 @@ const ANSWER_BYTES_MAX: usize = 256 * 1024;
 /// meant to come first.
 const BACKSTOP: Duration = Duration::from_secs(1);
 
+/// Most that is read of what was said, however large a model's memory is, in bytes: what lies before it has to be in its summary.
+const READ_BYTES_MAX: usize = 1024 * 1024;
+
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest silence of a provider, however long the turn may take.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
@@ -168,6 +171,10 @@ impl Work for Llm {
 
     fn abilities(&self) -> Abilities {
         RUNTIME.abilities
+    }
+
+    fn room(&self) -> usize {
+        self.spec.context_tokens.saturating_mul(history::BYTES_PER_TOKEN).min(READ_BYTES_MAX)
     }
 
     fn timeout(&self) -> Option<Millis> {

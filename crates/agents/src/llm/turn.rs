@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use genai::chat::{ChatRequest, ChatStream, ChatStreamEvent};
 use moothall_engine::agent::{Job, Report, Reporter};
 use moothall_engine::crash;
-use moothall_kernel::compose::Remembered;
+use moothall_kernel::compose::{Remembered, Unread};
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::text::{clean, cut, for_terminal};
 
@@ -121,9 +121,9 @@ impl<'a> Turn<'a> {
         let (llm, prompt) = (self.llm, &self.job.prompt);
         let room = Room::of(prompt, llm.spec.system.as_deref(), llm.spec.context_tokens);
         let mut memory = Memory::of(prompt);
-        if let Some(plan) = Plan::due(prompt, self.job.through, room.bytes) {
+        if let Some(plan) = Plan::due(prompt, room.bytes) {
             match self.sum_up(&plan).await {
-                Ok(summary) => memory = Memory { summary: Some(Cow::Owned(summary)), said: plan.kept },
+                Ok(summary) => memory = Memory { summary: Some(Cow::Owned(summary)), unread: Unread::default(), said: plan.kept },
                 Err(fault) => {
                     let message = format!("{} The oldest messages are left out instead of being summed up.", fault.message);
                     self.out.report(Report::Progress(message));

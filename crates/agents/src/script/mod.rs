@@ -72,6 +72,11 @@ impl Work for Demo {
         RUNTIME.runtime.clone()
     }
 
+    /// It looks at the newest messages alone, and at no prompt.
+    fn room(&self) -> usize {
+        0
+    }
+
     fn abilities(&self) -> Abilities {
         RUNTIME.abilities
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use moothall_kernel::command::{Actor, Invite};
 use moothall_kernel::ids::{EventId, PermissionId, Seq, StreamId};
+use moothall_kernel::text::is_empty_looking;
 use tokio::sync::broadcast;
 
 use super::{Action, Door, Place};
@@ -199,7 +200,7 @@ impl Door {
         if text.len() > MESSAGE_BYTES_MAX {
             return Err(Unfit::TooLong(text.len()).into());
         }
-        if text.trim().is_empty() && !close_link {
+        if is_empty_looking(text) && !close_link {
             return Err(Unfit::NoWords.into());
         }
         Ok(self.terminals()?.send_once(message, key).await?)

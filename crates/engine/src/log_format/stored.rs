@@ -98,7 +98,7 @@ mod tests {
     /// Logs that were written stay readable only as long as this holds, in every database.
     #[test]
     fn the_checksums_are_those_of_the_first_version() {
-        let redacted = Event::Redacted { seq: Seq(1), by: ParticipantId::user(), summaries: Vec::new() };
+        let redacted = Event::Redacted { seq: Seq(1), by: ParticipantId::user(), message: false, summaries: Vec::new() };
         let recorded = Recorded { seq: Seq(2), ts: Timestamp::from_millis(5), event: redacted };
         let written = Written::of(&recorded, Link::origin(&StreamId::new("a")));
         assert_eq!(written.envelope, r#"{"redacted":{"seq":1,"by":"user"}}"#);

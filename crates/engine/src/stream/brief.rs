@@ -1,68 +1,36 @@
 //! What a runtime is told about a turn: the prompt, the trigger, the transcript.
 
-use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::compose::{HISTORY_SEQS_MAX, compose, said};
+use moothall_kernel::compose::{Material, SINCE_BYTES_MAX, Unread, compose, said};
 use moothall_kernel::duties::{Run, Start};
-use moothall_kernel::event::{Event, Recorded};
-use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::event::{Event, Posted, Recorded};
+use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::{Memory, Participant};
 use moothall_kernel::state::Turn;
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::view::Viewer;
 
+pub(crate) use super::tail::Tail;
+use super::tail::Wanted;
 use crate::agent::{Job, TurnKey};
 use crate::ports::{EventLog, LogError, Page};
 
 /// Messages in a job's transcript.
 const WINDOW_LEN: usize = 25;
-/// Events looked at before the range of a turn, so that the transcript reaches behind it.
+/// Events looked at before the range of a turn, so that what was queued among the newest messages stands where its time came.
 const WINDOW_SEQS: u64 = 128;
-/// Most events one turn covers. Who was silent for longer gets the newest of them.
-const RANGE_SEQS_MAX: u64 = HISTORY_SEQS_MAX;
-/// Newest events of a live stream kept in memory, at least.
-const TAIL_LEN: usize = 256;
-
-/// The newest events of a stream, as many as its turns look back: what one turn has read, the next one does not read again.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Tail {
-    events: VecDeque<Recorded>,
-    /// The longest way back that a turn has asked for.
-    reach: usize,
-}
-
-impl Tail {
-    pub(crate) fn push(&mut self, events: &[Recorded]) {
-        if self.events.back().zip(events.first()).is_some_and(|(last, next)| next.seq != last.seq.next()) {
-            self.events.clear();
-        }
-        for recorded in events {
-            for seq in recorded.event.erases() {
-                self.events.iter_mut().filter(|kept| kept.seq == seq).for_each(|kept| kept.event.erase());
-            }
-            self.events.push_back(recorded.clone());
-        }
-        // Some more than is kept, so that making it contiguous costs little for each event.
-        let kept = self.reach + TAIL_LEN;
-        if self.events.len() > kept + TAIL_LEN {
-            self.events.drain(..self.events.len() - kept);
-        }
-    }
-
-    pub(crate) fn clear(&mut self) {
-        *self = Self::default();
-    }
-
-    /// The events in `(after, through]`, if it has them all.
-    fn range(&mut self, after: Seq, through: Seq) -> Option<&[Recorded]> {
-        let first = self.events.front()?.seq;
-        let at = |seq: Seq| usize::try_from((seq.0 + 1).checked_sub(first.0)?).ok();
-        let (from, to) = (at(after)?, at(through)?);
-        self.events.make_contiguous().get(from..to)
-    }
-}
+/// Most events that are read for a turn. Beyond them only messages are.
+const RANGE_SEQS_MAX: u64 = 1000;
+/// Messages read at once.
+const MESSAGES_PAGE: usize = 256;
+/// Messages counted at once, where a prompt has no room for them.
+const COUNTED_PAGE: usize = 1000;
+/// Most pages of them: a prompt says that there are more.
+const COUNTED_PAGES_MAX: usize = 10;
+/// Most messages of one prompt of which it is looked up what they reply to, where that is older than all of it.
+const REPLIES_MAX: usize = 16;
 
 /// Events read at once where many are wanted.
 const SPAN_PAGE: usize = 1000;
@@ -87,35 +55,53 @@ pub(crate) struct Brief<'a> {
     pub(crate) state: &'a Conversation,
     pub(crate) turn: &'a Turn,
     pub(crate) participant: &'a Participant,
+    /// Bytes of what was said that its prompt has room for, where it is not only told what came since its last turn.
+    pub(crate) room: usize,
 }
 
-/// Events that have to be read: so many after a position.
+/// What has to be read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
-    pub(crate) after: Seq,
-    pub(crate) count: usize,
+pub(crate) enum Missing {
+    /// So many events after a position.
+    Events { after: Seq, count: usize },
+    /// So many messages before a position, if there are any.
+    Messages { before: Seq, limit: usize },
 }
 
 /// What came of trying to make a job.
 pub(crate) enum Drafted {
     Job(Box<Job>),
     /// This has to be read before.
-    Missing(Span),
+    Missing(Missing),
 }
 
 /// A job that is being made.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Drafting {
     asked: Option<Asked>,
-    /// Events before the range of the turn that it refers to.
-    causes: Vec<Recorded>,
+    /// Single events that it refers to, and that are not among those of its range.
+    apart: Vec<Recorded>,
+    /// Messages that somebody replied to and that were looked for.
+    sought: BTreeSet<Seq>,
+    counted: Counted,
 }
 
 /// What was asked for last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
-    Range,
-    Cause(Seq),
+    Range(Seq),
+    Messages,
+    Count,
+    Single(Seq),
+}
+
+/// Messages of the range that were counted, because there is no room for them.
+#[derive(Clone, Debug, Default)]
+struct Counted {
+    unread: Unread,
+    /// All messages after this are read or counted.
+    after: Option<Seq>,
+    pages: usize,
 }
 
 impl Drafting {
@@ -124,57 +110,106 @@ impl Drafting {
     /// # Errors
     /// [`LogError`] when the log did not give what was asked for.
     pub(crate) fn draft(&mut self, of: &Brief<'_>, tail: &mut Tail) -> Result<Drafted, LogError> {
-        let Range { after, from, through } = Range::of(of);
-        let stream = of.state.stream();
-        let count = usize::try_from(through.0 - after.0).unwrap_or(usize::MAX);
-        tail.reach = tail.reach.max(count);
-        let Some(events) = tail.range(after, through) else {
-            if self.asked.replace(Asked::Range) == Some(Asked::Range) {
-                return Err(LogError::Failed(format!("stream {stream} has a gap after {after}")));
+        let range = Range::of(of);
+        let count = usize::try_from(range.until.0 - range.after.0).unwrap_or(usize::MAX);
+        tail.reaches(count, range.wanted);
+        if tail.range(range.after, range.until).is_none() {
+            if self.asked.replace(Asked::Range(range.after)) == Some(Asked::Range(range.after)) {
+                return Err(LogError::Failed(format!("stream {} has a gap after {}", of.state.stream(), range.after)));
             }
-            return Ok(Drafted::Missing(Span { after, count }));
-        };
-        if let Some(seq) = self.missing_cause(of, events) {
-            if self.asked.replace(Asked::Cause(seq)) == Some(Asked::Cause(seq)) {
-                return Err(LogError::Failed(format!("stream {stream} has no event {seq}")));
-            }
-            return Ok(Drafted::Missing(Span { after: Seq(seq.0.saturating_sub(1)), count: 1 }));
+            return Ok(Drafted::Missing(Missing::Events { after: range.after, count }));
         }
-        let events = self.with_causes(events);
-        let trigger = find(&events, of.turn.cause.seq).cloned();
+        if let Some(missing) = self.missing_messages(&range, tail) {
+            return Ok(Drafted::Missing(missing));
+        }
+        let (messages, events) = tail.range(range.after, range.until).unwrap_or_default();
+        let material = Material { messages, events, apart: &self.apart, unread: self.counted.unread };
+        if let Some((seq, needed)) = missing_single(of, &range, &material, &self.sought) {
+            self.sought.insert(seq);
+            if self.asked.replace(Asked::Single(seq)) == Some(Asked::Single(seq)) && needed {
+                return Err(LogError::Failed(format!("stream {} has no event {seq}", of.state.stream())));
+            }
+            return Ok(Drafted::Missing(Missing::Events { after: Seq(seq.0.saturating_sub(1)), count: 1 }));
+        }
+        let trigger = material.find(of.turn.cause.seq).cloned();
         let trigger = trigger.ok_or_else(|| LogError::Failed(format!("turn {} has no cause", of.turn.no)))?;
-        Ok(Drafted::Job(Box::new(job(of, from, through, &events, trigger))))
+        Ok(Drafted::Job(Box::new(job(of, &range, &material, trigger))))
     }
 
-    /// Takes what was read.
-    pub(crate) fn take(&mut self, events: Vec<Recorded>, tail: &mut Tail) {
+    /// Messages that are to be read, or counted where there is no room for them. The state has counted those of the whole conversation.
+    fn missing_messages(&mut self, range: &Range, tail: &Tail) -> Option<Missing> {
+        let known = tail.messages_after();
+        if known > range.floor && !tail.meets(range.wanted, range.through) {
+            self.asked = Some(Asked::Messages);
+            return Some(Missing::Messages { before: known.next(), limit: MESSAGES_PAGE });
+        }
+        let counted = self.counted.after.map_or(known, |after| after.min(known));
+        if range.floor == Seq(0) || counted <= range.floor {
+            return None;
+        }
+        if self.counted.pages == COUNTED_PAGES_MAX {
+            self.counted.unread.more = true;
+            return None;
+        }
+        self.asked = Some(Asked::Count);
+        Some(Missing::Messages { before: counted.next(), limit: COUNTED_PAGE })
+    }
+
+    /// Takes what was read, oldest first.
+    pub(crate) fn take(&mut self, of: &Brief<'_>, events: Vec<Recorded>, tail: &mut Tail) {
         match self.asked {
-            Some(Asked::Range) => tail.events = events.into(),
-            Some(Asked::Cause(seq)) => self.causes.extend(events.into_iter().filter(|event| event.seq == seq)),
+            Some(Asked::Range(after)) => tail.replace(after, events),
+            Some(Asked::Messages) => tail.put_before(events),
+            Some(Asked::Count) => self.counted.add(of, &Range::of(of), &events),
+            Some(Asked::Single(seq)) => self.apart.extend(events.into_iter().filter(|event| event.seq == seq)),
             None => {}
         }
     }
+}
 
-    /// An event that those of the range and the turn refer to, or that the participant remembers by, and that was not read.
-    fn missing_cause(&self, of: &Brief<'_>, events: &[Recorded]) -> Option<Seq> {
-        let taken = |recorded: &Recorded| match &recorded.event {
-            Event::Taken { cause } => Some(cause.seq),
-            _ => None,
-        };
-        let known = |seq: &Seq| find(events, *seq).is_some() || self.causes.iter().any(|cause| cause.seq == *seq);
-        let summary = of.state.summary_of(&of.participant.id).map(|summary| summary.seq);
-        let causes = events.iter().filter_map(taken).chain([of.turn.cause.seq]).chain(summary);
-        causes.filter(|seq| !known(seq)).min()
+impl Counted {
+    fn add(&mut self, of: &Brief<'_>, range: &Range, messages: &[Recorded]) {
+        let own = |recorded: &Recorded| recorded.event.from() == Some(&of.participant.id);
+        let wanted = |recorded: &&Recorded| recorded.seq > range.floor && recorded.event.is_told() && !own(recorded);
+        self.unread.messages += messages.iter().filter(wanted).count() as u64;
+        self.after = Some(messages.first().map_or(Seq(0), |oldest| Seq(oldest.seq.0.saturating_sub(1))));
+        self.pages += 1;
     }
+}
 
-    fn with_causes<'t>(&self, events: &'t [Recorded]) -> Cow<'t, [Recorded]> {
-        if self.causes.is_empty() {
-            return Cow::Borrowed(events);
-        }
-        let mut all = events.to_vec();
-        all.extend(self.causes.iter().cloned());
-        all.sort_by_key(|recorded| recorded.seq);
-        Cow::Owned(all)
+/// An event that those of the range and the turn refer to, or that the participant remembers by, and that was not read; and whether
+/// there is no prompt without it.
+fn missing_single(of: &Brief<'_>, range: &Range, material: &Material<'_>, sought: &BTreeSet<Seq>) -> Option<(Seq, bool)> {
+    let taken = |recorded: &Recorded| match &recorded.event {
+        Event::Taken { cause } if recorded.seq > range.after => Some(cause.seq),
+        _ => None,
+    };
+    let unread = |seq: &Seq| material.find(*seq).is_none();
+    let summary = of.state.summary_of(&of.participant.id).map(|summary| summary.seq);
+    let needed = material.events.iter().filter_map(taken).chain([of.turn.cause.seq]).chain(summary);
+    if let Some(seq) = needed.filter(unread).min() {
+        return Some((seq, true));
+    }
+    let cause = material.find(of.turn.cause.seq);
+    let heard = |recorded: &&Recorded| recorded.seq > range.from && recorded.seq <= range.through;
+    let chosen = material.events.iter().rev().filter(heard).filter_map(|recorded| reply_of(recorded).filter(|_| is_unasked(recorded)));
+    let replies = cause.and_then(reply_of).into_iter().chain(chosen.take(REPLIES_MAX));
+    replies.filter(|seq| unread(seq) && !sought.contains(seq)).max().map(|seq| (seq, false))
+}
+
+fn reply_of(recorded: &Recorded) -> Option<Seq> {
+    posted(recorded)?.reply_to.as_ref().map(|cause| cause.seq)
+}
+
+/// Whether they are words that answer no turn: they may reply to anything.
+fn is_unasked(recorded: &Recorded) -> bool {
+    posted(recorded).is_some_and(|posted| posted.turn.is_none())
+}
+
+fn posted(recorded: &Recorded) -> Option<&Posted> {
+    match &recorded.event {
+        Event::Posted(posted) => Some(posted),
+        _ => None,
     }
 }
 
@@ -188,7 +223,7 @@ pub(super) struct Briefing {
     pub(super) drafting: Option<(Run, Drafting)>,
 }
 
-fn job(of: &Brief<'_>, from: Seq, through: Seq, events: &[Recorded], trigger: Recorded) -> Job {
+fn job(of: &Brief<'_>, range: &Range, material: &Material<'_>, trigger: Recorded) -> Job {
     Job {
         key: TurnKey { stream: of.state.stream().clone(), turn: of.turn.no, attempt: of.turn.attempt },
         participant: of.participant.id.clone(),
@@ -198,10 +233,10 @@ fn job(of: &Brief<'_>, from: Seq, through: Seq, events: &[Recorded], trigger: Re
         why: of.turn.why,
         kind: of.turn.kind,
         may_pass: of.turn.may_pass,
-        prompt: compose(of.state, of.turn, from, through, events),
+        prompt: compose(of.state, of.turn, range.from, range.through, material, of.room),
         trigger,
-        window: window(events, through, &of.participant.id),
-        through,
+        window: window(of, material, range.through),
+        through: range.through,
         limit: of.state.limit_of(of.turn),
     }
 }
@@ -211,43 +246,60 @@ fn job(of: &Brief<'_>, from: Seq, through: Seq, events: &[Recorded], trigger: Re
 /// # Errors
 /// [`LogError`] when the events it covers cannot be read.
 pub(crate) async fn brief(of: Brief<'_>, log: &dyn EventLog, tail: &mut Tail) -> Result<Job, LogError> {
-    let mut drafting = Drafting::default();
+    let (mut drafting, stream) = (Drafting::default(), of.state.stream());
     loop {
-        match drafting.draft(&of, tail)? {
+        let missing = match drafting.draft(&of, tail)? {
             Drafted::Job(job) => return Ok(*job),
-            Drafted::Missing(Span { after, count }) => {
-                let page = read_span(log, of.state.stream(), after, count).await?;
-                drafting.take(page.events, tail);
-            }
-        }
+            Drafted::Missing(missing) => missing,
+        };
+        let read = match missing {
+            Missing::Events { after, count } => read_span(log, stream, after, count).await?,
+            Missing::Messages { before, limit } => read_messages(log, stream, before, limit).await?,
+        };
+        drafting.take(&of, read.events, tail);
     }
 }
 
-/// What a turn covers, `(from, through]`, and where to begin reading so that a transcript reaches behind it.
+/// Messages before a position, oldest first.
+pub(crate) async fn read_messages(log: &dyn EventLog, stream: &StreamId, before: Seq, limit: usize) -> Result<Page, LogError> {
+    let mut events = log.messages_before(stream, before, limit).await?;
+    events.reverse();
+    Ok(Page { through: Seq(before.0.saturating_sub(1)), events, newer: None })
+}
+
+/// What a turn covers, `(from, through]`, and what is read for it.
 struct Range {
+    /// All events after this are read,
     after: Seq,
+    /// and up to this: what came after `through` says what had not taken effect there.
+    until: Seq,
     from: Seq,
     through: Seq,
+    /// Messages are read as far back as this, if that many are wanted.
+    floor: Seq,
+    wanted: Wanted,
 }
 
 impl Range {
     fn of(of: &Brief<'_>) -> Self {
+        let head = of.state.head();
         let (from, through) = match of.turn.running {
             Some(running) => (running.from_seq, running.through_seq),
-            None => (of.participant.cursor, of.state.head()),
+            None => (of.participant.cursor, head),
+        };
+        let summed_up = of.state.summary_of(&of.participant.id).map_or(Seq(0), |summary| summary.through);
+        let (floor, wanted) = match of.participant.facts.abilities.memory {
+            Memory::None => (Seq(0), Wanted { bytes: of.room, count: WINDOW_LEN }),
+            // More than there is room for, so that it can be summed up.
+            Memory::Rebuilt => (summed_up, Wanted { bytes: of.room.saturating_mul(2), count: 1 }),
+            Memory::Own => (from, Wanted { bytes: SINCE_BYTES_MAX, count: 1 }),
         };
         let window = through.0.saturating_sub(WINDOW_SEQS);
-        // Such a memory is rebuilt from these events, as far back as its own summary has not covered them.
-        let oldest = match of.participant.facts.abilities.memory {
-            Memory::Rebuilt => window.min(of.state.summary_of(&of.participant.id).map_or(0, |summary| summary.through.0)),
-            Memory::None | Memory::Own => window.min(from.0),
-        };
-        Self { after: Seq(oldest.max(through.0.saturating_sub(RANGE_SEQS_MAX))), from, through }
+        let oldest = if of.participant.facts.abilities.memory == Memory::Rebuilt { window.min(floor.0) } else { window.min(from.0) };
+        let after = Seq(oldest.max(through.0.saturating_sub(RANGE_SEQS_MAX)));
+        let until = Seq(head.0.min(through.0.saturating_add(RANGE_SEQS_MAX)));
+        Self { after, until, from, through, floor, wanted }
     }
-}
-
-fn find(events: &[Recorded], seq: Seq) -> Option<&Recorded> {
-    events.binary_search_by_key(&seq, |recorded| recorded.seq).ok().map(|at| &events[at])
 }
 
 /// One event of a stream.
@@ -258,40 +310,8 @@ pub(crate) async fn read_one(log: &dyn EventLog, stream: &StreamId, seq: Seq) ->
 }
 
 /// The newest messages, in the order in which they took effect: one that waits in the queue is not among them.
-fn window(events: &[Recorded], through: Seq, viewer: &ParticipantId) -> Vec<Recorded> {
-    let mut messages: Vec<&Recorded> = said(events, through, &Viewer::Participant(viewer.clone())).collect();
-    messages.drain(..messages.len().saturating_sub(WINDOW_LEN));
-    messages.into_iter().cloned().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-
-    fn closed(seq: u64) -> Recorded {
-        Recorded { seq: Seq(seq), ts: Timestamp::from_millis(seq as i64), event: Event::RoundClosed }
-    }
-
-    #[test]
-    fn the_tail_gives_a_range_only_when_it_has_it_whole() {
-        let mut tail = Tail::default();
-        tail.push(&(11..=20).map(closed).collect::<Vec<_>>());
-        let seqs = |events: &[Recorded]| events.iter().map(|e| e.seq.0).collect::<Vec<_>>();
-        assert_eq!(seqs(tail.range(Seq(10), Seq(20)).unwrap()), (11..=20).collect::<Vec<_>>());
-        assert_eq!(seqs(tail.range(Seq(17), Seq(19)).unwrap()), [18, 19]);
-        assert!(tail.range(Seq(9), Seq(20)).is_none());
-        assert!(tail.range(Seq(15), Seq(21)).is_none());
-        tail.push(&[closed(30)]);
-        assert!(tail.range(Seq(19), Seq(20)).is_none(), "it has no gap");
-        assert_eq!(seqs(tail.range(Seq(29), Seq(30)).unwrap()), [30]);
-    }
-
-    #[test]
-    fn the_tail_stays_small() {
-        let mut tail = Tail::default();
-        (1..=10_000).for_each(|seq| tail.push(&[closed(seq)]));
-        assert!(tail.events.len() <= 2 * TAIL_LEN);
-        assert_eq!(tail.range(Seq(9_999 - TAIL_LEN as u64 + 1), Seq(10_000)).unwrap().len(), TAIL_LEN);
-    }
+fn window(of: &Brief<'_>, material: &Material<'_>, through: Seq) -> Vec<Recorded> {
+    let viewer = Viewer::Participant(of.participant.id.clone());
+    let messages = said(of.state, material, through, &viewer);
+    messages[messages.len().saturating_sub(WINDOW_LEN)..].iter().copied().cloned().collect()
 }

@@ -3,12 +3,14 @@
 use std::collections::VecDeque;
 
 use moothall_kernel::command::EngineCommand;
+use moothall_kernel::compose::TRANSCRIPT_BYTES;
 use moothall_kernel::duties::Run;
-use moothall_kernel::event::{Fault, Usage};
+use moothall_kernel::event::{Fault, Recorded, Usage};
+use moothall_kernel::ids::TurnNo;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
 
-use super::brief::{Brief, Briefing, Drafted, Drafting};
+use super::brief::{Brief, Briefing, Drafted, Drafting, Missing};
 use super::deciding::Item;
 use super::host::{Host, RETRY_FULL, Stage};
 use super::io::{Around, Output};
@@ -111,16 +113,33 @@ impl Host {
     fn draft(&mut self, run: &Run, mut drafting: Drafting) -> Result<Option<Drafting>, LogError> {
         let Some(state) = self.committed.conversation() else { return Ok(None) };
         let (Some(turn), Some(participant)) = (state.turn(run.turn), state.participant(&run.participant)) else { return Ok(None) };
-        match drafting.draft(&Brief { state, turn, participant }, &mut self.tail)? {
+        let room = self.room_of(run.turn);
+        match drafting.draft(&Brief { state, turn, participant, room }, &mut self.tail)? {
             Drafted::Job(job) => {
                 self.out.push(Output::Start { job });
                 Ok(None)
             }
-            Drafted::Missing(span) => {
-                self.out.push(Output::Read { after: span.after, count: span.count });
+            Drafted::Missing(missing) => {
+                self.out.push(match missing {
+                    Missing::Events { after, count } => Output::Read { after, count },
+                    Missing::Messages { before, limit } => Output::ReadMessages { before, limit },
+                });
                 Ok(Some(drafting))
             }
         }
+    }
+
+    /// Bytes of what was said that the prompt of a turn has room for.
+    fn room_of(&self, turn: TurnNo) -> usize {
+        self.runs.get(turn).and_then(|going| going.hand).map_or(TRANSCRIPT_BYTES, |hand| hand.room)
+    }
+
+    /// Gives what was read to the prompt that it was read for.
+    fn take_read(&mut self, run: &Run, drafting: &mut Drafting, events: Vec<Recorded>) {
+        let Some(state) = self.committed.conversation() else { return };
+        let (Some(turn), Some(participant)) = (state.turn(run.turn), state.participant(&run.participant)) else { return };
+        let room = self.room_of(run.turn);
+        drafting.take(&Brief { state, turn, participant, room }, events, &mut self.tail);
     }
 
     /// Events for the prompt that is being made.
@@ -128,7 +147,7 @@ impl Host {
         if let Some((run, mut drafting)) = briefing.drafting.take() {
             match result {
                 Ok(page) => {
-                    drafting.take(page.events, &mut self.tail);
+                    self.take_read(&run, &mut drafting, page.events);
                     briefing.drafting = Some((run, drafting));
                 }
                 Err(error) => {

@@ -218,7 +218,7 @@ pub enum Input {
     Appended(Result<Vec<u64>, AppendError>),
     /// The answer to [`Output::Reload`].
     Loaded(Result<Loaded, HallError>),
-    /// The answer to [`Output::Read`].
+    /// The answer to [`Output::Read`] and to [`Output::ReadMessages`], oldest first.
     Read(Result<Page, LogError>),
 }
 
@@ -266,6 +266,13 @@ pub enum Output {
         after: Seq,
         /// So many.
         count: usize,
+    },
+    /// Read messages backwards, and nothing else that lies between them. Asks for [`Input::Read`].
+    ReadMessages {
+        /// Before this.
+        before: Seq,
+        /// At most so many; none come only where there are no more.
+        limit: usize,
     },
     /// These events are committed, and are to be counted.
     Count {

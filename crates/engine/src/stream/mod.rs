@@ -12,6 +12,7 @@ mod awaited;
 mod runs;
 mod duty;
 mod news;
+mod tail;
 pub(crate) mod brief;
 mod partial;
 pub(crate) mod effects;

@@ -8,7 +8,7 @@ use moothall_kernel::time::Millis;
 use tokio::time::Instant;
 
 use super::batch::unwritable;
-use super::brief::read_span;
+use super::brief::{read_messages, read_span};
 use super::idempotency::look_up;
 use super::io::{Found, Input, Output, RequestId, Verdict, Why};
 use super::lane::{self, Lane};
@@ -50,6 +50,9 @@ impl Shell {
             }
             Output::Read { after, count } => {
                 return Ok(Some(Input::Read(read_span(&*self.hall.store.log, &self.stream, after, count).await)));
+            }
+            Output::ReadMessages { before, limit } => {
+                return Ok(Some(Input::Read(read_messages(&*self.hall.store.log, &self.stream, before, limit).await)));
             }
             Output::Count { events, charges } => {
                 if let Some(state) = self.host.conversation() {

@@ -100,15 +100,28 @@ impl Desk {
         }
     }
 
+    fn read(&self, wish: &Output) -> Vec<Recorded> {
+        match wish {
+            Output::Read { after, count } => self.log.iter().skip(after.0 as usize).take(*count).cloned().collect(),
+            Output::ReadMessages { before, limit } => {
+                let messages = self.log.iter().filter(|event| event.seq < *before && matches!(event.event, Event::Posted(_)));
+                let mut newest: Vec<_> = messages.rev().take(*limit).cloned().collect();
+                newest.reverse();
+                newest
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
     /// Answers an append, and whatever is read afterwards.
     fn append(&mut self, batch: Box<StreamBatch>, result: Result<Vec<u64>, AppendError>) -> Vec<Output> {
         if result.is_ok() {
             self.log.extend(batch.events);
         }
         let mut outputs = self.tell(Input::Appended(result));
-        while let Some(Output::Read { after, count }) = outputs.last() {
-            let events: Vec<_> = self.log.iter().skip(after.0 as usize).take(*count).cloned().collect();
-            let through = events.last().map_or(*after, |last| last.seq);
+        while let Some(read @ (Output::Read { .. } | Output::ReadMessages { .. })) = outputs.last() {
+            let events = self.read(read);
+            let through = events.last().map_or(Seq(0), |last| last.seq);
             outputs.extend(self.tell(Input::Read(Ok(Page { events, through, newer: None }))));
         }
         outputs

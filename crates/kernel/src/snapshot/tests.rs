@@ -10,6 +10,7 @@ use crate::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::participant::{Abilities, Address, AgentFacts, Kind, OnLost, Part, Participant, Profile, Runtime};
 use crate::permission::{PermissionOption, Settled, Settlement, Waiting, Withdrawn};
 use crate::refused::{Refusals, Refused};
+use crate::said::Said;
 use crate::settings::{Policy, PolicyName};
 use crate::start::{OpenStart, Stage, StartRequest};
 use crate::state::{Contribution, Conversation, Discussion, Floor, Guards, Origin, Reply, Round, Running, Spending, Spoken, Turn};
@@ -199,6 +200,7 @@ fn full() -> Conversation {
         gathering: Some(gathering()),
         summaries,
         refused: Refusals(BTreeMap::from([("b".into(), refused)])),
+        said: Said { messages: 5, erased: Seq(6) },
         latest: contribution(),
         latest_other: contribution(),
     }

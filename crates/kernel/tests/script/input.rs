@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use moothall_kernel::budget::Limit;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand, Invite, Post};
-use moothall_kernel::compose::{Prompt, compose};
+use moothall_kernel::compose::{Material, Prompt, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Event, Fault, To, Usage};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
@@ -272,13 +272,19 @@ fn turn_of(player: &Player, who: &str) -> Result<(TurnNo, u32), String> {
     open.map(|turn| (turn.no, turn.attempt)).ok_or(format!("{who} has no open turn"))
 }
 
+fn is_message(player: &Player, place: &str) -> bool {
+    player.log.iter().any(|recorded| recorded.seq.to_string() == place && recorded.event.is_told())
+}
+
 fn client_command(player: &Player, by: Actor, verb: &str, rest: &[&str]) -> Result<ClientCommand, String> {
     let first = rest.first().copied().unwrap_or_default();
     Ok(match (verb, first) {
         ("archive", _) => ClientCommand::Archive { on: true, by },
         ("unarchive", _) => ClientCommand::Archive { on: false, by },
         ("rename", name) => ClientCommand::Rename { name: name.into(), by },
-        ("erase", place) => ClientCommand::Redact { seq: Seq(place.parse().map_err(|_| "erase needs a place")?), by },
+        ("erase", place) => {
+            ClientCommand::Redact { seq: Seq(place.parse().map_err(|_| "erase needs a place")?), message: is_message(player, place), by }
+        }
         ("stop", _) => ClientCommand::Stop { by },
         ("bind", target) => ClientCommand::Control { by, controls: vec![Control::Bind(target.into())] },
         ("cancel", who) => ClientCommand::Cancel { turn: turn_of(player, who)?.0, by },
@@ -371,7 +377,7 @@ fn prompt(player: &Player, rest: &[&str], out: Out<'_>) -> Result<(), String> {
     let turn = player.state.open_turns().find(|turn| turn.participant.as_str() == *who && turn.running.is_some());
     let turn = turn.ok_or(format!("{who} has no running turn"))?;
     let running = turn.running.ok_or("not running")?;
-    let prompt = compose(&player.state, turn, running.from_seq, running.through_seq, &player.log);
+    let prompt = compose(&player.state, turn, running.from_seq, running.through_seq, &Material::of(&player.log), TRANSCRIPT_BYTES);
     let shown = match rest.get(1) {
         Some(&"whole") => prompt.standalone,
         Some(&"memory") => memory(&prompt),

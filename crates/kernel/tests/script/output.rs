@@ -70,8 +70,8 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
         Event::Held { guard } => format!("held: {}", word(guard)),
         Event::Resumed { downtime } => format!("time stood still for {} s", downtime.as_secs_f64()),
         Event::FactsChanged { participant, .. } => format!("facts of {participant} changed"),
-        Event::Redacted { seq, by, summaries } if summaries.is_empty() => format!("{by} erased {seq}"),
-        Event::Redacted { seq, by, summaries } => format!("{by} erased {seq}, and with it the summaries {}", places(summaries)),
+        Event::Redacted { seq, by, summaries, .. } if summaries.is_empty() => format!("{by} erased {seq}"),
+        Event::Redacted { seq, by, summaries, .. } => format!("{by} erased {seq}, and with it the summaries {}", places(summaries)),
         Event::Summarised { participant, through_seq, replaces, body, .. } => {
             let replaces = replaces.map_or(String::new(), |seq| format!(", and {seq} makes room"));
             format!("{participant} sums up to {through_seq}{replaces}: {}", short(body))

@@ -170,6 +170,7 @@ const AGENT: &[Entry] = &[
         "terminal: whether agents may start it by themselves, without arguments, in the folders of [sessions]. Otherwise a person is asked.",
     ),
     ("stdin", "\"prompt\"", "command: what it reads. `json`: one document with everything; `prompt`: the prompt alone."),
+    ("transcript_bytes", "49152", "command: longest transcript of the conversation in its prompt, in bytes, 1024 to 1048576."),
     ("replies", "[\"First.\", \"[PASS]\"]", "script: what it says, turn after turn."),
     ("provider", "\"openai\"", "llm: whose protocol: openai, anthropic, gemini, ollama, or openai_responses."),
     ("base_url", "\"http://127.0.0.1:8080/v1\"", "llm: its address, for a gateway or a server of one's own. Unset: the provider's."),
@@ -289,7 +290,7 @@ fn every_example_value_can_be_read() {
             super::tests::parse(&text).unwrap_or_else(|fault| panic!("{fault}"));
         }
     }
-    let command = ["summary", "model", "timeout", "on_lost", "command", "cwd", "env", "stdin"];
+    let command = ["summary", "model", "timeout", "on_lost", "command", "cwd", "env", "stdin", "transcript_bytes"];
     let chosen = AGENT.iter().filter(|(key, _, _)| command.contains(key)).map(|(key, value, _)| format!("{key} = {value}\n"));
     let profile = PROFILE.iter().map(|(key, value, _)| format!("{key} = {value}\n"));
     let tls = TLS.iter().map(|(key, value, _)| format!("{key} = {value}\n")).collect::<String>();

@@ -18,6 +18,7 @@ mod as_whom;
 mod doctor;
 mod inside;
 mod long_talk;
+mod memory;
 mod archive;
 mod upkeep;
 mod budgets;

@@ -11,7 +11,7 @@ use moothall_testkit::conformance::build::{Builder, batch};
 use super::Disk;
 
 fn erasing(head: u64, seq: u64) -> StreamBatch {
-    batch("a", head).event(Event::Redacted { seq: Seq(seq), by: ParticipantId::user(), summaries: Vec::new() })
+    batch("a", head).event(Event::Redacted { seq: Seq(seq), by: ParticipantId::user(), message: true, summaries: Vec::new() })
 }
 
 /// Which of these words are in any file of the folder.

@@ -88,7 +88,12 @@ async fn nothing_is_left_of_words_that_were_erased() {
     assert!(!holds(dir, "xylozebrapassword"));
 
     disk.log
-        .append(vec![batch("a", 52).event(Event::Redacted { seq: Seq(52), by: ParticipantId::user(), summaries: Vec::new() })])
+        .append(vec![batch("a", 52).event(Event::Redacted {
+            seq: Seq(52),
+            by: ParticipantId::user(),
+            message: true,
+            summaries: Vec::new(),
+        })])
         .await
         .unwrap();
     assert_eq!(found(&disk.log, "zyloxebrasecret").await, Vec::<u64>::new());

@@ -95,7 +95,7 @@ async fn nothing_of_it_is_left_when_words_were_erased() {
         files.filter(|file| file.windows(canary.len()).any(|window| window == canary)).count()
     };
     assert!(holds() > 0);
-    let redacted = Event::Redacted { seq: Seq(2), by: ParticipantId::user(), summaries: Vec::new() };
+    let redacted = Event::Redacted { seq: Seq(2), by: ParticipantId::user(), message: true, summaries: Vec::new() };
     disk.log.append(vec![batch("a", 3).event(redacted)]).await.unwrap();
     assert_eq!(holds(), 0);
 }

@@ -199,7 +199,7 @@ mod tests {
         frames.of(&stream, &Arc::new(vec![said.event.unwrap()]));
         hall.submit(&stream, ClientCommand::Post(Post::new(user(), "hello")), None).await.unwrap();
         assert_eq!(frames.batches.lock().unwrap().len(), 1);
-        hall.submit(&stream, ClientCommand::Redact { seq: said.head, by: user() }, None).await.unwrap();
+        hall.submit(&stream, ClientCommand::Redact { seq: said.head, message: true, by: user() }, None).await.unwrap();
         assert!(frames.batches.lock().unwrap().is_empty());
     }
 

@@ -8,7 +8,7 @@ use super::Subject;
 use super::build::{Builder, batch, places, words};
 
 fn erased(seq: u64) -> Event {
-    Event::Redacted { seq: Seq(seq), by: ParticipantId::user(), summaries: Vec::new() }
+    Event::Redacted { seq: Seq(seq), by: ParticipantId::user(), message: true, summaries: Vec::new() }
 }
 
 /// Neither on the next read nor on one that begins there; all else about the event is as it was.
@@ -57,7 +57,7 @@ pub async fn summaries_are_erased_with_what_they_sum_up<S: Subject>(subject: S) 
     log.append(vec![batch("a", 0).says("one").event(summary("two", None)).event(summary("three", None))]).await.unwrap();
     log.append(vec![batch("a", 3).event(summary("four", Some(2)))]).await.unwrap();
     assert_eq!(read().await, "one  three four");
-    let erased = Event::Redacted { seq: Seq(1), by: ParticipantId::user(), summaries: vec![Seq(3), Seq(4)] };
+    let erased = Event::Redacted { seq: Seq(1), by: ParticipantId::user(), message: true, summaries: vec![Seq(3), Seq(4)] };
     log.append(vec![batch("a", 4).event(erased).says("six")]).await.unwrap();
     assert_eq!(read().await, "    six");
 }

@@ -44,7 +44,9 @@ pub async fn what_others_said_since_is_unread<S: Subject>(subject: S) {
     assert_eq!(unread(log, "o'neill\" OR 1", "a").await, (0, 3));
     log.mark(&ParticipantId::new("ann"), &"a".into(), Seq(1)).await.unwrap();
     assert_eq!(unread(log, "ann", "a").await, (1, 1));
-    log.append(vec![batch("a", 4).event(Event::Redacted { seq: Seq(4), by: ParticipantId::user(), summaries: Vec::new() })]).await.unwrap();
+    log.append(vec![batch("a", 4).event(Event::Redacted { seq: Seq(4), by: ParticipantId::user(), message: true, summaries: Vec::new() })])
+        .await
+        .unwrap();
     assert_eq!(unread(log, "ann", "a").await, (1, 0));
 
     let many = (0..20).fold(batch("b", 0), |batch, n| batch.says(&format!("message {n}")));

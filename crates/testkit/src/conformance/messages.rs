@@ -36,7 +36,7 @@ pub async fn messages_are_read_backwards<S: Subject>(subject: S) {
 /// Without their words.
 pub async fn erased_messages_keep_their_place<S: Subject>(subject: S) {
     let log = subject.log();
-    let redacted = Event::Redacted { seq: Seq(1), by: ParticipantId::user(), summaries: Vec::new() };
+    let redacted = Event::Redacted { seq: Seq(1), by: ParticipantId::user(), message: true, summaries: Vec::new() };
     log.append(vec![batch("a", 0).says("one").says("two").event(redacted)]).await.unwrap();
     assert_eq!(words(&log.messages_before(&"a".into(), END, 10).await.unwrap()), ["two", ""]);
 }

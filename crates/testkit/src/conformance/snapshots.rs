@@ -22,7 +22,7 @@ async fn load(log: &impl EventLog) -> Opening {
 }
 
 fn erasing(head: u64, seq: u64) -> moothall_engine::ports::StreamBatch {
-    batch("a", head).event(Event::Redacted { seq: Seq(seq), by: ParticipantId::user(), summaries: Vec::new() })
+    batch("a", head).event(Event::Redacted { seq: Seq(seq), by: ParticipantId::user(), message: true, summaries: Vec::new() })
 }
 
 /// With the events after it, as a page of a reader has them; without it, from the beginning.
@@ -97,9 +97,14 @@ pub async fn a_snapshot_goes_with_the_words_it_may_hold<S: Subject>(subject: S) 
     assert_eq!(load(log).await.snapshot, Some(snapshot(1, "before")));
     assert!(!put(log, snapshot(3, "late, with secret")).await);
     assert!(put(log, snapshot(4, "without")).await);
-    log.append(vec![batch("a", 4).says("five").event(Event::Redacted { seq: Seq(9), by: ParticipantId::user(), summaries: vec![Seq(3)] })])
-        .await
-        .unwrap();
+    log.append(vec![batch("a", 4).says("five").event(Event::Redacted {
+        seq: Seq(9),
+        by: ParticipantId::user(),
+        message: true,
+        summaries: vec![Seq(3)],
+    })])
+    .await
+    .unwrap();
     assert_eq!(load(log).await.snapshot, None, "a summary was erased with it");
     assert!(put(log, snapshot(6, "again")).await);
     let conflict = log.append(vec![erasing(6, 1), batch("b", 4).says("not there")]).await;

@@ -226,7 +226,7 @@ impl World {
             0 => ClientCommand::Archive { on: true, by },
             1 | 2 => ClientCommand::Archive { on: false, by },
             3 => ClientCommand::Rename { name: "Another\u{7}  room".into(), by },
-            4 => ClientCommand::Redact { seq: Seq(self.rng.below(head + 2)), by },
+            4 => ClientCommand::Redact { seq: Seq(self.rng.below(head + 2)), message: false, by },
             5 => {
                 let content = json!({"n": self.rng.below(9), "of": [null, 0.5]});
                 let Ok(kind) = OwnKind::parse("x.note") else { return };

@@ -121,7 +121,8 @@ impl World {
             | Output::Acquire
             | Output::Append { .. }
             | Output::Reload
-            | Output::Read { .. } => self.servers[room].outstanding = Some(Outstanding::Wanted(output)),
+            | Output::Read { .. }
+            | Output::ReadMessages { .. } => self.servers[room].outstanding = Some(Outstanding::Wanted(output)),
             Output::Ask { id, until, .. } => self.asked(room, id, until)?,
             Output::Broken(broken) => return Err(Objection { checker: "invariants", message: broken.to_string() }),
             Output::GiveBack { charges } => {
@@ -181,6 +182,7 @@ impl World {
             Output::Acquire => Some(Input::Acquired(self.disk.acquire(room))),
             Output::Reload => Some(Input::Loaded(self.disk.load(room))),
             Output::Read { after, count } => Some(Input::Read(self.disk.span(room, *after, *count))),
+            Output::ReadMessages { before, limit } => Some(Input::Read(self.disk.messages(room, *before, *limit))),
             Output::Append { .. }
             | Output::Ask { .. }
             | Output::GiveBack { .. }

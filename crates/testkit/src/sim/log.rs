@@ -130,6 +130,13 @@ impl Disk {
         }
     }
 
+    /// Messages before a position, oldest first, as the shell reads them.
+    pub(crate) fn messages(&self, room: usize, before: Seq, limit: usize) -> Result<Page, LogError> {
+        let mut events = at_once(self.log.messages_before(&stream(room), before, limit))?;
+        events.reverse();
+        Ok(Page { through: Seq(before.0.saturating_sub(1)), events, newer: None })
+    }
+
     /// Everything after a position.
     pub(crate) fn read(&self, room: usize, after: Seq) -> Vec<Recorded> {
         let (mut events, mut after) = (Vec::new(), after);

@@ -10,17 +10,20 @@ use crate::sim::marks::{self, Marks};
 const WHOLE_BYTES: usize = 40 * 1024;
 /// What a prompt says when it left something out.
 const LEFT_OUT: &str = "earlier messages are left out";
+/// What comes before the name and the first words of what a message replies to.
+const REPLIES: &str = "in reply to ";
 /// What bodies contain that pretend to be somebody's line.
 pub(crate) const FORGED: &str = "forged-line";
 
 pub(crate) fn check(room: &Room, marks: &Marks, you: &ParticipantId, name: &str, through: Seq, prompt: &Prompt) -> Verdict {
     for text in [&prompt.text, &prompt.standalone] {
-        for line in text.lines().filter(|line| line.starts_with('[')) {
+        for line in unquoted(text).lines().filter(|line| line.starts_with('[')) {
             if line.contains(FORGED) {
                 return Err(format!("a body passes for a speaker: {line:?}"));
             }
             let own = marks::first(line).and_then(|mark| marks.get(mark)).is_some_and(|origin| origin.author == *you);
-            if own != line.starts_with(&format!("[{name}] ")) && marks::first(line).is_some() {
+            let labelled = [']', ','].iter().any(|end| line.starts_with(&format!("[{name}{end} ")));
+            if own != labelled && marks::first(line).is_some() {
                 return Err(format!("{you}, called {name}, reads {line:?}"));
             }
         }
@@ -32,10 +35,23 @@ pub(crate) fn check(room: &Room, marks: &Marks, you: &ParticipantId, name: &str,
             }
         }
     }
-    if let Some(own) = marks::all(&prompt.text).find(|mark| marks.get(*mark).is_some_and(|origin| origin.author == *you)) {
+    if let Some(own) = marks::all(&unquoted(&prompt.text)).find(|mark| marks.get(*mark).is_some_and(|origin| origin.author == *you)) {
         return Err(format!("{you} gets its own words back: mark {own}"));
     }
     complete(room, you, through, prompt)
+}
+
+/// A prompt without the first words of what its messages reply to: those are somebody else's, perhaps the reader's own.
+fn unquoted(text: &str) -> String {
+    let mut rest = text;
+    let mut out = String::new();
+    while let Some((before, after)) = rest.split_once(REPLIES) {
+        let quoted = after.lines().next().and_then(|line| line.split_once(": \"")?.1.find('"').map(|end| (line, end)));
+        let end = quoted.map_or(0, |(line, end)| line.find(": \"").unwrap_or_default() + 3 + end + 1);
+        out.push_str(before);
+        rest = &after[end..];
+    }
+    out + rest
 }
 
 /// Whatever others said in the range is there.
