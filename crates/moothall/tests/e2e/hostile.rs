@@ -137,22 +137,38 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 fn is_ours(line: &str, speakers: &[&str]) -> bool {
     // What the tests say as `user` comes without a credential, and prompts say so.
-    let ends = |rest: &str| rest.starts_with("] ") || rest.starts_with(", unproven] ");
+    let ends = |rest: &str| aside(rest, ", ", speakers).is_some_and(|rest| rest.starts_with("] "));
     let speaks = |name: &&str| line.strip_prefix('[').and_then(|rest| rest.strip_prefix(*name)).is_some_and(ends);
+    let latest = |rest: &str| aside(rest, " (", speakers).is_some_and(|rest| rest.trim_start_matches(')').starts_with(": \""));
     let ours = [
         "## Your Turn",
         "You are participating in a group conversation as \"",
         "You were addressed: answer.",
         "Another participant addressed you: answer.",
         "Speak if you have something worth adding; otherwise",
-        "The user's latest message (unproven): \"",
         "(The conversation goes on.)",
     ];
     line.is_empty()
         || line.starts_with("  ")
         || speakers.iter().any(speaks)
         || ours.iter().any(|begin| line.starts_with(begin))
-        || speakers.iter().any(|name| line.strip_prefix(*name).is_some_and(|rest| rest.starts_with("'s latest message: \"")))
+        || speakers
+            .iter()
+            .chain(&["The user"])
+            .any(|name| line.strip_prefix(*name).and_then(|rest| rest.strip_prefix("'s latest message")).is_some_and(latest))
+}
+
+/// What follows the asides behind a name: that nothing shows who it is, and what is replied to. Words that are quoted there can neither end
+/// the quotation nor what it stands in.
+fn aside<'a>(rest: &'a str, begin: &str, speakers: &[&str]) -> Option<&'a str> {
+    let (rest, begin) = match rest.strip_prefix(begin).and_then(|rest| rest.strip_prefix("unproven")) {
+        Some(rest) => (rest, ", "),
+        None => (rest, begin),
+    };
+    let Some(reply) = rest.strip_prefix(begin).and_then(|rest| rest.strip_prefix("in reply to ")) else { return Some(rest) };
+    let quoted = speakers.iter().find_map(|name| reply.strip_prefix(*name)?.strip_prefix(": \""))?;
+    let (words, rest) = quoted.split_once('"')?;
+    (!words.contains(['[', ']'])).then_some(rest)
 }
 
 fn is_of_the_system_text(line: &str) -> bool {
