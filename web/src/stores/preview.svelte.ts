@@ -10,7 +10,6 @@ export interface Forecast {
 }
 
 const PAUSE_MS = 150;
-const COOL_MS = 1_000;
 
 export class Preview {
   forecast = $state.raw<Forecast[] | null>(null);
@@ -36,10 +35,6 @@ export class Preview {
       const answer = await post<{ forecast: Forecast[] }>(`/threads/${thread}/preview`, { from: ME, to, content });
       if (mine !== this.#asked) return;
       this.forecast = answer.forecast;
-      // Cooling passes by itself, without an event.
-      if (answer.forecast.some((entry) => entry.why_not === 'cooled')) {
-        this.#timer = setTimeout(() => void this.#fetch(thread, to, content), COOL_MS);
-      }
     } catch (error) {
       if (mine === this.#asked) this.forecast = null;
       // Typing is asked about often; where that is too often for the server, the last word counts once it may be asked again.

@@ -45,7 +45,7 @@ pub(crate) struct Rules {
     pub(crate) unsolicited: Unsolicited,
     /// What a reply without any words is.
     pub(crate) empty_reply: EmptyReply,
-    /// Whether somebody who has just spoken is not asked whether it has something to say.
+    /// Whether somebody who has just spoken is asked later. (Ruling 10.)
     pub(crate) cools: bool,
     /// Whether habitual passers are spared some polls. (Ruling 12.)
     pub(crate) spares_habitual: bool,

@@ -5,6 +5,7 @@ use crate::decide::Decider;
 use crate::event::{Cause, Event, TurnKind, Why, WhyNot};
 use crate::ids::ParticipantId;
 use crate::policy::{Nomination, Reactions};
+use crate::settings::COOLDOWN_MAX;
 use crate::state::{Conversation, Reply, Spoken};
 use crate::time::Timestamp;
 
@@ -23,11 +24,24 @@ pub(crate) fn is_news(state: &Conversation, reply: &Reply, id: &ParticipantId) -
 }
 
 impl Conversation {
-    /// When the participant who is next may speak again, if cooldown is all that it waits for.
+    /// When one of those who are next may speak again, if cooldown is all that the round waits for.
     pub(crate) fn cooling_until(&self) -> Option<Timestamp> {
         let round = self.floor.round.as_ref().filter(|round| round.current.is_none())?;
-        let next = self.participant(round.forced.front()?)?;
-        next.spoke_at.map(|at| at + self.policy.cooldown)
+        match round.forced.front() {
+            Some(id) => self.cooled_at(id),
+            None => round.polled.iter().filter_map(|id| self.cooled_at(id)).min(),
+        }
+    }
+
+    /// When somebody who spoke may be asked again.
+    fn cooled_at(&self, id: &ParticipantId) -> Option<Timestamp> {
+        let spoke_at = self.participant(id)?.spoke_at.filter(|_| self.rules().cools)?;
+        Some(spoke_at + self.policy.cooldown.min(COOLDOWN_MAX))
+    }
+
+    /// Whether somebody spoke so lately that it is not asked yet.
+    pub(crate) fn is_cooling(&self, id: &ParticipantId, now: Timestamp) -> bool {
+        self.cooled_at(id).is_some_and(|at| now < at)
     }
 
     /// Whether a habitual passer is spared this poll.
@@ -58,14 +72,15 @@ impl Decider<'_> {
             return false;
         }
         let cause = round.cause.clone();
-        if let Some(id) = round.forced.front().or(round.polled.front()).filter(|id| self.has_covered(id)).cloned() {
-            self.skip(&id, WhyNot::Skipped, &cause, Some("another turn of its own has covered this already"));
+        let (forced, polled) = (round.forced.front().cloned(), self.next_polled());
+        if let Some(id) = forced.as_ref().or(polled.as_ref()).filter(|id| self.has_covered(id)) {
+            self.skip(id, WhyNot::Skipped, &cause, Some("another turn of its own has covered this already"));
             return true;
         }
-        if let Some(id) = round.forced.front().cloned() {
+        if let Some(id) = forced {
             return self.step_forced(&id, &cause);
         }
-        if let Some(id) = round.polled.front().cloned() {
+        if let Some(id) = polled {
             return self.step_polled(&id, &cause);
         }
         let next = match (self.state.rules().react)(self.state) {
@@ -83,6 +98,18 @@ impl Decider<'_> {
             return !round.replies.iter().any(|reply| is_news(self.state, reply, id));
         }
         self.state.participant(id).is_some_and(|participant| participant.cursor >= self.state.floor.effect_of(&round.cause))
+    }
+
+    /// Who is next of those who may speak: whoever has just spoken stands behind those who have not. (Ruling 10.)
+    fn next_polled(&self) -> Option<ParticipantId> {
+        let round = self.state.floor.round.as_ref()?;
+        round.polled.iter().find(|id| !self.waits_to_cool(id)).or(round.polled.front()).cloned()
+    }
+
+    /// Whether a volunteer is asked as soon as its cooldown is over, and not before.
+    fn waits_to_cool(&self, id: &ParticipantId) -> bool {
+        let reacting = self.state.floor.round.as_ref().is_some_and(|round| round.reacting);
+        !reacting && self.is_cooling(id) && self.unable(id).is_none() && self.spared(id).is_none() && !self.has_covered(id)
     }
 
     fn step_forced(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
@@ -112,6 +139,9 @@ impl Decider<'_> {
             self.skip(id, why_not, cause, detail);
             return true;
         }
+        if self.waits_to_cool(id) {
+            return false;
+        }
         let (why, cause) = self.step_cause(id, cause, self.state.rules().asks_as);
         self.grant(id, why, TurnKind::Reply, true, &cause);
         true
@@ -132,7 +162,8 @@ impl Decider<'_> {
         if round.polls >= agents.saturating_mul(2) {
             return Some((WhyNot::Capped, Some("enough agents were asked")));
         }
-        if self.is_cooling(id) {
+        // Cooldown is against loops: it ends them, and only delays what a person asks for.
+        if round.reacting && self.is_cooling(id) {
             return Some((WhyNot::Cooled, None));
         }
         if self.state.rules().spares_habitual && !round.reacting && self.state.is_spared(id) {
@@ -142,8 +173,7 @@ impl Decider<'_> {
     }
 
     fn is_cooling(&self, id: &ParticipantId) -> bool {
-        let spoke_at = self.state.participant(id).and_then(|p| p.spoke_at);
-        spoke_at.is_some_and(|at| self.now < at + self.state.policy.cooldown)
+        self.state.is_cooling(id, self.now)
     }
 
     /// In the reactive round the cause is the newest reply of another, the one that names the participant first.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moothall_kernel::event::{Cause, Change, Event, Posted, Recorded, To};
+use moothall_kernel::event::{Cause, Change, Event, Posted, Recorded, To, WhyNot};
 use moothall_kernel::ids::{ParticipantId, Seq};
 
 use super::promises::promise;
@@ -39,6 +39,9 @@ impl Checker for Owed {
                 if let Some(open) = room.turns.get(turn) {
                     self.shown(room, &open.participant, *through_seq);
                 }
+            }
+            Event::Skipped { participant, why_not: WhyNot::Cooled, .. } if !room.reacting => {
+                return Err(format!("{participant} is not asked about a person's message because it spoke a moment ago"));
             }
             Event::Skipped { participant, cause, .. } => self.heard(room, participant, cause),
             Event::Stopped { .. } | Event::Archived { .. } => self.asked.clear(),
