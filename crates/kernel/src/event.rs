@@ -10,6 +10,7 @@ use crate::participant::{Address, AgentFacts, Kind, Part, Profile};
 use crate::permission::{PermissionOption, Withdrawn};
 use crate::settings::Policy;
 use crate::start::{StartOutcome, StartRequest};
+use crate::state::Spoken;
 use crate::time::{Millis, Timestamp};
 pub use crate::usage::Usage;
 
@@ -305,6 +306,9 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// The code where a person cancelled the turn.
+    pub const CANCELLED: &str = "cancelled";
+
     /// A fault from its two halves.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into(), told: false }
@@ -733,6 +737,21 @@ impl Posted {
     /// Who need not be told of it: its speaker, or the one in whose terminal it was typed.
     pub fn author(&self) -> &ParticipantId {
         self.typed_at.as_ref().unwrap_or(&self.from)
+    }
+
+    /// Whom they address and name, in order, once each, without the speaker.
+    pub(crate) fn addressees(&self) -> Vec<ParticipantId> {
+        let to = if let To::One(id) = &self.to { Some(id).filter(|id| **id != self.from) } else { None };
+        let named = self.mentions.iter().filter(|id| Some(*id) != to);
+        to.into_iter().chain(named).cloned().collect()
+    }
+
+    /// The same words as what may wake somebody, from where they stand.
+    pub(crate) fn spoken(&self, cause: Cause) -> Spoken {
+        let human = self.is_persons();
+        // An agent's reply wakes nobody by being one. (Ruling 15.)
+        let replies_to = self.reply_to.as_ref().filter(|_| human).map(|replied| replied.from.clone());
+        Spoken { cause, author: self.author().clone(), to: self.to.clone(), mentions: self.mentions.clone(), replies_to, human }
     }
 
     /// Whether they are a person's words.

@@ -57,14 +57,11 @@ impl Decider<'_> {
         }
         let named = mentions::named(&post.body, &self.state.participants, &speaker);
         let queued = (self.state.rules().queues)(self.state);
-        let to = post.to.clone();
-        let posted = self.words(post, Kind::Human, 0, &named);
-        let author = posted.author().clone();
-        let cause = self.emit(Event::Posted(Posted { queued, ..posted }));
+        let posted = Posted { queued, ..self.words(post, Kind::Human, 0, &named) };
+        let cause = self.emit(Event::Posted(posted.clone()));
         self.hint(&named, &cause);
         if !queued {
-            let spoken = Spoken { author, cause, to, mentions: named.participants, human: true };
-            (self.state.rules().on_posted)(self, &spoken);
+            (self.state.rules().on_posted)(self, &posted.spoken(cause));
         }
         Ok(())
     }
@@ -196,9 +193,8 @@ impl Decider<'_> {
 
     /// An agent's visible words, and what the policy makes of them.
     pub(crate) fn spoke(&mut self, posted: Posted) {
-        let (to, mentions) = (posted.to.clone(), posted.mentions.clone());
-        let cause = self.emit(Event::Posted(posted));
-        self.after_words(&Spoken { author: cause.from.clone(), cause, to, mentions, human: false });
+        let cause = self.emit(Event::Posted(posted.clone()));
+        self.after_words(&posted.spoken(cause));
     }
 
     /// A client answers its turn by posting.
@@ -260,7 +256,7 @@ impl Decider<'_> {
         let body = if whole { text } else { format!("{}\n\n[truncated]", text::cut(&text, AGENT_BYTES_MAX - 32)) };
         let named = mentions::named(&body, &self.state.participants, &turn.participant);
         let reply_to = post.reply_to.or(Some(turn.cause.clone()));
-        let post = Post { to: To::All, body, reply_to, typed_at: None, ..post };
+        let post = Post { body, reply_to, typed_at: None, ..post };
         let mut posted = self.words(post, Kind::Agent, turn.cause.depth + 1, &named);
         posted.turn = Some(no);
         posted.unasked = turn.cause.unproven;
@@ -274,12 +270,10 @@ impl Decider<'_> {
 
     /// The words that answer a turn end it in the same append.
     fn answer(&mut self, no: TurnNo, posted: Posted, usage: Usage) {
-        let (to, mentions, body) = (posted.to.clone(), posted.mentions.clone(), posted.body.clone());
-        let cause = self.emit(Event::Posted(posted));
+        let cause = self.emit(Event::Posted(posted.clone()));
         self.end(no, Outcome::Spoke, None, usage);
-        let speaker = cause.from.clone();
-        self.after_words(&Spoken { author: cause.from.clone(), cause, to, mentions, human: false });
-        self.heed_piece(&speaker, &body);
+        self.after_words(&posted.spoken(cause));
+        self.heed_piece(&posted.from, &posted.body);
     }
 
     /// What the policy does about words that are now visible.

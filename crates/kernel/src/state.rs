@@ -148,6 +148,8 @@ pub struct Spoken {
     pub(crate) author: ParticipantId,
     pub(crate) to: To,
     pub(crate) mentions: Vec<ParticipantId>,
+    /// Whose message a person replies to with them.
+    pub(crate) replies_to: Option<ParticipantId>,
     pub(crate) human: bool,
 }
 
@@ -162,8 +164,9 @@ pub struct Round {
     pub(crate) replies: Vec<Reply>,
     pub(crate) reacting: bool,
     pub(crate) targeted: bool,
-    /// Whose turn in this round failed or ran out of time: polling them again would only show the fault twice.
-    pub(crate) failed: Vec<ParticipantId>,
+    /// Who is not asked again for this message: a turn for it failed, ran out of time or was cancelled by a person, or the limit of replies
+    /// refused one.
+    pub(crate) left_out: Vec<ParticipantId>,
     /// The turn that the round waits for.
     pub(crate) current: Option<TurnNo>,
 }
@@ -190,6 +193,7 @@ impl Round {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
     pub(crate) cause: Cause,
+    /// Whom it addresses and names, in order.
     pub(crate) mentions: Vec<ParticipantId>,
 }
 
@@ -424,8 +428,11 @@ impl Conversation {
     }
 
     /// Who is still to be asked about the current message: those who must, then those who may.
-    pub fn upcoming(&self) -> impl Iterator<Item = (&ParticipantId, bool)> {
-        self.floor.round.iter().flat_map(|round| round.forced.iter().map(|id| (id, true)).chain(round.polled.iter().map(|id| (id, false))))
+    pub fn upcoming(&self) -> Vec<(ParticipantId, bool)> {
+        let Some(round) = &self.floor.round else { return Vec::new() };
+        let named: Vec<ParticipantId> = self.named_by_replies().into_iter().map(|(id, _)| id).collect();
+        let may = round.polled.iter().filter(|id| !named.contains(id)).map(|id| (id.clone(), false));
+        round.forced.iter().chain(&named).map(|id| (id.clone(), true)).chain(may).collect()
     }
 
     /// Visible replies to the current message and the most there can be.

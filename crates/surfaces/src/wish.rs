@@ -87,7 +87,7 @@ fn checked(tags: Vec<String>) -> ApiResult<Vec<String>> {
 }
 
 /// The earlier message that an event replies to.
-async fn cause(door: &Door, stream: &StreamId, reply_to: Option<&str>) -> ApiResult<Option<Cause>> {
+pub(crate) async fn cause(door: &Door, stream: &StreamId, reply_to: Option<&str>) -> ApiResult<Option<Cause>> {
     let Some(text) = reply_to else { return Ok(None) };
     let unknown = || ApiError::new(Code::UnknownReplyTo, "'meta.reply_to' must be the id of an earlier message of this thread.");
     let id: EventId = text.parse().map_err(|()| unknown())?;

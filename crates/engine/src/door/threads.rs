@@ -3,10 +3,10 @@
 use moothall_kernel::Conversation;
 use moothall_kernel::budget::{Purse, Raise};
 use moothall_kernel::command::Actor;
-use moothall_kernel::event::{Cause, Event, Recorded, To};
+use moothall_kernel::event::{Cause, Event, Recorded};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::policy::Policy;
-use moothall_kernel::preview::Forecast;
+use moothall_kernel::preview::{Draft, Forecast};
 use moothall_kernel::search::Query;
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::view::{Viewer, visible};
@@ -229,9 +229,9 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
-    pub async fn preview(&self, stream: &StreamId, speaker: ParticipantId, to: To, words: String) -> Result<Vec<Forecast>, AccessError> {
+    pub async fn preview(&self, stream: &StreamId, speaker: ParticipantId, draft: Draft) -> Result<Vec<Forecast>, AccessError> {
         self.enter(Action::Preview, stream)?;
-        Ok(self.hall.preview(stream, speaker, to, words).await?)
+        Ok(self.hall.preview(stream, speaker, draft).await?)
     }
 
     /// What the participant of an open turn is to read: for that participant, and for operators.

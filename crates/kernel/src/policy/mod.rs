@@ -41,6 +41,8 @@ pub(crate) struct Rules {
     pub(crate) asks_as: Why,
     /// Whether nobody is asked about words that are `max_depth` away from a person's. (Ruling 10.)
     pub(crate) counts_depth: bool,
+    /// Whether an agent that a reply names comes before those who may speak, and must. (Ruling 8.)
+    pub(crate) heeds_names: bool,
     /// What becomes of an agent's words that answer no turn.
     pub(crate) unsolicited: Unsolicited,
     /// What a reply without any words is.
@@ -126,14 +128,15 @@ fn others(state: &Conversation, speaker: &ParticipantId) -> Vec<ParticipantId> {
     state.agents().filter(|agent| agent.id != *speaker).map(|agent| agent.id.clone()).collect()
 }
 
-/// The agents that some words address: the one in `to`, then those mentioned, in order.
+/// The agents that some words address: the one in `to`, then those mentioned, in order, then whose message a person replies to.
+/// (Ruling 15.)
 fn addressed(state: &Conversation, spoken: &Spoken) -> Vec<ParticipantId> {
     let to = match &spoken.to {
         To::All => None,
         To::One(id) => Some(id),
     };
     let mut found: Vec<ParticipantId> = Vec::new();
-    for id in to.into_iter().chain(&spoken.mentions) {
+    for id in to.into_iter().chain(&spoken.mentions).chain(&spoken.replies_to) {
         let agent = state.participant(id).is_some_and(|p| p.takes_turns());
         if agent && *id != spoken.cause.from && !found.contains(id) {
             found.push(id.clone());

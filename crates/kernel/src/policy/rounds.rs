@@ -4,7 +4,7 @@
 use crate::decide::Decider;
 use crate::event::{Cause, Event, TurnKind, Why, WhyNot};
 use crate::ids::ParticipantId;
-use crate::policy::{Nomination, Reactions};
+use crate::policy::{AGENT_MENTIONS_MAX, Nomination, Reactions};
 use crate::settings::COOLDOWN_MAX;
 use crate::state::{Conversation, Reply, Spoken};
 use crate::time::Timestamp;
@@ -23,12 +23,35 @@ pub(crate) fn is_news(state: &Conversation, reply: &Reply, id: &ParticipantId) -
     unseen && reply.cause.from != *id && reply.cause.depth < state.policy.max_depth
 }
 
+/// Whether somebody may be asked once more for the message of the round: not while its turn for it goes on, and not after that turn failed,
+/// ran out of time or was cancelled by a person. (Ruling 8.) Whom the limit of replies refused, it would refuse again.
+pub(crate) fn may_be_asked(state: &Conversation, id: &ParticipantId) -> bool {
+    let Some(round) = &state.floor.round else { return true };
+    let is_at_it = || state.open_turns().any(|turn| turn.participant == *id && round.is_about(&turn.cause));
+    !round.left_out.contains(id) && !is_at_it()
+}
+
 impl Conversation {
+    /// Those whom replies name and who were not asked yet, each with the reply: by reply, then in the order of its names. (Ruling 8.)
+    pub(crate) fn named_by_replies(&self) -> Vec<(ParticipantId, Cause)> {
+        let Some(round) = self.floor.round.as_ref().filter(|round| !round.reacting && self.rules().heeds_names) else { return Vec::new() };
+        let mut named: Vec<(ParticipantId, Cause)> = Vec::new();
+        for reply in round.replies.iter().filter(|reply| reply.cause.depth < self.policy.max_depth) {
+            for id in reply.mentions.iter().take(AGENT_MENTIONS_MAX) {
+                if round.polled.contains(id) && !named.iter().any(|(known, _)| known == id) {
+                    named.push((id.clone(), reply.cause.clone()));
+                }
+            }
+        }
+        named
+    }
+
     /// When one of those who are next may speak again, if cooldown is all that the round waits for.
     pub(crate) fn cooling_until(&self) -> Option<Timestamp> {
         let round = self.floor.round.as_ref().filter(|round| round.current.is_none())?;
-        match round.forced.front() {
-            Some(id) => self.cooled_at(id),
+        let must = round.forced.front().cloned().or_else(|| self.named_by_replies().into_iter().next().map(|(id, _)| id));
+        match must {
+            Some(id) => self.cooled_at(&id),
             None => round.polled.iter().filter_map(|id| self.cooled_at(id)).min(),
         }
     }
@@ -72,15 +95,17 @@ impl Decider<'_> {
             return false;
         }
         let cause = round.cause.clone();
-        let (forced, polled) = (round.forced.front().cloned(), self.next_polled());
-        if let Some(id) = forced.as_ref().or(polled.as_ref()).filter(|id| self.has_covered(id)) {
+        let forced = round.forced.front().map(|id| (id.clone(), cause.clone()));
+        let must = forced.or_else(|| self.state.named_by_replies().into_iter().next());
+        let may = self.next_polled();
+        if let Some(id) = must.as_ref().map(|(id, _)| id).or(may.as_ref()).filter(|id| self.has_covered(id)) {
             self.skip(id, WhyNot::Skipped, &cause, Some("another turn of its own has covered this already"));
             return true;
         }
-        if let Some(id) = forced {
+        if let Some((id, cause)) = must {
             return self.step_forced(&id, &cause);
         }
-        if let Some(id) = polled {
+        if let Some(id) = may {
             return self.step_polled(&id, &cause);
         }
         let next = match (self.state.rules().react)(self.state) {

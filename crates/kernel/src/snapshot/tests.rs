@@ -38,7 +38,7 @@ fn floor() -> Floor {
         replies: vec![Reply { cause: cause(), mentions: vec!["b".into()] }],
         reacting: true,
         targeted: true,
-        failed: vec!["c".into()],
+        left_out: vec!["c".into()],
         current: Some(TurnNo(4)),
     };
     let start = StartRequest {
@@ -59,7 +59,7 @@ fn floor() -> Floor {
     Floor {
         turns: BTreeMap::from([(TurnNo(4), turn())]),
         last_turn: TurnNo(4),
-        queue: [Spoken { cause: cause(), author: "user".into(), to: To::One("a".into()), mentions: vec!["a".into()], human: true }].into(),
+        queue: [Spoken { cause: cause(), author: "user".into(), to: To::One("a".into()), mentions: vec!["a".into()], replies_to: Some("b".into()), human: true }].into(),
         taken: Some((Seq(3), Seq(4))),
         round: Some(round),
         spent: 1,

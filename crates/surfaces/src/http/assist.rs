@@ -17,6 +17,7 @@ use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::Explained;
 use crate::request::{Body, KeptRef, ThreadId, addressee};
 use crate::strict::Inbound;
+use crate::wish;
 use crate::wire::{
     CommandList, CommandRan, CommandUsage, Draft, Envelope, ErrorBody, ForecastEntry, NewCommand, Preview, Published, TurnEntry,
     why_not_word, why_word,
@@ -27,11 +28,13 @@ use crate::wire::{
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = Preview), (status = "4XX", body = ErrorBody)))]
 pub async fn preview(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<Preview>> {
-    let Draft { from, to, content } = body.read()?;
+    let Draft { from, to, content, reply_to } = body.read()?;
     let by = body.asker_named(from.as_deref())?;
     let to = addressee(to.as_deref())?;
-    let forecast =
-        body.door(&app.entrance).preview(&stream, by.id, to, content).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let door = body.door(&app.entrance);
+    let reply_to = wish::cause(&door, &stream, reply_to.as_deref()).await?;
+    let draft = moothall_kernel::preview::Draft { to, body: content, reply_to };
+    let forecast = door.preview(&stream, by.id, draft).await.map_err(|error| ApiError::at_door(error, &stream))?;
     let entry = |forecast: moothall_kernel::preview::Forecast| ForecastEntry {
         participant: forecast.participant.to_string(),
         why: forecast.verdict.ok().map(|why| why_word(why).to_owned()),

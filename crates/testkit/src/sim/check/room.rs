@@ -149,6 +149,11 @@ impl Room {
         self.in_round && (cause.seq == message || (cause.seq > opened_at && self.said.contains_key(&cause.seq)))
     }
 
+    /// The message of the open round, where a cause is that or a reply to it.
+    pub(crate) fn message_of(&self, cause: &Cause) -> Option<Seq> {
+        self.is_of_round(cause).then_some(self.round.0)
+    }
+
     /// Where words took effect: queued ones when their time came.
     pub(crate) fn effect_of(&self, seq: Seq) -> Seq {
         self.taken_at.get(&seq).copied().unwrap_or(seq)
