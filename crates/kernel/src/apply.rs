@@ -1,7 +1,7 @@
 //! How events change a conversation: [`Conversation::apply`], and nothing else.
 
 use crate::event::{Cause, Change, Event, Fault, Outcome, Posted, Recorded, TurnKind, Usage, WhyNot};
-use crate::fold::{ENDED_KEPT, FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT, WOKEN_KEPT};
+use crate::fold::{CAUSES_KEPT, ENDED_KEPT, FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT, WOKEN_KEPT};
 use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Kind, Participant};
@@ -43,7 +43,7 @@ impl Conversation {
                 self.floor.queue.retain(|waiting| waiting.cause.seq != cause.seq);
                 self.floor.taken = Some((cause.seq, recorded.seq));
             }
-            Event::RoundOpened { cause, cap, forced, polled, targeted } => {
+            Event::RoundOpened { cause, cap, forced, polled, targeted, asked } => {
                 self.floor.spent = 0;
                 self.floor.cap = *cap;
                 self.floor.round = Some(Round {
@@ -53,8 +53,10 @@ impl Conversation {
                     polls: 0,
                     volunteers: 0,
                     replies: Vec::new(),
+                    named: u32::try_from(forced.len()).unwrap_or(u32::MAX),
                     reacting: false,
                     targeted: *targeted,
+                    asked: *asked,
                     left_out: Vec::new(),
                     current: None,
                 });
@@ -166,6 +168,8 @@ impl Conversation {
                     self.nothing_is_owed();
                 }
                 self.policy = policy.clone();
+                let named = self.floor.round.as_ref().map_or(0, |round| round.named);
+                self.floor.cap = self.floor.cap.min(policy.max_agent_turns_per_message.max(named));
             }
             Change::Released => self.guards = Guards::default(),
             Change::Bound { target } => {
@@ -298,6 +302,7 @@ impl Conversation {
                     may_pass: *may_pass,
                     cause: cause.clone(),
                     first_cause: cause.clone(),
+                    causes: [cause.seq].into(),
                     cause_at: self.floor.effect_of(cause),
                     asked_at: self.head,
                     attempt: 1,
@@ -323,6 +328,10 @@ impl Conversation {
                 turn.kind = *kind;
                 turn.may_pass = *may_pass;
                 turn.cause = cause.clone();
+                turn.causes.push_back(cause.seq);
+                if turn.causes.len() > CAUSES_KEPT {
+                    turn.causes.pop_front();
+                }
                 turn.cause_at = cause_at;
                 turn.asked_at = head;
                 let woken = turn.participant.clone();

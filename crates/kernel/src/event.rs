@@ -98,6 +98,9 @@ pub struct Posted {
     /// An agent said it, and no proven person had asked for it, at however many removes.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unasked: bool,
+    /// Agents whom a person has answer it, one after the other, and nobody else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<ParticipantId>,
     /// What it replies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<Cause>,
@@ -434,6 +437,9 @@ pub enum Event {
         /// Whether those named by replies are the only ones who may react.
         #[serde(default, skip_serializing_if = "is_false")]
         targeted: bool,
+        /// A person said who answers, and nobody else does.
+        #[serde(default, skip_serializing_if = "is_false")]
+        asked: bool,
     },
     /// Agents may react to each other, once.
     ReactionOpened {
@@ -721,6 +727,7 @@ impl Posted {
             mentions: Vec::new(),
             depth: 0,
             typed_at: None,
+            asks: Vec::new(),
             unproven: false,
             unasked: false,
             reply_to: None,
@@ -751,7 +758,15 @@ impl Posted {
         let human = self.is_persons();
         // An agent's reply wakes nobody by being one. (Ruling 15.)
         let replies_to = self.reply_to.as_ref().filter(|_| human).map(|replied| replied.from.clone());
-        Spoken { cause, author: self.author().clone(), to: self.to.clone(), mentions: self.mentions.clone(), replies_to, human }
+        Spoken {
+            cause,
+            author: self.author().clone(),
+            to: self.to.clone(),
+            mentions: self.mentions.clone(),
+            replies_to,
+            asks: self.asks.clone(),
+            human,
+        }
     }
 
     /// Whether they are a person's words.

@@ -35,7 +35,8 @@ impl Conversation {
         let (seq, id) = (self.head.next(), EventId::of(&self.stream, self.head.next(), now));
         let cause = Cause { seq, id, from: speaker.clone(), depth: 0, unproven: false };
         let replies_to = draft.reply_to.as_ref().filter(|_| human).map(|replied| replied.from.clone());
-        let spoken = Spoken { author: speaker.clone(), cause, to: draft.to.clone(), mentions: named.participants, replies_to, human };
+        let (author, to, mentions) = (speaker.clone(), draft.to.clone(), named.participants);
+        let spoken = Spoken { author, cause, to, mentions, replies_to, asks: Vec::new(), human };
         let mut nomination = (self.rules().nominate)(self, &spoken);
         // Whoever has just spoken is asked after those who have not. What comes later finds nobody cooling that it could tell now.
         if self.floor.round.is_none() {

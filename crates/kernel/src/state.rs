@@ -150,6 +150,8 @@ pub struct Spoken {
     pub(crate) mentions: Vec<ParticipantId>,
     /// Whose message a person replies to with them.
     pub(crate) replies_to: Option<ParticipantId>,
+    /// Whom a person has answer, one after the other, and nobody else.
+    pub(crate) asks: Vec<ParticipantId>,
     pub(crate) human: bool,
 }
 
@@ -162,8 +164,12 @@ pub struct Round {
     pub(crate) polls: u32,
     pub(crate) volunteers: u32,
     pub(crate) replies: Vec<Reply>,
+    /// So many the person named; the cap is not lowered below it. (Ruling 9.)
+    pub(crate) named: u32,
     pub(crate) reacting: bool,
     pub(crate) targeted: bool,
+    /// A person said who answers.
+    pub(crate) asked: bool,
     /// Who is not asked again for this message: a turn for it failed, ran out of time or was cancelled by a person, or the limit of replies
     /// refused one.
     pub(crate) left_out: Vec<ParticipantId>,
@@ -181,6 +187,12 @@ impl Round {
         } else {
             self.forced.push_front(participant);
         }
+    }
+
+    /// Replies that are spoken for: of whoever has the turn, and of those whom a person has answer.
+    pub(crate) fn promised(&self) -> u32 {
+        let asked = if self.asked { self.forced.len() } else { 0 };
+        u32::from(self.current.is_some()) + u32::try_from(asked).unwrap_or(u32::MAX)
     }
 
     /// Whether a cause is its message or one of the replies to it.
@@ -214,6 +226,8 @@ pub struct Turn {
     pub cause: Cause,
     /// The cause it was granted for.
     pub first_cause: Cause,
+    /// All the causes it was granted and widened for, or the newest of many.
+    pub(crate) causes: VecDeque<Seq>,
     /// Where the newest cause took effect: later than its own place if it was queued.
     pub cause_at: Seq,
     /// The event that granted it, or widened it last: whoever takes the turn up was told this much.

@@ -16,7 +16,10 @@ use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::text::{clean, cut, for_terminal, hang};
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::view::{Viewer, visible};
-use moothall_kernel::{names, preview::{Draft, Forecast}};
+use moothall_kernel::{
+    names,
+    preview::{Draft, Forecast},
+};
 use proptest::prelude::*;
 
 const AGENTS: [&str; 4] = ["ann", "bob", "cy", "dee"];

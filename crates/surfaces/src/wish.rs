@@ -36,7 +36,7 @@ pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Wish
         "message" => {
             let words = message_words(&content)?;
             let reply_to = cause(door, stream, reply_to.as_deref()).await?;
-            ClientCommand::Post(Post { by: by.clone(), to, body: words, reply_to, tags, typed_at: None })
+            ClientCommand::Post(Post { by: by.clone(), to, body: words, reply_to, tags, typed_at: None, asks: Vec::new() })
         }
         "control" => control::command(door, stream, by.clone(), &content).await?,
         "thread.renamed" => ClientCommand::Rename { name: new_name(&content)?, by: by.clone() },

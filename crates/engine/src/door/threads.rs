@@ -3,6 +3,7 @@
 use moothall_kernel::Conversation;
 use moothall_kernel::budget::{Purse, Raise};
 use moothall_kernel::command::Actor;
+use moothall_kernel::control::needs_gathering;
 use moothall_kernel::event::{Cause, Event, Recorded};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::policy::Policy;
@@ -14,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::{Action, Door, Permitted};
 use crate::access::AccessError;
-use crate::answers::{Answer, Idempotency};
+use crate::answers::{Answer, HallError, Idempotency};
 use crate::context::Context;
 use crate::hall::Connected;
 use crate::ports::{Hits, ListFilter, ListPage, Listed, Page, Unread};
@@ -84,6 +85,9 @@ impl Door {
     pub async fn begin(&self, name: String, policy: Policy, by: Actor, key: Option<Idempotency>) -> Result<Answer, AccessError> {
         self.may(Action::BeginThread)?;
         self.hall.may_begin(&self.caller)?;
+        if policy.is_of_gatherings() {
+            return Err(HallError::Rejected(Box::new(needs_gathering())).into());
+        }
         Ok(self.hall.create(name, policy, by, key).await?)
     }
 

@@ -14,7 +14,7 @@ mod talking_piece;
 pub use crate::settings::{KEYS, Policy, PolicyFault, PolicyName};
 
 use crate::decide::Decider;
-use crate::event::{Recorded, To, Why, WhyNot};
+use crate::event::{Posted, Recorded, To, Why, WhyNot};
 use crate::ids::ParticipantId;
 use crate::state::{Conversation, Spoken, Turn};
 
@@ -116,10 +116,29 @@ pub(crate) const fn rules(name: PolicyName) -> &'static Rules {
     }
 }
 
+impl Policy {
+    /// Whether gatherings bring it, and nobody chooses it for a conversation in which none is held.
+    pub fn is_of_gatherings(&self) -> bool {
+        rules(self.name).gathers
+    }
+}
+
 impl Conversation {
     /// What the policy in force decides.
     pub(crate) fn rules(&self) -> &'static Rules {
         rules(self.policy.name)
+    }
+
+    /// Whether there are at most so many replies to a message.
+    pub(crate) fn counts_replies(&self) -> bool {
+        self.rules().unsolicited == Unsolicited::Charged
+    }
+
+    /// Whether a message waits until others are dealt with. While a person has some answer one after the other, whatever is said waits.
+    pub(crate) fn queues(&self, spoken: &Posted) -> bool {
+        let floor = &self.floor;
+        let in_order = !spoken.asks.is_empty() && (self.paused || !floor.queue.is_empty());
+        floor.round.is_some() || in_order || (self.rules().queues)(self)
     }
 }
 

@@ -83,10 +83,22 @@ impl Decider<'_> {
             return;
         }
         let cause = spoken.cause.clone();
-        self.emit(Event::RoundOpened { cause: cause.clone(), cap, forced, polled, targeted });
+        self.emit(Event::RoundOpened { cause: cause.clone(), cap, forced, polled, targeted, asked: false });
         for (id, why_not, detail) in others {
             self.skip(&id, why_not, &cause, Some(detail));
         }
+    }
+
+    /// A person says who answers: a round of just those, in order, under whatever rules. (Ruling 17.)
+    pub(crate) fn open_asked(&mut self, spoken: &Spoken) {
+        let forced: Vec<_> = spoken.asks.iter().filter(|id| self.may_wake(spoken, id)).cloned().collect();
+        if forced.is_empty() || self.state.rules().gathers {
+            return;
+        }
+        let asked = u32::try_from(forced.len()).unwrap_or(u32::MAX);
+        let cap = self.state.policy.max_agent_turns_per_message.max(asked);
+        let cause = spoken.cause.clone();
+        self.emit(Event::RoundOpened { cause, cap, forced, polled: Vec::new(), targeted: true, asked: true });
     }
 
     pub(crate) fn step_round(&mut self) -> bool {
@@ -141,7 +153,7 @@ impl Decider<'_> {
         if !self.can_take_turns(id, cause) {
             return true;
         }
-        if self.state.floor.spent >= self.state.floor.cap {
+        if self.state.counts_replies() && self.state.floor.spent >= self.state.floor.cap {
             self.skip(id, WhyNot::Capped, cause, None);
             let name = self.state.name_of(id).to_owned();
             let text = format!("{name} was addressed, but the replies to this message are used up.");

@@ -4,6 +4,7 @@
 //! open hybrid cooldown_seconds=0          create the conversation (policy and settings)
 //! invite writer runtime=remote roles=a,b nickname=Ann_Lee client=x number=1 part=speaker principal=agent (what the server knows it as)
 //! user: words            codex -> writer: words       (agents answer their running turn, otherwise they post)
+//! user asks a b: words   the same, and just these answer, one after the other
 //! user ^7: words         the same as a reply to the message at 7; `preview ^7 words` too
 //! user?: words           words of somebody who says that they are the user, and proves nothing; `by user?: …` too
 //! post codex: words      words of an agent that nobody asked for
@@ -11,7 +12,7 @@
 //! bind link:a,b          hold a key
 //! codex fails CODE       codex late 1/2: words        (turn 1, attempt 2)       codex lost
 //! wait 2s                clock +10s (a jump while nothing looked)               restart 60s
-//! mute a b · unmute a · pause · unpause · resume · discussion on · auto on · prod a · uninvite a · config k=v · policy NAME
+//! mute a b · unmute a · pause · unpause · resume · discussion on · auto on · prod a · uninvite a · config k=v · policy NAME (with defaults) · rules NAME (keeping the settings)
 //! archive · unarchive · stop · cancel codex · pass codex [writer] · offline a b · online · publish · harvest-close
 //! gather rhythm=r breath=1,1,1 beats=3 interval=60 last=20 hearing=on_turn
 //! ask codex rm -rf · allow user yes           (permissions)
@@ -87,9 +88,7 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
             Ok(())
         }
         "prompt" => prompt(player, &rest, out),
-        "preview" => {
-            preview(player, &line["preview".len()..], out)
-        }
+        "preview" => preview(player, &line["preview".len()..], out),
         _ => {
             let command = command(player, by, verb, &rest)?;
             player.submit(command, out);
@@ -100,13 +99,18 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
 
 fn speech(line: &str) -> Option<(&str, &str)> {
     let (head, words) = line.split_once(": ")?;
-    let plain = !head.starts_with("by ") && !head.contains('=') && head.split(' ').count() <= 4;
+    let plain = !head.starts_with("by ") && !head.contains('=') && (head.split(' ').count() <= 4 || head.contains(" asks "));
     plain.then_some((head, words))
 }
 
 fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(), String> {
     let body = words.replace("\\n", "\n");
     let parts: Vec<&str> = head.split(' ').collect();
+    if let Some((speaker, asked)) = head.split_once(" asks ") {
+        let asks = asked.split(' ').map(ParticipantId::new).collect();
+        player.submit(ClientCommand::Post(Post { asks, ..Post::new(speaking(speaker), body) }), out);
+        return Ok(());
+    }
     let (reply_to, parts) = match parts.split_last() {
         Some((last, rest)) if last.starts_with('^') => (Some(said_at(player, last)?), rest.to_vec()),
         _ => (None, parts),
@@ -232,6 +236,7 @@ fn control(verb: &str, rest: &[&str]) -> Result<Option<Control>, String> {
             let number = |key: &str| given.get(key).and_then(Value::as_u64).unwrap_or_default();
             Control::RaiseBudget { turns: number("turns"), micros: number("micros"), within: Millis::from_secs(number("for")) }
         }
+        "rules" => Control::PolicyNamed(rest.first().and_then(|name| PolicyName::parse(name)).ok_or("which rules?")?),
         "policy" => Control::Policy(Policy::named(rest.first().and_then(|name| PolicyName::parse(name)).ok_or("which policy?")?)),
         _ => return Ok(None),
     }))

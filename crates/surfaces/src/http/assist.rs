@@ -12,16 +12,16 @@ use moothall_kernel::slash::COMMANDS;
 use moothall_kernel::view::Viewer;
 
 use super::App;
-use super::events::PAGE;
+use super::events::{PAGE, strangers};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::Explained;
 use crate::request::{Body, KeptRef, ThreadId, addressee};
 use crate::strict::Inbound;
-use crate::wish;
 use crate::wire::{
     CommandList, CommandRan, CommandUsage, Draft, Envelope, ErrorBody, ForecastEntry, NewCommand, Preview, Published, TurnEntry,
     why_not_word, why_word,
 };
+use crate::wish;
 
 /// Says who would answer a draft, and why. Decides nothing.
 #[utoipa::path(post, path = "/threads/{id}/preview", operation_id = "preview_message", tag = "turns", request_body = Draft,
@@ -83,6 +83,8 @@ pub async fn run(State(app): State<App>, ThreadId(stream): ThreadId, body: Body)
         Ordered::Do(permitted, text) => {
             body.rates().command(body.caller(), &permitted)?;
             let answer = door.submit(*permitted, idempotency).await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+            let warnings = answer.event.iter().flat_map(strangers);
+            let text = std::iter::once(text).chain(warnings).collect::<Vec<_>>().join(" ");
             CommandRan { text, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }
         }
     }))

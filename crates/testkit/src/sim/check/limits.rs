@@ -65,9 +65,12 @@ impl Checker for Limits {
 
 impl Limits {
     fn opened(&mut self, room: &Room, cause: &Cause, cap: u32) -> Verdict {
-        let named = room.said.get(&cause.seq).map_or(0, |posted| owed::named(room, posted).len() as u32);
         let config = room.policy.max_agent_turns_per_message;
-        let allowed = if room.promise().raises_cap { config.max(named) } else { config };
+        let allowed = match room.said.get(&cause.seq) {
+            Some(posted) if !posted.asks.is_empty() => config.max(posted.asks.len() as u32),
+            Some(posted) if room.promise().raises_cap => config.max(owed::named(room, posted).len() as u32),
+            Some(_) | None => config,
+        };
         if cap > allowed {
             return Err(format!("the round for {} allows {cap} replies, not {allowed}", cause.seq));
         }
@@ -87,7 +90,7 @@ impl Limits {
 
     /// Nobody is asked twice for a message of which it could not, or was not to, come to an end.
     fn asked(&self, room: &Room, participant: &ParticipantId, why: Why, cause: &Cause) -> Verdict {
-        let round = self.rounds.last().filter(|_| why != Why::Prod && room.is_of_round(cause));
+        let round = self.rounds.last().filter(|_| why != Why::Prod && room.counts_replies() && room.is_of_round(cause));
         if round.is_some_and(|round| round.over.contains(participant)) {
             return Err(format!("{participant} is asked again, although its turn for the message broke off"));
         }

@@ -110,6 +110,9 @@ fn asked(room: &Room, posted: &Posted) -> BTreeSet<ParticipantId> {
     if posted.from.as_str() == ParticipantId::MOOTHALL {
         return BTreeSet::new();
     }
+    if !posted.asks.is_empty() && !room.promise().linked {
+        return posted.asks.iter().cloned().collect();
+    }
     (room.promise().asks)(room, posted, named(room, posted))
 }
 
