@@ -7,7 +7,7 @@ use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Kind, Participant};
 use crate::permission::{Settled, Settlement, Waiting};
 use crate::start::{OpenStart, Stage};
-use crate::state::{Contribution, Conversation, Discussion, Guards, Reply, Round, Running, Turn};
+use crate::state::{Contribution, Conversation, Discussion, Guards, Reply, Round, Running, Spoken, Turn};
 use crate::summary::Summary;
 use crate::time::{Millis, Timestamp};
 use std::collections::BTreeMap;
@@ -241,7 +241,7 @@ impl Conversation {
                 self.guards = Guards::default();
             }
             if posted.queued {
-                self.floor.queue.push_back(posted.spoken(cause));
+                self.floor.queue.push_back(Spoken::of(posted, cause));
             }
             return;
         }

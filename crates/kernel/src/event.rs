@@ -10,7 +10,6 @@ use crate::participant::{Address, AgentFacts, Kind, Part, Profile};
 use crate::permission::{PermissionOption, Withdrawn};
 use crate::settings::Policy;
 use crate::start::{StartOutcome, StartRequest};
-use crate::state::Spoken;
 use crate::time::{Millis, Timestamp};
 pub use crate::usage::Usage;
 
@@ -751,22 +750,6 @@ impl Posted {
         let to = if let To::One(id) = &self.to { Some(id).filter(|id| **id != self.from) } else { None };
         let named = self.mentions.iter().filter(|id| Some(*id) != to);
         to.into_iter().chain(named).cloned().collect()
-    }
-
-    /// The same words as what may wake somebody, from where they stand.
-    pub(crate) fn spoken(&self, cause: Cause) -> Spoken {
-        let human = self.is_persons();
-        // An agent's reply wakes nobody by being one. (Ruling 15.)
-        let replies_to = self.reply_to.as_ref().filter(|_| human).map(|replied| replied.from.clone());
-        Spoken {
-            cause,
-            author: self.author().clone(),
-            to: self.to.clone(),
-            mentions: self.mentions.clone(),
-            replies_to,
-            asks: self.asks.clone(),
-            human,
-        }
     }
 
     /// Whether they are a person's words.

@@ -89,8 +89,8 @@ impl Decider<'_> {
         self.hint(&named, &cause);
         match (posted.queued, posted.asks.is_empty()) {
             (true, _) => {}
-            (false, true) => (self.state.rules().on_posted)(self, &posted.spoken(cause)),
-            (false, false) => self.open_asked(&posted.spoken(cause)),
+            (false, true) => (self.state.rules().on_posted)(self, &Spoken::of(&posted, cause)),
+            (false, false) => self.open_asked(&Spoken::of(&posted, cause)),
         }
         Ok(())
     }
@@ -231,7 +231,7 @@ impl Decider<'_> {
     /// An agent's visible words, and what the policy makes of them.
     pub(crate) fn spoke(&mut self, posted: Posted) {
         let cause = self.emit(Event::Posted(posted.clone()));
-        self.after_words(&posted.spoken(cause));
+        self.after_words(&Spoken::of(&posted, cause));
     }
 
     /// A client answers its turn by posting.
@@ -314,7 +314,7 @@ impl Decider<'_> {
     fn answer(&mut self, no: TurnNo, posted: Posted, usage: Usage) {
         let cause = self.emit(Event::Posted(posted.clone()));
         self.end(no, Outcome::Spoke, None, usage);
-        self.after_words(&posted.spoken(cause));
+        self.after_words(&Spoken::of(&posted, cause));
         self.heed_piece(&posted.from, &posted.body);
     }
 

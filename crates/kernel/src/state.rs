@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Account, Spent, Standing};
-use crate::event::{Cause, Guard, Recorded, To, TurnKind, Usage, Why};
+use crate::event::{Cause, Guard, Posted, Recorded, To, TurnKind, Usage, Why};
 use crate::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
@@ -153,6 +153,17 @@ pub struct Spoken {
     /// Whom a person has answer, one after the other, and nobody else.
     pub(crate) asks: Vec<ParticipantId>,
     pub(crate) human: bool,
+}
+
+impl Spoken {
+    /// Words that were said, from where they stand.
+    pub(crate) fn of(posted: &Posted, cause: Cause) -> Self {
+        let human = posted.is_persons();
+        // An agent's reply wakes nobody by being one. (Ruling 15.)
+        let replies_to = posted.reply_to.as_ref().filter(|_| human).map(|replied| replied.from.clone());
+        let (author, to, mentions) = (posted.author().clone(), posted.to.clone(), posted.mentions.clone());
+        Self { cause, author, to, mentions, replies_to, asks: posted.asks.clone(), human }
+    }
 }
 
 /// The answering of one human message.
