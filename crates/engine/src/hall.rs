@@ -6,10 +6,10 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, EngineCommand, Refusal, Rejection};
-use moothall_kernel::event::{Recorded, To};
+use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::Policy;
-use moothall_kernel::preview::Forecast;
+use moothall_kernel::preview::{Draft, Forecast};
 use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, oneshot};
@@ -208,11 +208,11 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
-    pub async fn preview(&self, stream: &StreamId, speaker: ParticipantId, to: To, body: String) -> Result<Vec<Forecast>, HallError> {
+    pub async fn preview(&self, stream: &StreamId, speaker: ParticipantId, draft: Draft) -> Result<Vec<Forecast>, HallError> {
         let (inner, now) = (self.inner.clone(), self.now());
         let forecast = move |state: &Conversation| {
             let facts = inner.facts(state, now);
-            state.preview(now, &speaker, &to, &body, &facts)
+            state.preview(now, &speaker, &draft, &facts)
         };
         self.view(stream, forecast).await
     }

@@ -2,9 +2,10 @@
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post, Refusal, Rejection};
-use moothall_kernel::ids::StreamId;
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::mentions::{self, Meant, Unclear};
 use moothall_kernel::participant::Profile;
-use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::policy::PolicyName;
 use moothall_kernel::slash::{self, Slash};
 use serde_json::Value;
 
@@ -33,31 +34,35 @@ impl Hall {
     }
 
     async fn step(&self, stream: &StreamId, by: Actor, slash: Slash) -> Result<Step, HallError> {
-        let one =
-            |control: Control, text: String| Step::Do(Box::new(ClientCommand::Control { by: by.clone(), controls: vec![control] }), text);
+        let one = |control: Control, text: String| controls(by.clone(), vec![control], text);
         Ok(match slash {
             Slash::Help => Step::Tell(slash::help()),
             Slash::Why => Step::Why,
             Slash::GroupList => Step::Tell(self.view(stream, group_list).await?),
-            Slash::GroupCreate(agents) => self.create_group(by, &agents)?,
+            Slash::GroupCreate(agents) => self.create_group(stream, by, &agents).await?,
             Slash::GroupDissolve => self.dissolve(stream, by).await?,
-            Slash::GroupAdd(agent) => one(self.invitation(&agent, &[]), format!("{agent} was invited.")),
-            Slash::Invite { client, options } => one(self.invitation(&client, &options), format!("{client} was invited.")),
-            Slash::GroupRemove(id) | Slash::Uninvite(id) => one(Control::Uninvite(id.clone()), format!("{id} was removed.")),
+            Slash::GroupAdd(agent) => self.invite(stream, by, &agent, &[]).await?,
+            Slash::Invite { client, options } => self.invite(stream, by, &client, &options).await?,
+            Slash::GroupRemove(name) | Slash::Uninvite(name) => {
+                let id = self.meant_one(stream, &name).await?;
+                one(Control::Uninvite(id.to_string()), format!("{id} was removed."))
+            }
             Slash::GroupConfig { key, value } => {
                 let text = format!("{key} is now {value}.");
                 one(Control::Config([(key, value)].into_iter().collect()), text)
             }
-            Slash::Mute(ids) => one(Control::Mute(ids.clone()), format!("Muted: {}.", ids.join(", "))),
-            Slash::Unmute(ids) => one(Control::Unmute(ids.clone()), format!("No longer muted: {}.", ids.join(", "))),
+            Slash::Mute(names) => {
+                let ids = self.names_all(stream, &names).await?;
+                one(Control::Mute(ids.clone()), format!("Muted: {}.", ids.join(", ")))
+            }
+            Slash::Unmute(names) => {
+                let ids = self.meant_muted(stream, &names).await?;
+                one(Control::Unmute(ids.clone()), format!("No longer muted: {}.", ids.join(", ")))
+            }
             Slash::Pause => one(Control::Pause(true), "Paused.".into()),
             Slash::Resume => one(Control::Resume, "Going on.".into()),
-            Slash::Policy(name) => one(Control::Policy(self.policy_named(&name)?), format!("The policy is now {name}.")),
-            Slash::Ask { agents, text: Some(words) } => {
-                let mentions: Vec<_> = agents.iter().map(|agent| format!("@{agent}")).collect();
-                Step::Do(Box::new(ClientCommand::Post(Post::new(by, format!("{} {words}", mentions.join(" "))))), "Asked.".into())
-            }
-            Slash::Ask { agents, text: None } => one(Control::Prod(agents.clone()), format!("Asked: {}.", agents.join(", "))),
+            Slash::Policy(name) => one(Control::PolicyNamed(policy_named(&name)?), format!("The policy is now {name}.")),
+            Slash::Ask { names, text } => self.ask(stream, by, names, text).await?,
             Slash::Stop => Step::Do(Box::new(ClientCommand::Stop { by }), "Everything was stopped.".into()),
             Slash::Pass(to) => Step::Do(Box::new(ClientCommand::Pass { by, to }), "Passed.".into()),
             Slash::Rename(name) => Step::Do(Box::new(ClientCommand::Rename { name, by }), "Renamed.".into()),
@@ -66,25 +71,84 @@ impl Hall {
         })
     }
 
-    fn policy_named(&self, name: &str) -> Result<Policy, HallError> {
-        let unknown = || bad_command(&format!("The policies are {}.", policies()));
-        let name = PolicyName::parse(name).ok_or_else(unknown)?;
-        Ok(Policy { name, ..self.defaults() })
+    /// A message that these answer, one after the other. Without words of its own it says whom it asks. (Ruling 17.)
+    async fn ask(&self, stream: &StreamId, by: Actor, names: String, text: Option<String>) -> Result<Step, HallError> {
+        let Meant { participants: asks, rest } = self.names_in(stream, &names).await?;
+        if !rest.is_empty() && text.is_some() {
+            return Err(nobody(&rest));
+        }
+        let mentions: Vec<_> = asks.iter().map(|id| format!("@{id}")).collect();
+        let words = format!("{} {}", mentions.join(" "), text.unwrap_or(rest));
+        let asked: Vec<_> = asks.iter().map(ToString::to_string).collect();
+        let post = Post { asks, ..Post::new(by, words.trim()) };
+        Ok(Step::Do(Box::new(ClientCommand::Post(post)), format!("Asked: {}.", asked.join(", "))))
     }
 
-    fn create_group(&self, by: Actor, agents: &[String]) -> Result<Step, HallError> {
-        let mut controls = vec![Control::Policy(Policy { name: PolicyName::GROUP, ..self.defaults() })];
-        for agent in agents {
-            controls.push(self.invitation(agent, &[]));
+    /// Whom the names at the beginning mean, and what follows them.
+    async fn names_in(&self, stream: &StreamId, names: &str) -> Result<Meant, HallError> {
+        let names = names.to_owned();
+        self.view(stream, move |state| mentions::meant(&names, state.participants())).await?.map_err(unclear)
+    }
+
+    /// The same where nothing but names may stand.
+    async fn names_all(&self, stream: &StreamId, names: &str) -> Result<Vec<String>, HallError> {
+        let Meant { participants, rest } = self.names_in(stream, names).await?;
+        if rest.is_empty() { Ok(participants.iter().map(ToString::to_string).collect()) } else { Err(nobody(&rest)) }
+    }
+
+    /// The same of those who are muted, who need not be here any more.
+    async fn meant_muted(&self, stream: &StreamId, names: &str) -> Result<Vec<String>, HallError> {
+        let muted: Vec<String> = self.view(stream, |state| state.muted().map(ToString::to_string).collect()).await?;
+        let given: Vec<String> = names.split_whitespace().map(|name| name.trim_matches(['@', ',']).to_owned()).collect();
+        if given.iter().all(|name| muted.contains(name)) { Ok(given) } else { self.names_all(stream, names).await }
+    }
+
+    async fn meant_one(&self, stream: &StreamId, name: &str) -> Result<ParticipantId, HallError> {
+        let Meant { participants, rest } = self.names_in(stream, name).await?;
+        match participants.as_slice() {
+            [one] if rest.is_empty() => Ok(one.clone()),
+            [_] => Err(nobody(&rest)),
+            several => Err(unclear(Unclear::Several(name.to_owned(), several.to_vec()))),
         }
-        Ok(Step::Do(Box::new(ClientCommand::Control { by, controls }), format!("This is a group of {} now.", agents.join(", "))))
+    }
+
+    /// Invites a client. Of somebody who is here already only what is given changes.
+    async fn invite(&self, stream: &StreamId, by: Actor, client: &str, options: &[(String, String)]) -> Result<Step, HallError> {
+        let id = id_of(client, options);
+        let here = self.are_here(stream, vec![id.clone()]).await?;
+        match here.is_empty() {
+            true => Ok(controls(by, vec![self.invitation(client, options)], format!("{id} was invited."))),
+            false if options.iter().all(|(key, _)| key == "id") => Ok(Step::Tell(format!("{id} is here already."))),
+            false => {
+                let given = |key: &str| options.iter().find(|(given, _)| given == key).map(|(_, value)| value.clone());
+                let profile =
+                    Profile { client: Some(client.to_owned()), model: given("model"), roles: roles(options), nickname: given("nickname") };
+                let changed = Control::Invite(Invite::new(id.clone(), profile, self.registry().facts(client)));
+                Ok(controls(by, vec![changed], format!("{id} was here already; the profile is changed.")))
+            }
+        }
+    }
+
+    /// Those of them who are invited.
+    async fn are_here(&self, stream: &StreamId, ids: Vec<String>) -> Result<Vec<String>, HallError> {
+        let is_here = |state: &Conversation, id: &String| state.participant(&ParticipantId::new(id)).is_some();
+        self.view(stream, move |state| ids.into_iter().filter(|id| is_here(state, id)).collect()).await
+    }
+
+    async fn create_group(&self, stream: &StreamId, by: Actor, agents: &[String]) -> Result<Step, HallError> {
+        let here = self.are_here(stream, agents.to_vec()).await?;
+        let others: Vec<String> = self.view(stream, |state| state.agents().map(|agent| agent.id.to_string()).collect()).await?;
+        let others: Vec<String> = others.into_iter().filter(|id| !agents.contains(id)).collect();
+        let new = agents.iter().filter(|agent| !here.contains(agent)).map(|agent| self.invitation(agent, &[]));
+        let all = std::iter::once(Control::PolicyNamed(PolicyName::GROUP)).chain(new).collect();
+        let stay = if others.is_empty() { String::new() } else { format!(" Who was here stays: {}.", others.join(", ")) };
+        Ok(controls(by, all, format!("This is a group with {} now.{stay}", agents.join(", "))))
     }
 
     async fn dissolve(&self, stream: &StreamId, by: Actor) -> Result<Step, HallError> {
         let agents = self.view(stream, |state| state.agents().map(|agent| agent.id.to_string()).collect::<Vec<_>>()).await?;
-        let mut controls: Vec<_> = agents.into_iter().map(Control::Uninvite).collect();
-        controls.push(Control::Policy(Policy { name: PolicyName::PLAIN, ..self.defaults() }));
-        Ok(Step::Do(Box::new(ClientCommand::Control { by, controls }), "The group is dissolved.".into()))
+        let all = agents.into_iter().map(Control::Uninvite).chain([Control::PolicyNamed(PolicyName::PLAIN)]).collect();
+        Ok(controls(by, all, "The group is dissolved.".into()))
     }
 
     /// An invitation of a registry client, under its own name unless another id is given.
@@ -92,11 +156,47 @@ impl Hall {
         let option = |key: &str| options.iter().find(|(given, _)| given == key).map(|(_, value)| value.clone());
         let base = self.registry().get(client).map(|spec| spec.profile.clone()).unwrap_or_default();
         let model = option("model").or(base.model).or_else(|| Some("default".into()));
-        let roles = option("roles").map(|roles| roles.split(',').map(|role| role.trim().to_owned()).collect()).or(base.roles);
+        let roles = roles(options).or(base.roles);
         let profile = Profile { client: Some(client.to_owned()), model, roles, nickname: option("nickname").or(base.nickname) };
-        let id = option("id").unwrap_or_else(|| client.to_owned());
-        Control::Invite(Invite::new(id, profile, self.registry().facts(client)))
+        Control::Invite(Invite::new(id_of(client, options), profile, self.registry().facts(client)))
     }
+}
+
+/// Controls, and what is told when they are done.
+fn controls(by: Actor, controls: Vec<Control>, text: String) -> Step {
+    Step::Do(Box::new(ClientCommand::Control { by, controls }), text)
+}
+
+/// The id that an invitation gives.
+fn id_of(client: &str, options: &[(String, String)]) -> String {
+    options.iter().find(|(given, _)| given == "id").map_or_else(|| client.to_owned(), |(_, id)| id.clone())
+}
+
+fn roles(options: &[(String, String)]) -> Option<Vec<String>> {
+    let (_, given) = options.iter().find(|(given, _)| given == "roles")?;
+    Some(given.split(',').map(|role| role.trim().to_owned()).collect())
+}
+
+fn policy_named(name: &str) -> Result<PolicyName, HallError> {
+    PolicyName::parse(name).ok_or_else(|| bad_command(&format!("The policies are {}.", policies())))
+}
+
+/// Asks back, or says that there is nobody of this name.
+fn unclear(unclear: Unclear) -> HallError {
+    match unclear {
+        Unclear::Nobody(name) => nobody(&name),
+        Unclear::Several(name, ids) => {
+            let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
+            let message = format!("More than one participant answers to {name}. Whom do you mean: {}?", ids.join(", "));
+            HallError::Rejected(Box::new(Rejection::new(Refusal::Invalid, "ambiguous_name", message)))
+        }
+    }
+}
+
+fn nobody(name: &str) -> HallError {
+    let shown: String = name.chars().take(64).collect();
+    let message = format!("{shown} is not invited here. /group list shows who is.");
+    HallError::Rejected(Box::new(Rejection::new(Refusal::NotFound, "not_invited", message)))
 }
 
 /// The policies that people choose, as words of a sentence.

@@ -1,7 +1,7 @@
 //! How events change a conversation: [`Conversation::apply`], and nothing else.
 
-use crate::event::{Cause, Change, Event, Outcome, Posted, Recorded, TurnKind, Usage, WhyNot};
-use crate::fold::{ENDED_KEPT, FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT, WOKEN_KEPT};
+use crate::event::{Cause, Change, Event, Fault, Outcome, Posted, Recorded, TurnKind, Usage, WhyNot};
+use crate::fold::{CAUSES_KEPT, ENDED_KEPT, FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT, WOKEN_KEPT};
 use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Kind, Participant};
@@ -43,7 +43,7 @@ impl Conversation {
                 self.floor.queue.retain(|waiting| waiting.cause.seq != cause.seq);
                 self.floor.taken = Some((cause.seq, recorded.seq));
             }
-            Event::RoundOpened { cause, cap, forced, polled, targeted } => {
+            Event::RoundOpened { cause, cap, forced, polled, targeted, asked } => {
                 self.floor.spent = 0;
                 self.floor.cap = *cap;
                 self.floor.round = Some(Round {
@@ -53,9 +53,11 @@ impl Conversation {
                     polls: 0,
                     volunteers: 0,
                     replies: Vec::new(),
+                    named: u32::try_from(forced.len()).unwrap_or(u32::MAX),
                     reacting: false,
                     targeted: *targeted,
-                    failed: Vec::new(),
+                    asked: *asked,
+                    left_out: Vec::new(),
                     current: None,
                 });
             }
@@ -78,7 +80,7 @@ impl Conversation {
             Event::TurnEnded { turn, outcome, fault, .. } => {
                 self.thaw(*turn, ts);
                 self.settle_all(*turn, ts);
-                self.apply_ended(*turn, *outcome, fault.as_ref().is_some_and(|fault| fault.told));
+                self.apply_ended(*turn, *outcome, fault.as_ref());
             }
             Event::PermissionRequested { permission, turn, options, expires, .. } => {
                 if let Some(turn) = self.floor.turns.get_mut(turn) {
@@ -169,6 +171,8 @@ impl Conversation {
                     self.nothing_is_owed();
                 }
                 self.policy = policy.clone();
+                let named = self.floor.round.as_ref().map_or(0, |round| round.named);
+                self.floor.cap = self.floor.cap.min(policy.max_agent_turns_per_message.max(named));
             }
             Change::Released => self.guards = Guards::default(),
             Change::Bound { target } => {
@@ -241,8 +245,7 @@ impl Conversation {
                 self.guards = Guards::default();
             }
             if posted.queued {
-                let (author, to, mentions) = (posted.author().clone(), posted.to.clone(), posted.mentions.clone());
-                self.floor.queue.push_back(Spoken { cause, author, to, mentions, human: true });
+                self.floor.queue.push_back(Spoken::of(posted, cause));
             }
             return;
         }
@@ -263,15 +266,19 @@ impl Conversation {
         let voluntary = posted.turn.and_then(|no| self.floor.turns.get(&no)).is_some_and(|turn| turn.may_pass);
         if let Some(round) = &mut self.floor.round {
             round.volunteers += u32::from(voluntary);
-            round.replies.push(Reply { cause, mentions: posted.mentions.clone() });
+            round.replies.push(Reply { cause, mentions: posted.addressees() });
         }
     }
 
     fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause) {
         // A prod that came to nothing does not take anybody out of the round.
+        let used_up = why_not == WhyNot::Capped && self.floor.spent >= self.floor.cap;
         if let Some(round) = self.floor.round.as_mut().filter(|round| round.is_about(cause)) {
             round.forced.retain(|id| id != participant);
             round.polled.retain(|id| id != participant);
+            if used_up {
+                round.left_out.push(participant.clone());
+            }
         }
         // A link would ask again for the same words, and again find nothing to pay with.
         if why_not == WhyNot::OverBudget
@@ -299,6 +306,7 @@ impl Conversation {
                     may_pass: *may_pass,
                     cause: cause.clone(),
                     first_cause: cause.clone(),
+                    causes: [cause.seq].into(),
                     cause_at: self.floor.effect_of(cause),
                     asked_at: self.head,
                     attempt: 1,
@@ -324,6 +332,10 @@ impl Conversation {
                 turn.kind = *kind;
                 turn.may_pass = *may_pass;
                 turn.cause = cause.clone();
+                turn.causes.push_back(cause.seq);
+                if turn.causes.len() > CAUSES_KEPT {
+                    turn.causes.pop_front();
+                }
                 turn.cause_at = cause_at;
                 turn.asked_at = head;
                 let woken = turn.participant.clone();
@@ -377,7 +389,7 @@ impl Conversation {
         }
     }
 
-    fn apply_ended(&mut self, no: TurnNo, outcome: Outcome, told: bool) {
+    fn apply_ended(&mut self, no: TurnNo, outcome: Outcome, fault: Option<&Fault>) {
         let Some(turn) = self.floor.turns.remove(&no) else { return };
         self.floor.ended.push_back((no, turn.participant.clone()));
         if self.floor.ended.len() > ENDED_KEPT {
@@ -388,12 +400,15 @@ impl Conversation {
         if outcome == Outcome::Spoke && turn.kind == TurnKind::Reply && in_round {
             self.floor.last_speaker = Some(turn.participant.clone());
         }
-        if let Some(round) = self.floor.round.as_mut().filter(|_| matches!(outcome, Outcome::Failed | Outcome::Expired)) {
-            round.failed.push(turn.participant.clone());
+        let by_person = outcome == Outcome::Cancelled && fault.is_some_and(|fault| fault.code == Fault::CANCELLED);
+        let broke_off = matches!(outcome, Outcome::Failed | Outcome::Expired) || by_person;
+        if let Some(round) = self.floor.round.as_mut().filter(|round| broke_off && (in_round || round.is_about(&turn.cause))) {
+            round.left_out.push(turn.participant.clone());
         }
         let Some(participant) = self.participant_mut(&turn.participant) else { return };
         // A turn that ended before it began was asked all the same: a link must not ask again for the same words.
         participant.shown = participant.shown.max(turn.cause.seq);
+        let told = fault.is_some_and(|fault| fault.told);
         if let (true, Some(running)) = (finished || told, turn.running) {
             participant.cursor = participant.cursor.max(running.through_seq);
         }

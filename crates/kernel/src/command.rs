@@ -11,7 +11,7 @@ use crate::gathering::GatheringPlan;
 use crate::ids::{EventId, ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Address, AgentFacts, Kind, Part, Profile};
 use crate::permission::{Question, Withdrawn};
-use crate::settings::Policy;
+use crate::settings::{Policy, PolicyName};
 use crate::start::{StartOutcome, StartRequest};
 use crate::time::Millis;
 
@@ -287,12 +287,14 @@ pub struct Post {
     pub tags: Vec<String>,
     /// The participant in whose own terminal a person typed it.
     pub typed_at: Option<ParticipantId>,
+    /// Agents whom a person has answer it, one after the other, and nobody else. (Ruling 17.)
+    pub asks: Vec<ParticipantId>,
 }
 
 impl Post {
     /// Plain words to everyone.
     pub fn new(by: Actor, body: impl Into<String>) -> Self {
-        Self { by, to: To::All, body: body.into(), reply_to: None, tags: Vec::new(), typed_at: None }
+        Self { by, to: To::All, body: body.into(), reply_to: None, tags: Vec::new(), typed_at: None, asks: Vec::new() }
     }
 }
 
@@ -395,6 +397,8 @@ pub enum Control {
     Prod(Vec<String>),
     /// Replace the policy.
     Policy(Policy),
+    /// Other rules with the settings that are in force.
+    PolicyNamed(PolicyName),
     /// Change keys of the policy.
     Config(Map<String, Value>),
     /// Send what is said to an outside target too.

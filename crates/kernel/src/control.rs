@@ -30,6 +30,7 @@ impl Decider<'_> {
                 self.check_human(by)?;
             }
             let change = self.change(by, control, &changes)?;
+            self.check_gathers(&change)?;
             changes.extend(change);
         }
         if changes.is_empty() {
@@ -73,6 +74,12 @@ impl Decider<'_> {
                 vec![Change::PolicySet { policy: Policy { name: given.name, ..self.policy_after(before).clone() }, patch: None }]
             }
             Control::Policy(policy) => vec![Change::PolicySet { policy, patch: None }],
+            Control::PolicyNamed(name) => {
+                if !by.proven {
+                    self.check_may_replace(name)?;
+                }
+                vec![Change::PolicySet { policy: Policy { name, ..self.policy_after(before).clone() }, patch: None }]
+            }
             Control::Config(keys) => {
                 let current = self.policy_after(before);
                 let policy = current.patched(&keys).map_err(policy_fault)?;
@@ -89,6 +96,18 @@ impl Decider<'_> {
             Control::RaiseBudget { .. } if !by.proven => return Err(needs_proof("Raising a budget")),
             Control::RaiseBudget { turns, micros, within } => vec![self.raise(turns, micros, within)?],
         })
+    }
+
+    /// Rules under which nobody speaks without a gathering are a gathering's to bring.
+    fn check_gathers(&self, changes: &[Change]) -> Result<(), Rejection> {
+        let chosen = |change: &Change| match change {
+            Change::PolicySet { policy, .. } => policy.name != self.state.policy.name && policy.is_of_gatherings(),
+            _ => false,
+        };
+        if self.state.gathering.is_none() && changes.iter().any(chosen) {
+            return Err(needs_gathering());
+        }
+        Ok(())
     }
 
     /// A guard's hold, and a pause that a proven person began, end by proof. Where neither is, without it a pause ends and nothing else:
@@ -382,6 +401,13 @@ fn name_fault(key: &str, name: &str, fault: NameFault) -> Rejection {
     };
     let shown = text::cut(name, 80);
     Rejection::new(Refusal::Invalid, code, format!("`{key}` {shown:?} {}. Choose another.", fault.explain()))
+}
+
+/// The no to whoever chooses rules under which, without a gathering, nobody would ever answer.
+pub fn needs_gathering() -> Rejection {
+    let names: Vec<_> = PolicyName::chosen().map(PolicyName::as_str).collect();
+    let message = format!("Without a gathering nobody would ever answer under this policy. Choose {}.", names.join(", "));
+    Rejection::new(Refusal::Conflict, "needs_gathering", message)
 }
 
 /// The rejection that a refused policy setting becomes.

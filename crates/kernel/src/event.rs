@@ -97,6 +97,9 @@ pub struct Posted {
     /// An agent said it, and no proven person had asked for it, at however many removes.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unasked: bool,
+    /// Agents whom a person has answer it, one after the other, and nobody else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<ParticipantId>,
     /// What it replies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<Cause>,
@@ -305,6 +308,9 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// The code where a person cancelled the turn.
+    pub const CANCELLED: &str = "cancelled";
+
     /// A fault from its two halves.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into(), told: false }
@@ -430,6 +436,9 @@ pub enum Event {
         /// Whether those named by replies are the only ones who may react.
         #[serde(default, skip_serializing_if = "is_false")]
         targeted: bool,
+        /// A person said who answers, and nobody else does.
+        #[serde(default, skip_serializing_if = "is_false")]
+        asked: bool,
     },
     /// Agents may react to each other, once.
     ReactionOpened {
@@ -720,6 +729,7 @@ impl Posted {
             mentions: Vec::new(),
             depth: 0,
             typed_at: None,
+            asks: Vec::new(),
             unproven: false,
             unasked: false,
             reply_to: None,
@@ -736,6 +746,13 @@ impl Posted {
     /// Who need not be told of it: its speaker, or the one in whose terminal it was typed.
     pub fn author(&self) -> &ParticipantId {
         self.typed_at.as_ref().unwrap_or(&self.from)
+    }
+
+    /// Whom they address and name, in order, once each, without the speaker.
+    pub(crate) fn addressees(&self) -> Vec<ParticipantId> {
+        let to = if let To::One(id) = &self.to { Some(id).filter(|id| **id != self.from) } else { None };
+        let named = self.mentions.iter().filter(|id| Some(*id) != to);
+        to.into_iter().chain(named).cloned().collect()
     }
 
     /// Whether they are a person's words.

@@ -16,7 +16,8 @@ impl Decider<'_> {
     /// Moves the floor until it has to wait for somebody.
     pub(crate) fn settle(&mut self) {
         while !self.state.archived && !self.state.paused {
-            if !(self.state.rules().step)(self) {
+            let moves = if self.state.floor.round.is_some() { self.step_round() } else { (self.state.rules().step)(self) };
+            if !moves {
                 return;
             }
         }
@@ -26,7 +27,11 @@ impl Decider<'_> {
     pub(crate) fn take_queued(&mut self) -> bool {
         let Some(spoken) = self.state.floor.queue.front().cloned() else { return false };
         self.emit(Event::Taken { cause: spoken.cause.clone() });
-        (self.state.rules().on_taken)(self, &spoken);
+        if spoken.asks.is_empty() {
+            (self.state.rules().on_taken)(self, &spoken);
+        } else {
+            self.open_asked(&spoken);
+        }
         true
     }
 

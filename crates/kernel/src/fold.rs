@@ -11,5 +11,7 @@ pub(crate) const FINGERPRINTS_KEPT: usize = 8;
 pub(crate) const ENDED_KEPT: usize = 64;
 /// Permissions that were settled lately.
 pub(crate) const SETTLED_KEPT: usize = 64;
+/// Causes of a turn by which a client may say which turn it answers.
+pub(crate) const CAUSES_KEPT: usize = 32;
 /// How long a turn that a restart lost waits again, in logs whose event does not say it.
 pub(crate) const LOST_WAITS: Millis = Millis::from_secs(3600);

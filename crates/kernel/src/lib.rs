@@ -27,7 +27,7 @@ mod apply;
 mod snapshot;
 pub mod invariants;
 mod spending;
-mod mentions;
+pub mod mentions;
 pub mod control;
 pub mod decide;
 mod floor;

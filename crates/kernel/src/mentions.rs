@@ -27,8 +27,67 @@ pub fn named(body: &str, invited: &[Participant], speaker: &ParticipantId) -> Na
     found
 }
 
+/// Whom a command means, and the words that follow the names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meant {
+    /// In the order in which they are named, once each.
+    pub participants: Vec<ParticipantId>,
+    /// What stands where the names end.
+    pub rest: String,
+}
+
+/// Why a command's names say nobody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unclear {
+    /// Nobody here answers to this.
+    Nobody(String),
+    /// Several answer to this; their ids.
+    Several(String, Vec<ParticipantId>),
+}
+
+/// Reads the names at the beginning of some words as mentions are read, with or without `@`. (Ruling 15.)
+///
+/// # Errors
+/// [`Unclear`] where the words begin with no name, where a name is one of several people's, or where what follows an `@` is nobody.
+pub fn meant(words: &str, invited: &[Participant]) -> Result<Meant, Unclear> {
+    let mut participants: Vec<ParticipantId> = Vec::new();
+    let mut rest = words.trim();
+    while !rest.is_empty() {
+        let tail = rest.strip_prefix('@').unwrap_or(rest);
+        let (ids, length) = match named_at(tail, invited) {
+            Some(found) => found?,
+            None if participants.is_empty() || tail.len() < rest.len() => {
+                return Err(Unclear::Nobody(tail.split_whitespace().next().unwrap_or_default().to_owned()));
+            }
+            None => break,
+        };
+        participants.extend(ids.into_iter().filter(|id| !participants.contains(id)).collect::<Vec<_>>());
+        rest = tail[length..].trim_start_matches([',', ':']).trim_start();
+    }
+    Ok(Meant { participants, rest: rest.to_owned() })
+}
+
+/// Whom the name at the beginning means, and how long it is; nothing where no name stands.
+fn named_at(tail: &str, invited: &[Participant]) -> Option<Result<(Vec<ParticipantId>, usize), Unclear>> {
+    let ends = |length: usize| tail[length..].chars().next().is_none_or(|c| c.is_whitespace() || c == ',' || c == ':');
+    if let Some((length, whole)) = longest_nickname(tail, invited).filter(|(length, _)| ends(*length)) {
+        return Some(Ok((vec![whole.id.clone()], length)));
+    }
+    let word = word_of(tail);
+    if word.is_empty() || !ends(word.len()) {
+        return None;
+    }
+    let by_first_word: Vec<_> = invited.iter().filter(|p| first_word_is(p, word)).map(|p| p.id.clone()).collect();
+    let ids = match by_first_word.len() {
+        0 => invited.iter().filter(|p| has_trait(p, word)).map(|p| p.id.clone()).collect(),
+        1 => by_first_word,
+        _ => return Some(Err(Unclear::Several(word.to_owned(), by_first_word))),
+    };
+    if ids.is_empty() { None } else { Some(Ok((ids, word.len()))) }
+}
+
 fn resolve(tail: &str, invited: &[Participant], speaker: &ParticipantId, found: &mut Named) {
-    if let Some(whole) = longest_nickname(tail, invited) {
+    if let Some((_, whole)) = longest_nickname(tail, invited) {
         return push(&whole.id, speaker, found);
     }
     let word = word_of(tail);
@@ -63,26 +122,29 @@ fn push(id: &ParticipantId, speaker: &ParticipantId, found: &mut Named) {
     }
 }
 
-/// The participant whose id or whole nickname stands here; the longest wins, an id before a nickname of the same length.
-fn longest_nickname<'a>(tail: &str, invited: &'a [Participant]) -> Option<&'a Participant> {
+/// The participant whose id or whole nickname stands here, and how much of the words that is; the longest wins, an id before a nickname of
+/// the same length.
+fn longest_nickname<'a>(tail: &str, invited: &'a [Participant]) -> Option<(usize, &'a Participant)> {
     let mut best: Option<(usize, &Participant)> = None;
     for participant in invited {
         let names = [Some(participant.id.as_str()), participant.profile.nickname.as_deref()];
-        for name in names.into_iter().flatten() {
-            if starts_with_word(tail, name) && best.is_none_or(|(length, _)| name.len() > length) {
-                best = Some((name.len(), participant));
+        for length in names.into_iter().flatten().filter_map(|name| word_at_start(tail, name)) {
+            if best.is_none_or(|(longest, _)| length > longest) {
+                best = Some((length, participant));
             }
         }
     }
-    best.map(|(_, participant)| participant)
+    best
 }
 
-fn starts_with_word(tail: &str, name: &str) -> bool {
+/// How much of the words a name is that they begin with.
+fn word_at_start(tail: &str, name: &str) -> Option<usize> {
     let mut rest = tail.chars();
     let same = name.chars().all(|expected| rest.next().is_some_and(|c| c == expected || c.to_lowercase().eq(expected.to_lowercase())));
     let rest = rest.as_str();
     // Ids go on after dots and dashes; a sentence does not go on without a space.
-    same && !rest.trim_start_matches(['.', ':', '-']).starts_with(is_word_char)
+    let is_word = same && !rest.trim_start_matches(['.', ':', '-']).starts_with(is_word_char);
+    is_word.then(|| tail.len() - rest.len())
 }
 
 fn first_word_is(participant: &Participant, word: &str) -> bool {
@@ -223,6 +285,22 @@ mod tests {
         assert!(found.participants.is_empty());
         assert_eq!(found.broadcast, ["all", "here"]);
         assert_eq!(found.ambiguous, [("Ann".into(), vec!["a1".into(), "a2".into()])]);
+    }
+
+    #[test]
+    fn a_command_means_whom_a_mention_would() {
+        let invited = [who("a1", Some("Ann Lee"), "planner"), who("b-2", Some("Bob"), "qa"), who("bob-3", Some("Ann Bo"), "qa")];
+        let read =
+            |words: &str| meant(words, &invited).map(|meant| (meant.participants.iter().map(|id| id.to_string()).collect(), meant.rest));
+        let found = |ids: &[&str], rest: &str| Ok((ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>(), rest.to_owned()));
+        assert_eq!(read("@Bob, ann lee"), found(&["b-2", "a1"], ""));
+        assert_eq!(read("bob what do you think, Ann Lee?"), found(&["b-2"], "what do you think, Ann Lee?"));
+        assert_eq!(read("bob: go on"), found(&["b-2"], "go on"));
+        assert_eq!(read("qa b-2"), found(&["b-2", "bob-3"], ""));
+        assert_eq!(read("bob's idea"), Err(Unclear::Nobody("bob's".into())));
+        assert_eq!(read("nosuch bob"), Err(Unclear::Nobody("nosuch".into())));
+        assert_eq!(read("bob @nosuch hi"), Err(Unclear::Nobody("nosuch".into())));
+        assert_eq!(read("Ann hi"), Err(Unclear::Several("Ann".into(), vec!["a1".into(), "bob-3".into()])));
     }
 
     #[test]

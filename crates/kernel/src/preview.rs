@@ -16,15 +16,32 @@ pub struct Forecast {
     pub verdict: Result<Why, WhyNot>,
 }
 
+/// Words that somebody thinks of saying.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Draft {
+    /// Whom they address.
+    pub to: To,
+    /// The words.
+    pub body: String,
+    /// What they reply to.
+    pub reply_to: Option<Cause>,
+}
+
 impl Conversation {
     /// Who would be asked if this speaker said this now, in the order in which they would be.
-    pub fn preview(&self, now: Timestamp, speaker: &ParticipantId, to: &To, body: &str, facts: &Facts) -> Vec<Forecast> {
-        let named = mentions::named(body, &self.participants, speaker);
+    pub fn preview(&self, now: Timestamp, speaker: &ParticipantId, draft: &Draft, facts: &Facts) -> Vec<Forecast> {
+        let named = mentions::named(&draft.body, &self.participants, speaker);
         let human = self.is_human(speaker);
         let (seq, id) = (self.head.next(), EventId::of(&self.stream, self.head.next(), now));
         let cause = Cause { seq, id, from: speaker.clone(), depth: 0, unproven: false };
-        let spoken = Spoken { author: speaker.clone(), cause, to: to.clone(), mentions: named.participants, human };
-        let nomination = (self.rules().nominate)(self, &spoken);
+        let replies_to = draft.reply_to.as_ref().filter(|_| human).map(|replied| replied.from.clone());
+        let (author, to, mentions) = (speaker.clone(), draft.to.clone(), named.participants);
+        let spoken = Spoken { author, cause, to, mentions, replies_to, asks: Vec::new(), human };
+        let mut nomination = (self.rules().nominate)(self, &spoken);
+        // Whoever has just spoken is asked after those who have not. What comes later finds nobody cooling that it could tell now.
+        if self.floor.round.is_none() {
+            nomination.polled.sort_by_key(|id| self.is_cooling(id, now));
+        }
         let voluntary = self.rules().asks_as;
         let asked =
             nomination.forced.into_iter().map(|id| (id, Why::Forced)).chain(nomination.polled.into_iter().map(|id| (id, voluntary)));
@@ -50,10 +67,6 @@ impl Conversation {
         }
         if facts.offline.contains(id) {
             return Err(WhyNot::Offline);
-        }
-        let cools = self.participant(id).and_then(|p| p.spoke_at).is_some_and(|at| now < at + self.policy.cooldown);
-        if self.rules().cools && cools && why != Why::Forced && self.floor.round.is_none() {
-            return Err(WhyNot::Cooled);
         }
         let asked = self.waiting_turn(id).is_some();
         if !asked && self.used_up(&facts.budgets, &[], &self.account_of(id, cause), now).is_some() {

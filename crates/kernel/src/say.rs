@@ -1,5 +1,7 @@
 //! Contributions: what a participant says, answers or keeps to itself.
 
+use std::collections::BTreeSet;
+
 use crate::command::{Actor, Post, Refusal, Rejection};
 use crate::decide::Decider;
 use crate::event::{Cause, Event, Fault, KeptBecause, Outcome, Posted, Recorded, To, TurnKind, Usage};
@@ -8,7 +10,7 @@ use crate::mentions::{self, Named};
 use crate::participant::{Kind, Participant};
 use crate::pass::is_pass;
 use crate::policy::{EmptyReply, Unsolicited};
-use crate::state::Spoken;
+use crate::state::{Round, Spoken};
 use crate::text;
 
 /// Longest message of a person, in bytes.
@@ -26,16 +28,41 @@ impl Decider<'_> {
             let message = format!("This message has {} bytes; at most {limit} are taken. Split it, or attach a file.", post.body.len());
             return Err(Rejection::new(Refusal::TooLarge, "message_too_large", message).about(&post.by.id));
         }
-        let post = Post { body: text::clean(&post.body), ..post };
+        let mut post = Post { body: text::clean(&post.body), ..post };
+        let mut seen = BTreeSet::new();
+        post.asks.retain(|id| seen.insert(id.clone()));
         if text::is_empty_looking(&post.body) {
             return Err(Rejection::new(Refusal::Invalid, "empty_message", "A message needs `content` with some text that can be seen.")
                 .about(&post.by.id));
         }
+        self.check_asks(&post, human)?;
         if human {
             self.check_open()?;
             return self.post_as_human(post);
         }
         self.post_as_agent(post)
+    }
+
+    /// Only people say who answers, and only agents that are here do.
+    fn check_asks(&self, post: &Post, human: bool) -> Result<(), Rejection> {
+        let Some(first) = post.asks.first() else { return Ok(()) };
+        if !human {
+            return self.check_human(&post.by);
+        }
+        if self.state.rules().gathers {
+            let message = "Here whoever holds the talking piece speaks. Wait for the piece, or end the gathering.";
+            return Err(Rejection::new(Refusal::Conflict, "piece_rules", message).about(first));
+        }
+        for id in &post.asks {
+            let Some(asked) = self.state.participant(id) else {
+                return Err(Rejection::new(Refusal::NotFound, "not_invited", format!("{id} is not invited here.")).about(id));
+            };
+            if !asked.takes_turns() {
+                let message = format!("{} is a person and is asked nothing: address them with `to`, or by name.", asked.name());
+                return Err(Rejection::new(Refusal::Invalid, "takes_no_turns", message).about(id));
+            }
+        }
+        Ok(())
     }
 
     fn check_to(&self, to: &To) -> Result<(), Rejection> {
@@ -56,15 +83,14 @@ impl Decider<'_> {
             return self.say_in_gathering(post, Kind::Human);
         }
         let named = mentions::named(&post.body, &self.state.participants, &speaker);
-        let queued = (self.state.rules().queues)(self.state);
-        let to = post.to.clone();
         let posted = self.words(post, Kind::Human, 0, &named);
-        let author = posted.author().clone();
-        let cause = self.emit(Event::Posted(Posted { queued, ..posted }));
+        let posted = Posted { queued: self.state.queues(&posted), ..posted };
+        let cause = self.emit(Event::Posted(posted.clone()));
         self.hint(&named, &cause);
-        if !queued {
-            let spoken = Spoken { author, cause, to, mentions: named.participants, human: true };
-            (self.state.rules().on_posted)(self, &spoken);
+        match (posted.queued, posted.asks.is_empty()) {
+            (true, _) => {}
+            (false, true) => (self.state.rules().on_posted)(self, &Spoken::of(&posted, cause)),
+            (false, false) => self.open_asked(&Spoken::of(&posted, cause)),
         }
         Ok(())
     }
@@ -81,6 +107,7 @@ impl Decider<'_> {
             typed_at: post.typed_at,
             unproven: !post.by.proven,
             unasked: kind == Kind::Agent,
+            asks: post.asks,
             reply_to: post.reply_to,
             turn: None,
             tags: post.tags,
@@ -122,7 +149,7 @@ impl Decider<'_> {
         let speaker = self.state.participant(&id);
         let answers = speaker.is_some_and(Participant::answers_by_posting);
         self.check_may_speak(&post)?;
-        if let Some(turn) = self.own_turn(&id).filter(|_| answers) {
+        if let Some(turn) = self.turn_answered(&post).filter(|_| answers) {
             self.finished_by_post(turn, post);
             return Ok(());
         }
@@ -138,6 +165,13 @@ impl Decider<'_> {
     /// The turn that a client's own words would answer: the running one, or the one about to run.
     fn own_turn(&self, id: &ParticipantId) -> Option<TurnNo> {
         self.state.front_turn(id).map(|turn| turn.no)
+    }
+
+    /// The open turn that a client's words answer: the one of which they name a cause, or the oldest where they name nothing. (Ruling 5.)
+    fn turn_answered(&self, post: &Post) -> Option<TurnNo> {
+        let Some(replied) = &post.reply_to else { return self.own_turn(&post.by.id) };
+        let mut own = self.state.open_turns().filter(|turn| turn.participant == post.by.id);
+        own.find(|turn| turn.causes.contains(&replied.seq)).map(|turn| turn.no)
     }
 
     /// Muted participants and paused conversations take no words of agents; the words are kept. (Ruling 20.)
@@ -183,7 +217,7 @@ impl Decider<'_> {
     fn check_budget(&mut self, post: &Post, depth: u32) -> Result<(), Rejection> {
         let floor = &self.state.floor;
         // The one who was asked may still answer: that reply is spoken for.
-        let promised = u32::from(floor.round.as_ref().is_some_and(|round| round.current.is_some()));
+        let promised = floor.round.as_ref().map_or(0, Round::promised);
         let (code, message) = if depth > self.state.policy.max_depth {
             ("depth_limit", "Nobody reacts to a reaction to a reaction here; a person has to say something first.")
         } else if floor.spent + promised >= floor.cap {
@@ -196,13 +230,17 @@ impl Decider<'_> {
 
     /// An agent's visible words, and what the policy makes of them.
     pub(crate) fn spoke(&mut self, posted: Posted) {
-        let (to, mentions) = (posted.to.clone(), posted.mentions.clone());
-        let cause = self.emit(Event::Posted(posted));
-        self.after_words(&Spoken { author: cause.from.clone(), cause, to, mentions, human: false });
+        let cause = self.emit(Event::Posted(posted.clone()));
+        self.after_words(&Spoken::of(&posted, cause));
     }
 
     /// A client answers its turn by posting.
     fn finished_by_post(&mut self, turn: TurnNo, post: Post) {
+        let older: Vec<_> =
+            self.state.open_turns().filter(|open| open.participant == post.by.id && open.no < turn).map(|open| open.no).collect();
+        for no in older {
+            self.end(no, Outcome::Cancelled, Some(Fault::new("covered", "a newer turn was answered in its place")), Usage::default());
+        }
         self.ensure_started(turn);
         let usage = self.elapsed(turn);
         self.finish(turn, post, usage);
@@ -260,7 +298,7 @@ impl Decider<'_> {
         let body = if whole { text } else { format!("{}\n\n[truncated]", text::cut(&text, AGENT_BYTES_MAX - 32)) };
         let named = mentions::named(&body, &self.state.participants, &turn.participant);
         let reply_to = post.reply_to.or(Some(turn.cause.clone()));
-        let post = Post { to: To::All, body, reply_to, typed_at: None, ..post };
+        let post = Post { body, reply_to, typed_at: None, ..post };
         let mut posted = self.words(post, Kind::Agent, turn.cause.depth + 1, &named);
         posted.turn = Some(no);
         posted.unasked = turn.cause.unproven;
@@ -274,12 +312,10 @@ impl Decider<'_> {
 
     /// The words that answer a turn end it in the same append.
     fn answer(&mut self, no: TurnNo, posted: Posted, usage: Usage) {
-        let (to, mentions, body) = (posted.to.clone(), posted.mentions.clone(), posted.body.clone());
-        let cause = self.emit(Event::Posted(posted));
+        let cause = self.emit(Event::Posted(posted.clone()));
         self.end(no, Outcome::Spoke, None, usage);
-        let speaker = cause.from.clone();
-        self.after_words(&Spoken { author: cause.from.clone(), cause, to, mentions, human: false });
-        self.heed_piece(&speaker, &body);
+        self.after_words(&Spoken::of(&posted, cause));
+        self.heed_piece(&posted.from, &posted.body);
     }
 
     /// What the policy does about words that are now visible.

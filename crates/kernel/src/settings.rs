@@ -6,6 +6,9 @@ use serde_json::Value;
 use crate::abilities::SHORTEST_LIMIT;
 use crate::time::Millis;
 
+/// Longest cooldown. A longer one in an old log counts as this: what a person asks for waits for it.
+pub(crate) const COOLDOWN_MAX: Millis = Millis::from_secs(60);
+
 /// The floor policies. What each of them decides stands in `policy/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -65,7 +68,7 @@ pub struct Policy {
     pub max_agent_turns_per_message: u32,
     /// Time limit of a turn, if the conversation sets one. (Ruling 12.)
     pub agent_reply_timeout: Option<Millis>,
-    /// Least time between two replies of the same agent.
+    /// Least time between two replies of the same agent, at most a minute. (Ruling 10.)
     pub cooldown: Millis,
     /// How far replies may be removed from a human message: 1 replies, 2 reactions.
     pub max_depth: u32,
@@ -135,7 +138,7 @@ impl Policy {
             }
             "max_agent_turns_per_message" => self.max_agent_turns_per_message = whole(value, 0, 100).map_err(|e| fault(&e))?,
             "agent_reply_timeout" => self.agent_reply_timeout = optional(value, timeout).map_err(|e| fault(&e))?,
-            "cooldown_seconds" => self.cooldown = seconds(value, 0.0, 86_400.0).map_err(|e| fault(&e))?,
+            "cooldown_seconds" => self.cooldown = seconds(value, 0.0, COOLDOWN_MAX.as_secs_f64()).map_err(|e| fault(&e))?,
             "max_depth" => self.max_depth = whole(value, 1, 10).map_err(|e| fault(&e))?,
             "max_voluntary_responders" => {
                 self.max_voluntary_responders = optional(value, |v| whole(v, 0, 200)).map_err(|e| fault(&e))?;

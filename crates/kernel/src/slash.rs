@@ -9,7 +9,7 @@ pub enum Slash {
     GroupCreate(Vec<String>),
     /// Invite one more agent.
     GroupAdd(String),
-    /// Remove an agent.
+    /// Remove an agent: its name.
     GroupRemove(String),
     /// Say who is here and what the settings are.
     GroupList,
@@ -22,11 +22,11 @@ pub enum Slash {
         /// Its value.
         value: Value,
     },
-    /// Have these agents answer, to these words or to the latest message.
+    /// Have these agents answer these words, one after the other, and nobody else.
     Ask {
-        /// Who.
-        agents: Vec<String>,
-        /// The words, if any were given.
+        /// Their names; without `--` the words begin where the names end.
+        names: String,
+        /// The words after `--`.
         text: Option<String>,
     },
     /// Invite somebody.
@@ -36,12 +36,12 @@ pub enum Slash {
         /// `key=value` pairs: `id`, `model`, `nickname`, `roles`.
         options: Vec<(String, String)>,
     },
-    /// Remove somebody.
+    /// Remove somebody: the name.
     Uninvite(String),
-    /// These may not speak.
-    Mute(Vec<String>),
-    /// These may speak again.
-    Unmute(Vec<String>),
+    /// These may not speak: their names.
+    Mute(String),
+    /// These may speak again: their names.
+    Unmute(String),
     /// Agents stand still.
     Pause,
     /// Agents go on, guards are lifted.
@@ -83,7 +83,7 @@ const fn usage(name: &'static str, arguments: &'static str, does: &'static str, 
 
 /// Every command, in the order in which help shows them.
 pub const COMMANDS: [Usage; 21] = [
-    usage("/ask", "<agent>… [-- text]", "Have these agents answer, one after the other.", "/ask analyst writer -- What changed?"),
+    usage("/ask", "<agent>… [text]", "Have just these agents answer, one after the other.", "/ask analyst writer -- What changed?"),
     usage("/invite", "<client> [id=…] [nickname=…] [model=…] [roles=a,b]", "Invite an agent or a person.", "/invite critic nickname=Cato"),
     usage("/uninvite", "<id>", "Remove a participant; history stays.", "/uninvite critic"),
     usage("/mute", "<id>…", "Keep these agents from speaking.", "/mute critic"),
@@ -97,7 +97,12 @@ pub const COMMANDS: [Usage; 21] = [
     usage("/rename", "<title>", "Give the conversation another title.", "/rename Earnings review"),
     usage("/archive", "", "Close the conversation; it can be opened again.", "/archive"),
     usage("/unarchive", "", "Open it again.", "/unarchive"),
-    usage("/group create", "<agent>…", "Make this a group of these agents: hybrid turns.", "/group create analyst writer"),
+    usage(
+        "/group create",
+        "<agent>…",
+        "Make this a group with these agents: hybrid turns. Who is here stays.",
+        "/group create analyst writer",
+    ),
     usage("/group add", "<agent>", "Add an agent to the group.", "/group add critic"),
     usage("/group remove", "<agent>", "Remove an agent from the group.", "/group remove critic"),
     usage("/group list", "", "Show who is in the group, and its settings.", "/group list"),
@@ -131,14 +136,13 @@ pub fn parse(text: &str) -> Result<Slash, String> {
     let wrong = || wrong_arguments(&name);
     match name.as_str() {
         "/ask" => {
-            let (agents, words) = split_words(rest);
-            let agents = names(agents);
-            if agents.is_empty() { Err(wrong()) } else { Ok(Slash::Ask { agents, text: words }) }
+            let (names, text) = split_words(rest);
+            named(names).map(|names| Slash::Ask { names, text }).ok_or_else(wrong)
         }
         "/invite" => parse_invite(rest).ok_or_else(wrong),
-        "/uninvite" => one(rest).map(Slash::Uninvite).ok_or_else(wrong),
-        "/mute" => some(rest).map(Slash::Mute).ok_or_else(wrong),
-        "/unmute" => some(rest).map(Slash::Unmute).ok_or_else(wrong),
+        "/uninvite" => named(rest).map(Slash::Uninvite).ok_or_else(wrong),
+        "/mute" => named(rest).map(Slash::Mute).ok_or_else(wrong),
+        "/unmute" => named(rest).map(Slash::Unmute).ok_or_else(wrong),
         "/pass" if rest.is_empty() => Ok(Slash::Pass(None)),
         "/pass" => bare(rest).map(|to| Slash::Pass(Some(to))).ok_or_else(wrong),
         "/policy" => one(rest).map(Slash::Policy).ok_or_else(wrong),
@@ -160,7 +164,7 @@ fn parse_group(word: &str, rest: &str) -> Result<Slash, String> {
     match word {
         "create" => some(rest).map(Slash::GroupCreate).ok_or_else(wrong),
         "add" => one(rest).map(Slash::GroupAdd).ok_or_else(wrong),
-        "remove" => one(rest).map(Slash::GroupRemove).ok_or_else(wrong),
+        "remove" => named(rest).map(Slash::GroupRemove).ok_or_else(wrong),
         "list" => alone(rest, Slash::GroupList).ok_or_else(wrong),
         "dissolve" => alone(rest, Slash::GroupDissolve).ok_or_else(wrong),
         "config" => {
@@ -211,7 +215,7 @@ fn split_word(text: &str) -> (&str, &str) {
 /// What stands before and after `--`.
 fn split_words(text: &str) -> (&str, Option<String>) {
     match text.split_once("--") {
-        Some((before, after)) => (before, Some(after.trim().to_owned()).filter(|words| !words.is_empty())),
+        Some((before, after)) => (before.trim(), Some(after.trim().to_owned()).filter(|words| !words.is_empty())),
         None => (text, None),
     }
 }
@@ -224,6 +228,11 @@ fn bare(word: &str) -> Option<String> {
 
 fn names(text: &str) -> Vec<String> {
     text.split_whitespace().filter_map(bare).collect()
+}
+
+/// Words in which there are names.
+fn named(rest: &str) -> Option<String> {
+    (!names(rest).is_empty()).then(|| rest.trim().to_owned())
 }
 
 fn some(rest: &str) -> Option<Vec<String>> {
@@ -294,7 +303,7 @@ mod tests {
 
     #[test]
     fn commands_carry_their_arguments() {
-        let ask = Slash::Ask { agents: vec!["analyst".into(), "writer".into()], text: Some("hm -- ok?".into()) };
+        let ask = Slash::Ask { names: "@analyst, writer".into(), text: Some("hm -- ok?".into()) };
         assert_eq!(parse("/ask @analyst, writer -- hm -- ok?"), Ok(ask));
         let config = Slash::GroupConfig { key: "max_voluntary_responders".into(), value: Value::Null };
         assert_eq!(parse("/group config max_voluntary_responders null"), Ok(config));
@@ -305,17 +314,7 @@ mod tests {
 
     #[test]
     fn wrong_arguments_get_one_useful_line() {
-        for wrong in [
-            "/ask",
-            "/mute",
-            "/pause now",
-            "/group config x",
-            "/invite",
-            "/invite codex colour=red",
-            "/invite @",
-            "/pass @ ,",
-            "/uninvite a b",
-        ] {
+        for wrong in ["/ask", "/mute", "/pause now", "/group config x", "/invite", "/invite codex colour=red", "/invite @", "/pass @ ,"] {
             let line = parse(wrong).unwrap_err();
             assert!(line.contains("for example /") && !line.contains('\n'), "{wrong}: {line}");
         }
@@ -334,8 +333,8 @@ mod tests {
     /// The names that a command gives.
     fn named(slash: &Slash) -> Vec<&str> {
         match slash {
-            Slash::GroupCreate(names) | Slash::Mute(names) | Slash::Unmute(names) => names.iter().map(String::as_str).collect(),
-            Slash::Ask { agents, .. } => agents.iter().map(String::as_str).collect(),
+            Slash::GroupCreate(names) => names.iter().map(String::as_str).collect(),
+            Slash::Mute(names) | Slash::Unmute(names) | Slash::Ask { names, .. } => vec![names],
             Slash::GroupAdd(name) | Slash::GroupRemove(name) | Slash::Uninvite(name) | Slash::Policy(name) => vec![name],
             Slash::Invite { client, .. } => vec![client],
             Slash::Pass(name) => name.iter().map(String::as_str).collect(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Account, Spent, Standing};
-use crate::event::{Cause, Guard, Recorded, To, TurnKind, Usage, Why};
+use crate::event::{Cause, Guard, Posted, Recorded, To, TurnKind, Usage, Why};
 use crate::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
@@ -151,7 +151,22 @@ pub struct Spoken {
     pub(crate) author: ParticipantId,
     pub(crate) to: To,
     pub(crate) mentions: Vec<ParticipantId>,
+    /// Whose message a person replies to with them.
+    pub(crate) replies_to: Option<ParticipantId>,
+    /// Whom a person has answer, one after the other, and nobody else.
+    pub(crate) asks: Vec<ParticipantId>,
     pub(crate) human: bool,
+}
+
+impl Spoken {
+    /// Words that were said, from where they stand.
+    pub(crate) fn of(posted: &Posted, cause: Cause) -> Self {
+        let human = posted.is_persons();
+        // An agent's reply wakes nobody by being one. (Ruling 15.)
+        let replies_to = posted.reply_to.as_ref().filter(|_| human).map(|replied| replied.from.clone());
+        let (author, to, mentions) = (posted.author().clone(), posted.to.clone(), posted.mentions.clone());
+        Self { cause, author, to, mentions, replies_to, asks: posted.asks.clone(), human }
+    }
 }
 
 /// The answering of one human message.
@@ -163,10 +178,15 @@ pub struct Round {
     pub(crate) polls: u32,
     pub(crate) volunteers: u32,
     pub(crate) replies: Vec<Reply>,
+    /// So many the person named; the cap is not lowered below it. (Ruling 9.)
+    pub(crate) named: u32,
     pub(crate) reacting: bool,
     pub(crate) targeted: bool,
-    /// Whose turn in this round failed or ran out of time: polling them again would only show the fault twice.
-    pub(crate) failed: Vec<ParticipantId>,
+    /// A person said who answers.
+    pub(crate) asked: bool,
+    /// Who is not asked again for this message: a turn for it failed, ran out of time or was cancelled by a person, or the limit of replies
+    /// refused one.
+    pub(crate) left_out: Vec<ParticipantId>,
     /// The turn that the round waits for.
     pub(crate) current: Option<TurnNo>,
 }
@@ -183,6 +203,12 @@ impl Round {
         }
     }
 
+    /// Replies that are spoken for: of whoever has the turn, and of those whom a person has answer.
+    pub(crate) fn promised(&self) -> u32 {
+        let asked = if self.asked { self.forced.len() } else { 0 };
+        u32::from(self.current.is_some()) + u32::try_from(asked).unwrap_or(u32::MAX)
+    }
+
     /// Whether a cause is its message or one of the replies to it.
     pub(crate) fn is_about(&self, cause: &Cause) -> bool {
         self.cause.seq == cause.seq || self.replies.iter().any(|reply| reply.cause.seq == cause.seq)
@@ -193,6 +219,7 @@ impl Round {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
     pub(crate) cause: Cause,
+    /// Whom it addresses and names, in order.
     pub(crate) mentions: Vec<ParticipantId>,
 }
 
@@ -213,6 +240,8 @@ pub struct Turn {
     pub cause: Cause,
     /// The cause it was granted for.
     pub first_cause: Cause,
+    /// All the causes it was granted and widened for, or the newest of many.
+    pub(crate) causes: VecDeque<Seq>,
     /// Where the newest cause took effect: later than its own place if it was queued.
     pub cause_at: Seq,
     /// The event that granted it, or widened it last: whoever takes the turn up was told this much.
@@ -433,8 +462,11 @@ impl Conversation {
     }
 
     /// Who is still to be asked about the current message: those who must, then those who may.
-    pub fn upcoming(&self) -> impl Iterator<Item = (&ParticipantId, bool)> {
-        self.floor.round.iter().flat_map(|round| round.forced.iter().map(|id| (id, true)).chain(round.polled.iter().map(|id| (id, false))))
+    pub fn upcoming(&self) -> Vec<(ParticipantId, bool)> {
+        let Some(round) = &self.floor.round else { return Vec::new() };
+        let named: Vec<ParticipantId> = self.named_by_replies().into_iter().map(|(id, _)| id).collect();
+        let may = round.polled.iter().filter(|id| !named.contains(id)).map(|id| (id.clone(), false));
+        round.forced.iter().chain(&named).map(|id| (id.clone(), true)).chain(may).collect()
     }
 
     /// Visible replies to the current message and the most there can be.

@@ -185,7 +185,7 @@ impl Decider<'_> {
         }
         let usage = self.elapsed(no);
         let message = format!("{} cancelled it", by.id);
-        self.end(no, Outcome::Cancelled, Some(Fault::new("cancelled", message)), usage);
+        self.end(no, Outcome::Cancelled, Some(Fault::new(Fault::CANCELLED, message)), usage);
         Ok(())
     }
 

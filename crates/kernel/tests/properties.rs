@@ -16,7 +16,10 @@ use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::text::{clean, cut, for_terminal, hang};
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::view::{Viewer, visible};
-use moothall_kernel::{names, preview::Forecast};
+use moothall_kernel::{
+    names,
+    preview::{Draft, Forecast},
+};
 use proptest::prelude::*;
 
 const AGENTS: [&str; 4] = ["ann", "bob", "cy", "dee"];
@@ -310,7 +313,7 @@ proptest! {
         let mut table = Table::new(policy);
         steps.into_iter().for_each(|step| table.play(step));
         let now = Timestamp::from_millis(table.now);
-        let forecast = table.state.preview(now, &ParticipantId::user(), &To::All, &body, &table.facts);
+        let forecast = table.state.preview(now, &ParticipantId::user(), &Draft { body: body.clone(), ..Draft::default() }, &table.facts);
         let mut seen = BTreeSet::new();
         let once = forecast.into_iter().all(|Forecast { participant, .. }| seen.insert(participant));
         prop_assert!(once);

@@ -143,6 +143,7 @@ fn reply(head: u64) -> StreamBatch {
         kind: Kind::Agent,
         depth: 1,
         typed_at: None,
+        asks: Vec::new(),
         reply_to: Some(cause.clone()),
         turn: Some(turn),
         tags: vec!["coordinator".into()],

@@ -76,7 +76,9 @@ fn of_floor(control: &mut NewControl) -> ApiResult<Vec<Control>> {
 fn of_rules(control: NewControl, by: &Actor, defaults: &Policy) -> ApiResult<Vec<Control>> {
     let mut controls = Vec::new();
     if let Some(given) = control.policy {
-        controls.push(Control::Policy(Policy::from_json(&given, defaults).map_err(|fault| policy_refused(&fault))?));
+        let policy = Policy::from_json(&given, defaults).map_err(|fault| policy_refused(&fault))?;
+        // A name alone keeps the settings; an object replaces them.
+        controls.push(if given.is_string() { Control::PolicyNamed(policy.name) } else { Control::Policy(policy) });
         controls.extend(settings_beside_name(by, &given));
     }
     controls.extend(control.config.map(Control::Config));

@@ -391,6 +391,8 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (409, "wrong_policy", "A gathering needs the policy `talking_piece`."),
     (409, "no_gathering", "There is no gathering going on here."),
     (409, "not_your_piece", "Somebody else holds the talking piece; the words were kept in the trace."),
+    (409, "needs_gathering", "The policy is a gathering's, and none is held in the thread: nobody would ever answer."),
+    (409, "piece_rules", "In a gathering whoever holds the talking piece speaks; nobody else can be asked."),
     (409, "no_budget", "There is no limit of that kind, so there is nothing to raise."),
     (
         409,
@@ -401,6 +403,8 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (413, "start_too_large", "What would be started cannot be shown whole to a person; give fewer arguments or a shorter message."),
     (413, "message_too_large", "A message takes 64 KiB from a person, 256 KiB from an agent."),
     (422, "unknown_option", "The answer means none of the permission's options, or several; the message lists them."),
+    (422, "ambiguous_name", "More than one participant answers to a name in the command; the message lists them."),
+    (422, "takes_no_turns", "Only agents are asked to answer, and this is a person."),
     (422, "bad_command", "The slash command is not understood."),
     (422, "empty_message", "A message needs some text."),
     (422, "unknown_recipient", "`to` names somebody who is not invited here."),

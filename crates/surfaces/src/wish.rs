@@ -39,7 +39,7 @@ pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Wish
         "message" => {
             let words = message_words(&content)?;
             let reply_to = cause(door, stream, reply_to.as_deref()).await?;
-            ClientCommand::Post(Post { by: by.clone(), to, body: words, reply_to, tags, typed_at: None })
+            ClientCommand::Post(Post { by: by.clone(), to, body: words, reply_to, tags, typed_at: None, asks: Vec::new() })
         }
         "control" => control::command(door, stream, by.clone(), &content).await?,
         "thread.renamed" => ClientCommand::Rename { name: new_name(&content)?, by: by.clone() },
@@ -86,7 +86,7 @@ fn checked(tags: Vec<String>) -> ApiResult<Vec<String>> {
 }
 
 /// The earlier message that an event replies to.
-async fn cause(door: &Door, stream: &StreamId, reply_to: Option<&str>) -> ApiResult<Option<Cause>> {
+pub(crate) async fn cause(door: &Door, stream: &StreamId, reply_to: Option<&str>) -> ApiResult<Option<Cause>> {
     let Some(text) = reply_to else { return Ok(None) };
     let unknown = || ApiError::new(Code::UnknownReplyTo, "'meta.reply_to' must be the id of an earlier message of this thread.");
     let id: EventId = text.parse().map_err(|()| unknown())?;

@@ -10,7 +10,6 @@ export interface Forecast {
 }
 
 const PAUSE_MS = 150;
-const COOL_MS = 1_000;
 
 export class Preview {
   forecast = $state.raw<Forecast[] | null>(null);
@@ -18,10 +17,10 @@ export class Preview {
   #asked = 0;
   #missing = false;
 
-  ask(thread: string, to: string, content: string): void {
+  ask(thread: string, to: string, content: string, replyTo: string | null): void {
     clearTimeout(this.#timer);
     if (this.#missing) return;
-    this.#timer = setTimeout(() => void this.#fetch(thread, to, content), PAUSE_MS);
+    this.#timer = setTimeout(() => void this.#fetch(thread, to, content, replyTo), PAUSE_MS);
   }
 
   clear(): void {
@@ -30,21 +29,23 @@ export class Preview {
     this.forecast = null;
   }
 
-  async #fetch(thread: string, to: string, content: string): Promise<void> {
+  async #fetch(thread: string, to: string, content: string, replyTo: string | null): Promise<void> {
     const mine = ++this.#asked;
     try {
-      const answer = await post<{ forecast: Forecast[] }>(`/threads/${thread}/preview`, { from: ME, to, content });
+      const reply = replyTo ? { reply_to: replyTo } : {};
+      const answer = await post<{ forecast: Forecast[] }>(`/threads/${thread}/preview`, {
+        from: ME,
+        to,
+        content,
+        ...reply,
+      });
       if (mine !== this.#asked) return;
       this.forecast = answer.forecast;
-      // Cooling passes by itself, without an event.
-      if (answer.forecast.some((entry) => entry.why_not === 'cooled')) {
-        this.#timer = setTimeout(() => void this.#fetch(thread, to, content), COOL_MS);
-      }
     } catch (error) {
       if (mine === this.#asked) this.forecast = null;
       // Typing is asked about often; where that is too often for the server, the last word counts once it may be asked again.
       if (mine === this.#asked && error instanceof ApiError && error.waitMs !== null) {
-        this.#timer = setTimeout(() => void this.#fetch(thread, to, content), error.waitMs);
+        this.#timer = setTimeout(() => void this.#fetch(thread, to, content, replyTo), error.waitMs);
       }
       this.#missing = error instanceof ApiError && error.code === 'not_found';
     }

@@ -59,6 +59,7 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
         mentions: Vec::new(),
         depth: 0,
         typed_at: None,
+        asks: Vec::new(),
         unproven: false,
         unasked: false,
         reply_to: None,

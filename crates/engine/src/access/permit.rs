@@ -22,6 +22,7 @@ fn invites_a_terminal(control: &Control) -> bool {
         | Control::Discussion { .. }
         | Control::InvitedAuto(_)
         | Control::Policy(_)
+        | Control::PolicyNamed(_)
         | Control::Config(_)
         | Control::Bind(_)
         | Control::Unbind(_)

@@ -173,6 +173,7 @@ impl Action {
             | Control::Discussion { .. }
             | Control::InvitedAuto(_)
             | Control::Policy(_)
+            | Control::PolicyNamed(_)
             | Control::Config(_) => Action::Steer,
             Control::Bind(_) | Control::Unbind(_) => Action::Bind,
             Control::RaiseBudget { .. } => Action::RaiseThreadBudget,

@@ -3,10 +3,11 @@
 use moothall_kernel::Conversation;
 use moothall_kernel::budget::{Purse, Raise};
 use moothall_kernel::command::Actor;
-use moothall_kernel::event::{Cause, Event, To};
+use moothall_kernel::control::needs_gathering;
+use moothall_kernel::event::{Cause, Event};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::policy::Policy;
-use moothall_kernel::preview::Forecast;
+use moothall_kernel::preview::{Draft, Forecast};
 use moothall_kernel::search::Query;
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::view::{Viewer, visible};
@@ -14,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::{Action, Door, Permitted};
 use crate::access::AccessError;
-use crate::answers::{Answer, Idempotency};
+use crate::answers::{Answer, HallError, Idempotency};
 use crate::context::Context;
 use crate::ports::{Hits, ListFilter, ListPage, Listed, Page, Unread};
 use crate::presence::Presence;
@@ -82,6 +83,9 @@ impl Door {
     pub async fn begin(&self, name: String, policy: Policy, by: Actor, key: Option<Idempotency>) -> Result<Answer, AccessError> {
         self.may(Action::BeginThread)?;
         self.hall.may_begin(&self.caller)?;
+        if policy.is_of_gatherings() {
+            return Err(HallError::Rejected(Box::new(needs_gathering())).into());
+        }
         Ok(self.hall.create(name, policy, by, key).await?)
     }
 
@@ -195,9 +199,9 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
-    pub async fn preview(&self, stream: &StreamId, speaker: ParticipantId, to: To, words: String) -> Result<Vec<Forecast>, AccessError> {
+    pub async fn preview(&self, stream: &StreamId, speaker: ParticipantId, draft: Draft) -> Result<Vec<Forecast>, AccessError> {
         self.enter(Action::Preview, stream)?;
-        Ok(self.hall.preview(stream, speaker, to, words).await?)
+        Ok(self.hall.preview(stream, speaker, draft).await?)
     }
 
     /// What the participant of an open turn is to read: for that participant, and for operators.

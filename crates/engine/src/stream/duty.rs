@@ -184,7 +184,7 @@ impl Host {
         let rang = self.wake.is_some_and(|at| at <= now.steady);
         let lost = |at: &Timestamp| planted::has(Bug::LostWakeUp) && at.millis() % 5 == 0;
         self.wake = wake_at.filter(|at| !lost(at)).map(|at| {
-            let wait = at.since(now.wall);
+            let wait = at.since(self.time(now));
             // A wake that is over and changes nothing must not ring without a pause.
             let wait = if wait == Millis(0) && rang { RETRY_FULL } else { wait };
             Millis(now.steady.0.saturating_add(wait.0))

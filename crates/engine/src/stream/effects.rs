@@ -109,6 +109,7 @@ mod tests {
             mentions: Vec::new(),
             depth: 0,
             typed_at: None,
+            asks: Vec::new(),
             unproven: false,
             unasked: false,
             reply_to: None,

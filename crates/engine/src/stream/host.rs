@@ -20,7 +20,7 @@ use moothall_kernel::command::EngineCommand;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::planted::{self, Bug};
-use moothall_kernel::time::Millis;
+use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::{Aggregate, Conversation};
 
 use super::awaited::{Awaited, refused, unanswered};
@@ -67,8 +67,8 @@ pub struct Host {
     pub(super) wake: Option<Millis>,
     /// Refused contributions that were not kept and of which no event has told yet: how many of whom, and how many bytes.
     pub(super) unkept: BTreeMap<ParticipantId, (u64, u64)>,
-    /// When it last looked.
-    pulse: Now,
+    /// The conversation's own time when it last looked, and the steady clock then.
+    clock: Now,
     pub(super) out: Vec<Output>,
 }
 
@@ -133,9 +133,10 @@ impl Host {
             retry_at: None,
             wake: None,
             unkept: BTreeMap::new(),
-            pulse: around.now,
+            clock: around.now,
             out: Vec::new(),
         };
+        host.clock.wall = host.time(around.now);
         if let Begin::Existing(opened_at) = begin
             && host.unwritable.is_none()
         {
@@ -161,7 +162,7 @@ impl Host {
             Input::Look => self.inbox.look = true,
             Input::Quiet => self.forget(),
             Input::Found(found) => match std::mem::take(&mut self.stage) {
-                Stage::Looking(items) => self.decide(Deciding::new(items, found, around.now.wall), around),
+                Stage::Looking(items) => self.decide(Deciding::new(items, found, self.time(around.now)), around),
                 other => self.stage = other,
             },
             Input::Charged { paid, budgets } => match std::mem::take(&mut self.stage) {
@@ -271,11 +272,21 @@ impl Host {
         self.next_batch(around);
     }
 
-    /// The clock went further than time did, since the last look.
+    /// The conversation's own time: it is never behind the newest event, and goes on by the steady clock. Where the computer's clock was
+    /// set back, or the newest event lies ahead of it, nothing waits for it to catch up.
+    pub(super) fn time(&self, now: Now) -> Timestamp {
+        if planted::has(Bug::TimeGoesBackwards) {
+            return now.wall;
+        }
+        let elapsed = now.steady.0.saturating_sub(self.clock.steady.0);
+        (self.clock.wall + Millis(elapsed)).max(self.committed.last_ts())
+    }
+
+    /// The computer's clock went further than the conversation's own, since the last look.
     fn gap(&mut self, now: Now) -> Option<Item> {
-        let elapsed = now.steady.0.saturating_sub(self.pulse.steady.0);
-        let gap = Millis(now.wall.since(self.pulse.wall).0.saturating_sub(elapsed));
-        self.pulse = now;
+        let elapsed = now.steady.0.saturating_sub(self.clock.steady.0);
+        let gap = now.wall.since(self.clock.wall + Millis(elapsed));
+        self.clock = Now { wall: self.time(now).max(now.wall), steady: now.steady };
         self.stood_still(gap).filter(|_| self.unwritable.is_none())
     }
 

@@ -24,6 +24,8 @@ struct Desk {
     host: Host,
     roster: Roster,
     steady: u64,
+    /// How far somebody set the computer's clock back.
+    back: u64,
     requests: u64,
     log: Vec<Recorded>,
 }
@@ -35,7 +37,7 @@ impl Desk {
         roster.insert("demo".into(), facts, false);
         let loaded = Loaded { state: Conversation::new("s".into()).into(), unwritable: None };
         let around = Around { now: now(0), draining: false, agents: &roster };
-        Self { host: Host::new("s".into(), loaded, Begin::New, &around), roster, steady: 0, requests: 0, log: Vec::new() }
+        Self { host: Host::new("s".into(), loaded, Begin::New, &around), roster, steady: 0, back: 0, requests: 0, log: Vec::new() }
     }
 
     /// A conversation with one agent.
@@ -64,7 +66,8 @@ impl Desk {
     }
 
     fn tell(&mut self, input: Input) -> Vec<Output> {
-        let around = Around { now: now(self.steady), draining: false, agents: &self.roster };
+        let now = Now { wall: now(self.steady).wall - Millis(self.back), ..now(self.steady) };
+        let around = Around { now, draining: false, agents: &self.roster };
         self.host.handle(&around, input)
     }
 
@@ -204,6 +207,25 @@ fn time_that_stood_still_is_told_before_anything_looks_at_a_deadline() {
     desk.post("Still there?");
     let batch = desk.look();
     assert_eq!(batch.events[0].event.kind(), "resumed", "though its pause is not over");
+}
+
+#[test]
+fn a_clock_that_was_set_back_holds_nobody() {
+    let mut desk = Desk::begun();
+    desk.post("@ann hello");
+    let batch = desk.look();
+    desk.append(batch, Ok(vec![]));
+    let last = desk.log.last().unwrap().ts;
+    desk.back = 3_600_000;
+    desk.steady += 5_000;
+    desk.post("Still there?");
+    let batch = desk.look();
+    let passed = batch.events[0].ts.since(last);
+    assert!(passed > Millis(4_900) && passed <= Millis(5_000), "{passed:?}");
+    // What waits is looked at when its time has passed, not an hour later.
+    let outputs = desk.append(batch, Ok(vec![]));
+    let Some(Output::Wake { at: Some(at) }) = outputs.last() else { panic!("{outputs:?}") };
+    assert!(at.0 <= desk.steady + 3_600_000, "{at:?}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use moothall_engine::door::{Action, Door, Need};
 use moothall_engine::hall::HallError;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::ids::{Seq, StreamId, TurnNo};
+use moothall_kernel::preview::Draft;
 use moothall_kernel::view::Viewer;
 
 use crate::common::{Shared, Slow, World, agent};
@@ -23,7 +24,7 @@ async fn answers(door: &Door, stream: &StreamId) -> Vec<(Action, Option<AccessEr
     let by = || Actor::unproven("ann");
     let stop = ClientCommand::Stop { by: by() };
     let say = ClientCommand::Post(Post::new(by(), "hello"));
-    let to = moothall_kernel::event::To::All;
+    let draft = Draft { body: "hello".into(), ..Draft::default() };
     vec![
         (Action::ReadThread, door.view(Action::ReadThread, stream, |_| ()).await.err()),
         (Action::ReadThread, door.pages(Action::ReadThread, stream, &Viewer::Operator, Seq(0)..Seq(9)).next().await.err()),
@@ -35,7 +36,7 @@ async fn answers(door: &Door, stream: &StreamId) -> Vec<(Action, Option<AccessEr
         (Action::ReadPresence, door.presence(stream).await.err()),
         (Action::TellPresence, door.set_presence(stream, "ann".into(), "idle".into(), None).await.err()),
         (Action::MarkRead, door.mark_read(stream, &"ann".into(), Seq(1)).await.err()),
-        (Action::Preview, door.preview(stream, "ann".into(), to, "hello".into()).await.err()),
+        (Action::Preview, door.preview(stream, "ann".into(), draft).await.err()),
         (Action::ReadContext, door.context(stream, TurnNo(1), &Viewer::Operator).await.err()),
         (Action::Say, door.permit(stream, say).await.err()),
         (Action::Stop, door.permit(stream, stop).await.err()),

@@ -2,7 +2,7 @@
 
 use crate::event::{To, Why, WhyNot};
 use crate::ids::ParticipantId;
-use crate::policy::rounds::{is_news, must_wait};
+use crate::policy::rounds::{is_news, may_be_asked, must_wait};
 use crate::policy::{AGENT_MENTIONS_MAX, EmptyReply, Nomination, Reactions, Rules, Unsolicited, addressed, others};
 use crate::state::{Conversation, Spoken};
 
@@ -16,6 +16,7 @@ pub(crate) static RULES: Rules = Rules {
     step: |decider| decider.step_round(),
     asks_as: Why::Polled,
     counts_depth: true,
+    heeds_names: true,
     unsolicited: Unsolicited::Charged,
     empty_reply: EmptyReply::Fails,
     cools: true,
@@ -41,7 +42,8 @@ fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
     Nomination { forced, polled: rest, others: Vec::new(), cap, targeted }
 }
 
-/// Each agent with another agent's visible reply since its own last turn; those whom replies name come first, and must.
+/// Each agent with another agent's visible reply since its own last turn; those whom replies name come first, and must. Whoever was asked
+/// for this message and did not come to an end with it is left alone.
 fn react(state: &Conversation) -> Option<Reactions> {
     let round = state.floor.round.as_ref()?;
     let may_react = !round.reacting && round.replies.iter().any(|reply| reply.cause.depth < state.policy.max_depth);
@@ -53,13 +55,13 @@ fn react(state: &Conversation) -> Option<Reactions> {
     for reply in &round.replies {
         for id in reply.mentions.iter().take(AGENT_MENTIONS_MAX) {
             let agent = state.participant(id).is_some_and(|p| p.takes_turns());
-            if agent && !forced.contains(id) && is_news(state, reply, id) {
+            if agent && !forced.contains(id) && is_news(state, reply, id) && may_be_asked(state, id) {
                 forced.push(id.clone());
             }
         }
     }
     let room = state.floor.spent < state.floor.cap;
-    let asks = |id: &ParticipantId| room && !round.targeted && !round.failed.contains(id) && !forced.contains(id) && has_news(id);
+    let asks = |id: &ParticipantId| room && !round.targeted && may_be_asked(state, id) && !forced.contains(id) && has_news(id);
     let polled: Vec<_> = state.agents().map(|agent| agent.id.clone()).filter(asks).collect();
     (!forced.is_empty() || !polled.is_empty()).then_some(Reactions { forced, polled })
 }

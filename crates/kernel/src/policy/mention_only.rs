@@ -14,6 +14,7 @@ pub(crate) static RULES: Rules = Rules {
     step: |decider| decider.take_queued(),
     asks_as: Why::Polled,
     counts_depth: true,
+    heeds_names: false,
     unsolicited: Unsolicited::Free,
     empty_reply: EmptyReply::Fails,
     cools: false,

@@ -14,7 +14,7 @@ mod talking_piece;
 pub use crate::settings::{KEYS, Policy, PolicyFault, PolicyName};
 
 use crate::decide::Decider;
-use crate::event::{Recorded, To, Why, WhyNot};
+use crate::event::{Posted, Recorded, To, Why, WhyNot};
 use crate::ids::ParticipantId;
 use crate::state::{Conversation, Spoken, Turn};
 
@@ -41,11 +41,13 @@ pub(crate) struct Rules {
     pub(crate) asks_as: Why,
     /// Whether nobody is asked about words that are `max_depth` away from a person's. (Ruling 10.)
     pub(crate) counts_depth: bool,
+    /// Whether an agent that a reply names comes before those who may speak, and must. (Ruling 8.)
+    pub(crate) heeds_names: bool,
     /// What becomes of an agent's words that answer no turn.
     pub(crate) unsolicited: Unsolicited,
     /// What a reply without any words is.
     pub(crate) empty_reply: EmptyReply,
-    /// Whether somebody who has just spoken is not asked whether it has something to say.
+    /// Whether somebody who has just spoken is asked later. (Ruling 10.)
     pub(crate) cools: bool,
     /// Whether habitual passers are spared some polls. (Ruling 12.)
     pub(crate) spares_habitual: bool,
@@ -114,10 +116,29 @@ pub(crate) const fn rules(name: PolicyName) -> &'static Rules {
     }
 }
 
+impl Policy {
+    /// Whether gatherings bring it, and nobody chooses it for a conversation in which none is held.
+    pub fn is_of_gatherings(&self) -> bool {
+        rules(self.name).gathers
+    }
+}
+
 impl Conversation {
     /// What the policy in force decides.
     pub(crate) fn rules(&self) -> &'static Rules {
         rules(self.policy.name)
+    }
+
+    /// Whether there are at most so many replies to a message.
+    pub(crate) fn counts_replies(&self) -> bool {
+        self.rules().unsolicited == Unsolicited::Charged
+    }
+
+    /// Whether a message waits until others are dealt with. While a person has some answer one after the other, whatever is said waits.
+    pub(crate) fn queues(&self, spoken: &Posted) -> bool {
+        let floor = &self.floor;
+        let in_order = !spoken.asks.is_empty() && (self.paused || !floor.queue.is_empty());
+        floor.round.is_some() || in_order || (self.rules().queues)(self)
     }
 }
 
@@ -126,14 +147,15 @@ fn others(state: &Conversation, speaker: &ParticipantId) -> Vec<ParticipantId> {
     state.agents().filter(|agent| agent.id != *speaker).map(|agent| agent.id.clone()).collect()
 }
 
-/// The agents that some words address: the one in `to`, then those mentioned, in order.
+/// The agents that some words address: the one in `to`, then those mentioned, in order, then whose message a person replies to.
+/// (Ruling 15.)
 fn addressed(state: &Conversation, spoken: &Spoken) -> Vec<ParticipantId> {
     let to = match &spoken.to {
         To::All => None,
         To::One(id) => Some(id),
     };
     let mut found: Vec<ParticipantId> = Vec::new();
-    for id in to.into_iter().chain(&spoken.mentions) {
+    for id in to.into_iter().chain(&spoken.mentions).chain(&spoken.replies_to) {
         let agent = state.participant(id).is_some_and(|p| p.takes_turns());
         if agent && *id != spoken.cause.from && !found.contains(id) {
             found.push(id.clone());

@@ -17,6 +17,7 @@ pub(crate) static RULES: Rules = Rules {
     step: |decider| decider.take_queued() || decider.step_open(),
     asks_as: Why::Link,
     counts_depth: false,
+    heeds_names: false,
     unsolicited: Unsolicited::Free,
     empty_reply: EmptyReply::Passes,
     cools: false,

@@ -15,6 +15,7 @@ pub(crate) static RULES: Rules = Rules {
     step: |decider| decider.step_round(),
     asks_as: Why::Round,
     counts_depth: true,
+    heeds_names: false,
     unsolicited: Unsolicited::Charged,
     empty_reply: EmptyReply::Fails,
     cools: true,

@@ -4,7 +4,8 @@
 use crate::decide::Decider;
 use crate::event::{Cause, Event, TurnKind, Why, WhyNot};
 use crate::ids::ParticipantId;
-use crate::policy::{Nomination, Reactions};
+use crate::policy::{AGENT_MENTIONS_MAX, Nomination, Reactions};
+use crate::settings::COOLDOWN_MAX;
 use crate::state::{Conversation, Reply, Spoken};
 use crate::time::Timestamp;
 
@@ -22,12 +23,48 @@ pub(crate) fn is_news(state: &Conversation, reply: &Reply, id: &ParticipantId) -
     unseen && reply.cause.from != *id && reply.cause.depth < state.policy.max_depth
 }
 
+/// Whether somebody may be asked once more for the message of the round: not while its turn for it goes on, and not after that turn failed,
+/// ran out of time or was cancelled by a person. (Ruling 8.) Whom the limit of replies refused, it would refuse again.
+pub(crate) fn may_be_asked(state: &Conversation, id: &ParticipantId) -> bool {
+    let Some(round) = &state.floor.round else { return true };
+    let is_at_it = || state.open_turns().any(|turn| turn.participant == *id && round.is_about(&turn.cause));
+    !round.left_out.contains(id) && !is_at_it()
+}
+
 impl Conversation {
-    /// When the participant who is next may speak again, if cooldown is all that it waits for.
+    /// Those whom replies name and who were not asked yet, each with the reply: by reply, then in the order of its names. (Ruling 8.)
+    pub(crate) fn named_by_replies(&self) -> Vec<(ParticipantId, Cause)> {
+        let Some(round) = self.floor.round.as_ref().filter(|round| !round.reacting && self.rules().heeds_names) else { return Vec::new() };
+        let mut named: Vec<(ParticipantId, Cause)> = Vec::new();
+        for reply in round.replies.iter().filter(|reply| reply.cause.depth < self.policy.max_depth) {
+            for id in reply.mentions.iter().take(AGENT_MENTIONS_MAX) {
+                if round.polled.contains(id) && !named.iter().any(|(known, _)| known == id) {
+                    named.push((id.clone(), reply.cause.clone()));
+                }
+            }
+        }
+        named
+    }
+
+    /// When one of those who are next may speak again, if cooldown is all that the round waits for.
     pub(crate) fn cooling_until(&self) -> Option<Timestamp> {
         let round = self.floor.round.as_ref().filter(|round| round.current.is_none())?;
-        let next = self.participant(round.forced.front()?)?;
-        next.spoke_at.map(|at| at + self.policy.cooldown)
+        let must = round.forced.front().cloned().or_else(|| self.named_by_replies().into_iter().next().map(|(id, _)| id));
+        match must {
+            Some(id) => self.cooled_at(&id),
+            None => round.polled.iter().filter_map(|id| self.cooled_at(id)).min(),
+        }
+    }
+
+    /// When somebody who spoke may be asked again.
+    fn cooled_at(&self, id: &ParticipantId) -> Option<Timestamp> {
+        let spoke_at = self.participant(id)?.spoke_at.filter(|_| self.rules().cools)?;
+        Some(spoke_at + self.policy.cooldown.min(COOLDOWN_MAX))
+    }
+
+    /// Whether somebody spoke so lately that it is not asked yet.
+    pub(crate) fn is_cooling(&self, id: &ParticipantId, now: Timestamp) -> bool {
+        self.cooled_at(id).is_some_and(|at| now < at)
     }
 
     /// Whether a habitual passer is spared this poll.
@@ -46,10 +83,22 @@ impl Decider<'_> {
             return;
         }
         let cause = spoken.cause.clone();
-        self.emit(Event::RoundOpened { cause: cause.clone(), cap, forced, polled, targeted });
+        self.emit(Event::RoundOpened { cause: cause.clone(), cap, forced, polled, targeted, asked: false });
         for (id, why_not, detail) in others {
             self.skip(&id, why_not, &cause, Some(detail));
         }
+    }
+
+    /// A person says who answers: a round of just those, in order, under whatever rules. (Ruling 17.)
+    pub(crate) fn open_asked(&mut self, spoken: &Spoken) {
+        let forced: Vec<_> = spoken.asks.iter().filter(|id| self.may_wake(spoken, id)).cloned().collect();
+        if forced.is_empty() || self.state.rules().gathers {
+            return;
+        }
+        let asked = u32::try_from(forced.len()).unwrap_or(u32::MAX);
+        let cap = self.state.policy.max_agent_turns_per_message.max(asked);
+        let cause = spoken.cause.clone();
+        self.emit(Event::RoundOpened { cause, cap, forced, polled: Vec::new(), targeted: true, asked: true });
     }
 
     pub(crate) fn step_round(&mut self) -> bool {
@@ -58,14 +107,17 @@ impl Decider<'_> {
             return false;
         }
         let cause = round.cause.clone();
-        if let Some(id) = round.forced.front().or(round.polled.front()).filter(|id| self.has_covered(id)).cloned() {
-            self.skip(&id, WhyNot::Skipped, &cause, Some("another turn of its own has covered this already"));
+        let forced = round.forced.front().map(|id| (id.clone(), cause.clone()));
+        let must = forced.or_else(|| self.state.named_by_replies().into_iter().next());
+        let may = self.next_polled();
+        if let Some(id) = must.as_ref().map(|(id, _)| id).or(may.as_ref()).filter(|id| self.has_covered(id)) {
+            self.skip(id, WhyNot::Skipped, &cause, Some("another turn of its own has covered this already"));
             return true;
         }
-        if let Some(id) = round.forced.front().cloned() {
+        if let Some((id, cause)) = must {
             return self.step_forced(&id, &cause);
         }
-        if let Some(id) = round.polled.front().cloned() {
+        if let Some(id) = may {
             return self.step_polled(&id, &cause);
         }
         let next = match (self.state.rules().react)(self.state) {
@@ -85,11 +137,23 @@ impl Decider<'_> {
         self.state.participant(id).is_some_and(|participant| participant.cursor >= self.state.floor.effect_of(&round.cause))
     }
 
+    /// Who is next of those who may speak: whoever has just spoken stands behind those who have not. (Ruling 10.)
+    fn next_polled(&self) -> Option<ParticipantId> {
+        let round = self.state.floor.round.as_ref()?;
+        round.polled.iter().find(|id| !self.waits_to_cool(id)).or(round.polled.front()).cloned()
+    }
+
+    /// Whether a volunteer is asked as soon as its cooldown is over, and not before.
+    fn waits_to_cool(&self, id: &ParticipantId) -> bool {
+        let reacting = self.state.floor.round.as_ref().is_some_and(|round| round.reacting);
+        !reacting && self.is_cooling(id) && self.unable(id).is_none() && self.spared(id).is_none() && !self.has_covered(id)
+    }
+
     fn step_forced(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
         if !self.can_take_turns(id, cause) {
             return true;
         }
-        if self.state.floor.spent >= self.state.floor.cap {
+        if self.state.counts_replies() && self.state.floor.spent >= self.state.floor.cap {
             self.skip(id, WhyNot::Capped, cause, None);
             let name = self.state.name_of(id).to_owned();
             let text = format!("{name} was addressed, but the replies to this message are used up.");
@@ -112,6 +176,9 @@ impl Decider<'_> {
             self.skip(id, why_not, cause, detail);
             return true;
         }
+        if self.waits_to_cool(id) {
+            return false;
+        }
         let (why, cause) = self.step_cause(id, cause, self.state.rules().asks_as);
         self.grant(id, why, TurnKind::Reply, true, &cause);
         true
@@ -132,7 +199,8 @@ impl Decider<'_> {
         if round.polls >= agents.saturating_mul(2) {
             return Some((WhyNot::Capped, Some("enough agents were asked")));
         }
-        if self.is_cooling(id) {
+        // Cooldown is against loops: it ends them, and only delays what a person asks for.
+        if round.reacting && self.is_cooling(id) {
             return Some((WhyNot::Cooled, None));
         }
         if self.state.rules().spares_habitual && !round.reacting && self.state.is_spared(id) {
@@ -142,8 +210,7 @@ impl Decider<'_> {
     }
 
     fn is_cooling(&self, id: &ParticipantId) -> bool {
-        let spoke_at = self.state.participant(id).and_then(|p| p.spoke_at);
-        spoke_at.is_some_and(|at| self.now < at + self.state.policy.cooldown)
+        self.state.is_cooling(id, self.now)
     }
 
     /// In the reactive round the cause is the newest reply of another, the one that names the participant first.

@@ -29,6 +29,7 @@ pub(crate) static RULES: Rules = Rules {
     step: |decider| decider.take_queued() || decider.step_piece(),
     asks_as: Why::Polled,
     counts_depth: false,
+    heeds_names: false,
     unsolicited: Unsolicited::Free,
     empty_reply: EmptyReply::Passes,
     cools: false,

@@ -37,9 +37,11 @@ fn floor() -> Floor {
         polls: 1,
         volunteers: 2,
         replies: vec![Reply { cause: cause(), mentions: vec!["b".into()] }],
+        named: 1,
         reacting: true,
         targeted: true,
-        failed: vec!["c".into()],
+        asked: true,
+        left_out: vec!["c".into()],
         current: Some(TurnNo(4)),
     };
     let start = StartRequest {
@@ -60,7 +62,16 @@ fn floor() -> Floor {
     Floor {
         turns: BTreeMap::from([(TurnNo(4), turn())]),
         last_turn: TurnNo(4),
-        queue: [Spoken { cause: cause(), author: "user".into(), to: To::One("a".into()), mentions: vec!["a".into()], human: true }].into(),
+        queue: [Spoken {
+            cause: cause(),
+            author: "user".into(),
+            to: To::One("a".into()),
+            mentions: vec!["a".into()],
+            replies_to: Some("b".into()),
+            asks: vec!["a".into()],
+            human: true,
+        }]
+        .into(),
         taken: Some((Seq(3), Seq(4))),
         round: Some(round),
         spent: 1,
@@ -81,6 +92,7 @@ fn turn() -> Turn {
         may_pass: true,
         cause: cause(),
         first_cause: cause(),
+        causes: [Seq(3)].into(),
         cause_at: Seq(3),
         asked_at: Seq(4),
         attempt: 2,

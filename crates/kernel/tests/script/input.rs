@@ -4,13 +4,15 @@
 //! open hybrid cooldown_seconds=0          create the conversation (policy and settings)
 //! invite writer runtime=remote roles=a,b nickname=Ann_Lee client=x number=1 part=speaker principal=agent (what the server knows it as)
 //! user: words            codex -> writer: words       (agents answer their running turn, otherwise they post)
+//! user asks a b: words   the same, and just these answer, one after the other
+//! user ^7: words         the same as a reply to the message at 7; `preview ^7 words` too
 //! user?: words           words of somebody who says that they are the user, and proves nothing; `by user?: …` too
 //! post codex: words      words of an agent that nobody asked for
 //! user at codex: words   words that a person typed in codex's own terminal
 //! bind link:a,b          hold a key
 //! codex fails CODE       codex late 1/2: words        (turn 1, attempt 2)       codex lost
 //! wait 2s                clock +10s (a jump while nothing looked)               restart 60s
-//! mute a b · unmute a · pause · unpause · resume · discussion on · auto on · prod a · uninvite a · config k=v · policy NAME
+//! mute a b · unmute a · pause · unpause · resume · discussion on · auto on · prod a · uninvite a · config k=v · policy NAME (with defaults) · rules NAME (keeping the settings)
 //! archive · unarchive · stop · cancel codex · pass codex [writer] · offline a b · online · publish · harvest-close
 //! gather rhythm=r breath=1,1,1 beats=3 interval=60 last=20 hearing=on_turn
 //! ask codex rm -rf · allow user yes           (permissions)
@@ -29,12 +31,13 @@ use std::sync::Arc;
 use moothall_kernel::budget::Limit;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand, Invite, Post};
 use moothall_kernel::compose::{Material, Prompt, TRANSCRIPT_BYTES, compose};
-use moothall_kernel::event::{Event, Fault, To, Usage};
+use moothall_kernel::event::{Cause, Event, Fault, To, Usage};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Kind, Part, Profile, Runtime};
 use moothall_kernel::permission::{OptionKind, PermissionOption, Question, Withdrawn};
 use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::preview::Draft;
 use moothall_kernel::start::{StartOutcome, StartRequest};
 use moothall_kernel::time::Millis;
 use serde_json::Value;
@@ -85,10 +88,7 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
             Ok(())
         }
         "prompt" => prompt(player, &rest, out),
-        "preview" => {
-            preview(player, &line["preview".len()..], out);
-            Ok(())
-        }
+        "preview" => preview(player, &line["preview".len()..], out),
         _ => {
             let command = command(player, by, verb, &rest)?;
             player.submit(command, out);
@@ -99,13 +99,22 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
 
 fn speech(line: &str) -> Option<(&str, &str)> {
     let (head, words) = line.split_once(": ")?;
-    let plain = !head.starts_with("by ") && !head.contains('=') && head.split(' ').count() <= 3;
+    let plain = !head.starts_with("by ") && !head.contains('=') && (head.split(' ').count() <= 4 || head.contains(" asks "));
     plain.then_some((head, words))
 }
 
 fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(), String> {
     let body = words.replace("\\n", "\n");
     let parts: Vec<&str> = head.split(' ').collect();
+    if let Some((speaker, asked)) = head.split_once(" asks ") {
+        let asks = asked.split(' ').map(ParticipantId::new).collect();
+        player.submit(ClientCommand::Post(Post { asks, ..Post::new(speaking(speaker), body) }), out);
+        return Ok(());
+    }
+    let (reply_to, parts) = match parts.split_last() {
+        Some((last, rest)) if last.starts_with('^') => (Some(said_at(player, last)?), rest.to_vec()),
+        _ => (None, parts),
+    };
     let (speaker, to, asked) = match parts.as_slice() {
         [speaker] => (*speaker, To::All, true),
         [speaker, "->", to] => (*speaker, To::One(ParticipantId::new(to)), true),
@@ -121,12 +130,21 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
         _ => return Err(format!("cannot read {head:?}")),
     };
     let running = player.state.open_turns().find(|turn| turn.participant.as_str() == speaker && turn.running.is_some());
-    let command: Command = match running.filter(|_| asked && to == To::All) {
+    let command: Command = match running.filter(|_| asked && to == To::All && reply_to.is_none()) {
         Some(turn) => EngineCommand::Finished { turn: turn.no, attempt: turn.attempt, result: Ok(body), usage: Usage::default() }.into(),
-        None => ClientCommand::Post(Post { to, ..Post::new(speaking(speaker), body) }).into(),
+        None => ClientCommand::Post(Post { to, reply_to, ..Post::new(speaking(speaker), body) }).into(),
     };
     player.submit(command, out);
     Ok(())
+}
+
+/// What stands at `^7`, as the host looks it up.
+fn said_at(player: &Player, place: &str) -> Result<Cause, String> {
+    let seq = Seq(place.trim_start_matches('^').parse().map_err(|_| "bad place")?);
+    let recorded = player.log.iter().find(|recorded| recorded.seq == seq).ok_or("nothing stands there")?;
+    let Event::Posted(posted) = &recorded.event else { return Err(format!("{place} is no message")) };
+    let id = recorded.id(player.state.stream());
+    Ok(Cause { seq, id, from: posted.from.clone(), depth: posted.depth, unproven: recorded.event.lacks_person() })
 }
 
 /// `ann?` is somebody who says that they are ann.
@@ -218,6 +236,7 @@ fn control(verb: &str, rest: &[&str]) -> Result<Option<Control>, String> {
             let number = |key: &str| given.get(key).and_then(Value::as_u64).unwrap_or_default();
             Control::RaiseBudget { turns: number("turns"), micros: number("micros"), within: Millis::from_secs(number("for")) }
         }
+        "rules" => Control::PolicyNamed(rest.first().and_then(|name| PolicyName::parse(name)).ok_or("which rules?")?),
         "policy" => Control::Policy(Policy::named(rest.first().and_then(|name| PolicyName::parse(name)).ok_or("which policy?")?)),
         _ => return Ok(None),
     }))
@@ -393,10 +412,14 @@ fn memory(prompt: &Prompt) -> String {
     summary.chain(prompt.history.iter().map(|told| told.line.clone())).collect()
 }
 
-fn preview(player: &Player, words: &str, out: Out<'_>) {
-    let forecast = player.state.preview(player.now, &ParticipantId::user(), &To::All, words.trim(), &player.facts);
+fn preview(player: &Player, words: &str, out: Out<'_>) -> Result<(), String> {
+    let (place, words) = words.trim().split_once(' ').filter(|(place, _)| place.starts_with('^')).unwrap_or(("", words.trim()));
+    let reply_to = if place.is_empty() { None } else { Some(said_at(player, place)?) };
+    let draft = Draft { body: words.to_owned(), reply_to, ..Draft::default() };
+    let forecast = player.state.preview(player.now, &ParticipantId::user(), &draft, &player.facts);
     out.extend(forecast.iter().map(|entry| match entry.verdict {
         Ok(why) => format!("{} would be asked: {}", entry.participant, super::output::word(&why)),
         Err(why_not) => format!("{} would not: {}", entry.participant, super::output::word(&why_not)),
     }));
+    Ok(())
 }

@@ -12,6 +12,7 @@ use moothall_kernel::slash::COMMANDS;
 use moothall_kernel::view::Viewer;
 
 use super::App;
+use super::events::strangers;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::Explained;
 use crate::request::{Body, KeptRef, ThreadId, addressee};
@@ -20,17 +21,20 @@ use crate::wire::{
     CommandList, CommandRan, CommandUsage, Draft, Envelope, ErrorBody, ForecastEntry, NewCommand, Preview, Published, TurnEntry,
     why_not_word, why_word,
 };
+use crate::wish;
 
 /// Says who would answer a draft, and why. Decides nothing.
 #[utoipa::path(post, path = "/threads/{id}/preview", operation_id = "preview_message", tag = "turns", request_body = Draft,
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = Preview), (status = "4XX", body = ErrorBody)))]
 pub async fn preview(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<Preview>> {
-    let Draft { from, to, content } = body.read()?;
+    let Draft { from, to, content, reply_to } = body.read()?;
     let by = body.asker_named(from.as_deref())?;
     let to = addressee(to.as_deref())?;
-    let forecast =
-        body.door(&app.entrance).preview(&stream, by.id, to, content).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let door = body.door(&app.entrance);
+    let reply_to = wish::cause(&door, &stream, reply_to.as_deref()).await?;
+    let draft = moothall_kernel::preview::Draft { to, body: content, reply_to };
+    let forecast = door.preview(&stream, by.id, draft).await.map_err(|error| ApiError::at_door(error, &stream))?;
     let entry = |forecast: moothall_kernel::preview::Forecast| ForecastEntry {
         participant: forecast.participant.to_string(),
         why: forecast.verdict.ok().map(|why| why_word(why).to_owned()),
@@ -79,6 +83,8 @@ pub async fn run(State(app): State<App>, ThreadId(stream): ThreadId, body: Body)
         Ordered::Do(permitted, text) => {
             body.rates().command(body.caller(), &permitted)?;
             let answer = door.submit(*permitted, idempotency).await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+            let warnings = answer.event.iter().flat_map(strangers);
+            let text = std::iter::once(text).chain(warnings).collect::<Vec<_>>().join(" ");
             CommandRan { text, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }
         }
     }))

@@ -19,6 +19,9 @@ pub struct Draft {
     pub to: Option<String>,
     /// The words.
     pub content: String,
+    /// The id of the earlier message that it replies to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<String>,
 }
 
 /// Answer of `POST /threads/{id}/preview`.

@@ -169,7 +169,7 @@ impl ThreadState {
     fn of(conversation: &Conversation) -> Self {
         let discussion = conversation.discussion();
         let (replies, replies_max) = conversation.budget();
-        let upcoming = conversation.upcoming().map(|(id, forced)| UpcomingEntry { participant: id.to_string(), forced });
+        let upcoming = conversation.upcoming().into_iter().map(|(id, forced)| UpcomingEntry { participant: id.to_string(), forced });
         Self {
             paused: conversation.is_paused(),
             archived: conversation.is_archived(),

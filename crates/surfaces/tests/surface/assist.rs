@@ -44,6 +44,69 @@ async fn commands_are_listed_and_run_where_they_are_asked_for_and_nowhere_else()
     }
 }
 
+/// What a command answers, with its status.
+async fn told(server: &Server, thread: &str, text: &str) -> (u16, String) {
+    let (status, answer) = server.post(&format!("/threads/{thread}/commands"), json!({"text": text})).await;
+    let told = answer["text"].as_str().or(answer["error"]["code"].as_str()).unwrap_or_default().to_owned();
+    (status, told)
+}
+
+#[tokio::test]
+async fn a_command_means_whom_a_mention_means_and_does_what_it_says() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    for (id, nickname) in [("a1", "Ann Lee"), ("a2", "Ann Bo"), ("b1", "Bob")] {
+        let profile = json!({"client": "quiet", "model": "m-1", "nickname": nickname});
+        server.control(&thread, json!({"invite": {"participant_id": id, "profile": profile}})).await;
+    }
+    let run = async |text: &str| told(&server, &thread, text).await;
+    assert_eq!(run("/mute Bob, @Ann Lee").await, (200, "Muted: b1, a1.".into()));
+    assert_eq!(server.state(&thread).await["muted"], json!(["a1", "b1"]));
+    assert_eq!(run("/unmute b1 a1").await, (200, "No longer muted: b1, a1.".into()));
+    for (text, status, code) in [
+        ("/mute Ann", 422, "ambiguous_name"),
+        ("/mute nosuch", 404, "not_invited"),
+        ("/mute Bob nosuch", 404, "not_invited"),
+        ("/uninvite quiet", 422, "ambiguous_name"),
+        ("/ask nosuch what now?", 404, "not_invited"),
+        ("/ask Ann what now?", 422, "ambiguous_name"),
+        ("/policy talking_piece", 409, "needs_gathering"),
+    ] {
+        assert_eq!(run(text).await, (status, code.into()), "{text}");
+    }
+    assert_eq!(run("/ask bob what do you think?").await, (200, "Asked: b1.".into()));
+    let asked = server.events(&thread, "").await;
+    assert!(asked.iter().any(|event| event["content"] == "@b1 what do you think?"), "{asked:?}");
+    assert_eq!(run("/uninvite Ann Bo").await, (200, "a2 was removed.".into()));
+}
+
+#[tokio::test]
+async fn a_group_keeps_who_is_here_and_their_profiles_and_a_policy_the_settings() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    server.invite(&thread, "a", "echo").await;
+    let profile = json!({"client": "quiet", "model": "gpt-5", "nickname": "Bob"});
+    server.control(&thread, json!({"invite": {"participant_id": "quiet", "profile": profile}})).await;
+    server.control(&thread, json!({"config": {"max_agent_turns_per_message": 1, "cooldown_seconds": 9}})).await;
+    let run = async |text: &str| told(&server, &thread, text).await;
+    assert_eq!(run("/group create quiet echo").await, (200, "This is a group with quiet, echo now. Who was here stays: a.".into()));
+    assert_eq!(run("/group add quiet").await, (200, "quiet is here already.".into()));
+    let (status, warned) = run("/group add nosuch").await;
+    assert!(status == 200 && warned.contains("no agent called \"nosuch\""), "{warned}");
+    let state = server.state(&thread).await;
+    let quiet = state["participants"]["invited"].as_array().unwrap().iter().find(|one| one["id"] == "quiet").unwrap().clone();
+    assert_eq!(quiet["profile"]["model"], "gpt-5", "{quiet}");
+    assert_eq!(run("/policy round_robin").await.0, 200);
+    server.control(&thread, json!({"policy": "hybrid"})).await;
+    let policy = server.state(&thread).await["policy"].clone();
+    assert_eq!(
+        (&policy["name"], &policy["max_agent_turns_per_message"], &policy["cooldown_seconds"]),
+        (&json!("hybrid"), &json!(1), &json!(9.0))
+    );
+    let (status, refused) = server.post("/threads", json!({"name": "x", "policy": "talking_piece"})).await;
+    assert_eq!((status, &refused["error"]["code"]), (409, &json!("needs_gathering")));
+}
+
 #[tokio::test]
 async fn a_keyed_command_runs_once() {
     let server = Server::start().await;

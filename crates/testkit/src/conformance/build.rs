@@ -23,6 +23,7 @@ pub fn said(body: &str) -> Event {
         mentions: Vec::new(),
         depth: 0,
         typed_at: None,
+        asks: Vec::new(),
         unproven: false,
         unasked: false,
         reply_to: None,

@@ -120,7 +120,9 @@ impl World {
             _ => To::All,
         };
         let reply_to = if self.rng.chance(10) { self.earlier(room) } else { None };
-        let post = ClientCommand::Post(Post { by, to, body, reply_to, tags: Vec::new(), typed_at: None });
+        let asks = if self.rng.chance(6) { vec![self.somebody(room), self.somebody(room)] } else { Vec::new() };
+        let asks = if asks.len() == 2 && asks[0] == asks[1] { asks[..1].to_vec() } else { asks };
+        let post = ClientCommand::Post(Post { by, to, body, reply_to, tags: Vec::new(), typed_at: None, asks });
         if self.consents.are_wanted() { self.post_if_agreed(room, post) } else { self.client(room, post) }
     }
 

@@ -77,9 +77,10 @@ impl World {
 
     /// The host looks. Where the clock was set forward meanwhile, time stood still for its conversation.
     fn look(&mut self, room: usize) -> Result<(), Objection> {
-        let skew = self.skew;
+        let (skew, time) = (self.skew, self.time);
         let server = &mut self.servers[room];
-        let gap = Millis(u64::try_from(skew - std::mem::replace(&mut server.skew, skew)).unwrap_or(0));
+        let gap = Millis(u64::try_from(skew - server.lead).unwrap_or(0));
+        server.lead = server.lead.max(skew).max(server.host.committed().last_ts().millis() - time);
         server.is_new = false;
         if gap > moothall_engine::stream::host::GAP && waits_for_time(server) {
             server.owed.push_front(gap);

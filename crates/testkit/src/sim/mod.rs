@@ -110,24 +110,30 @@ pub const fn known_seed(bug: Bug) -> u64 {
     match bug {
         Bug::AcknowledgeBeforeCommit
         | Bug::PublishBeforeCommit
-        | Bug::LostWakeUp
-        | Bug::GuardNotRestored
         | Bug::AudienceLeak
         | Bug::TimeGoesBackwards
-        | Bug::DowntimeForgotten
         | Bug::FencedWriterGoesOn
-        | Bug::ChargedTwice
         | Bug::AnswersSwapped
-        | Bug::SnapshotForgets
         | Bug::TypedBeforeKept => 0,
-        Bug::NoAttemptFencing | Bug::CauseCoveredTwice | Bug::CancelForgotten => 1,
-        Bug::RetryRunsTwice | Bug::ArchiveLeavesTurns => 2,
-        Bug::CommandClaimLapses | Bug::SilenceIsConsent | Bug::TypedAgain => 3,
-        Bug::NoEpochFencing | Bug::RetryLostWhenFull => 4,
-        Bug::ChargeNotGivenBack => 5,
+        Bug::NoAttemptFencing
+        | Bug::LostWakeUp
+        | Bug::CauseCoveredTwice
+        | Bug::DowntimeForgotten
+        | Bug::ChargedTwice
+        | Bug::ChargeNotGivenBack
+        | Bug::CancelForgotten
+        | Bug::SnapshotForgets => 1,
+        Bug::GuardNotRestored
+        | Bug::RetryRunsTwice
+        | Bug::RetryLostWhenFull
+        | Bug::CommandClaimLapses
+        | Bug::SilenceIsConsent
+        | Bug::TypedAgain => 3,
+        Bug::ArchiveLeavesTurns => 4,
         Bug::AnswerPressedBlindly => 6,
+        Bug::NoEpochFencing => 9,
         Bug::AnyTagAccepted => 10,
-        Bug::DuplicateClaim => 36,
+        Bug::DuplicateClaim => 49,
         Bug::ScreenIsProof => 360,
     }
 }

@@ -70,15 +70,15 @@ pub(crate) struct Server {
     pub(crate) is_new: bool,
     /// For how long time stood still, as its log has to be told before anything else.
     pub(crate) owed: VecDeque<Millis>,
-    /// The difference of the clocks when it last looked.
-    pub(crate) skew: i64,
+    /// How far its conversation's own time was ahead of the steady clock when it last looked.
+    pub(crate) lead: i64,
     /// Who was offline when it last asked.
     pub(crate) offline: BTreeSet<ParticipantId>,
     pub(crate) roster: Roster,
 }
 
 impl Server {
-    pub(crate) fn new(number: u64, host: Host, roster: Roster, skew: i64) -> Self {
+    pub(crate) fn new(number: u64, host: Host, roster: Roster, lead: i64) -> Self {
         let (queue, waiting, owed, offline) = <_>::default();
         Self {
             number,
@@ -90,7 +90,7 @@ impl Server {
             wake: None,
             is_new: true,
             owed,
-            skew,
+            lead,
             offline,
             roster,
         }

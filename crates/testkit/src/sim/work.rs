@@ -162,7 +162,8 @@ impl World {
         match result {
             Ok(text) if job.comes_by_itself() => {
                 let posted = !text.trim().is_empty() && (*report != Report::Pass || self.rng.chance(50));
-                let post = Post { by: by.clone(), to: To::All, body: text, reply_to: None, tags: Vec::new(), typed_at: None };
+                let post =
+                    Post { by: by.clone(), to: To::All, body: text, reply_to: None, tags: Vec::new(), typed_at: None, asks: Vec::new() };
                 let command = if posted { ClientCommand::Post(post) } else { ClientCommand::Pass { by, to: None } };
                 Told::Asked(Request::new(command, Some(self.key())))
             }

@@ -194,7 +194,8 @@ impl World {
         let around = Around { now: self.now(), draining: false, agents: &roster };
         let host = Host::new(stream(room), loaded, begin, &around);
         self.last_host += 1;
-        Server::new(self.last_host, host, roster, self.skew)
+        let lead = self.skew.max(host.committed().last_ts().millis() - self.time);
+        Server::new(self.last_host, host, roster, lead)
     }
 
     /// Lets one host go through all its steps.

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use moothall_kernel::event::{Cause, Event, Posted, Recorded, To};
+use moothall_kernel::event::{Cause, Event, Outcome, Posted, Recorded, Why};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Kind;
 
-use super::{Checker, Room, Scene, Verdict};
+use super::{Checker, Room, Scene, Verdict, owed};
 
 /// The answering of one human message; the first is what comes before any.
 #[derive(Default)]
@@ -20,6 +20,8 @@ struct Round {
     replies: u32,
     polls: usize,
     agents: usize,
+    /// Whose turn for the message failed, ran out of time or was cancelled by a person.
+    over: BTreeSet<ParticipantId>,
 }
 
 impl Checker for Limits {
@@ -37,14 +39,24 @@ impl Checker for Limits {
                 Ok(())
             }
             Event::RoundOpened { cause, cap, .. } => self.opened(room, cause, *cap),
-            Event::TurnGranted { participant, cause, may_pass, .. } => {
+            Event::TurnGranted { participant, why, cause, may_pass, .. } => {
                 self.polled(room, cause, *may_pass)?;
+                self.asked(room, participant, *why, cause)?;
                 woken(room, scene, participant, cause)
             }
             Event::TurnWidened { turn, cause, .. } => match room.turns.get(turn) {
                 Some(open) => woken(room, scene, &open.participant, cause),
                 None => Ok(()),
             },
+            Event::TurnEnded { turn, participant, outcome, fault, .. } => {
+                let by_person = *outcome == Outcome::Cancelled && fault.as_ref().is_some_and(|fault| fault.code == "cancelled");
+                let broke_off = by_person || matches!(outcome, Outcome::Failed | Outcome::Expired);
+                let round = room.turns.get(turn).and_then(|open| open.round).and_then(|at| self.rounds.get_mut(at as usize));
+                if let Some(round) = round.filter(|_| broke_off) {
+                    round.over.insert(participant.clone());
+                }
+                Ok(())
+            }
             Event::Posted(posted) if posted.kind == Kind::Agent && posted.published.is_none() => self.said(room, posted),
             _ => Ok(()),
         }
@@ -53,9 +65,12 @@ impl Checker for Limits {
 
 impl Limits {
     fn opened(&mut self, room: &Room, cause: &Cause, cap: u32) -> Verdict {
-        let named = room.said.get(&cause.seq).map_or(0, |posted| named_agents(room, posted));
         let config = room.policy.max_agent_turns_per_message;
-        let allowed = if room.promise().raises_cap { config.max(named) } else { config };
+        let allowed = match room.said.get(&cause.seq) {
+            Some(posted) if !posted.asks.is_empty() => config.max(posted.asks.len() as u32),
+            Some(posted) if room.promise().raises_cap => config.max(owed::named(room, posted).len() as u32),
+            Some(_) | None => config,
+        };
         if cap > allowed {
             return Err(format!("the round for {} allows {cap} replies, not {allowed}", cause.seq));
         }
@@ -69,6 +84,15 @@ impl Limits {
         round.polls += 1;
         if round.polls > round.agents * 2 {
             return Err(format!("{} polls for {} agents", round.polls, round.agents));
+        }
+        Ok(())
+    }
+
+    /// Nobody is asked twice for a message of which it could not, or was not to, come to an end.
+    fn asked(&self, room: &Room, participant: &ParticipantId, why: Why, cause: &Cause) -> Verdict {
+        let round = self.rounds.last().filter(|_| why != Why::Prod && room.counts_replies() && room.is_of_round(cause));
+        if round.is_some_and(|round| round.over.contains(participant)) {
+            return Err(format!("{participant} is asked again, although its turn for the message broke off"));
         }
         Ok(())
     }
@@ -100,14 +124,6 @@ impl Limits {
         }
         Ok(())
     }
-}
-
-fn named_agents(room: &Room, posted: &Posted) -> u32 {
-    let mut named: BTreeSet<&ParticipantId> = posted.mentions.iter().collect();
-    if let To::One(id) = &posted.to {
-        named.insert(id);
-    }
-    named.into_iter().filter(|id| **id != posted.from && room.is_agent(id)).count() as u32
 }
 
 /// Whether these words may wake anybody.

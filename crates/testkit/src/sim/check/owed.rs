@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moothall_kernel::event::{Cause, Change, Event, Posted, Recorded, To};
+use moothall_kernel::event::{Cause, Change, Event, Posted, Recorded, To, WhyNot};
 use moothall_kernel::ids::{ParticipantId, Seq};
+use moothall_kernel::participant::Kind;
 
 use super::promises::promise;
 use super::{Checker, Room, Scene, Verdict};
@@ -40,6 +41,9 @@ impl Checker for Owed {
                     self.shown(room, &open.participant, *through_seq);
                 }
             }
+            Event::Skipped { participant, why_not: WhyNot::Cooled, .. } if !room.reacting => {
+                return Err(format!("{participant} is not asked about a person's message because it spoke a moment ago"));
+            }
             Event::Skipped { participant, cause, .. } => self.heard(room, participant, cause),
             Event::Stopped { .. } | Event::Archived { .. } => self.asked.clear(),
             Event::Controlled { changes, .. } => changes.iter().for_each(|change| self.changed(room, change)),
@@ -64,11 +68,11 @@ impl Checker for Owed {
 }
 
 impl Owed {
-    /// A turn about later words covers the earlier ones too.
+    /// A turn about later words covers the earlier ones too, and one about a reply the message that was replied to.
     fn heard(&mut self, room: &Room, participant: &ParticipantId, cause: &Cause) {
-        let linked = room.promise().linked;
+        let (linked, message) = (room.promise().linked, room.message_of(cause));
         for (seq, agents) in &mut self.asked {
-            if *seq == cause.seq || (linked && *seq <= cause.seq) {
+            if *seq == cause.seq || message == Some(*seq) || (linked && *seq <= cause.seq) {
                 agents.remove(participant);
             }
         }
@@ -106,8 +110,21 @@ fn asked(room: &Room, posted: &Posted) -> BTreeSet<ParticipantId> {
     if posted.from.as_str() == ParticipantId::MOOTHALL {
         return BTreeSet::new();
     }
-    let mut named: Vec<_> = if let To::One(id) = &posted.to { vec![id.clone()] } else { Vec::new() };
-    named.extend(posted.mentions.iter().filter(|id| posted.to != To::One((*id).clone())).cloned());
-    named.retain(|id| *id != posted.from && room.is_agent(id));
-    (room.promise().asks)(room, posted, named)
+    if !posted.asks.is_empty() && !room.promise().linked {
+        return posted.asks.iter().cloned().collect();
+    }
+    (room.promise().asks)(room, posted, named(room, posted))
+}
+
+/// The agents that some words name: by `to`, by their names, and a person's also by replying to them.
+pub(super) fn named(room: &Room, posted: &Posted) -> Vec<ParticipantId> {
+    let to = if let To::One(id) = &posted.to { Some(id) } else { None };
+    let replied = posted.reply_to.as_ref().filter(|_| posted.kind == Kind::Human).map(|cause| &cause.from);
+    let mut named: Vec<ParticipantId> = Vec::new();
+    for id in to.into_iter().chain(&posted.mentions).chain(replied) {
+        if *id != posted.from && room.is_agent(id) && !named.contains(id) {
+            named.push(id.clone());
+        }
+    }
+    named
 }

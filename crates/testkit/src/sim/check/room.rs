@@ -59,6 +59,8 @@ pub(crate) struct Room {
     pub(crate) last_turn: TurnNo,
     pub(crate) turns_ended: BTreeMap<TurnNo, u64>,
     pub(crate) in_round: bool,
+    /// Those who are asked now are asked about each other's replies.
+    pub(crate) reacting: bool,
     pub(crate) rounds: u64,
     /// The message of the newest round, and where that was opened.
     round: (Seq, Seq),
@@ -98,6 +100,7 @@ impl Room {
             last_turn: TurnNo(0),
             turns_ended: BTreeMap::new(),
             in_round: false,
+            reacting: false,
             rounds: 0,
             round: (Seq(0), Seq(0)),
             gathering: false,
@@ -146,6 +149,11 @@ impl Room {
         self.in_round && (cause.seq == message || (cause.seq > opened_at && self.said.contains_key(&cause.seq)))
     }
 
+    /// The message of the open round, where a cause is that or a reply to it.
+    pub(crate) fn message_of(&self, cause: &Cause) -> Option<Seq> {
+        self.is_of_round(cause).then_some(self.round.0)
+    }
+
     /// Where words took effect: queued ones when their time came.
     pub(crate) fn effect_of(&self, seq: Seq) -> Seq {
         self.taken_at.get(&seq).copied().unwrap_or(seq)
@@ -179,8 +187,10 @@ impl Room {
             Event::RoundOpened { cause, .. } => {
                 self.round = (cause.seq, recorded.seq);
                 self.in_round = true;
+                self.reacting = false;
                 self.rounds += 1;
             }
+            Event::ReactionOpened { .. } => self.reacting = true,
             Event::RoundClosed => self.in_round = false,
             Event::TurnGranted { .. }
             | Event::TurnWidened { .. }
@@ -210,7 +220,6 @@ impl Room {
             Event::Renamed { .. }
             | Event::Foreign { .. }
             | Event::Noticed { .. }
-            | Event::ReactionOpened { .. }
             | Event::Skipped { .. }
             | Event::Kept { .. }
             | Event::Unkept { .. }
