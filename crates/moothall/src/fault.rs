@@ -10,6 +10,14 @@ pub enum Exit {
     Failure,
     /// The command line itself.
     Usage,
+    /// `--wait`: nobody will answer.
+    Unanswered,
+    /// `--wait`: all who were asked had nothing to say.
+    Passed,
+    /// `--wait`: an agent failed.
+    AgentFailed,
+    /// `--wait`: an agent waits for a permission.
+    Asked,
     /// No server answers, or its address is taken.
     Unavailable,
     /// The disk.
@@ -28,9 +36,13 @@ pub enum Exit {
 
 impl Exit {
     /// All kinds, in the order of their numbers.
-    const ALL: [Exit; 9] = [
+    const ALL: [Exit; 13] = [
         Exit::Failure,
         Exit::Usage,
+        Exit::Unanswered,
+        Exit::Passed,
+        Exit::AgentFailed,
+        Exit::Asked,
         Exit::Unavailable,
         Exit::Io,
         Exit::TryLater,
@@ -45,6 +57,10 @@ impl Exit {
         match self {
             Exit::Failure => 1,
             Exit::Usage => 2,
+            Exit::Unanswered => 3,
+            Exit::Passed => 4,
+            Exit::AgentFailed => 5,
+            Exit::Asked => 6,
             Exit::Unavailable => 69,
             Exit::Io => 74,
             Exit::TryLater => 75,
@@ -60,6 +76,10 @@ impl Exit {
         match self {
             Exit::Failure => "failure",
             Exit::Usage => "usage",
+            Exit::Unanswered => "unanswered",
+            Exit::Passed => "passed",
+            Exit::AgentFailed => "agent_failed",
+            Exit::Asked => "permission_asked",
             Exit::Unavailable => "unavailable",
             Exit::Io => "io",
             Exit::TryLater => "try_later",
@@ -74,6 +94,10 @@ impl Exit {
         match self {
             Exit::Failure => "it did not work; the message says why",
             Exit::Usage => "the command line was not understood",
+            Exit::Unanswered => "--wait: said, and nobody will answer; the message says why",
+            Exit::Passed => "--wait: said, and all who were asked had nothing to say",
+            Exit::AgentFailed => "--wait: said, and an agent failed or took too long; the message says which and why",
+            Exit::Asked => "--wait: said, and an agent waits for a permission that a person has to answer",
             Exit::Unavailable => "no server answers there, or its address is taken",
             Exit::Io => "the disk failed or is full",
             Exit::TryLater => "busy, another server uses the data folder, or there is no room to open it; try again later",

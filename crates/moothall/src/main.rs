@@ -14,6 +14,7 @@ mod gauges;
 mod paint;
 mod sse;
 mod client;
+mod last;
 mod terminals;
 mod threads;
 mod commands;

@@ -8,12 +8,16 @@ use moothall_surfaces::wire::{SessionEntry, ThreadEntry, ThreadList, ThreadState
 use crate::client::{Client, segment};
 use crate::commands::width as cells;
 use crate::fault::{Exit, Fault};
-use crate::paint::{Paper, Style};
+use crate::last;
+use crate::paint::{Paper, Style, note};
 
 /// Longer names push their line to the right.
 const NAME_CHARS_MAX: usize = 20;
 /// The shortest beginning of an id that can name a conversation.
 const PREFIX_CHARS_MIN: usize = 4;
+
+/// The word for the conversation used last.
+const LAST: &str = "-";
 
 /// All conversations, in creation order.
 ///
@@ -30,19 +34,40 @@ pub async fn all(client: &Client) -> Result<Vec<ThreadEntry>, Fault> {
     }
 }
 
-/// The id that a word means: a whole id, `-` for the conversation used last, an exact name, the beginning of one id only, or the name of
+/// The id that a word means, which is the one used last from now on: a whole id, `-` for the conversation used last from here, an exact name, the beginning of one id only, or the name of
 /// a session, whose home is meant.
 ///
 /// # Errors
 /// Nothing or more than one thing is meant.
 pub async fn resolve(client: &Client, word: &str) -> Result<String, Fault> {
+    let id = find(client, word).await?;
+    last::remember(client, &id);
+    Ok(id)
+}
+
+async fn find(client: &Client, word: &str) -> Result<String, Fault> {
     if uuid::Uuid::try_parse(word).is_ok() {
         return Ok(word.to_owned());
     }
+    if word == LAST
+        && let Some(used) = used_last(client).await
+    {
+        note(&format!("In {:?}, which you used last.", used.name));
+        return Ok(used.thread);
+    }
     match choose(&all(client).await?, word) {
+        Ok(thread) if word == LAST => {
+            note(&format!("In {:?}, where something was said last: you have used none from here yet.", thread.name));
+            Ok(thread.id.clone())
+        }
         Ok(thread) => Ok(thread.id.clone()),
         Err(fault) => home_of(client, word).await.ok_or(fault),
     }
+}
+
+/// The conversation that was used last from here, if it is still there.
+async fn used_last(client: &Client) -> Option<ThreadStateAnswer> {
+    state(client, &last::recall(client)?).await.ok()
 }
 
 /// The home of the session that a word means, if there is one.
@@ -52,7 +77,7 @@ async fn home_of(client: &Client, word: &str) -> Option<String> {
 }
 
 fn choose<'a>(threads: &'a [ThreadEntry], word: &str) -> Result<&'a ThreadEntry, Fault> {
-    if word == "-" {
+    if word == LAST {
         let used_last = threads.iter().max_by(|a, b| a.updated_at.cmp(&b.updated_at));
         let none = || Fault::new(Exit::Failure, "there is no conversation yet").try_this("begin one: moothall new \"A name\"");
         return used_last.ok_or_else(none);

@@ -31,7 +31,7 @@ const TOPICS: [(&str, &str); 2] = [
     (
         "conversations",
         "Commands take a conversation by its id, at least four characters of the beginning of its id, its exact name, or the name\n\
-         of a session, whose home is meant. A lone - is the one used last. Messages are named by the number before them\n\
+         of a session, whose home is meant. A lone - is the one that you used last from here. Messages are named by the number before them\n\
          in `moothall tail`. Words that begin with - go behind --.",
     ),
 ];

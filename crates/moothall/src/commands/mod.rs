@@ -20,6 +20,7 @@ mod list;
 mod markdown;
 mod mcp;
 mod new;
+mod outcome;
 mod page;
 pub mod pane;
 mod permit;

@@ -10,6 +10,7 @@ use super::invite::{invite, profile_of};
 use crate::cli::New;
 use crate::config::nearest;
 use crate::fault::{Exit, Fault};
+use crate::last;
 use crate::paint::note;
 
 /// The agents that come with the server, for a conversation that names none.
@@ -23,6 +24,7 @@ pub async fn run(desk: &Desk, args: &New) -> Result<(), Fault> {
     let guests = guests(&registry.agents, args)?;
     let body = NewThread { name: Some(args.name.clone()), from: Some(desk.client.name().to_owned()), policy: Some(json!(args.policy)) };
     let created: ThreadCreated = desk.client.post("/threads", &body).await?;
+    last::remember(&desk.client, &created.id);
     for guest in &guests {
         invite(&desk.client, &created.id, &guest.client, profile_of(guest)).await?;
     }

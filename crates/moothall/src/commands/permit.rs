@@ -208,12 +208,7 @@ fn first_line(action: &str) -> String {
 pub async fn run(desk: &Desk, args: &Permit) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let state = threads::state(&desk.client, &thread).await?;
-    let mut open = Open::default();
-    for envelope in &heard(&desk.client, &state).await? {
-        if let Some(news) = news(envelope) {
-            open.take(envelope.seq, &news);
-        }
-    }
+    let open = open(&desk.client, &state).await?;
     let Some(option) = &args.option else { return list(desk, &open) };
     let forward = "see what is asked: moothall permit and the conversation alone";
     let asked = open.one(args.number).map_err(|what| Fault::new(Exit::Failure, what).try_this(forward))?;
@@ -226,6 +221,31 @@ pub async fn run(desk: &Desk, args: &Permit) -> Result<(), Fault> {
     let label = if let Some(News::Answered { label, .. }) = &told { label } else { option };
     note(&format!("{} was told: {label}.", asked.participant));
     Ok(())
+}
+
+/// What is asked for and not answered.
+async fn open(client: &Client, state: &ThreadStateAnswer) -> Result<Open, Fault> {
+    let mut open = Open::default();
+    for envelope in &heard(client, state).await? {
+        if let Some(news) = news(envelope) {
+            open.take(envelope.seq, &news);
+        }
+    }
+    Ok(open)
+}
+
+/// Shows what keeps a turn waiting for a person, as a fault: whoever waits for the turn would wait as long.
+///
+/// # Errors
+/// Something is asked for; no server, or its refusal.
+pub async fn still_asked(desk: &Desk, state: &ThreadStateAnswer) -> Result<(), Fault> {
+    let mut open = open(&desk.client, state).await?;
+    // Whoever asks to have a program started goes on meanwhile.
+    open.0.retain(|asked| asked.turn.is_some());
+    let Some(first) = open.all().first() else { return Ok(()) };
+    list(desk, &open)?;
+    Err(Fault::new(Exit::Asked, format!("{} waits for a permission", first.participant))
+        .try_this(format!("moothall permit {} allow, or deny; then go on reading: moothall tail {}", state.thread, state.thread)))
 }
 
 /// Tells the server a person's answer; under a key of the caller's where it has one.

@@ -3,12 +3,13 @@
 use std::io::Read;
 use std::time::Duration;
 
-use moothall_surfaces::wire::{Accepted, Actor, NewEvent, StopAccepted, ThreadStateAnswer};
+use moothall_surfaces::wire::{Accepted, Actor, Envelope, NewEvent, StopAccepted, ThreadStateAnswer};
 use serde_json::json;
 
 use super::Desk;
 use super::events::{self, Follow, Heard, Wanted};
 use super::show::{View, is_conversation};
+use super::{outcome, permit};
 use crate::cli::{Say, Stop};
 use crate::fault::{Exit, Fault};
 use crate::paint::note;
@@ -35,8 +36,10 @@ pub async fn run(desk: &Desk, args: &Say) -> Result<(), Fault> {
         note(&format!("warning: {warning}"));
     }
     let said = accepted.event.as_ref().map_or(0, |event| event.seq);
-    if args.wait {
-        return wait(desk, &thread, said).await;
+    if args.wait
+        && let Some(event) = &accepted.event
+    {
+        return wait(desk, event).await;
     }
     if !desk.paper.json {
         note(&format!("Said as {said}. Read on: moothall tail -   Who answers and why: moothall why - {said}"));
@@ -68,13 +71,15 @@ pub fn words(given: &[String]) -> Result<String, Fault> {
     Ok(text.trim_end().to_owned())
 }
 
-/// Prints what comes after a message until nothing is owed to anybody.
-async fn wait(desk: &Desk, thread: &str, said: u64) -> Result<(), Fault> {
+/// Prints what comes after a message until nothing is owed to anybody, or a person has to answer first; then says what came of it.
+async fn wait(desk: &Desk, said: &Envelope) -> Result<(), Fault> {
+    let thread = said.thread.as_str();
     let mut state = threads::state(&desk.client, thread).await?;
     let mut view = View::new(desk, thread, Faces::of(&state));
+    permit::still_asked(desk, &state).await?;
     // The trace says when a turn ends without a word.
-    let mut follow = Follow::new(&desk.client, thread, said, Wanted::Trace);
-    let mut shown = said;
+    let mut follow = Follow::new(&desk.client, thread, said.seq, Wanted::Trace);
+    let (mut shown, mut heard_of) = (said.seq, Vec::new());
     while is_busy(&state) {
         // Waiting is interrupted only between two frames, so none is lost.
         if let Ok(heard) = tokio::time::timeout(LOOK_EVERY, follow.next()).await
@@ -83,17 +88,19 @@ async fn wait(desk: &Desk, thread: &str, said: u64) -> Result<(), Fault> {
             shown = envelope.seq;
             if is_conversation(&envelope) {
                 view.show(&envelope).await?;
+                heard_of.push(*envelope.clone());
+            }
+            if envelope.kind == "permission" {
+                permit::still_asked(desk, &threads::state(&desk.client, thread).await?).await?;
             }
         }
         state = threads::state(&desk.client, thread).await?;
     }
     for envelope in events::after(&desk.client, thread, shown, Wanted::Conversation, is_conversation).await?.events {
         view.show(&envelope).await?;
+        heard_of.push(envelope);
     }
-    if state.state.paused {
-        note("The conversation is paused: agents stand still until it is resumed.");
-    }
-    Ok(())
+    outcome::of(&desk.client, said, &state, &heard_of).await
 }
 
 /// Somebody is speaking, or will without anything more being done.

@@ -1,10 +1,11 @@
 //! `why`: who was asked, why, what came of it, and why others were not.
 
-use moothall_surfaces::wire::{Envelope, SessionEntry, TurnEntry, TurnList, UsageAnswer, UsageRow};
+use moothall_surfaces::wire::{Envelope, SessionEntry, ThreadStateAnswer, TurnEntry, TurnList, UsageAnswer, UsageRow};
 use serde::Serialize;
 
 use super::Desk;
 use super::events::{self, Wanted};
+use super::outcome::covers;
 use super::show::{clock, spent_in, words_of};
 use super::spending::summed;
 use crate::cli::Why;
@@ -21,6 +22,9 @@ const LINK: &str = "link";
 struct Story {
     message: Envelope,
     turns: Vec<TurnEntry>,
+    /// Where it has no turns of its own: those about something newer that cover it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    covered_by: Vec<TurnEntry>,
 }
 
 /// All that is told about a conversation.
@@ -46,9 +50,9 @@ pub async fn run(desk: &Desk, args: &Why) -> Result<(), Fault> {
     if desk.paper.json {
         return desk.paper.object(&stories);
     }
-    let faces = Faces::of(&threads::state(&desk.client, &stories.thread).await?);
+    let state = threads::state(&desk.client, &stories.thread).await?;
     let room = if stories.has_links() { room(&desk.client, &stories.thread).await } else { Room::Link };
-    print(&desk.paper, &faces, room, &stories)
+    print(&desk.paper, &state, room, &stories)
 }
 
 /// Where everything that is said goes on to the others.
@@ -83,7 +87,8 @@ fn tell(thread: String, events: Vec<Envelope>, turns: Vec<TurnEntry>, only: Opti
         let wanted = only.is_none_or(|only| only == message.id || only.strip_prefix('#').unwrap_or(only) == message.seq.to_string());
         let mine: Vec<_> = turns.iter().filter(|turn| goes_back_to(turn, &message)).cloned().collect();
         if wanted && (only.is_some() || starts_a_story(&message, &mine)) {
-            told.messages.push(Story { message, turns: mine });
+            let covering = turns.iter().filter(|turn| mine.is_empty() && covers(turn, &message)).cloned().collect();
+            told.messages.push(Story { message, turns: mine, covered_by: covering });
         }
     }
     match only {
@@ -108,17 +113,19 @@ fn starts_a_story(message: &Envelope, turns: &[TurnEntry]) -> bool {
     !turns.is_empty() || (message.meta.depth.is_none() && message.meta.turn.is_none() && message.from != "moothall")
 }
 
-fn print(paper: &Paper, faces: &Faces, room: Room, stories: &Stories) -> Result<(), Fault> {
+fn print(paper: &Paper, state: &ThreadStateAnswer, room: Room, stories: &Stories) -> Result<(), Fault> {
+    let faces = &Faces::of(state);
     if stories.messages.is_empty() && stories.others.is_empty() {
         note("Nobody has said anything yet.");
     }
-    for Story { message, turns } in &stories.messages {
+    for Story { message, turns, covered_by } in &stories.messages {
         let words = words_of(message);
         let first = words.lines().next().unwrap_or_default();
         let place = paper.paint(Style::Dim, &format!("{:>4} {}", message.seq, clock(&message.ts)));
         paper.line(&format!("{place}  {}  {}", faces.painted(paper, &message.from, 0), paper.paint(Style::Plain, first)))?;
         if turns.is_empty() {
-            paper.line(&paper.paint(Style::Dim, "      nobody was asked"))?;
+            let waits = state.state.queue.iter().any(|queued| queued.seq == message.seq);
+            paper.line(&paper.paint(Style::Dim, &format!("      {}", unasked(faces, waits, covered_by))))?;
         }
         for turn in turns {
             paper.line(&row(paper, faces, room, turn, &stories.currency))?;
@@ -133,6 +140,16 @@ fn print(paper: &Paper, faces: &Faces, room: Room, stories: &Stories) -> Result<
     }
     let total = format!("      in this conversation: {}", summed(&stories.usage, &stories.currency));
     paper.line(&paper.paint(Style::Dim, &total))
+}
+
+/// What became of a message that has no turn of its own.
+fn unasked(faces: &Faces, waits: bool, covered_by: &[TurnEntry]) -> String {
+    let turn = |turn: &TurnEntry| format!("{}'s turn about {}", faces.name(&turn.participant), turn.cause.seq);
+    match covered_by {
+        _ if waits => "it waits until earlier messages are answered".into(),
+        [] => "nobody was asked".into(),
+        turns => format!("covered by {}", turns.iter().map(turn).collect::<Vec<_>>().join(", ")),
+    }
 }
 
 fn row(paper: &Paper, faces: &Faces, room: Room, turn: &TurnEntry, currency: &str) -> String {

@@ -119,6 +119,63 @@ fn the_agents_of_the_guide_can_be_brought_in() {
     server.ok(&["new", "Test", "--policy", "mention_only", "--with", "counter", "--with", "parrot"]);
     assert!(server.ok(&["say", "-", "@counter how many?", "--wait"]).contains("I have read "));
     // The second turn of the conversation gets the second line, which is a pass, and the third the third.
-    assert_eq!(server.ok(&["say", "-", "@parrot hello", "--wait"]).matches("parrot  ").count(), 0);
+    let passed = server.command(&["say", "-", "@parrot hello", "--wait"]).output().unwrap();
+    assert_eq!(passed.status.code(), Some(4), "{}", stderr(&passed));
+    assert!(stderr(&passed).contains("nothing to say") && !String::from_utf8_lossy(&passed.stdout).contains("parrot  "));
     assert!(server.ok(&["say", "-", "@parrot hello", "--wait"]).contains("Let me think."));
+}
+
+#[test]
+fn waiting_says_what_came_of_a_message_and_exits_with_a_code_for_it() {
+    let home = Home::new();
+    let bad = home.script("bad", "echo broken >&2; exit 3");
+    let slow = home.script("slow", "sleep 60");
+    home.configure(&format!(
+        "[agents.bad]\ncommand = [{bad:?}]\n[agents.slow]\ncommand = [{slow:?}]\ntimeout = 0.2\n[agents.good]\ncommand = [\"echo\", \"yes\"]\n"
+    ));
+    let server = home.serve();
+    server.ok(&["new", "Ask", "--policy", "mention_only", "--with", "bad", "--with", "slow", "--with", "good"]);
+    let rows = [
+        ("@good well?", 0, ""),
+        ("hello all", 3, "nobody was asked"),
+        ("@bad go", 5, "bad did not answer"),
+        ("@slow go", 5, "slow: took too long"),
+    ];
+    for (words, code, told) in rows {
+        let done = server.command(&["say", "Ask", words, "--wait"]).output().unwrap();
+        assert_eq!(done.status.code(), Some(code), "{words}: {}", stderr(&done));
+        assert!(stderr(&done).contains(told), "{words}: {}", stderr(&done));
+    }
+}
+
+#[test]
+fn why_names_the_turn_that_covers_a_message_that_came_while_one_waited() {
+    let home = Home::new();
+    let gate = home.path().join("gate");
+    let slow = home.script("slow", &format!("while [ ! -e {} ]; do sleep 0.05; done; echo done", gate.display()));
+    home.configure(&format!("[agents.slow]\ncommand = [{slow:?}]\n[agents.good]\ncommand = [\"echo\", \"yes\"]\n"));
+    let server = home.serve();
+    server.ok(&["new", "Ask", "--policy", "mention_only", "--with", "slow", "--with", "good"]);
+    let said = ["@slow one", "@slow two", "@slow three"].map(|words| server.json(&["say", "Ask", words])["event"]["seq"].to_string());
+    std::fs::write(&gate, "").unwrap();
+    server.ok(&["say", "Ask", "@good well?", "--wait"]);
+    let why = server.ok(&["why", "Ask", &said[1]]);
+    assert!(why.contains(&format!("covered by slow's turn about {}", said[2])), "{why}");
+}
+
+#[test]
+fn a_dash_is_the_conversation_that_one_used_oneself_and_is_named() {
+    let home = Home::new();
+    let server = home.serve();
+    let other = server.ok(&["new", "Theirs", "--empty"]);
+    server.ok(&["new", "Mine", "--empty"]);
+    // Somebody else, who has a home of their own.
+    let stranger = Home::new();
+    let said = server.command(&["say", other.trim(), "hello"]).env("HOME", stranger.path()).output().unwrap();
+    assert!(said.status.success(), "{}", stderr(&said));
+    let mine = server.command(&["say", "-", "for my own"]).output().unwrap();
+    assert!(stderr(&mine).contains("\"Mine\""), "{}", stderr(&mine));
+    assert!(server.ok(&["tail", "Mine", "--no-follow"]).contains("for my own"));
+    let quiet = server.command(&["say", "-", "again", "--quiet"]).output().unwrap();
+    assert_eq!(stderr(&quiet), "");
 }

@@ -27,11 +27,13 @@ enum Comes {
     Denied,
     /// It gets as far as the thing that it is about, which is not there.
     Absent,
+    /// It is done, and nobody answers: an agent's words wake nobody there.
+    Unanswered,
     /// One of both: some look for the thing first.
     Refused,
 }
 
-use Comes::{Absent, Denied, Refused, Well};
+use Comes::{Absent, Denied, Refused, Unanswered, Well};
 
 /// A command, its arguments, and what comes of it for the operator, a person and an agent. `T` stands for a conversation, `C` for an
 /// invitation's code, `G` for a name.
@@ -40,7 +42,7 @@ struct Row(&'static str, &'static [&'static str], [Comes; 3]);
 const ROWS: &[Row] = &[
     Row("new", &["new", "Another", "--empty"], [Well, Well, Well]),
     Row("list", &["list"], [Well, Well, Well]),
-    Row("say", &["say", "T", "@critic is this a plan?", "--wait"], [Well, Well, Well]),
+    Row("say", &["say", "T", "@critic is this a plan?", "--wait"], [Well, Well, Unanswered]),
     Row("tail", &["tail", "T", "--no-follow"], [Well, Well, Well]),
     Row("chat", &["chat", "T", "--plain"], [Well, Well, Well]),
     Row("invite", &["invite", "T", "helper", "--client", "outside"], [Well, Well, Denied]),
@@ -180,6 +182,7 @@ fn judge(row: &Row, who: Who, way: &Way<'_>, output: &Output) {
         Well => assert_eq!(code, Some(0), "{}", at()),
         Denied => assert!(denied, "{}", at()),
         Absent => assert!(absent, "{}", at()),
+        Unanswered => assert_eq!(code, Some(3), "{}", at()),
         Refused => assert!(denied || absent, "{}", at()),
     }
 }

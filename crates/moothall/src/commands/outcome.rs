@@ -1,0 +1,114 @@
+//! What came of a message: who answered it, or why nobody did.
+
+use std::collections::BTreeSet;
+
+use moothall_surfaces::wire::{Envelope, ThreadStateAnswer, TurnEntry, TurnList};
+
+use crate::client::Client;
+use crate::fault::{Exit, Fault};
+use crate::threads::{self, Faces};
+
+/// What came of a message of which nothing is open any more: a fault of a kind of its own unless it was answered.
+///
+/// # Errors
+/// Nobody answered; no server, or its refusal.
+pub async fn of(client: &Client, said: &Envelope, state: &ThreadStateAnswer, heard: &[Envelope]) -> Result<(), Fault> {
+    let list: TurnList = client.get(&threads::path(&said.thread, "turns")).await?;
+    let turns: Vec<_> = list.turns.into_iter().filter(|turn| concerns(turn, said)).collect();
+    // Not everybody may read the trace; words that came are seen by all.
+    if turns.is_empty()
+        && let Some(done) = by_words(heard)
+    {
+        return done;
+    }
+    let stands = stands_still(state);
+    judge(&turns, &Faces::of(state), stands).map_err(|fault| {
+        let forward = fault.forward.clone().unwrap_or_else(|| format!("moothall why {} {}", said.thread, said.seq));
+        fault.try_this(forward)
+    })
+}
+
+/// What the words that came say about it, without the trace: nothing where none did.
+fn by_words(heard: &[Envelope]) -> Option<Result<(), Fault>> {
+    if let Some(fault) = heard.iter().find_map(|event| event.meta.error.as_ref()) {
+        return Some(Err(Fault::new(Exit::AgentFailed, "an agent did not answer").because(&fault.message)));
+    }
+    heard.iter().any(|event| event.kind == "message" && event.meta.turn.is_some()).then_some(Ok(()))
+}
+
+/// Whether a turn goes back to a message, or covers it: one that waited for its time takes up what was said meanwhile.
+pub fn concerns(turn: &TurnEntry, said: &Envelope) -> bool {
+    turn.message.as_deref().unwrap_or(&turn.cause.id) == said.id || covers(turn, said)
+}
+
+/// Whether a turn about something newer covers a message too.
+pub fn covers(turn: &TurnEntry, said: &Envelope) -> bool {
+    turn.cause.seq > said.seq
+        && turn.from_seq.is_some_and(|from| from < said.seq)
+        && turn.through_seq.is_some_and(|through| said.seq <= through)
+}
+
+/// Why nobody speaks in the whole conversation.
+fn stands_still(state: &ThreadStateAnswer) -> Option<String> {
+    match &state.state.held {
+        Some(guard) => Some(format!("a guard holds the conversation ({guard})")),
+        None => state.state.paused.then(|| "the conversation is paused: agents stand still until it is resumed".into()),
+    }
+}
+
+fn judge(turns: &[TurnEntry], faces: &Faces, stands: Option<String>) -> Result<(), Fault> {
+    let ended = |words: &[&str]| turns.iter().filter(|turn| turn.outcome.as_deref().is_some_and(|how| words.contains(&how))).collect();
+    let reasons = || turns.iter().filter_map(|turn| reason(turn, faces)).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
+    let failed: Vec<&TurnEntry> = ended(&["failed", "expired"]);
+    let (spoke, passed): (Vec<&TurnEntry>, Vec<&TurnEntry>) = (ended(&["spoke"]), ended(&["passed"]));
+    if !failed.is_empty() {
+        let names: BTreeSet<_> = failed.iter().map(|turn| faces.name(&turn.participant)).collect();
+        let what = format!("{} did not answer", names.into_iter().collect::<Vec<_>>().join(", "));
+        let why = failed.iter().filter_map(|turn| reason(turn, faces)).collect::<Vec<_>>();
+        return Err(Fault::new(Exit::AgentFailed, what).because(why.join("; ")));
+    }
+    if !spoke.is_empty() {
+        return Ok(());
+    }
+    if let Some(why) = stands {
+        return Err(Fault::new(Exit::Unanswered, "nobody answers now").because(why));
+    }
+    let asked = turns.iter().any(|turn| turn.id.is_some());
+    if asked && passed.len() == turns.iter().filter(|turn| turn.id.is_some()).count() {
+        return Err(Fault::new(Exit::Passed, "all who were asked had nothing to say").because(reasons().join("; ")));
+    }
+    let fault = Fault::new(Exit::Unanswered, "nobody will answer");
+    Err(match reasons() {
+        none if none.is_empty() => fault.because("nobody was asked, as far as you may see"),
+        reasons => fault.because(reasons.join("; ")),
+    })
+}
+
+/// Why somebody said nothing, in words.
+fn reason(turn: &TurnEntry, faces: &Faces) -> Option<String> {
+    let fault = turn.fault.as_ref().map(|fault| fault.message.as_str());
+    let how = match (turn.outcome.as_deref(), turn.why_not.as_deref()) {
+        (Some("spoke"), _) | (None, None) => return None,
+        (Some("expired"), _) => "took too long".to_owned(),
+        (Some(outcome), _) => outcome.to_owned(),
+        (None, Some(word)) => format!("not asked: {}", why_not(word)),
+    };
+    let more: Vec<_> = [turn.detail.as_deref(), fault].into_iter().flatten().collect();
+    let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join("; ")) };
+    Some(format!("{}: {how}{more}", faces.name(&turn.participant)))
+}
+
+/// Why somebody was not asked, as people say it; a word that this version does not know stays as it is.
+pub fn why_not(word: &str) -> &str {
+    match word {
+        "capped" => "there are enough replies already",
+        "cooled" => "spoke a moment ago",
+        "muted" => "is muted",
+        "paused" => "the conversation is paused",
+        "offline" => "is not connected",
+        "held" => "a guard holds the conversation",
+        "over_budget" => "its budget is used up",
+        "reads_only" => "reads only, and takes no turns",
+        other => other,
+    }
+}
