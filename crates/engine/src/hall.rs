@@ -330,7 +330,9 @@ impl Hall {
         Ok(self.inner.outbox.register(scheme, courier).await?)
     }
 
-    /// Stops taking commands, lets what is queued commit, and waits for that at most `within`. Cancels nothing.
+    /// Stops taking commands and starting turns, lets what is queued commit and the turns that run in this process end, and waits for
+    /// that at most `within`. Cancels nothing. Programs in terminals and remote participants go on by themselves, and nobody waits for
+    /// them.
     pub async fn drain(&self, within: Millis) {
         self.inner.stop_taking();
         let queues = self.inner.directory.queues();

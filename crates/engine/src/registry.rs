@@ -56,11 +56,13 @@ pub struct Hand {
     pub on_lost: OnLost,
     /// Bytes of what was said that its prompts have room for.
     pub room: usize,
+    /// Its turns go on when this process ends, and are taken up again by the next one.
+    pub outlives: bool,
 }
 
 impl Hand {
     /// That of whoever lives in a session.
-    pub const RESIDENT: Hand = Hand { waits: true, on_lost: OnLost::Fail, room: TRANSCRIPT_BYTES };
+    pub const RESIDENT: Hand = Hand { waits: true, on_lost: OnLost::Fail, room: TRANSCRIPT_BYTES, outlives: true };
 }
 
 /// The agents as facts, without what runs them.
@@ -93,7 +95,7 @@ impl Roster {
         }
         let runs_here = participant.facts.abilities.answers == Answers::ByReply;
         let listed = self.0.get(participant.profile.client.as_deref()?).filter(|_| runs_here)?;
-        Some(Hand { waits: listed.waits, on_lost: listed.facts.on_lost, room: listed.room })
+        Some(Hand { waits: listed.waits, on_lost: listed.facts.on_lost, room: listed.room, outlives: false })
     }
 }
 

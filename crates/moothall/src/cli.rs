@@ -46,8 +46,8 @@ pub struct Cli {
 pub enum Command {
     /// Run the server
     ///
-    /// Ctrl-C or SIGTERM lets open work end, for at most 10 seconds; a second one stops at once. What was acknowledged is kept either
-    /// way. MOOTHALL_LOG=info tells more on standard error; no word of a conversation and no secret is ever in it.
+    /// Ctrl-C or SIGTERM lets running turns end, for at most 10 seconds, and begins no more; without any it stops at once, and so does a
+    /// second one. What was acknowledged is kept either way, and a turn that did not end is taken up again at the next start. MOOTHALL_LOG=info tells more on standard error; no word of a conversation and no secret is ever in it.
     ///
     /// With --mode token, others may reach it too: under the addresses of this computer where it listens on 0.0.0.0, and under the names of its
     /// certificate. Any other name, such as that of a proxy in front, has to stand in `allowed_hosts` of [server].

@@ -8,7 +8,7 @@ use moothall_engine::access::{AccessError, Denied, Unfit};
 use moothall_engine::hall::HallError;
 use moothall_engine::sessions::SessionError;
 use moothall_kernel::command::{Refusal, Rejection};
-use moothall_kernel::ids::StreamId;
+use moothall_kernel::ids::{Seq, StreamId};
 
 use crate::json::{JsonFault, JsonFaultKind};
 use crate::wire::{ErrorBody, ErrorDetail};
@@ -176,6 +176,15 @@ impl ApiError {
     pub fn too_many_streams(most: u32) -> Self {
         let message = format!("You have {most} streams open, which is all that one principal may have: close one first.");
         Self { later: Some(Later { seconds: 5, of: Some("streams") }), ..Self::new(Code::TooManyStreams, message) }
+    }
+
+    /// A position that a thread with this head does not have. Whoever is ahead of the log would miss what is said from now on.
+    pub fn no_position(head: Seq) -> Self {
+        let message = format!(
+            "A position of this thread is a number from 0 to {head}. Whoever is ahead of that read what a restored backup does not hold: \
+             read again with after=0."
+        );
+        Self::new(Code::WrongPosition, message)
     }
 
     /// Says which thread it is about.

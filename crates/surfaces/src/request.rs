@@ -451,7 +451,6 @@ impl Params {
         let header = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("?"));
         let Some(text) = header.or_else(|| self.get("after")) else { return Ok(None) };
         let position = digits(text).map(Seq).filter(|seq| *seq <= head);
-        let refused = || ApiError::new(Code::WrongPosition, format!("The stream can go on after a position from 0 to {head} only."));
-        position.map(Some).ok_or_else(refused)
+        position.map(Some).ok_or_else(|| ApiError::no_position(head))
     }
 }

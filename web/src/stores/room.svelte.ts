@@ -283,8 +283,9 @@ export class Room {
     try {
       const page = await this.#page(this.last, PAGE);
       page.events.filter((event) => event.seq > this.last).forEach((event) => this.#adopt(event));
-    } catch {
-      // The stream tries again, and then this does.
+    } catch (error) {
+      // The stream tries again, and then this does; but a position that is gone stays gone.
+      if (error instanceof ApiError && error.status === 416) void this.#restart();
     }
   }
 

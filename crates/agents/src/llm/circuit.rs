@@ -1,27 +1,29 @@
-//! A provider that failed several times in a row is left alone for a while, and then tried with one request.
+//! A model that failed in several turns in a row is left alone for a while, and then tried with one turn.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use super::provider::Target;
 use super::trouble::Trouble;
 
-/// Failures in a row after which it is left alone.
+/// Turns that failed in a row, after which it is left alone.
 pub(super) const STRIKES_MAX: u32 = 5;
 /// For how long.
 pub(super) const REST: Duration = Duration::from_secs(30);
 
-/// One provider at one address. All its agents share it.
+/// One model at one address, asked with one key. All agents that ask it so share it; one address may be a gateway to many models, and what
+/// is wrong with one of them, or with one key, says nothing about the others.
 #[derive(Default)]
 pub(super) struct Circuit(Mutex<State>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It works, apart from so many failures in a row.
+    /// It works, apart from so many turns in a row that failed.
     Closed { strikes: u32 },
     /// It is left alone until then.
     Open { until: Instant },
-    /// One request tries whether it works again.
+    /// One turn tries whether it works again.
     Trying,
 }
 
@@ -31,19 +33,34 @@ impl Default for State {
     }
 }
 
-/// The circuits of agents that exist. A provider's health is a fact about the world, and so the same for all halls of a process.
-static CIRCUITS: LazyLock<Mutex<HashMap<String, Weak<Circuit>>>> = LazyLock::new(Mutex::default);
+/// The circuits of agents that exist. A model's health is a fact about the world, and so the same for all halls of a process.
+static CIRCUITS: LazyLock<Mutex<HashMap<Asked, Weak<Circuit>>>> = LazyLock::new(Mutex::default);
+
+/// What has a circuit of its own.
+#[derive(PartialEq, Eq, Hash)]
+struct Asked {
+    provider: &'static str,
+    address: String,
+    model: String,
+    api_key: Option<String>,
+}
 
 impl Circuit {
-    /// The circuit of an address.
-    pub(super) fn of(address: &str) -> Arc<Self> {
+    /// The circuit of whatever is asked.
+    pub(super) fn of(target: &Target) -> Arc<Self> {
+        let asked = Asked {
+            provider: target.provider.as_str(),
+            address: target.address().to_owned(),
+            model: target.model.clone(),
+            api_key: target.api_key.clone(),
+        };
         let mut circuits = CIRCUITS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(circuit) = circuits.get(address).and_then(Weak::upgrade) {
+        if let Some(circuit) = circuits.get(&asked).and_then(Weak::upgrade) {
             return circuit;
         }
         circuits.retain(|_, circuit| circuit.strong_count() > 0);
         let circuit = Arc::new(Self::default());
-        circuits.insert(address.to_owned(), Arc::downgrade(&circuit));
+        circuits.insert(asked, Arc::downgrade(&circuit));
         circuit
     }
 
@@ -51,10 +68,15 @@ impl Circuit {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks whether a request may be made now.
+    /// Whether it is left alone now.
+    pub(super) fn rests(&self, now: Instant) -> bool {
+        matches!(*self.state(), State::Open { until } if now < until)
+    }
+
+    /// Asks whether a turn may make its requests now.
     ///
     /// # Errors
-    /// How much longer the provider is left alone.
+    /// How much longer the model is left alone.
     pub(super) fn admit(self: &Arc<Self>, now: Instant) -> Result<Admission, Duration> {
         let mut state = self.state();
         match *state {
@@ -67,7 +89,7 @@ impl Circuit {
     }
 }
 
-/// A request that may be made. Says afterwards how it went; silence counts neither way.
+/// A turn that may ask, as often as it has to. Says once how that went; silence counts neither way.
 pub(super) struct Admission {
     circuit: Arc<Circuit>,
     trying: Option<Instant>,
@@ -75,7 +97,7 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    /// Says what came of the request.
+    /// Says what came of it.
     pub(super) fn tell<T>(self, asked: &Result<T, Trouble>) {
         match asked {
             Err(trouble) if trouble.strike => self.failed(Instant::now()),
@@ -114,6 +136,7 @@ impl Drop for Admission {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::llm::Provider;
 
     fn broken(now: Instant) -> Arc<Circuit> {
         let circuit = Arc::new(Circuit::default());
@@ -156,14 +179,29 @@ mod tests {
         assert!(circuit.admit(now + REST).is_ok());
     }
 
+    fn target(url: &str, model: &str, key: &str) -> Target {
+        Target { provider: Provider::Openai, model: model.into(), base_url: Some(url.into()), api_key: Some(key.into()) }
+    }
+
     #[test]
-    fn agents_of_one_address_share_it_while_they_live() {
-        let one = Circuit::of("openai http://shared.invalid/");
-        assert!(Arc::ptr_eq(&one, &Circuit::of("openai http://shared.invalid/")));
-        assert!(!Arc::ptr_eq(&one, &Circuit::of("openai http://other.invalid/")));
+    fn agents_that_ask_the_same_share_it_while_they_live() {
+        let target = target("http://shared.invalid/", "m", "k");
+        let one = Circuit::of(&target);
+        assert!(Arc::ptr_eq(&one, &Circuit::of(&target)));
         let now = Instant::now();
         (0..STRIKES_MAX).for_each(|_| one.admit(now).unwrap().failed(now));
+        assert!(one.rests(now) && !one.rests(now + REST));
         drop(one);
-        assert!(Circuit::of("openai http://shared.invalid/").admit(now).is_ok());
+        assert!(Circuit::of(&target).admit(now).is_ok());
+    }
+
+    #[test]
+    fn another_address_model_or_key_has_its_own() {
+        let one = Circuit::of(&target("http://one.invalid/", "m", "k"));
+        for (url, model, key) in
+            [("http://other.invalid/", "m", "k"), ("http://one.invalid/", "other", "k"), ("http://one.invalid/", "m", "other")]
+        {
+            assert!(!Arc::ptr_eq(&one, &Circuit::of(&target(url, model, key))), "{url} {model} {key}");
+        }
     }
 }

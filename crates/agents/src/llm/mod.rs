@@ -124,7 +124,7 @@ impl Llm {
     pub fn new(spec: LlmSpec) -> Self {
         let target =
             Target { provider: spec.provider, model: spec.model.clone(), base_url: spec.base_url.clone(), api_key: spec.api_key.clone() };
-        let circuit = Circuit::of(&format!("{} {}", spec.provider.as_str(), target.address()));
+        let circuit = Circuit::of(&target);
         Self { spec, target, circuit, client: OnceLock::new() }
     }
 

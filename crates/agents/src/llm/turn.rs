@@ -94,23 +94,18 @@ impl<'a> Turn<'a> {
 
     /// Asks until there is an answer.
     pub(super) async fn answer(&mut self) -> Result<String, Fault> {
+        // One for the turn: however often it asks, what comes of it in the end is what counts.
+        let admission = self.llm.circuit.admit(Instant::now()).map_err(|wait| self.left_alone(wait))?;
         let request = self.request().await;
-        let mut last: Option<Fault> = None;
         loop {
-            let admission = match self.llm.circuit.admit(Instant::now()) {
-                Ok(admission) => admission,
-                Err(wait) => return Err(last.unwrap_or_else(|| self.left_alone(wait))),
-            };
             self.tries += 1;
             let asked = self.ask(request.clone(), Heard::ByAll).await;
-            admission.tell(&asked);
-            let trouble = match asked {
-                Ok(text) => return Ok(text),
-                Err(trouble) => trouble,
+            let wait = asked.as_ref().err().and_then(|trouble| self.wait_after(trouble.again));
+            let (Err(trouble), Some(wait)) = (&asked, wait) else {
+                admission.tell(&asked);
+                return asked.map_err(|trouble| trouble.fault);
             };
-            let Some(wait) = self.wait_after(trouble.again) else { return Err(trouble.fault) };
             self.out.report(Report::Progress(format!("{} Trying again in {:.1} s.", trouble.fault.message, wait.as_secs_f64())));
-            last = Some(trouble.fault);
             tokio::time::sleep(wait).await;
         }
     }
@@ -136,15 +131,12 @@ impl<'a> Turn<'a> {
     /// One request, within a part of the turn's time.
     async fn sum_up(&mut self, plan: &Plan<'_>) -> Result<Remembered, Fault> {
         let began = Instant::now();
-        let admission = self.llm.circuit.admit(began).map_err(|wait| self.left_alone(wait))?;
         self.out.report(Report::Progress(format!("{} sums up {} earlier messages.", self.job.name, plan.messages())));
         let (limit, who) = (self.deadline.saturating_duration_since(began) / SUMMARY_SHARE, self.who());
         let request = plan.request(&self.job.name);
-        // Silence says nothing about the provider: this is less time than an answer would be given.
         let Ok(asked) = tokio::time::timeout(limit, self.ask(request, Heard::ByNobody)).await else {
             return Err(Fault::new("timeout", format!("{who} gave no summary within {:.0} s.", limit.as_secs_f64())));
         };
-        admission.tell(&asked);
         let written = asked.map_err(|trouble| trouble.fault)?;
         let summary = plan.remembered(&written).ok_or_else(|| Fault::new("empty_output", format!("{who} wrote an empty summary.")))?;
         let usage = self.usage(began);
@@ -154,12 +146,16 @@ impl<'a> Turn<'a> {
 
     fn left_alone(&self, wait: Duration) -> Fault {
         let (who, seconds) = (self.who(), wait.as_secs_f64().ceil());
-        Fault::new("circuit_open", format!("{who} failed several times in a row and is not asked for another {seconds} s."))
+        Fault::new(
+            "circuit_open",
+            format!("This model of {who} failed in several turns in a row and is not asked for another {seconds} s."),
+        )
     }
 
     /// How long to wait before the next request; nothing when there is to be none.
     fn wait_after(&self, again: Again) -> Option<Duration> {
-        if self.shown || self.tries >= backoff::TRIES_MAX {
+        // Other turns may have shown meanwhile that it is no use.
+        if self.shown || self.tries >= backoff::TRIES_MAX || self.llm.circuit.rests(Instant::now()) {
             return None;
         }
         let wait = match again {

@@ -17,8 +17,13 @@ pub const PROVIDERS: [&str; 5] = ["anthropic", "openai", "openai_responses", "ge
 
 /// A model at the fake server.
 pub fn model(server: &ModelServer, provider: &str, more: &str) -> AgentSpec {
+    model_called(server, provider, "m", more)
+}
+
+/// The same with a model of this name.
+pub fn model_called(server: &ModelServer, provider: &str, name: &str, more: &str) -> AgentSpec {
     let url = server.url();
-    let section = format!("provider = \"{provider}\"\nmodel = \"m\"\nbase_url = \"{url}\"\napi_key = \"CANARY-KEY\"\n{more}");
+    let section = format!("provider = \"{provider}\"\nmodel = \"{name}\"\nbase_url = \"{url}\"\napi_key = \"CANARY-KEY\"\n{more}");
     let config: AgentConfig = toml::from_str(&section).unwrap();
     config.spec("ada", "").map_err(|fault| fault.to_string()).unwrap()
 }

@@ -11,7 +11,7 @@ use moothall_testkit::model_server::{ModelServer, Reply};
 use serde_json::json;
 
 use crate::common::{Notes, job, post, until};
-use crate::llm::{PROVIDERS, answer, model};
+use crate::llm::{PROVIDERS, answer, model, model_called};
 
 /// A refusal that asks not to wait, so that retries come at once.
 fn soon(status: u16) -> Reply {
@@ -122,15 +122,28 @@ async fn after_failures_in_a_row_the_provider_is_left_alone() {
     let server = ModelServer::start().await.unwrap();
     server.always("m", soon(500));
     let spec = model(&server, "openai", "");
-    let code = async || answer(&spec).await.finished().unwrap().0.unwrap_err().code;
-    assert_eq!(code().await, "provider_unavailable");
-    assert_eq!(code().await, "provider_unavailable", "the turn in which it opens says what happened");
-    assert_eq!(server.requests().len(), 5);
-    let other = model(&server, "openai", "");
-    let fault = answer(&other).await.finished().unwrap().0.unwrap_err();
-    assert_eq!(fault.code, "circuit_open", "agents of one address share it");
-    assert_eq!(server.requests().len(), 5);
-    assert_eq!(answer(&model(&server, "anthropic", "")).await.finished().unwrap().0.unwrap_err().code, "provider_unavailable");
+    let code = async |spec: &AgentSpec| answer(spec).await.finished().unwrap().0.unwrap_err().code;
+    for turn in 1..=5 {
+        assert_eq!(code(&spec).await, "provider_unavailable", "turn {turn}");
+        assert_eq!(server.requests().len(), 4 * turn, "a turn asks as often as it may and counts once");
+    }
+    assert_eq!(code(&model(&server, "openai", "")).await, "circuit_open", "agents that ask the same share it");
+    assert_eq!(server.requests().len(), 20);
+    assert_eq!(code(&model(&server, "anthropic", "")).await, "provider_unavailable");
+}
+
+#[tokio::test]
+async fn broken_models_leave_healthy_ones_at_the_same_address_alone() {
+    let server = ModelServer::start().await.unwrap();
+    server.always("m", soon(500));
+    server.script("healthy", [Reply::text("fine")]);
+    let broken = model(&server, "openai", "");
+    for _ in 0..6 {
+        answer(&broken).await;
+    }
+    assert_eq!(answer(&broken).await.finished().unwrap().0.unwrap_err().code, "circuit_open");
+    let healthy = model_called(&server, "openai", "healthy", "");
+    assert_eq!(answer(&healthy).await.finished().unwrap().0.unwrap(), "fine");
 }
 
 #[tokio::test]

@@ -25,7 +25,9 @@ impl Host {
         let duties = self.committed.duties();
         let ended = self.runs.keep_only(&duties.run, &self.stream);
         self.out.extend(ended);
-        let runs = if around.draining { VecDeque::new() } else { duties.run.into() };
+        // A hall that drains begins nothing: what runs here already may end, and is told that its start is kept.
+        let wanted = duties.run.into_iter().filter(|run| !around.draining || self.runs.has(&self.key_of(run)));
+        let runs: VecDeque<Run> = wanted.collect();
         let starts = if around.draining { Vec::new() } else { duties.start };
         self.brief(Briefing { runs, starts, wake_at: duties.wake_at, drafting: None }, around);
     }

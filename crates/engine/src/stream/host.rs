@@ -15,9 +15,10 @@
 //! while the rules decide.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::iter;
 
 use moothall_kernel::command::EngineCommand;
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::{Fault, Recorded, Usage};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -217,6 +218,11 @@ impl Host {
         self.runs.has(key)
     }
 
+    /// Whether a turn runs here that would be lost if the process ended now.
+    pub fn would_lose_turns(&self) -> bool {
+        self.runs.would_lose()
+    }
+
     /// Whether nothing was told that it has not looked at, and nothing is outstanding.
     pub fn is_idle(&self) -> bool {
         let told = !self.inbox.items.is_empty() || !self.inbox.views.is_empty() || !self.inbox.notices.is_empty() || self.inbox.refresh;
@@ -300,15 +306,32 @@ impl Host {
         (downtime > GAP && self.has_timers()).then(|| Item::own(EngineCommand::Resume { downtime }))
     }
 
-    /// What the registry says otherwise than the conversation remembers.
+    /// What the registry says otherwise than the conversation remembers, and the end of what nobody is left to run.
     fn changed_facts(&self, agents: &Roster) -> Vec<Item> {
         let open = self.conversation().filter(|conversation| !conversation.is_archived());
         let here = open.into_iter().flat_map(Conversation::agents);
         let changed = here.filter_map(|p| {
             let facts = agents.facts(p.profile.client.as_deref()?);
-            (p.address.is_none() && facts != p.facts).then(|| EngineCommand::Facts { participant: p.id.clone(), facts })
+            (p.address.is_none() && facts != p.facts).then_some((p, facts))
         });
-        changed.map(Item::own).collect()
+        let told = changed.flat_map(|(p, facts)| {
+            let orphans = if p.facts.known && !facts.known { self.orphans(&p.id) } else { Vec::new() };
+            let changed = EngineCommand::Facts { participant: p.id.clone(), facts };
+            // Who has nobody to run it is known before its turns end, so that none is granted to it again.
+            iter::once(changed).chain(orphans)
+        });
+        told.map(Item::own).collect()
+    }
+
+    /// Ends the turns of somebody whose client is gone, but for those that run here: they end as they began.
+    fn orphans(&self, participant: &ParticipantId) -> Vec<EngineCommand> {
+        let turns = self.conversation().into_iter().flat_map(Conversation::open_turns);
+        let lost = turns.filter(|turn| turn.participant == *participant && !self.runs.is_run_here(turn.no));
+        let ended = lost.map(|turn| {
+            let fault = Fault::new("client_removed", "Its client is not in the configuration any more.");
+            EngineCommand::Finished { turn: turn.no, attempt: turn.attempt, result: Err(fault), usage: Usage::default() }
+        });
+        ended.collect()
     }
 
     fn has_timers(&self) -> bool {

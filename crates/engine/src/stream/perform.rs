@@ -165,10 +165,7 @@ impl Shell {
                 let (head, partials) = (self.host.committed().head(), self.host.partials());
                 let _ = subscriber.send(Ok(Subscription { head, partials, updates: self.seat.updates.subscribe() }));
             }
-            Some(Waiting::Drained(done)) => {
-                crash::point("drain");
-                let _ = done.send(());
-            }
+            Some(Waiting::Drained(done)) => self.leaving.push(done),
             Some(Waiting::Answer(_)) | None => {}
         }
     }

@@ -63,6 +63,18 @@ impl Runs {
         self.going.is_empty()
     }
 
+    /// Whether a turn would be lost if the process ended now. What lives in a session or elsewhere goes on without it, and nobody knows
+    /// yet of a turn that an earlier process began whether it runs at all.
+    pub(super) fn would_lose(&self) -> bool {
+        let lost = |going: &Going| going.hand.is_some_and(|hand| !hand.outlives) && going.phase != Phase::Probing;
+        self.going.values().any(lost)
+    }
+
+    /// Whether something in this process runs a turn.
+    pub(super) fn is_run_here(&self, turn: TurnNo) -> bool {
+        self.going.get(&turn).is_some_and(|going| going.hand.is_some())
+    }
+
     pub(super) fn has(&self, key: &TurnKey) -> bool {
         self.going.get(&key.turn).is_some_and(|going| going.attempt == key.attempt)
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use moothall_kernel::Conversation;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Millis;
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
 use super::asking::{Asking, Over, answer_of};
@@ -47,6 +48,8 @@ pub(super) struct Shell {
     pub(super) waiting: BTreeMap<RequestId, Waiting>,
     pub(super) asking: Asking,
     last_request: u64,
+    /// Who waits until nothing runs here that would be lost.
+    pub(super) leaving: Vec<oneshot::Sender<()>>,
     /// What runs the turns that run here, as it was when they were taken up.
     pub(super) hands: BTreeMap<TurnKey, Arc<dyn Agent>>,
     pub(super) agents: Agents,
@@ -113,6 +116,7 @@ impl Shell {
             waiting,
             asking,
             last_request: 0,
+            leaving: Vec::new(),
             hands,
             agents,
             open_turns,
@@ -143,6 +147,7 @@ impl Shell {
             match self.next().await? {
                 Woken::Work => {
                     self.tell(Input::Look).await?;
+                    self.let_go();
                     self.active = Instant::now();
                 }
                 Woken::Quiet => {
@@ -154,6 +159,16 @@ impl Shell {
                     }
                 }
                 Woken::Abandoned => return Ok(()),
+            }
+        }
+    }
+
+    /// Tells those who wait for the end of the turns that run here, once there are none.
+    fn let_go(&mut self) {
+        if !self.leaving.is_empty() && !self.host.would_lose_turns() {
+            crash::point("drain");
+            for done in self.leaving.drain(..) {
+                let _ = done.send(());
             }
         }
     }

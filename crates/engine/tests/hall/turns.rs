@@ -464,3 +464,78 @@ async fn many_at_once_leave_no_gap_and_every_listener_hears_all() {
         assert_eq!(heard[0].seq.0, 3);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn turns_of_a_client_that_a_restart_does_not_know_end_and_block_nobody() {
+    let (first, runs) = slow();
+    let world = World::with(&[("slow", runs), ("parrot", agent(Parrot("here I am")))]).await;
+    let stream = world.create_as(PolicyName::Hybrid).await;
+    world.invite(&stream, "s", "slow").await;
+    world.invite(&stream, "p", "parrot").await;
+    world.post(&stream, "@s hello").await.unwrap();
+    world.until(&stream, |events| has(events, |event| event.kind() == "turn_started")).await;
+    assert_eq!(first.asked().len(), 1);
+    world.post(&stream, "@p are you there?").await.unwrap();
+
+    let world = world.restart(&[("parrot", agent(Parrot("here I am")))]).await;
+    let removed = |event: &Event| matches!(event, Event::TurnEnded { fault: Some(fault), .. } if fault.code == "client_removed");
+    let begun = tokio::time::Instant::now();
+    world.until(&stream, |events| has(events, removed) && events.iter().filter_map(words).any(|said| said.0 == "p")).await;
+    assert!(begun.elapsed() < Duration::from_secs(5), "it waited for {:?}", begun.elapsed());
+}
+
+/// Whether the hall is still waiting after everything that could happen has happened.
+async fn still_waits(drained: &tokio::task::JoinHandle<()>) -> bool {
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    !drained.is_finished()
+}
+
+#[tokio::test(start_paused = true)]
+async fn draining_lets_running_turns_end_and_begins_none() {
+    let (slow, agent) = slow();
+    let world = World::with(&[("slow", agent.clone())]).await;
+    let stream = world.create().await;
+    for id in ["one", "two"] {
+        world.invite(&stream, id, "slow").await;
+    }
+    world.post(&stream, "@one work").await.unwrap();
+    eventually(async || (slow.asked().len() == 1).then_some(())).await;
+    world.post(&stream, "@one again").await.unwrap();
+    let hall = world.hall.clone();
+    let drained = tokio::spawn(async move { hall.drain(Millis::from_secs(10)).await });
+    assert!(still_waits(&drained).await);
+    slow.say("done");
+    drained.await.unwrap();
+    assert_eq!(world.said(&stream).await.last().unwrap(), &("one".to_owned(), "done".to_owned()));
+    assert_eq!(slow.asked().len(), 1, "what waited was not begun");
+    let world = world.restart(&[("slow", agent)]).await;
+    eventually(async || (slow.asked().len() == 2).then_some(())).await;
+    assert_eq!(slow.asked()[1].1, 1, "it is begun for the first time");
+    drop(world);
+}
+
+#[tokio::test(start_paused = true)]
+async fn draining_waits_no_longer_than_it_may() {
+    let (slow, agent) = slow();
+    let world = World::with(&[("slow", agent)]).await;
+    let stream = world.create().await;
+    world.invite(&stream, "s", "slow").await;
+    world.post(&stream, "@s work").await.unwrap();
+    eventually(async || (!slow.asked().is_empty()).then_some(())).await;
+    let begun = tokio::time::Instant::now();
+    world.hall.drain(Millis::from_secs(10)).await;
+    assert_eq!(begun.elapsed().as_secs(), 10);
+    assert!(!has(&world.events(&stream).await, |event| ended(event).is_some()), "it is left open");
+}
+
+#[tokio::test(start_paused = true)]
+async fn draining_waits_for_nobody_who_runs_elsewhere() {
+    let world = World::new().await;
+    let stream = world.create().await;
+    world.invite(&stream, "r", "remote").await;
+    let _connected = world.hall.connect(&stream, "r".into()).await.unwrap();
+    world.post(&stream, "@r hello").await.unwrap();
+    let begun = tokio::time::Instant::now();
+    world.hall.drain(Millis::from_secs(10)).await;
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+}

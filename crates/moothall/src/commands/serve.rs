@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use moothall_engine::access::{Secret, TokenKind};
 use moothall_engine::hall::{Hall, HallError, HallParts};
@@ -21,6 +22,8 @@ use moothall_terminals::{SessionParts, Sessions, SessionsConfig};
 use nix::sys::resource::{Resource, getrlimit};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 use tracing_subscriber::EnvFilter;
 
 use crate::accounts;
@@ -39,6 +42,8 @@ use reload::House;
 
 /// How long open work may take when the server is told to stop.
 const DRAIN_WITHIN: Millis = Millis::from_secs(10);
+/// How long requests in flight and streams have after that, however much of the time the turns took.
+const DOORS_WITHIN_MIN: Duration = Duration::from_secs(1);
 
 pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
     start_logging(args.log);
@@ -68,7 +73,7 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
     doors.warning().iter().for_each(|warning| tell(args.log, &format!("warning: {warning}")));
     doors.announce(paper)?;
 
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let (stop, stopped) = oneshot::channel::<()>();
     let options = HttpOptions { tls: tls.clone(), ..options(&settled, &reach, address, key, args.log) };
     let gate = Gate::new(hall.clone(), options);
     let doors = tokio::spawn(serve_through(gate.clone(), listener, async move {
@@ -88,12 +93,13 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
         }
     };
     if reason.is_none() {
-        tell(args.log, "Stopping: open work has up to 10 seconds. Ctrl-C again stops at once.");
+        tell(args.log, "Stopping: running turns have up to 10 seconds. Ctrl-C again stops at once.");
     }
-    drop(stop);
     ears.inspect(|ears| ears.abort());
+    // A log that cannot be written keeps no answer that anybody could wait for.
+    let within = if reason.is_none() { DRAIN_WITHIN } else { Millis(0) };
     tokio::select! {
-        () = close(&hall, &*store.upkeep, doors) => {}
+        () = close(&hall, within, &*store.upkeep, stop, doors) => {}
         () = stops.first() => return Err(Fault::new(Exit::Interrupted, "stopped at once; what was acknowledged is kept")),
     }
     match reason {
@@ -112,9 +118,13 @@ fn certificate(files: &TlsConfig) -> Result<Tls, Fault> {
     })
 }
 
-async fn close(hall: &Hall, upkeep: &dyn Upkeep, doors: tokio::task::JoinHandle<()>) {
-    hall.drain(DRAIN_WITHIN).await;
-    let _ = tokio::time::timeout(std::time::Duration::from_millis(DRAIN_WITHIN.0), doors).await;
+/// Lets running turns end while readers still see them do so, then closes the doors, then the log.
+async fn close(hall: &Hall, within: Millis, upkeep: &dyn Upkeep, stop: oneshot::Sender<()>, doors: JoinHandle<()>) {
+    let begun = Instant::now();
+    hall.drain(within).await;
+    drop(stop);
+    let left = Duration::from_millis(DRAIN_WITHIN.0).saturating_sub(begun.elapsed()).max(DOORS_WITHIN_MIN);
+    let _ = tokio::time::timeout(left, doors).await;
     if let Err(error) = upkeep.close().await {
         tracing::error!(%error, "the log did not close cleanly; it will recover at the next start");
     }

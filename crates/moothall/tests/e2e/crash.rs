@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Server};
+use crate::harness::{Home, PATIENCE, Server};
 
 /// How often the server is killed under load.
 const KILLS: usize = 5;
@@ -121,4 +122,66 @@ async fn a_request_repeated_after_a_crash_takes_effect_once() {
     assert_eq!(server.say_with_key(&thread, "once", "key-1").await, said);
     let events = server.events(&thread).await;
     assert_eq!(messages_of(&events, "user").count(), 1);
+}
+
+#[tokio::test]
+async fn a_calm_end_lets_a_running_program_answer() {
+    let home = Home::new();
+    let (begun, go) = (home.path().join("begun"), home.path().join("go"));
+    let work = format!("echo run >> {}; while [ ! -e {} ]; do sleep 0.02; done; echo finished the work", begun.display(), go.display());
+    let worker = home.script("worker", &work);
+    home.configure(&format!("[agents.worker]\ncommand = [\"{worker}\"]\n"));
+    let server = home.serve();
+    let thread = server.thread().await;
+    server.invite(&thread, "worker", "worker").await;
+    let said = server.say(&thread, "@worker please").await;
+    let running = async {
+        while !begun.exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, running).await.expect("it never ran");
+    let stream = format!("{}/threads/{thread}/events/stream?after={}", server.url, seq(&said));
+    let reader = server.http().get(stream).send().await.unwrap();
+    server.signal(Signal::SIGTERM);
+    let refused = async {
+        let body = json!({"type": "message", "from": "user", "to": "all", "content": "too late"});
+        while server.try_post(&format!("/threads/{thread}/events"), &body).await.unwrap().0 != 503 {}
+    };
+    tokio::time::timeout(PATIENCE, refused).await.expect("it goes on taking messages");
+    std::fs::write(&go, "").unwrap();
+    let seen = tokio::time::timeout(PATIENCE, reader.text()).await.expect("the stream goes on").unwrap();
+    assert!(seen.contains("going-away"), "{seen}");
+    assert!(server.end().success());
+
+    let server = home.serve();
+    let events = server.events(&thread).await;
+    assert_eq!(messages_of(&events, "worker").map(|event| &event["content"]).collect::<Vec<_>>(), ["finished the work"]);
+    assert_eq!(std::fs::read_to_string(&begun).unwrap(), "run\n", "it is not run again");
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_at_once() {
+    let home = Home::new();
+    let begun = home.path().join("begun");
+    let worker = home.script("worker", &format!("echo run >> {}; sleep 60", begun.display()));
+    home.configure(&format!("[agents.worker]\ncommand = [\"{worker}\"]\n"));
+    let server = home.serve();
+    let thread = server.thread().await;
+    server.invite(&thread, "worker", "worker").await;
+    server.say(&thread, "@worker please").await;
+    let running = async {
+        while !begun.exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, running).await.expect("it never ran");
+    server.signal(Signal::SIGTERM);
+    let refused = async {
+        let body = json!({"type": "message", "from": "user", "to": "all", "content": "too late"});
+        while server.try_post(&format!("/threads/{thread}/events"), &body).await.unwrap().0 != 503 {}
+    };
+    tokio::time::timeout(PATIENCE, refused).await.expect("it goes on taking messages");
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.end().code(), Some(130));
 }

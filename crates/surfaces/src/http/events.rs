@@ -35,6 +35,9 @@ pub async fn read(State(app): State<App>, ThreadId(stream): ThreadId, params: Pa
     let (given_after, since) = (params.number("after")?.map(Seq), params.since()?);
     let door = params.door(&app.entrance);
     let head = door.find(Action::ReadThread, &stream).await?.head;
+    if given_after.is_some_and(|after| after > head) {
+        return Err(ApiError::no_position(head).in_thread(&stream));
+    }
     let mut after = start(&door, &stream, head, given_after, since).await?.unwrap_or(Seq(0));
     let mut until = head;
     if let Some(before) = params.number("before")? {

@@ -173,6 +173,7 @@ pub async fn read(door: &Door, asked: ReadThread) -> ApiResult<Value> {
     let viewer = door.own_sight(&stream).await.map_err(|error| ApiError::at_door(error, &stream))?;
     let listed = door.find(Action::ReadThread, &stream).await?;
     let page = match asked.after {
+        Some(after) if Seq(after) > listed.head => return Err(ApiError::no_position(listed.head).in_thread(&stream)),
         Some(after) => forward(door, &stream, &viewer, Seq(after)..listed.head, limit).await?,
         None => newest(door, &stream, &viewer, listed.head, limit).await?,
     };

@@ -62,7 +62,9 @@ impl Writer {
             self.silence.begin();
             return Ok(());
         }
+        // What was told before the server goes down is written before it says so.
         tokio::select! {
+            biased;
             () = self.reader.listen() => {}
             broken = self.silence.broken() => match broken {
                 Broken::KeepAlive => self.ready.push_back(format!(": head {}\n\n", self.reader.passed()).into()),

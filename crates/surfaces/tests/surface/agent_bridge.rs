@@ -85,7 +85,7 @@ async fn since_is_exclusive_and_limits_page() {
     }
     assert_eq!(server.events(&thread, "?since=1999-01-01T00:00:00Z").await.len(), 21);
     assert_eq!(server.events(&thread, "?after=1&limit=3").await, said[..3]);
-    assert_eq!(server.events(&thread, "?after=500").await, Vec::<Value>::new());
+    assert_eq!(server.events(&thread, "?after=21").await, Vec::<Value>::new());
     let (_, page) = server.get(&format!("/threads/{thread}/events?limit=5")).await;
     assert_eq!((&page["count"], &page["through"], &page["head"]), (&json!(5), &json!(5), &json!(21)));
 }

@@ -148,7 +148,9 @@ async fn numbers_that_programs_read_differently_are_no_positions() {
     let server = Server::start().await;
     let thread = server.thread("mention_only").await;
     for path in [format!("/threads/{thread}/events?after="), format!("/threads/{thread}/events?before="), "/threads?after=".into()] {
-        for (number, wanted) in [("9007199254740991", 200), ("9007199254740992", 422), ("18446744073709551615", 422)] {
+        // Beyond the head of a thread there is no position to read on from.
+        let largest = if path.ends_with("events?after=") { 416 } else { 200 };
+        for (number, wanted) in [("9007199254740991", largest), ("9007199254740992", 422), ("18446744073709551615", 422)] {
             assert_eq!(server.get(&format!("{path}{number}")).await.0, wanted, "{path}{number}");
         }
     }

@@ -57,6 +57,23 @@ async fn a_position_that_cannot_be_is_refused_before_the_stream_begins() {
     assert_eq!(status_of(&server, &format!("{path}?since=yesterday"), None).await.0, 422);
 }
 
+#[tokio::test]
+async fn a_poller_that_is_ahead_of_the_log_is_told_where_it_ends() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    server.say(&thread, "user", "one").await;
+    let path = format!("/threads/{thread}/events");
+    let (status, page) = server.get(&format!("{path}?after=2")).await;
+    assert_eq!((status, &page["events"], &page["head"]), (200, &json!([]), &json!(2)), "at the head there is nothing new");
+    for more in ["after=3", "after=9007199254740991", "after=3&limit=1", "after=3&before=2"] {
+        let (status, answer) = server.get(&format!("{path}?{more}")).await;
+        assert_eq!((status, &answer["error"]["code"]), (416, &json!("wrong_position")), "{more}");
+        assert_eq!(answer["error"]["thread"], json!(thread));
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains("from 0 to 2") && message.contains("after=0"), "{message}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_reader_gets_every_event_once_whenever_it_comes() {
     let server = std::sync::Arc::new(Server::start().await);
