@@ -29,10 +29,10 @@ mod tests {
 
     #[test]
     fn each_server_and_name_has_a_place_of_its_own() {
-        let variables = Variables::from([("HOME".to_owned(), "/home/ann".to_owned())]);
+        let variables = Variables::from([("HOME".to_owned(), "/people/ann".to_owned())]);
         let place = |server, name| place(server, name, &variables);
         let ann = place("http://127.0.0.1:5111", "ann");
-        assert!(ann.as_ref().is_some_and(|file| file.starts_with("/home/ann/.local/state/moothall/last")));
+        assert!(ann.as_ref().is_some_and(|file| file.starts_with("/people/ann/.local/state/moothall/last")));
         assert_ne!(ann, place("http://127.0.0.1:5111", "bob"));
         assert_ne!(ann, place("http://127.0.0.1:5112", "ann"));
     }
