@@ -1015,6 +1015,8 @@ export interface components {
             content: string;
             /** @description Who would say it; `user` where it is missing. */
             from?: string | null;
+            /** @description The id of the earlier message that it replies to. */
+            reply_to?: string | null;
             /** @description `all` (also where it is missing), or a participant's id. */
             to?: string | null;
         };

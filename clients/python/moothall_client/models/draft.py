@@ -17,11 +17,13 @@ class Draft:
     Attributes:
         content (str): The words.
         from_ (None | str | Unset): Who would say it; `user` where it is missing.
+        reply_to (None | str | Unset): The id of the earlier message that it replies to.
         to (None | str | Unset): `all` (also where it is missing), or a participant's id.
     """
 
     content: str
     from_: None | str | Unset = UNSET
+    reply_to: None | str | Unset = UNSET
     to: None | str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
@@ -32,6 +34,12 @@ class Draft:
             from_ = UNSET
         else:
             from_ = self.from_
+
+        reply_to: None | str | Unset
+        if isinstance(self.reply_to, Unset):
+            reply_to = UNSET
+        else:
+            reply_to = self.reply_to
 
         to: None | str | Unset
         if isinstance(self.to, Unset):
@@ -48,6 +56,8 @@ class Draft:
         )
         if from_ is not UNSET:
             field_dict["from"] = from_
+        if reply_to is not UNSET:
+            field_dict["reply_to"] = reply_to
         if to is not UNSET:
             field_dict["to"] = to
 
@@ -67,6 +77,15 @@ class Draft:
 
         from_ = _parse_from_(d.pop("from", UNSET))
 
+        def _parse_reply_to(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        reply_to = _parse_reply_to(d.pop("reply_to", UNSET))
+
         def _parse_to(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -79,6 +98,7 @@ class Draft:
         draft = cls(
             content=content,
             from_=from_,
+            reply_to=reply_to,
             to=to,
         )
 
