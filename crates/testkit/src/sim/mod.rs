@@ -115,23 +115,18 @@ pub const fn known_seed(bug: Bug) -> u64 {
         | Bug::FencedWriterGoesOn
         | Bug::AnswersSwapped
         | Bug::TypedBeforeKept => 0,
-        Bug::NoAttemptFencing
-        | Bug::LostWakeUp
-        | Bug::CauseCoveredTwice
+        Bug::CauseCoveredTwice
+        | Bug::GuardNotRestored
+        | Bug::NoEpochFencing
+        | Bug::RetryLostWhenFull
         | Bug::DowntimeForgotten
         | Bug::ChargedTwice
         | Bug::ChargeNotGivenBack
         | Bug::CancelForgotten
         | Bug::SnapshotForgets => 1,
-        Bug::GuardNotRestored
-        | Bug::RetryRunsTwice
-        | Bug::RetryLostWhenFull
-        | Bug::CommandClaimLapses
-        | Bug::SilenceIsConsent
-        | Bug::TypedAgain => 3,
-        Bug::ArchiveLeavesTurns => 4,
+        Bug::NoAttemptFencing | Bug::LostWakeUp | Bug::ArchiveLeavesTurns => 2,
+        Bug::RetryRunsTwice | Bug::CommandClaimLapses | Bug::SilenceIsConsent | Bug::TypedAgain => 3,
         Bug::AnswerPressedBlindly => 6,
-        Bug::NoEpochFencing => 9,
         Bug::AnyTagAccepted => 10,
         Bug::DuplicateClaim => 49,
         Bug::ScreenIsProof => 360,
