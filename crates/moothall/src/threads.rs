@@ -34,8 +34,8 @@ pub async fn all(client: &Client) -> Result<Vec<ThreadEntry>, Fault> {
     }
 }
 
-/// The id that a word means, which is the one used last from now on: a whole id, `-` for the conversation used last from here, an exact name, the beginning of one id only, or the name of
-/// a session, whose home is meant.
+/// The id that a word means, which is the one used last from now on: a whole id, `-` for the conversation used last from here, an exact
+/// name, the beginning of one id only, or the name of a session, whose home is meant.
 ///
 /// # Errors
 /// Nothing or more than one thing is meant.
@@ -50,7 +50,7 @@ async fn find(client: &Client, word: &str) -> Result<String, Fault> {
         return Ok(word.to_owned());
     }
     if word == LAST
-        && let Some(used) = used_last(client).await
+        && let Some(used) = used_last(client).await?
     {
         note(&format!("In {:?}, which you used last.", used.name));
         return Ok(used.thread);
@@ -65,9 +65,17 @@ async fn find(client: &Client, word: &str) -> Result<String, Fault> {
     }
 }
 
-/// The conversation that was used last from here, if it is still there.
-async fn used_last(client: &Client) -> Option<ThreadStateAnswer> {
-    state(client, &last::recall(client)?).await.ok()
+/// The conversation that was used last from here, if one was.
+///
+/// # Errors
+/// It cannot be read: what is meant for it is said nowhere else.
+async fn used_last(client: &Client) -> Result<Option<ThreadStateAnswer>, Fault> {
+    let Some(id) = last::recall(client) else { return Ok(None) };
+    let forward = "moothall list shows the conversations; name the one that you mean";
+    state(client, &id).await.map(Some).map_err(|fault| match fault.exit {
+        Exit::Unavailable => fault,
+        _ => fault.because("`-` is the conversation that you used last").try_this(forward),
+    })
 }
 
 /// The home of the session that a word means, if there is one.

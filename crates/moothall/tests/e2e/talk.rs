@@ -178,4 +178,8 @@ fn a_dash_is_the_conversation_that_one_used_oneself_and_is_named() {
     assert!(server.ok(&["tail", "Mine", "--no-follow"]).contains("for my own"));
     let quiet = server.command(&["say", "-", "again", "--quiet"]).output().unwrap();
     assert_eq!(stderr(&quiet), "");
+    // What is meant for one that is not there is said in no other.
+    assert!(!server.command(&["tail", "01a2058d-0000-7cd6-9eec-cbacb96ad5dc", "--no-follow"]).output().unwrap().status.success());
+    let lost = server.command(&["say", "-", "not for them"]).output().unwrap();
+    assert!(!lost.status.success() && stderr(&lost).contains("used last"), "{}", stderr(&lost));
 }
