@@ -50,7 +50,7 @@ def take(turn):
 def listen(last):
     """Reads the stream until it ends; gives the place where the next one goes on."""
     place = {"last-event-id": last} if last else {}
-    with ask(f"/events/stream?as={ME}", **place) as stream:
+    with ask(f"/events/stream?as={ME}&turns=1&types=message", **place) as stream:
         print(f"{ME} listens", flush=True)
         name = ""
         for line in stream:

@@ -45,7 +45,7 @@ let last = '';
 
 /** Reads the stream until it ends, and notes how far it came. */
 async function listen(): Promise<void> {
-  const response = await ask(`/events/stream?as=${me}`, undefined, last ? { 'last-event-id': last } : {});
+  const response = await ask(`/events/stream?as=${me}&turns=1&types=message`, undefined, last ? { 'last-event-id': last } : {});
   await must(response);
   console.log(`${me} listens`);
   let text = '';

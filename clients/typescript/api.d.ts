@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The agents that this server can run. */
+        /** The agents that this server can run, and those that the configuration expects to connect by themselves (`remote`). */
         get: operations["list_agents"];
         put?: never;
         post?: never;
@@ -225,7 +225,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Answers a permission with one of its options. The first answer counts. Only people may, and only with a credential. */
+        /** Answers a permission with one of its options, or in words of one's own where an option takes them. The first answer counts. Only people may, and only with a credential. */
         post: operations["answer_permission"];
         delete?: never;
         options?: never;
@@ -478,6 +478,28 @@ export interface paths {
         /** Begins a thread. */
         post: operations["create_thread"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Deletes a thread for good, with everything that was said in it: from the log, the search index, and every later reading. What runs in it
+         *     is cancelled first. Only people may. Of the thread its id stays, and that it was deleted, when and by whom; every other request for it
+         *     is answered with 410. Repeating it changes nothing. The home of a session that lives, and a link that carries words, are refused: end
+         *     the session, or close the link, first.
+         */
+        delete: operations["delete_thread"];
         options?: never;
         head?: never;
         patch?: never;
@@ -835,6 +857,18 @@ export interface components {
             /** @description By name. */
             agents: components["schemas"]["AgentEntry"][];
         };
+        /** @description A permission of no turn, which waits for a person. */
+        AskedRef: {
+            /** @description Who asks. */
+            participant: string;
+            /** @description Its id. */
+            permission: string;
+            /**
+             * Format: int64
+             * @description The position of the event that asks.
+             */
+            seq: number;
+        };
         /** @description Answer of `GET /sessions/{id}/attach`. */
         AttachAnswer: {
             /** @description The command with which a person on the server's computer looks at the terminal and types into it. */
@@ -881,6 +915,11 @@ export interface components {
             head: number;
             /** @description The thread's id. */
             thread: string;
+            /**
+             * Format: int64
+             * @description How much waits there for a person, as in the list of threads.
+             */
+            waits_for_people?: number;
         };
         /** @description A budget. */
         BudgetEntry: {
@@ -1022,7 +1061,10 @@ export interface components {
         };
         /** @description An event as clients see it. Order comes from `seq` alone. */
         Envelope: {
-            /** @description Text for messages and names, an object for most others. */
+            /**
+             * @description Text for messages and names, an object for most others. A control's has a key for each thing that changed; where several were invited
+             *     at once, `invite` is the first of them and `invites` the list of them all.
+             */
             content: unknown;
             /** @description A participant's id; `moothall` is the server itself. */
             from: string;
@@ -1042,8 +1084,8 @@ export interface components {
             /** @description When it was appended: RFC 3339, UTC, milliseconds. Rises strictly within a thread. */
             ts: string;
             /**
-             * @description `message`, `control`, `notice`, `turn`, `permission`, `gathering`, `link`, `delivery`, `attachment`, `thread.created`,
-             *     `thread.renamed`, `thread.archived`, `thread.unarchived`, or a client's own word.
+             * @description `message`, `control`, `notice`, `turn`, `permission`, `gathering`, `thread.created`,
+             *     `thread.renamed`, `thread.archived`, `thread.unarchived`, `thread.deleted`, or a client's own word.
              */
             type: string;
         };
@@ -1243,6 +1285,8 @@ export interface components {
             redacted?: boolean;
             /** @description The event it replies to. */
             reply_to?: string | null;
+            /** @description A person stopped its author: these are the words that were shown by then, and no more of them comes. */
+            stopped?: boolean;
             /** @description Labels of the client, and the server's `coordinator` and `error`. */
             tags?: string[];
             /** @description The turn it answers. */
@@ -1260,9 +1304,11 @@ export interface components {
             from?: string | null;
             /**
              * @description One of its options: its id, its words or their beginning, its number, or `allow` or `deny`, which mean the one option that allows
-             *     or refuses it this once. Required.
+             *     or refuses it this once. Required without `text`; with it, it may be left out, and is the one option that takes any.
              */
-            option: string;
+            option?: string;
+            /** @description Words of one's own, for an option with `takes_text`, which needs them: some that can be seen, at most 4096 bytes. */
+            text?: string | null;
             /** @description The thread in which it was asked. Required. */
             thread: string;
         };
@@ -1389,10 +1435,17 @@ export interface components {
             may_pass: boolean;
             /** @description Whose. */
             participant: string;
+            /** @description Whether the floor went on without waiting for it. */
+            released?: boolean;
             /** @description `waiting` or `running`. */
             state: string;
             /** @description Why it was granted. */
             why: string;
+            /**
+             * @description Since when it has run, without the time for which a person was asked for a permission: later than its start by as much. Missing
+             *     while it waits.
+             */
+            works_since?: string | null;
         };
         /** @description One of the answers that a permission offers. */
         OptionEntry: {
@@ -1402,6 +1455,8 @@ export interface components {
             kind: string;
             /** @description Its words, as whoever asks has them. */
             label: string;
+            /** @description It is answered with `text`: words of one's own. */
+            takes_text?: boolean;
         };
         /** @description Who is here. */
         ParticipantsState: {
@@ -1663,18 +1718,6 @@ export interface components {
             /** @description The thread in which it is asked. */
             thread: string;
         };
-        /** @description A permission to start a program, which waits for a person. */
-        StartRef: {
-            /** @description Who asks. */
-            participant: string;
-            /** @description Its id. */
-            permission: string;
-            /**
-             * Format: int64
-             * @description The position of the event that asks.
-             */
-            seq: number;
-        };
         /** @description Answer of `POST /threads/{id}/stop`. */
         StopAccepted: {
             event?: components["schemas"]["Envelope"] | null;
@@ -1703,6 +1746,18 @@ export interface components {
             name: string;
             /** @description The policy and all its settings. */
             policy: Record<string, never>;
+        };
+        /** @description Answer of `DELETE /threads/{id}`. */
+        ThreadDeleted: {
+            /** @description What still holds it, in a sentence for people. */
+            backups: string;
+            /** @description Always `true`: the thread is gone for everybody. */
+            deleted: boolean;
+            /**
+             * @description Whether nothing of it is left in the data folder. Where a full disk was in the way, the rest goes when the request is repeated, or
+             *     when the server starts again.
+             */
+            erased: boolean;
         };
         /** @description A thread in a list. */
         ThreadEntry: {
@@ -1733,6 +1788,12 @@ export interface components {
             unread?: number | null;
             /** @description When its newest event came. */
             updated_at: string;
+            /**
+             * Format: int64
+             * @description How much waits there for a person: what agents ask permission for, and a guard that holds the floor. Missing where an earlier
+             *     version of the server wrote to it last.
+             */
+            waits_for_people?: number | null;
         };
         /** @description Answer of `GET /threads`. */
         ThreadList: {
@@ -1762,6 +1823,8 @@ export interface components {
             paused: boolean;
             /** @description The policy and all its settings. */
             policy: Record<string, never>;
+            /** @description What agents' programs ask in no turn, such as whether a folder is trusted: each waits for a person's answer. */
+            questions: components["schemas"]["AskedRef"][];
             /** @description Human messages that wait until earlier ones are answered, in order. */
             queue: components["schemas"]["CauseRef"][];
             /**
@@ -1775,7 +1838,7 @@ export interface components {
              */
             replies_max: number;
             /** @description Programs that agents ask to have started: each waits for a person's answer. */
-            starts: components["schemas"]["StartRef"][];
+            starts: components["schemas"]["AskedRef"][];
             /** @description Turns granted and not ended. */
             turns: components["schemas"]["OpenTurn"][];
             /** @description Who is still to be asked about the current message. */
@@ -1910,6 +1973,8 @@ export interface components {
             outcome?: string | null;
             /** @description Whose. */
             participant: string;
+            /** @description When the floor went on without waiting for it, where it did. */
+            released_at?: string | null;
             /** @description The event with what was said. */
             reply?: string | null;
             /** @description When the runtime accepted it. */
@@ -1956,6 +2021,11 @@ export interface components {
             turn: string;
             /** @description Why, now. */
             why: string;
+        } | {
+            /** @enum {string} */
+            event: "released";
+            /** @description The turn's id. */
+            turn: string;
         } | {
             /**
              * Format: int32
@@ -2017,7 +2087,7 @@ export interface components {
             /** @description `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`. */
             why_not: string;
         } | {
-            /** @description `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece` or `capped`. */
+            /** @description `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece`, `capped` or `stopped`. */
             because: string;
             /** @enum {string} */
             event: "kept";
@@ -2090,6 +2160,16 @@ export interface components {
             /** @enum {string} */
             event: "round_closed";
         } | {
+            /** @description The message. */
+            cause: components["schemas"]["CauseRef"];
+            /** @enum {string} */
+            event: "round_reopened";
+            /**
+             * Format: int64
+             * @description The answer's position.
+             */
+            reply: number;
+        } | {
             /** @enum {string} */
             event: "facts";
             /** @description Whether the registry has this client. */
@@ -2108,6 +2188,8 @@ export interface components {
             head: number;
             /** @description Turns and refusals, in the order in which they happened. */
             turns: components["schemas"]["TurnEntry"][];
+            /** @description Whether the reader is shown everybody's turns; otherwise only their own, and a message without any may have been answered. */
+            whole?: boolean;
         };
         /** @description Somebody who is still to be asked. */
         UpcomingEntry: {
@@ -2190,9 +2272,9 @@ export interface components {
             client?: string | null;
             /** @description The model behind it. Required at the first invite of an agent. */
             model?: string | null;
-            /** @description The name people read, unique in its thread. */
+            /** @description The name people read, unique in its thread; `""` or `null` takes away what it has. */
             nickname?: string | null;
-            /** @description Names it answers to together with others. */
+            /** @description Names it answers to together with others; `[]` or `null` takes those away that it has. */
             roles?: string[] | null;
             /**
              * @description The session that takes part, by id or name: it is prompted in its terminal. `client` and `model` may be left out then, and the
@@ -3560,6 +3642,47 @@ export interface operations {
             };
         };
     };
+    delete_thread: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The thread. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `DELETE /threads/{id}`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ThreadDeleted"];
+                };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     run_command: {
         parameters: {
             query?: never;
@@ -3619,6 +3742,8 @@ export interface operations {
                 since?: string;
                 /** @description 1 to 1000; everything where it is missing. */
                 limit?: number;
+                /** @description Only events of these types, with commas between them: those of an envelope, and `other` for all that clients made up. Everything but `turn` where it is missing. */
+                types?: string;
                 /** @description Only what this participant may see. */
                 as?: string;
             };
@@ -3715,6 +3840,10 @@ export interface operations {
                 after?: number;
                 /** @description Begin with events later than this time. */
                 since?: string;
+                /** @description Only events of these types, with commas between them: those of an envelope, and `other` for all that clients made up. Everything but `turn` where it is missing. Positions rise over what is left out. */
+                types?: string;
+                /** @description `1`: the participant takes turns; without it, it is given none until it has answered one. It gets the `turn` events too. */
+                turns?: number;
                 /** @description Only what this participant may see; while the stream is open it counts as connected. */
                 as?: string;
             };

@@ -214,8 +214,8 @@ impl SessionHost for Watched {
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {
         self.host.press(pane, key).await
     }
-    async fn choose(&self, pane: &Pane, client: &str, dialog: &Dialog, option: usize) -> Result<(), HostFault> {
-        self.host.choose(pane, client, dialog, option).await
+    async fn choose(&self, pane: &Pane, client: &str, dialog: &Dialog, option: usize, text: Option<&str>) -> Result<(), HostFault> {
+        self.host.choose(pane, client, dialog, option, text).await
     }
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault> {
         self.host.tail(pane, lines).await

@@ -20,7 +20,8 @@ use crate::terminal::Vendor;
 #[derive(Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentConfig {
-    /// How it runs: `command`, `script`, `llm` or `terminal`. Understood by itself where `command`, `replies` or `provider` is given.
+    /// How it runs: `command`, `script`, `llm` or `terminal`. Understood by itself where `command`, `replies` or `provider` is given. `remote`
+    /// keeps the name for a client that connects by itself, and takes no other key.
     #[serde(deserialize_with = "runtimes::word")]
     pub runtime: Option<Runtime>,
     /// `false` takes an agent out of the registry, whether it is configured here, built in or found on this computer.
@@ -161,9 +162,21 @@ impl AgentConfig {
         ClientRights { reaches_all: self.reach == Some(ReachKey::All), startable_by_agents: self.startable_by_agents.unwrap_or_default() }
     }
 
-    /// Whether there is such an agent at all.
+    /// Whether this server runs such an agent at all.
     pub fn is_enabled(&self) -> bool {
-        self.enabled != Some(false)
+        self.enabled != Some(false) && !self.is_elsewhere()
+    }
+
+    /// Whether it only keeps a name, which means nobody that this server would run.
+    pub fn is_elsewhere(&self) -> bool {
+        self.runtime == Some(Runtime::REMOTE)
+    }
+
+    /// Whether all that it says is that nobody runs here under its name.
+    pub fn only_takes_away(&self) -> bool {
+        let Self { enabled, runtime, .. } = self;
+        let rest = Self { enabled: None, runtime: None, ..self.clone() };
+        (*enabled == Some(false) || self.is_elsewhere()) && (runtime.is_none() || self.is_elsewhere()) && rest == Self::default()
     }
 
     /// The registry's entry for this section. `bridge_url` is the server's own address, which programs are told.
@@ -310,5 +323,8 @@ pub(crate) fn positive<N: Default + PartialEq>(key: &'static str, tokens: N) -> 
 }
 
 fn no_section() -> ConfigFault {
-    ConfigFault::new("runtime", "A remote agent needs no section: invite it by any client name, and it connects by itself.")
+    ConfigFault::new(
+        "runtime",
+        "A remote agent runs elsewhere and connects by itself: `runtime = \"remote\"` keeps its name for it, and takes no other key.",
+    )
 }

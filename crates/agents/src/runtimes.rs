@@ -38,7 +38,7 @@ pub(crate) fn found(runtime: &Runtime) -> Option<&'static RuntimeEntry> {
     ALL.iter().copied().find(|entry| entry.runtime == *runtime)
 }
 
-/// Reads the name of a runtime that there is. `remote` is one, too, and its section is refused with the way forward.
+/// Reads the name of a runtime that there is. `remote` is one, too: its section keeps a name, and nothing runs.
 pub(crate) fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Runtime>, D::Error> {
     let word = String::deserialize(deserializer)?;
     let words = || ALL.iter().map(|entry| entry.runtime.clone()).chain([Runtime::REMOTE]);

@@ -37,6 +37,13 @@ impl Work for Instantly {
     fn runtime(&self) -> Runtime {
         Runtime::SCRIPT
     }
+    fn room(&self) -> usize {
+        0
+    }
+
+    fn window(&self) -> usize {
+        0
+    }
 }
 
 fn policy() -> Policy {
@@ -162,6 +169,7 @@ async fn write(log: &MemoryLog, stream: &StreamId, invites: ClientCommand) {
         next_wake: None,
         has_duties: false,
         archived: false,
+        waits_for_people: Some(0),
     };
     let epoch = log.acquire(stream, "bench").await.unwrap().epoch().unwrap();
     let (claims, deliveries) = (Vec::new(), Vec::new());

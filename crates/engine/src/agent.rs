@@ -42,6 +42,15 @@ pub struct Job {
     pub limit: Millis,
 }
 
+/// What a person answered to a permission.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// The id of its option.
+    pub option: String,
+    /// Words of their own, where that option takes them.
+    pub text: Option<String>,
+}
+
 /// What a runtime knows about a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Probe {
@@ -69,6 +78,8 @@ pub enum Report {
     Delta(String),
     /// A word about what it is doing, for people.
     Progress(String),
+    /// What it has used so far, for the case that it is stopped.
+    Used(Usage),
     /// It summed up what no longer fits into its memory, for the turns to come.
     Summarised {
         /// What took effect up to and with this.
@@ -109,6 +120,9 @@ pub trait Reporter: Send + Sync + 'static {
     fn report(&self, report: Report);
 }
 
+/// Messages that a job carries, where its agent says nothing else.
+pub const WINDOW_LEN: usize = 25;
+
 /// Something that can take turns. One for each entry of the registry.
 ///
 /// `ensure` is asked again after every doubt: asking twice for the same key must do the work once.
@@ -132,6 +146,10 @@ pub trait Agent: Send + Sync + 'static {
     fn room(&self) -> usize {
         TRANSCRIPT_BYTES
     }
+    /// How many of the newest messages a job of it carries.
+    fn window(&self) -> usize {
+        WINDOW_LEN
+    }
     /// Its own time limit for a turn.
     fn timeout(&self) -> Option<Millis> {
         None
@@ -151,6 +169,6 @@ pub trait Agent: Send + Sync + 'static {
     fn lapsed(&self, key: &TurnKey) {
         self.cancel(key);
     }
-    /// Hands over a person's answer to a permission: the id of its option, or nothing when nobody answered in time.
-    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, _option: Option<&str>) {}
+    /// Hands over a person's answer to a permission, or nothing when nobody answered in time.
+    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, _given: Option<&Given>) {}
 }

@@ -10,7 +10,7 @@ use moothall_kernel::invariants::Broken;
 use crate::ports::LogError;
 use crate::presence::Presence;
 
-/// A client's key for a request that must take effect once. (Section "Claims" of ARCHITECTURE.md.)
+/// A client's key for a request that must take effect once. (Section "Claims and deliveries" of ARCHITECTURE.md.)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Idempotency {
     /// Whose key it is: keys of two principals never meet.
@@ -43,6 +43,9 @@ pub enum HallError {
     /// No such conversation.
     #[error("there is no conversation {0}")]
     NotFound(StreamId),
+    /// There was one, and it was deleted.
+    #[error("conversation {0} was deleted")]
+    Deleted(StreamId),
     /// The same key came with another request.
     #[error("this Idempotency-Key was used for another request")]
     KeyReused,
@@ -131,6 +134,8 @@ pub enum Bell {
         stream: StreamId,
         /// Its head.
         head: Seq,
+        /// How much waits there for a person.
+        waits_for_people: usize,
     },
     /// Somebody's presence changed.
     Presence {
@@ -147,6 +152,7 @@ impl From<LogError> for HallError {
     fn from(error: LogError) -> Self {
         match error {
             LogError::NotFound(stream) => HallError::NotFound(stream),
+            LogError::Deleted(stream) => HallError::Deleted(stream),
             LogError::Damaged { .. } => HallError::Damaged(error.to_string()),
             LogError::Full => HallError::DiskFull,
             LogError::Unreadable(_) => HallError::Unreadable(error.to_string()),

@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use moothall_kernel::Conversation;
+use moothall_kernel::command::Facts;
 use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::participant::Participant;
 use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
-use crate::presence::Presence;
+use crate::presence::{PRESENCE_TTL, Presence};
 
 /// Presences kept for one stream. There are 200 participants at most; the rest is room for guests.
 pub(crate) const PRESENCES_MAX: usize = 1000;
@@ -17,11 +20,15 @@ const REMEMBERED: Millis = Millis::from_secs(24 * 3600);
 
 /// The state of a participant that has gone.
 const OFFLINE: &str = "offline";
+/// The member of a presence's details by which a client says that it takes turns.
+const TAKES_TURNS: &str = "takes_turns";
 
 /// Presences and connections of all streams.
 #[derive(Default)]
 pub(crate) struct Attendance {
     inner: Mutex<Streams>,
+    /// When the server began: nobody can have come back before.
+    opened_at: Timestamp,
 }
 
 type Streams = HashMap<StreamId, Attending>;
@@ -29,17 +36,92 @@ type Streams = HashMap<StreamId, Attending>;
 #[derive(Default)]
 struct Attending {
     presences: BTreeMap<ParticipantId, Presence>,
-    connections: BTreeMap<ParticipantId, usize>,
+    connections: BTreeMap<ParticipantId, Connections>,
+    /// When somebody's last connection was closed.
+    left: BTreeMap<ParticipantId, Timestamp>,
 }
+
+/// The open connections of one participant.
+#[derive(Clone, Copy, Default)]
+struct Connections {
+    all: usize,
+    /// Those that said that they take turns.
+    taking_turns: usize,
+}
+
+/// Who is in a conversation, as far as turns go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attendees {
+    /// Who is connected or present.
+    pub reachable: BTreeSet<ParticipantId>,
+    /// Those of them who said that they take turns.
+    pub takers: BTreeSet<ParticipantId>,
+    /// Who was here and left so lately that it may come back to its turn.
+    pub lately: BTreeSet<ParticipantId>,
+    /// Whether the server began so lately that nobody counts as gone.
+    pub early: bool,
+}
+
+impl Attendees {
+    /// What a decision about a conversation may know of those who come by themselves.
+    pub(crate) fn facts(&self, state: &Conversation) -> Facts {
+        let remote: Vec<_> = state.agents().filter(|agent| agent.answers_by_posting()).map(|agent| &agent.id).collect();
+        let those = |are: &dyn Fn(&ParticipantId) -> bool| remote.iter().copied().filter(|id| are(id)).cloned().collect();
+        let offline = |id: &ParticipantId| !self.reachable.contains(id);
+        Facts {
+            offline: those(&offline),
+            gone: those(&|id| offline(id) && !self.early && !self.lately.contains(id)),
+            readers: those(&|id| !offline(id) && !self.takers.contains(id)),
+            ..Facts::default()
+        }
+    }
+}
+
+/// How long somebody who left may come back to an open turn.
+const COMES_BACK: Millis = Millis::from_secs(5);
+/// How long everybody has to come back after the server began.
+const COMES_AGAIN: Millis = Millis::from_secs(30);
 
 impl Attending {
     fn is_reachable(&self, id: &ParticipantId, now: Timestamp) -> bool {
-        let present = |presence: &Presence| !presence.is_stale(now) && presence.state != OFFLINE;
-        self.connections.contains_key(id) || self.presences.get(id).is_some_and(present)
+        self.connections.contains_key(id) || self.presences.get(id).is_some_and(|presence| is_fresh(presence, now))
+    }
+
+    fn takes_turns(&self, id: &ParticipantId, now: Timestamp) -> bool {
+        let said =
+            |presence: &Presence| presence.details.as_ref().is_some_and(|details| details.get(TAKES_TURNS) == Some(&Value::Bool(true)));
+        let present = || self.presences.get(id).is_some_and(|presence| is_fresh(presence, now) && said(presence));
+        self.connections.get(id).is_some_and(|connections| connections.taking_turns > 0) || present()
+    }
+
+    /// When a participant who is not here was seen last.
+    fn seen(&self, id: &ParticipantId) -> Option<Timestamp> {
+        let until = |presence: &Presence| if presence.state == OFFLINE { presence.updated_at } else { presence.updated_at + PRESENCE_TTL };
+        self.left.get(id).copied().max(self.presences.get(id).map(until))
+    }
+}
+
+fn is_fresh(presence: &Presence, now: Timestamp) -> bool {
+    !presence.is_stale(now) && presence.state != OFFLINE
+}
+
+impl Attending {
+    fn attendees(&self, now: Timestamp, opened_at: Timestamp, matters: impl Fn(&ParticipantId) -> bool) -> Attendees {
+        let known = || self.presences.keys().chain(self.connections.keys()).filter(|id| matters(id));
+        let reachable: BTreeSet<_> = known().filter(|id| self.is_reachable(id, now)).cloned().collect();
+        let takers = reachable.iter().filter(|id| self.takes_turns(id, now)).cloned().collect();
+        let away = known().chain(self.left.keys().filter(|id| matters(id))).filter(|id| !reachable.contains(*id));
+        let lately = away.filter(|id| self.seen(id).is_some_and(|at| now.since(at) < COMES_BACK)).cloned().collect();
+        Attendees { reachable, takers, lately, early: now.since(opened_at) < COMES_AGAIN }
     }
 }
 
 impl Attendance {
+    /// Nobody has come yet.
+    pub(crate) fn since(opened_at: Timestamp) -> Self {
+        Self { opened_at, ..Self::default() }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Streams> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -71,7 +153,8 @@ impl Attendance {
     pub(crate) fn forget(&self, now: Timestamp) {
         self.lock().retain(|_, attending| {
             attending.presences.retain(|_, presence| now.since(presence.updated_at) < REMEMBERED);
-            !attending.connections.is_empty() || !attending.presences.is_empty()
+            attending.left.retain(|_, at| now.since(*at) < COMES_BACK);
+            !attending.connections.is_empty() || !attending.presences.is_empty() || !attending.left.is_empty()
         });
     }
 
@@ -83,30 +166,39 @@ impl Attendance {
         all
     }
 
-    pub(crate) fn connect(&self, stream: &StreamId, id: &ParticipantId) {
-        *self.lock().entry(stream.clone()).or_default().connections.entry(id.clone()).or_default() += 1;
+    /// Forgets who was in a stream that is gone.
+    pub(crate) fn forget_stream(&self, stream: &StreamId) {
+        self.lock().remove(stream);
     }
 
-    pub(crate) fn disconnect(&self, stream: &StreamId, id: &ParticipantId) {
+    pub(crate) fn connect(&self, stream: &StreamId, id: &ParticipantId, takes_turns: bool) {
+        let mut streams = self.lock();
+        let attending = streams.entry(stream.clone()).or_default();
+        attending.left.remove(id);
+        let connections = attending.connections.entry(id.clone()).or_default();
+        connections.all += 1;
+        connections.taking_turns += usize::from(takes_turns);
+    }
+
+    pub(crate) fn disconnect(&self, stream: &StreamId, id: &ParticipantId, takes_turns: bool, now: Timestamp) {
         let mut streams = self.lock();
         let Some(attending) = streams.get_mut(stream) else { return };
-        if let Some(count) = attending.connections.get_mut(id) {
-            *count -= 1;
-            if *count == 0 {
-                attending.connections.remove(id);
-            }
-        }
-        if attending.connections.is_empty() && attending.presences.is_empty() {
-            streams.remove(stream);
+        let Some(connections) = attending.connections.get_mut(id) else { return };
+        connections.all -= 1;
+        connections.taking_turns -= usize::from(takes_turns);
+        if connections.all == 0 {
+            attending.connections.remove(id);
+            attending.left.retain(|_, at| now.since(*at) < COMES_BACK);
+            attending.left.insert(id.clone(), now);
         }
     }
 
-    /// Who is connected or present in a stream.
-    pub(crate) fn reachable(&self, stream: &StreamId, now: Timestamp) -> BTreeSet<ParticipantId> {
+    /// Who is in a stream, but for those whom the server runs there: a decision asks for clients that come by themselves, and for
+    /// whoever may be invited as one in it.
+    pub(crate) fn attendees(&self, stream: &StreamId, state: Option<&Conversation>, now: Timestamp) -> Attendees {
+        let matters = |id: &ParticipantId| state.and_then(|state| state.participant(id)).is_none_or(Participant::answers_by_posting);
         let streams = self.lock();
-        let Some(attending) = streams.get(stream) else { return BTreeSet::new() };
-        let known = attending.presences.keys().chain(attending.connections.keys());
-        known.filter(|id| attending.is_reachable(id, now)).cloned().collect()
+        streams.get(stream).unwrap_or(&Attending::default()).attendees(now, self.opened_at, matters)
     }
 }
 
@@ -114,7 +206,39 @@ impl Attendance {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::presence::PRESENCE_TTL;
+
+    /// Who is reachable, who takes turns, and who was here a moment ago.
+    fn here(attendance: &Attendance, now: Timestamp) -> [Vec<String>; 3] {
+        let Attendees { reachable, takers, lately, .. } = attendance.attendees(&"s".into(), None, now);
+        [reachable, takers, lately].map(|ids| ids.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn a_client_takes_turns_when_one_of_its_connections_or_its_presence_says_so() {
+        let attendance = Attendance::default();
+        attendance.connect(&"s".into(), &"a".into(), false);
+        attendance.connect(&"s".into(), &"b".into(), true);
+        let takes = Map::from_iter([(TAKES_TURNS.to_owned(), Value::Bool(true))]);
+        attendance.note(&"s".into(), "c".into(), "listening".into(), Some(takes), at(0)).unwrap();
+        let all = vec!["a".to_owned(), "b".into(), "c".into()];
+        assert_eq!(here(&attendance, at(1)), [all.clone(), vec!["b".into(), "c".into()], vec![]]);
+        attendance.connect(&"s".into(), &"a".into(), true);
+        assert_eq!(here(&attendance, at(1))[1], all);
+    }
+
+    #[test]
+    fn whoever_left_may_come_back_for_a_moment() {
+        let attendance = Attendance::default();
+        attendance.connect(&"s".into(), &"a".into(), true);
+        attendance.connect(&"s".into(), &"a".into(), false);
+        attendance.disconnect(&"s".into(), &"a".into(), true, at(1_000));
+        assert_eq!(here(&attendance, at(1_000)), [vec!["a".to_owned()], vec![], vec![]]);
+        attendance.disconnect(&"s".into(), &"a".into(), false, at(2_000));
+        assert_eq!(here(&attendance, at(6_999)), [vec![], vec![], vec!["a".to_owned()]]);
+        assert_eq!(here(&attendance, at(7_000)), <[Vec<String>; 3]>::default());
+        attendance.note(&"s".into(), "b".into(), "idle".into(), None, at(0)).unwrap();
+        assert_eq!(here(&attendance, at(0) + PRESENCE_TTL), [vec![], vec![], vec!["b".to_owned()]]);
+    }
 
     fn at(millis: i64) -> Timestamp {
         Timestamp::from_millis(millis)

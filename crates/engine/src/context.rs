@@ -79,7 +79,7 @@ impl Hall {
 
 async fn composed(state: &Conversation, turn: &Turn, log: &dyn EventLog, tail: &mut Tail) -> Result<Option<Context>, HallError> {
     let Some(participant) = state.participant(&turn.participant) else { return Ok(None) };
-    let job = brief(Brief { state, turn, participant, room: TRANSCRIPT_BYTES }, log, tail).await?;
+    let job = brief(Brief { state, turn, participant, room: TRANSCRIPT_BYTES, window: 0 }, log, tail).await?;
     Ok(Some(Context {
         turn: turn.no,
         participant: turn.participant.clone(),

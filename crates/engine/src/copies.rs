@@ -22,7 +22,7 @@ impl Copiers {
 
     /// Words were erased, if these events erase any.
     pub(crate) fn hear(&self, events: &[Recorded]) {
-        if events.iter().any(|recorded| recorded.event.erases().next().is_some()) {
+        if events.iter().any(|recorded| recorded.event.erases_all() || recorded.event.erases().next().is_some()) {
             self.lock().iter().filter_map(Weak::upgrade).for_each(|copies| copies.forget());
         }
     }
@@ -30,6 +30,9 @@ impl Copiers {
 
 /// Erases what later events of the same batch erase, so that nobody is told words that the log has no more.
 pub(crate) fn within(events: &mut [Recorded]) {
+    if events.iter().any(|recorded| recorded.event.erases_all()) {
+        return events.iter_mut().for_each(|recorded| recorded.event.erase());
+    }
     let erased: Vec<Seq> = events.iter().flat_map(|recorded| recorded.event.erases()).collect();
     for recorded in events.iter_mut().filter(|recorded| erased.contains(&recorded.seq)) {
         recorded.event.erase();

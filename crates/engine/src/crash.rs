@@ -66,6 +66,7 @@ pub const TERMINAL_POINTS: &[&str] = &[
     "enter_pressed",
     "delivery_accepted",
     "hook_heard",
+    "field_filled",
     "turn_answered",
     "session_ending",
 ];
@@ -76,6 +77,9 @@ pub const OUTBOX_POINTS: &[&str] = &["delivery_taken", "delivery_carried"];
 /// The points of opening a data folder: one that is new, or of an older format. Their own test dies at each.
 pub const FORMAT_POINTS: &[&str] = &["format_changing", "format_to_commit", "format_committed"];
 
+/// The points of deleting a conversation. Their own test dies at each.
+pub const DELETION_POINTS: &[&str] = &["before_delete_append", "after_delete_append", "deletion_erasing", "deletion_erased"];
+
 /// Aborts the process when `MOOTHALL_CRASH_AT` is `name:count` and this is the `count`-th time, from 1, that the point is passed.
 #[cfg(feature = "crash-points")]
 pub fn point(name: &str) {
@@ -85,7 +89,7 @@ pub fn point(name: &str) {
     static WANTED: OnceLock<Option<(String, u64)>> = OnceLock::new();
     static PASSED: AtomicU64 = AtomicU64::new(0);
 
-    let listed = [POINTS, TERMINAL_POINTS, OUTBOX_POINTS, FORMAT_POINTS].iter().any(|points| points.contains(&name));
+    let listed = [POINTS, TERMINAL_POINTS, OUTBOX_POINTS, FORMAT_POINTS, DELETION_POINTS].iter().any(|points| points.contains(&name));
     assert!(listed, "{name} is missing in the lists of crash points");
     let wanted = WANTED.get_or_init(|| parse(&std::env::var("MOOTHALL_CRASH_AT").ok()?));
     let Some((at, count)) = wanted else { return };
@@ -132,6 +136,7 @@ fn around(event: &moothall_kernel::event::Event) -> Option<(&'static str, &'stat
         Event::TurnEnded { outcome: Outcome::Passed, .. } => Some(("before_pass_append", "after_pass_append")),
         Event::TurnLost { .. } => Some(("before_lost_append", "after_lost_append")),
         Event::Summarised { .. } => Some(("before_summary_append", "after_summary_append")),
+        Event::Deleted { .. } => Some(("before_delete_append", "after_delete_append")),
         Event::Stopped { .. } => Some(("before_stop_append", "after_stop_append")),
         Event::Controlled { changes, .. } => changes.iter().find_map(|change| match change {
             Change::Muted { .. } => Some(("before_mute_append", "after_mute_append")),

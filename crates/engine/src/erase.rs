@@ -35,7 +35,7 @@ impl Hall {
             return Err(refused(
                 Refusal::Invalid,
                 "nothing_to_erase",
-                "Only words can be erased: messages, and what was kept of an agent.",
+                "Only words can be erased: messages, answers in words, and what was kept of an agent.",
             ));
         }
         if found.event.is_erased() {

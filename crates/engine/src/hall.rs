@@ -58,11 +58,12 @@ pub struct Connected {
     inner: Arc<Inner>,
     stream: StreamId,
     participant: ParticipantId,
+    takes_turns: bool,
 }
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        self.inner.attendance.disconnect(&self.stream, &self.participant);
+        self.inner.attendance.disconnect(&self.stream, &self.participant, self.takes_turns, self.inner.now());
     }
 }
 
@@ -88,6 +89,7 @@ impl Hall {
         wakes::load_due(&hall.inner).await?;
         hall.inner.outbox.register(STREAM, Arc::new(StreamCourier(hall.inner.weak()))).await?;
         hall.inner.spawn(Inner::count_old_turns(Arc::downgrade(&hall.inner)));
+        hall.inner.spawn(Inner::finish_deletions(Arc::downgrade(&hall.inner)));
         crash::point("hall_opened");
         Ok(hall)
     }
@@ -312,14 +314,14 @@ impl Hall {
         self.inner.find(stream).await.map(drop)
     }
 
-    /// While the guard lives, this participant counts as connected. (Ruling 5.)
+    /// While the guard lives, this participant counts as connected, and as somebody who takes turns if it says so. (Ruling 5.)
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist.
-    pub async fn connect(&self, stream: &StreamId, participant: ParticipantId) -> Result<Connected, HallError> {
+    pub async fn connect(&self, stream: &StreamId, participant: ParticipantId, takes_turns: bool) -> Result<Connected, HallError> {
         self.must_exist(stream).await?;
-        self.inner.attendance.connect(stream, &participant);
-        Ok(Connected { inner: self.inner.clone(), stream: stream.clone(), participant })
+        self.inner.attendance.connect(stream, &participant, takes_turns);
+        Ok(Connected { inner: self.inner.clone(), stream: stream.clone(), participant, takes_turns })
     }
 
     /// Says who carries what is owed to targets that begin like this; what is owed to them already is taken up.

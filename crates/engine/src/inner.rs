@@ -1,7 +1,7 @@
 //! The way to the streams of a hall: commands, questions and news, to those that are live and those that are loaded for it.
 
 use std::ops::Deref;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Facts};
@@ -10,31 +10,34 @@ use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
 use uuid::Uuid;
 
 use crate::access::begun::Begun;
 use crate::agent::{Report, TurnKey};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::directory::{Seat, Sent};
+use crate::keyed_locks::KeyedLocks;
 use crate::outbox::Owed;
 use crate::ports::Page;
+use crate::retention::Retention;
 use crate::services::{HallParts, Services};
 use crate::sessions::Residents;
 use crate::shown::Shown;
 use crate::stream::asking::Asked;
-use crate::stream::batch::offline;
 use crate::stream::brief::read_span;
 use crate::stream::idempotency::{IDEM, claim_key, replay};
 use crate::stream::mail::{Notice, Receipt, Request, Streams, Submitted};
 use crate::stream::{Begin, Owing, Wanted, shell};
-use crate::turnstiles::Turnstiles;
 
 /// A hall: what its parts share, and the way to its streams.
 pub(crate) struct Inner {
     services: Arc<Services>,
     pub(crate) opened_at: Timestamp,
-    pub(crate) turnstiles: Turnstiles,
+    pub(crate) keyed_locks: KeyedLocks,
     pub(crate) begun: Begun,
+    /// What looks after archived conversations whose time is over, where anything does, and whether the clock may be trusted with that.
+    pub(crate) retention: Mutex<Retention>,
     runtime: Handle,
 }
 
@@ -59,16 +62,17 @@ impl Inner {
         Arc::new(Self {
             opened_at: services.now(),
             services,
-            turnstiles: Turnstiles::default(),
+            keyed_locks: KeyedLocks::default(),
             begun: Begun::default(),
+            retention: Mutex::default(),
             runtime: Handle::current(),
         })
     }
 
     /// What a decision about a conversation may know.
     pub(crate) fn facts(&self, state: &Conversation, now: Timestamp) -> Facts {
-        let offline = offline(state, &self.attendance.reachable(state.stream(), now));
-        Facts { offline, budgets: self.purses.facts(), ..Facts::default() }
+        let here = self.attendance.attendees(state.stream(), Some(state), now);
+        Facts { budgets: self.purses.facts(), ..here.facts(state) }
     }
 
     pub(crate) async fn create(
@@ -204,7 +208,12 @@ impl Inner {
 
     /// Runs something beside the conversations; it ends with the process.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.runtime.spawn(task);
+        self.spawn_abortable(task);
+    }
+
+    /// The same; it can be ended before.
+    pub(crate) fn spawn_abortable(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+        self.runtime.spawn(task).abort_handle()
     }
 
     /// Brings news of a turn to its stream. Results must not be lost, so they load a stream that is not live.
@@ -220,7 +229,11 @@ impl Inner {
         let (reply, answer) = oneshot::channel();
         let receipt = Some(Receipt { idempotency: once, reply });
         self.notify(&key.stream, Box::new(Notice::Report(key.clone(), report, receipt)));
-        answer.await.unwrap_or_else(|_| Err(stopped(&key.stream)))
+        match answer.await {
+            Ok(answer) => answer,
+            // Where there is no such conversation any more, nobody will ever keep it.
+            Err(_) => Err(self.find(&key.stream).await.err().unwrap_or_else(|| stopped(&key.stream))),
+        }
     }
 
     /// The hall, without keeping it open.

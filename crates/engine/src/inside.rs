@@ -7,7 +7,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Command};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::policy::Policy;
-use moothall_kernel::time::Timestamp;
+use moothall_kernel::time::{Millis, Timestamp};
 
 use crate::agent::{Report, TurnKey};
 use crate::answers::{Answer, Bell, HallError, Idempotency};
@@ -69,6 +69,12 @@ impl Inside {
     /// Settings of conversations that do not say otherwise.
     pub fn defaults(&self) -> Arc<Policy> {
         self.0.standing().defaults()
+    }
+
+    /// How long a turn of a client that lives in a terminal may take, where the operator says so.
+    pub fn time_limit(&self, client: &str) -> Option<Millis> {
+        let facts = self.0.standing().agents().roster.facts(client);
+        facts.timeout.filter(|_| facts.abilities.lives_in_session)
     }
 
     /// Begins a conversation.

@@ -11,9 +11,9 @@ use moothall_kernel::time::Timestamp;
 
 use crate::log_format::codec;
 use crate::ports::{
-    Acquired, AppendError, Appended, Catalog, Claim, ClaimChange, Clock, Deliveries, Delivery, DeliveryState, Epoch, EventLog, Lasting,
-    Lease, ListFilter, ListPage, Listed, LogError, NewDelivery, Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX,
-    Session, SessionId, Snapshot, StreamBatch, SystemClock, command_claim,
+    Acquired, AppendError, Appended, Catalog, Claim, ClaimChange, Clock, DELETED, Deliveries, Delivery, DeliveryState, Epoch, EventLog,
+    Lasting, Lease, ListFilter, ListPage, Listed, LogError, NewDelivery, Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX,
+    SNAPSHOT_BYTES_MAX, Session, SessionId, Snapshot, StreamBatch, SystemClock, command_claim,
 };
 
 mod ledger;
@@ -28,7 +28,7 @@ const CLOSED: &str = "the log is closed";
 /// A log that lives and dies with its value. It does everything a durable log does, except lasting.
 #[derive(Debug, Default)]
 pub struct MemoryLog {
-    shelf: Mutex<Shelf>,
+    tables: Mutex<Tables>,
 }
 
 impl MemoryLog {
@@ -40,7 +40,7 @@ impl MemoryLog {
     /// Appends an event of a kind that this version does not know, as a newer version would have left it. Nothing happens
     /// where the stream has not begun.
     pub fn append_newer(&self, stream: &StreamId, ts: Timestamp, kind: &str) {
-        if let Some(stream) = self.shelf().streams.get_mut(stream).filter(|stream| stream.began()) {
+        if let Some(stream) = self.tables().streams.get_mut(stream).filter(|stream| stream.began()) {
             stream.entries.push(Entry::Newer { ts, kind: kind.to_owned() });
         }
     }
@@ -48,22 +48,22 @@ impl MemoryLog {
     /// Gives the log to another process, as far as streams are acquired: this one plays its owner's part. It is over at its time of the
     /// [`SystemClock`].
     pub fn lease(&self, lease: Lease) {
-        self.shelf().lease = Some(lease);
+        self.tables().lease = Some(lease);
     }
 
-    /// The shelf, to be changed.
-    fn to_write(&self) -> Result<MutexGuard<'_, Shelf>, LogError> {
-        let shelf = self.shelf();
-        if shelf.closed { Err(LogError::Fatal(CLOSED.into())) } else { Ok(shelf) }
+    /// The tables, to be changed.
+    fn to_write(&self) -> Result<MutexGuard<'_, Tables>, LogError> {
+        let tables = self.tables();
+        if tables.closed { Err(LogError::Fatal(CLOSED.into())) } else { Ok(tables) }
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[derive(Debug, Default)]
-struct Shelf {
+struct Tables {
     closed: bool,
     lease: Option<Lease>,
     streams: HashMap<StreamId, Stream>,
@@ -94,14 +94,21 @@ struct Stream {
 #[expect(clippy::large_enum_variant, reason = "nearly every entry is of the larger kind")]
 enum Entry {
     Known(Recorded),
-    Newer { ts: Timestamp, kind: String },
+    Newer {
+        ts: Timestamp,
+        kind: String,
+    },
+    /// Of a stream that was deleted.
+    Erased {
+        ts: Timestamp,
+    },
 }
 
 impl Entry {
     fn ts(&self) -> Timestamp {
         match self {
             Entry::Known(recorded) => recorded.ts,
-            Entry::Newer { ts, .. } => *ts,
+            Entry::Newer { ts, .. } | Entry::Erased { ts } => *ts,
         }
     }
 
@@ -109,6 +116,7 @@ impl Entry {
         match self {
             Entry::Known(recorded) => codec::weight(&recorded.event),
             Entry::Newer { kind, .. } => kind.len(),
+            Entry::Erased { .. } => 0,
         }
     }
 }
@@ -135,6 +143,17 @@ impl Stream {
         }
     }
 
+    fn is_deleted(&self) -> bool {
+        self.catalog.as_ref().is_some_and(|catalog| catalog.kind == DELETED)
+    }
+
+    /// Everything but the event that says so.
+    fn erase_all(&mut self) {
+        self.snapshot = None;
+        let earlier = self.entries.len().saturating_sub(1);
+        self.entries[..earlier].iter_mut().for_each(|entry| *entry = Entry::Erased { ts: entry.ts() });
+    }
+
     fn messages_before(&self, before: Seq, limit: usize) -> Vec<Recorded> {
         let earlier = &self.entries[..self.entries.len().min(usize::try_from(before.0.saturating_sub(1)).unwrap_or(usize::MAX))];
         let (mut messages, mut bytes) = (Vec::new(), 0);
@@ -154,7 +173,7 @@ impl Stream {
         let after = self.entries.iter().skip(usize::try_from(head.0).unwrap_or(usize::MAX));
         let known = after.filter_map(|entry| match entry {
             Entry::Known(recorded) => Some(&recorded.event),
-            Entry::Newer { .. } => None,
+            Entry::Newer { .. } | Entry::Erased { .. } => None,
         });
         known.flat_map(Event::erases).any(|seq| seq <= head)
     }
@@ -182,6 +201,7 @@ impl Stream {
             page.through = page.through.next();
             match entry {
                 Entry::Known(recorded) => page.events.push(recorded.clone()),
+                Entry::Erased { .. } => {}
                 Entry::Newer { kind, .. } => {
                     page.newer.get_or_insert_with(|| (page.through, kind.clone()));
                 }
@@ -193,21 +213,21 @@ impl Stream {
 
 /// What an append would change, checked batch by batch before anything is changed.
 struct Draft<'a> {
-    shelf: &'a Shelf,
+    tables: &'a Tables,
     newest: Option<Timestamp>,
     heads: HashMap<&'a StreamId, Seq>,
     claims: HashMap<(&'a str, &'a str), Option<&'a Claim>>,
 }
 
 impl<'a> Draft<'a> {
-    fn check(shelf: &'a Shelf, batches: &'a [StreamBatch]) -> Result<Vec<Seq>, AppendError> {
+    fn check(tables: &'a Tables, batches: &'a [StreamBatch]) -> Result<Vec<Seq>, AppendError> {
         let newest = batches.iter().flat_map(|batch| &batch.events).map(|recorded| recorded.ts).max();
-        let mut draft = Draft { shelf, newest, heads: HashMap::new(), claims: HashMap::new() };
+        let mut draft = Draft { tables, newest, heads: HashMap::new(), claims: HashMap::new() };
         batches.iter().map(|batch| draft.admit(batch)).collect()
     }
 
     fn admit(&mut self, batch: &'a StreamBatch) -> Result<Seq, AppendError> {
-        let known = self.shelf.streams.get(&batch.stream);
+        let known = self.tables.streams.get(&batch.stream);
         if planted::has(Bug::NoEpochFencing) {
             return Ok(batch.events.last().map_or(batch.expected_head, |last| last.seq));
         }
@@ -227,7 +247,7 @@ impl<'a> Draft<'a> {
             ClaimChange::Take(claim) => (claim.namespace.as_str(), claim.key.as_str()),
             ClaimChange::Release { namespace, key } => (namespace.as_str(), key.as_str()),
         };
-        let committed = || self.shelf.claims.get(&(namespace.to_owned(), key.to_owned()));
+        let committed = || self.tables.claims.get(&(namespace.to_owned(), key.to_owned()));
         let held = self.claims.get(&(namespace, key)).copied().unwrap_or_else(committed);
         match change {
             ClaimChange::Take(claim) => {
@@ -260,7 +280,7 @@ impl Claim {
     }
 }
 
-impl Shelf {
+impl Tables {
     /// The ids of its deliveries.
     fn commit(&mut self, batch: StreamBatch) -> Vec<u64> {
         for change in batch.claims {
@@ -268,6 +288,9 @@ impl Shelf {
         }
         let deliveries = batch.deliveries.into_iter().map(|new| self.deliver(&batch.stream, new)).collect();
         self.ledger.count(&batch.stream, &batch.charges);
+        if batch.events.iter().any(|recorded| recorded.event.erases_all()) {
+            self.let_go(&batch.stream);
+        }
         let stream = self.streams.entry(batch.stream.clone()).or_default();
         if !stream.began() {
             self.in_order.push(batch.stream.clone());
@@ -275,11 +298,34 @@ impl Shelf {
         self.appended.extend(batch.events.iter().map(|recorded| (batch.stream.clone(), recorded.seq)));
         for recorded in batch.events {
             let erased: Vec<Seq> = recorded.event.erases().collect();
+            let erases_all = recorded.event.erases_all();
             stream.entries.push(Entry::Known(recorded));
+            if erases_all {
+                stream.erase_all();
+            }
             erased.into_iter().for_each(|seq| stream.erase(seq));
         }
         stream.catalog = Some(batch.catalog);
         deliveries
+    }
+
+    /// What a stream that is deleted holds beside its events.
+    fn let_go(&mut self, stream: &StreamId) {
+        self.claims.retain(|_, claim| claim.stream != *stream);
+        self.marks.retain(|(_, marked), _| marked != stream);
+        self.rooms.retain(|(_, room)| room != stream);
+        for delivery in self.deliveries.iter_mut().filter(|delivery| delivery.stream == *stream) {
+            if !delivery.state.is_settled() && delivery.command.is_some() && delivery.target.starts_with("stream:") {
+                delivery.state = DeliveryState::Failed;
+                delivery.command = None;
+            }
+        }
+    }
+
+    /// A stream that began and can be read.
+    fn readable(&self, id: &StreamId) -> Result<&Stream, LogError> {
+        let found = self.streams.get(id).filter(|stream| stream.began()).ok_or_else(|| LogError::NotFound(id.clone()))?;
+        if found.is_deleted() { Err(LogError::Deleted(id.clone())) } else { Ok(found) }
     }
 
     fn change(&mut self, stream: &StreamId, change: ClaimChange) {
@@ -326,7 +372,7 @@ impl Shelf {
         let mut last = after;
         for (index, id) in self.in_order.iter().enumerate().skip(usize::try_from(after).unwrap_or(usize::MAX)) {
             let wanted = |listed: &Listed| filter.archived.is_none_or(|archived| listed.catalog.archived == archived);
-            let Some(listed) = self.find(id).filter(wanted) else { continue };
+            let Some(listed) = self.find(id).filter(wanted).filter(|listed| listed.catalog.kind != DELETED) else { continue };
             if filter.limit.is_some_and(|limit| page.streams.len() >= limit) {
                 page.next = Some(last);
                 break;
@@ -341,27 +387,25 @@ impl Shelf {
 #[async_trait]
 impl EventLog for MemoryLog {
     async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Appended>, AppendError> {
-        let mut shelf = self.to_write().map_err(|_| AppendError::Fatal(CLOSED.into()))?;
-        let heads = Draft::check(&shelf, &batches)?;
-        let appended = heads.into_iter().zip(batches).map(|(head, batch)| Appended { head, deliveries: shelf.commit(batch) });
+        let mut tables = self.to_write().map_err(|_| AppendError::Fatal(CLOSED.into()))?;
+        let heads = Draft::check(&tables, &batches)?;
+        let appended = heads.into_iter().zip(batches).map(|(head, batch)| Appended { head, deliveries: tables.commit(batch) });
         Ok(appended.collect())
     }
 
     async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError> {
-        let shelf = self.shelf();
-        let found = shelf.streams.get(stream).filter(|stream| stream.began());
-        found.map(|found| found.page(after, limit)).ok_or_else(|| LogError::NotFound(stream.clone()))
+        let tables = self.tables();
+        Ok(tables.readable(stream)?.page(after, limit))
     }
 
     async fn messages_before(&self, stream: &StreamId, before: Seq, limit: usize) -> Result<Vec<Recorded>, LogError> {
-        let shelf = self.shelf();
-        let found = shelf.streams.get(stream).filter(|stream| stream.began());
-        found.map(|found| found.messages_before(before, limit)).ok_or_else(|| LogError::NotFound(stream.clone()))
+        let tables = self.tables();
+        Ok(tables.readable(stream)?.messages_before(before, limit))
     }
 
     async fn load(&self, stream: &StreamId, version: u32, limit: usize) -> Result<Opening, LogError> {
-        let shelf = self.shelf();
-        let found = shelf.streams.get(stream).filter(|stream| stream.began()).ok_or_else(|| LogError::NotFound(stream.clone()))?;
+        let tables = self.tables();
+        let found = tables.readable(stream)?;
         let snapshot = found.snapshot.clone().filter(|snapshot| snapshot.version == version);
         let after = snapshot.as_ref().map_or(Seq(0), |snapshot| snapshot.head);
         let kind = found.catalog.as_ref().map(|catalog| catalog.kind.clone()).unwrap_or_default();
@@ -373,52 +417,61 @@ impl EventLog for MemoryLog {
     }
 
     async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError> {
-        Ok(self.shelf().find(stream))
+        let tables = self.tables();
+        match tables.find(stream) {
+            Some(_) => tables.readable(stream).map(|found| found.listed(stream)),
+            None => Ok(None),
+        }
+    }
+
+    /// It was done in the append.
+    async fn erase_deleted(&self) -> Result<(), LogError> {
+        Ok(())
     }
 
     async fn acquire(&self, stream: &StreamId, owner: &str) -> Result<Acquired, LogError> {
-        let mut shelf = self.to_write()?;
-        if let Some(lease) = shelf.lease.as_ref().filter(|lease| lease.owner != owner && lease.until > SystemClock.now()) {
+        let mut tables = self.to_write()?;
+        if let Some(lease) = tables.lease.as_ref().filter(|lease| lease.owner != owner && lease.until > SystemClock.now()) {
             return Ok(Acquired::Held(lease.clone()));
         }
-        let stream = shelf.streams.entry(stream.clone()).or_default();
+        let stream = tables.streams.entry(stream.clone()).or_default();
         stream.epoch = Epoch(stream.epoch.0 + 1);
         Ok(Acquired::Epoch(stream.epoch))
     }
 
     async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError> {
-        let shelf = self.shelf();
+        let tables = self.tables();
         let is_due = |catalog: &Catalog| catalog.has_duties || catalog.next_wake.is_some_and(|wake| wake <= now);
-        Ok(shelf.catalogs().filter(|(_, catalog)| is_due(catalog)).map(|(id, _)| id.clone()).collect())
+        Ok(tables.catalogs().filter(|(_, catalog)| is_due(catalog)).map(|(id, _)| id.clone()).collect())
     }
 
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError> {
-        Ok(self.shelf().catalogs().filter_map(|(_, catalog)| catalog.next_wake).min())
+        Ok(self.tables().catalogs().filter_map(|(_, catalog)| catalog.next_wake).min())
     }
 
     async fn list(&self, filter: ListFilter) -> Result<ListPage, LogError> {
-        Ok(self.shelf().list(&filter))
+        Ok(self.tables().list(&filter))
     }
 
     async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError> {
-        let shelf = self.shelf();
-        let held = shelf.claims.get(&(namespace.to_owned(), key.to_owned()));
+        let tables = self.tables();
+        let held = tables.claims.get(&(namespace.to_owned(), key.to_owned()));
         Ok(held.filter(|held| !held.has_lapsed(now)).cloned())
     }
 
     async fn claims(&self, namespace: &str, now: Timestamp) -> Result<Vec<Claim>, LogError> {
-        let shelf = self.shelf();
+        let tables = self.tables();
         let wanted = |claim: &&Claim| claim.namespace == namespace && !claim.has_lapsed(now);
-        Ok(shelf.claims.values().filter(wanted).cloned().collect())
+        Ok(tables.claims.values().filter(wanted).cloned().collect())
     }
 }
 
 #[async_trait]
 impl Deliveries for MemoryLog {
     async fn heads(&self) -> Result<Vec<Delivery>, LogError> {
-        let shelf = self.shelf();
+        let tables = self.tables();
         let mut heads: HashMap<&str, &Delivery> = HashMap::new();
-        for delivery in shelf.deliveries.iter().filter(|delivery| !delivery.state.is_settled()) {
+        for delivery in tables.deliveries.iter().filter(|delivery| !delivery.state.is_settled()) {
             heads.entry(&delivery.target).or_insert(delivery);
         }
         let mut heads: Vec<Delivery> = heads.into_values().cloned().collect();
@@ -427,17 +480,17 @@ impl Deliveries for MemoryLog {
     }
 
     async fn owed(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
-        let shelf = self.shelf();
-        Ok(shelf.deliveries.iter().filter(|delivery| delivery.target == target && !delivery.state.is_settled()).cloned().collect())
+        let tables = self.tables();
+        Ok(tables.deliveries.iter().filter(|delivery| delivery.target == target && !delivery.state.is_settled()).cloned().collect())
     }
 
     async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError> {
-        let shelf = self.shelf();
-        Ok(shelf.deliveries.iter().rev().filter(|delivery| delivery.target == target).take(limit).cloned().collect())
+        let tables = self.tables();
+        Ok(tables.deliveries.iter().rev().filter(|delivery| delivery.target == target).take(limit).cloned().collect())
     }
 
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError> {
-        Ok(self.shelf().deliveries.iter().filter(|delivery| delivery.stream == *stream).cloned().collect())
+        Ok(self.tables().deliveries.iter().filter(|delivery| delivery.stream == *stream).cloned().collect())
     }
 
     async fn advance(
@@ -448,21 +501,21 @@ impl Deliveries for MemoryLog {
         evidence: &str,
         _lasting: Lasting,
     ) -> Result<bool, LogError> {
-        let mut shelf = self.to_write()?;
-        let found = shelf.deliveries.iter_mut().find(|delivery| delivery.id == id && from.contains(&delivery.state));
+        let mut tables = self.to_write()?;
+        let found = tables.deliveries.iter_mut().find(|delivery| delivery.id == id && from.contains(&delivery.state));
         let Some(delivery) = found else { return Ok(false) };
         delivery.state = to;
         evidence.clone_into(&mut delivery.evidence);
         if to.is_settled() && delivery.command.take().is_some() {
             let (namespace, key) = command_claim(id);
-            shelf.claims.remove(&(namespace.to_owned(), key));
+            tables.claims.remove(&(namespace.to_owned(), key));
         }
         Ok(true)
     }
 
     async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError> {
         let mut tally = BTreeMap::new();
-        for delivery in self.shelf().deliveries.iter().filter(|delivery| delivery.state != DeliveryState::Done) {
+        for delivery in self.tables().deliveries.iter().filter(|delivery| delivery.state != DeliveryState::Done) {
             *tally.entry(delivery.state).or_default() += 1;
         }
         Ok(tally)

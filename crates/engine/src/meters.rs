@@ -59,15 +59,15 @@ impl Histogram {
 
 /// Counts by what was counted.
 #[derive(Debug)]
-pub struct Tally<K>(Mutex<BTreeMap<K, u64>>);
+pub struct CounterMap<K>(Mutex<BTreeMap<K, u64>>);
 
-impl<K> Default for Tally<K> {
+impl<K> Default for CounterMap<K> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<K: Ord + Clone> Tally<K> {
+impl<K: Ord + Clone> CounterMap<K> {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<K, u64>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -87,10 +87,10 @@ impl<K: Ord + Clone> Tally<K> {
 #[derive(Debug, Default)]
 pub(crate) struct Meters {
     pub(crate) events: AtomicU64,
-    pub(crate) appends: Tally<&'static str>,
-    pub(crate) broken: Tally<&'static str>,
+    pub(crate) appends: CounterMap<&'static str>,
+    pub(crate) broken: CounterMap<&'static str>,
     pub(crate) append_time: Histogram,
-    pub(crate) turns: Tally<(Runtime, &'static str)>,
+    pub(crate) turns: CounterMap<(Runtime, &'static str)>,
     pub(crate) open: Mutex<BTreeMap<Runtime, u64>>,
     pub(crate) input_tokens: AtomicU64,
     pub(crate) output_tokens: AtomicU64,

@@ -24,8 +24,8 @@ impl Hall {
         doing: impl Future<Output = Result<(StreamId, String), E>>,
     ) -> Result<String, E> {
         let Some(key) = key else { return Ok(doing.await?.1) };
-        let turnstile = self.inner.turnstiles.of(&claim_key(key));
-        let _alone = turnstile.lock().await;
+        let lock = self.inner.keyed_locks.of(&claim_key(key));
+        let _alone = lock.lock().await;
         if let Some(earlier) = self.inner.answered(key).await? {
             return Ok(earlier);
         }

@@ -1,13 +1,13 @@
 //! The operator's registry: which agents exist and how they run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use moothall_kernel::compose::TRANSCRIPT_BYTES;
 use moothall_kernel::participant::{AgentFacts, Answers, OnLost, Participant, Profile};
 use moothall_kernel::policy::Policy;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, WINDOW_LEN};
 use crate::places::Places;
 
 /// An entry of the registry.
@@ -44,6 +44,7 @@ impl AgentSpec {
 #[derive(Clone, Default)]
 pub struct Registry {
     specs: BTreeMap<String, AgentSpec>,
+    elsewhere: BTreeSet<String>,
     places: Option<Arc<Places>>,
 }
 
@@ -56,13 +57,15 @@ pub struct Hand {
     pub on_lost: OnLost,
     /// Bytes of what was said that its prompts have room for.
     pub room: usize,
+    /// How many of the newest messages its jobs carry.
+    pub window: usize,
     /// Its turns go on when this process ends, and are taken up again by the next one.
     pub outlives: bool,
 }
 
 impl Hand {
     /// That of whoever lives in a session.
-    pub const RESIDENT: Hand = Hand { waits: true, on_lost: OnLost::Fail, room: TRANSCRIPT_BYTES, outlives: true };
+    pub const RESIDENT: Hand = Hand { waits: true, on_lost: OnLost::Fail, room: TRANSCRIPT_BYTES, window: 0, outlives: true };
 }
 
 /// The agents as facts, without what runs them.
@@ -75,12 +78,13 @@ struct Listed {
     facts: AgentFacts,
     waits: bool,
     room: usize,
+    window: usize,
 }
 
 impl Roster {
     /// Notes a client: what the kernel may know about it, and whether turns that wait for it are briefed again.
     pub fn insert(&mut self, client: String, facts: AgentFacts, waits: bool) {
-        self.0.insert(client, Listed { facts, waits, room: TRANSCRIPT_BYTES });
+        self.0.insert(client, Listed { facts, waits, room: TRANSCRIPT_BYTES, window: WINDOW_LEN });
     }
 
     /// What the kernel may know about a client; an unknown one is external. (Rulings 4 and 5.)
@@ -95,7 +99,7 @@ impl Roster {
         }
         let runs_here = participant.facts.abilities.answers == Answers::ByReply;
         let listed = self.0.get(participant.profile.client.as_deref()?).filter(|_| runs_here)?;
-        Some(Hand { waits: listed.waits, on_lost: listed.facts.on_lost, room: listed.room, outlives: false })
+        Some(Hand { waits: listed.waits, on_lost: listed.facts.on_lost, room: listed.room, window: listed.window, outlives: false })
     }
 }
 
@@ -117,6 +121,16 @@ impl Registry {
         self.specs.insert(spec.client.clone(), spec);
     }
 
+    /// Keeps a name for whoever connects by it from elsewhere: nothing runs here under it.
+    pub fn keep_name(&mut self, client: String) {
+        self.elsewhere.insert(client);
+    }
+
+    /// The names that are kept, in their order.
+    pub fn kept_names(&self) -> impl Iterator<Item = &str> {
+        self.elsewhere.iter().map(String::as_str)
+    }
+
     /// An entry.
     pub fn get(&self, client: &str) -> Option<&AgentSpec> {
         self.specs.get(client)
@@ -134,7 +148,12 @@ impl Registry {
 
     /// All of them, as facts.
     pub fn roster(&self) -> Roster {
-        let listed = |spec: &AgentSpec| Listed { facts: spec.facts(), waits: spec.agent.waits(), room: spec.agent.room() };
+        let listed = |spec: &AgentSpec| Listed {
+            facts: spec.facts(),
+            waits: spec.agent.waits(),
+            room: spec.agent.room(),
+            window: spec.agent.window(),
+        };
         Roster(self.specs.iter().map(|(client, spec)| (client.clone(), listed(spec))).collect())
     }
 }

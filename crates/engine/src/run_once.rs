@@ -16,7 +16,7 @@ use moothall_kernel::participant::{Abilities, OnLost, Runtime};
 use moothall_kernel::time::Millis;
 use tokio::task::AbortHandle;
 
-use crate::agent::{Agent, Job, Probe, Report, Reporter, TurnKey};
+use crate::agent::{Agent, Given, Job, Probe, Report, Reporter, TurnKey, WINDOW_LEN};
 use crate::places::{Place, Places};
 
 /// One turn's work as a future. It is dropped when the turn is cancelled: whatever must not outlive it belongs into drop guards.
@@ -38,12 +38,16 @@ pub trait Work: Send + Sync + 'static {
     fn room(&self) -> usize {
         TRANSCRIPT_BYTES
     }
+    /// How many of the newest messages a job of it carries.
+    fn window(&self) -> usize {
+        WINDOW_LEN
+    }
     /// Its own time limit for a turn.
     fn timeout(&self) -> Option<Millis> {
         None
     }
     /// Hands over a person's answer to a permission.
-    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, _option: Option<&str>) {}
+    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, _given: Option<&Given>) {}
     /// Whether it starts a program, of which only so many run at once.
     fn needs_a_place(&self) -> bool {
         false
@@ -215,6 +219,10 @@ impl<W: Work> Agent for RunOnce<W> {
         self.work.room()
     }
 
+    fn window(&self) -> usize {
+        self.work.window()
+    }
+
     fn timeout(&self) -> Option<Millis> {
         self.work.timeout()
     }
@@ -264,8 +272,8 @@ impl<W: Work> Agent for RunOnce<W> {
         }
     }
 
-    fn permit(&self, key: &TurnKey, permission: &PermissionId, option: Option<&str>) {
-        self.work.permit(key, permission, option);
+    fn permit(&self, key: &TurnKey, permission: &PermissionId, given: Option<&Given>) {
+        self.work.permit(key, permission, given);
     }
 }
 

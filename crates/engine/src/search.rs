@@ -69,7 +69,7 @@ impl Hall {
             let id = StreamId::new(word);
             match self.find(&id).await {
                 Ok(_) if reach.includes(&id) => meant.push(id),
-                Ok(_) | Err(HallError::NotFound(_)) => names.push((name_key(word), word)),
+                Ok(_) | Err(HallError::NotFound(_) | HallError::Deleted(_)) => names.push((name_key(word), word)),
                 Err(error) => return Err(error.into()),
             }
         }

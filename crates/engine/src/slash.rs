@@ -64,7 +64,7 @@ impl Hall {
             Slash::Policy(name) => one(Control::PolicyNamed(policy_named(&name)?), format!("The policy is now {name}.")),
             Slash::Ask { names, text } => self.ask(stream, by, names, text).await?,
             Slash::Stop => Step::Do(Box::new(ClientCommand::Stop { by }), "Everything was stopped.".into()),
-            Slash::Pass(to) => Step::Do(Box::new(ClientCommand::Pass { by, to }), "Passed.".into()),
+            Slash::Pass(to) => Step::Do(Box::new(ClientCommand::Pass { by, to, reply_to: None }), "Passed.".into()),
             Slash::Rename(name) => Step::Do(Box::new(ClientCommand::Rename { name, by }), "Renamed.".into()),
             Slash::Archive => Step::Do(Box::new(ClientCommand::Archive { on: true, by }), "Archived.".into()),
             Slash::Unarchive => Step::Do(Box::new(ClientCommand::Archive { on: false, by }), "Open again.".into()),

@@ -5,9 +5,10 @@ use crate::fold::{CAUSES_KEPT, ENDED_KEPT, FINGERPRINTS_KEPT, LOST_WAITS, SETTLE
 use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Kind, Participant};
-use crate::permission::{Settled, Settlement, Waiting};
+use crate::permission::{OpenQuestion, Settled, Settlement, Waiting};
+use crate::planted::{self, Bug};
 use crate::start::{OpenStart, Stage};
-use crate::state::{Contribution, Conversation, Discussion, Guards, Reply, Round, Running, Spoken, Turn};
+use crate::state::{Contribution, Conversation, Discussion, Ended, Guards, Reply, Round, Running, Spoken, Turn};
 use crate::summary::Summary;
 use crate::time::{Millis, Timestamp};
 use std::collections::BTreeMap;
@@ -31,8 +32,10 @@ impl Conversation {
                 self.archived = true;
                 self.floor.queue.clear();
                 self.floor.round = None;
+                self.floor.drop_earlier();
             }
             Event::Unarchived { .. } => self.archived = false,
+            Event::Deleted { .. } => self.deleted = true,
             Event::Controlled { by, changes, unproven } => {
                 for change in changes {
                     self.apply_change(by, change, !unproven, ts);
@@ -44,8 +47,7 @@ impl Conversation {
                 self.floor.taken = Some((cause.seq, recorded.seq));
             }
             Event::RoundOpened { cause, cap, forced, polled, targeted, asked } => {
-                self.floor.spent = 0;
-                self.floor.cap = *cap;
+                (self.floor.message, self.floor.spent, self.floor.cap) = (Some(cause.seq), 0, *cap);
                 self.floor.round = Some(Round {
                     cause: cause.clone(),
                     forced: forced.iter().cloned().collect(),
@@ -58,6 +60,7 @@ impl Conversation {
                     targeted: *targeted,
                     asked: *asked,
                     left_out: Vec::new(),
+                    reacted: Vec::new(),
                     current: None,
                 });
             }
@@ -68,9 +71,11 @@ impl Conversation {
                     round.polled = polled.iter().cloned().collect();
                 }
             }
-            Event::RoundClosed => self.floor.round = None,
+            Event::RoundClosed => self.floor.close_round(),
+            Event::RoundReopened { cause, reply } => self.floor.reopen_round(cause.seq, *reply),
             Event::Skipped { participant, why_not, cause, .. } => self.apply_skipped(participant, *why_not, cause),
             Event::TurnGranted { .. } | Event::TurnWidened { .. } => self.apply_granted(&recorded.event, ts),
+            Event::TurnReleased { turn } => self.apply_released(*turn),
             Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => {
                 self.apply_started(*turn, *attempt, Running { from_seq: *from_seq, through_seq: *through_seq, started_at: ts }, *deadline);
             }
@@ -88,13 +93,17 @@ impl Conversation {
                     turn.frozen_since.get_or_insert(ts);
                 }
             }
+            Event::QuestionAsked { permission, participant, options, .. } => {
+                let open = OpenQuestion { at: recorded.seq, participant: participant.clone(), options: options.clone() };
+                self.floor.questions.insert(permission.clone(), open);
+            }
             Event::StartRequested { permission, participant, start, options, expires, .. } => {
                 let stage = Stage::Asked(Waiting { expires: *expires, options: options.clone() });
                 let open = OpenStart { at: recorded.seq, participant: participant.clone(), start: start.clone(), stage };
                 self.floor.starts.insert(permission.clone(), open);
             }
             Event::StartSettled { permission, .. } => drop(self.floor.starts.remove(permission)),
-            Event::PermissionAnswered { permission, by, option, label } => {
+            Event::PermissionAnswered { permission, by, option, label, .. } => {
                 self.apply_start_answered(permission, option);
                 let label = label.as_ref().unwrap_or(option).clone();
                 self.apply_permission_closed(permission, ts, Settlement::Answered { by: by.clone(), option: option.clone(), label });
@@ -107,6 +116,7 @@ impl Conversation {
             Event::Stopped { .. } => {
                 self.floor.queue.clear();
                 self.floor.round = None;
+                self.floor.drop_earlier();
                 self.nothing_is_owed();
             }
             Event::BudgetSpent { spent, .. } => self.apply_spent(spent, ts),
@@ -168,6 +178,7 @@ impl Conversation {
             Change::PolicySet { policy, .. } => {
                 if policy.name != self.policy.name {
                     self.floor.round = None;
+                    self.floor.drop_earlier();
                     self.nothing_is_owed();
                 }
                 self.policy = policy.clone();
@@ -217,6 +228,7 @@ impl Conversation {
             spoke_at: None,
             passes_in_a_row: 0,
             polls_skipped: 0,
+            answered: false,
         });
     }
 
@@ -228,6 +240,9 @@ impl Conversation {
             return;
         }
         self.note_origin(recorded);
+        if posted.stopped {
+            return self.apply_stopped_speaking(posted, recorded.ts);
+        }
         let author = posted.author();
         if self.latest.as_ref().is_some_and(|latest| latest.author != *author) {
             self.latest_other = self.latest.take();
@@ -252,27 +267,43 @@ impl Conversation {
         self.apply_agent_spoke(posted, cause, recorded.ts);
     }
 
+    /// What somebody had said when a person stopped it counts as its reply, and gives nobody a turn.
+    fn apply_stopped_speaking(&mut self, posted: &Posted, ts: Timestamp) {
+        self.guards.exchanges += 1;
+        if let Some(participant) = self.participant_mut(&posted.from) {
+            participant.spoke_at = Some(ts);
+            participant.passes_in_a_row = 0;
+        }
+        let Some(turn) = posted.turn.and_then(|no| self.floor.turns.get_mut(&no)) else { return };
+        turn.stopped = true;
+        let message = turn.message;
+        self.floor.charge(message);
+    }
+
     fn apply_agent_spoke(&mut self, posted: &Posted, cause: Cause, ts: Timestamp) {
         self.guards.exchanges += 1;
         self.guards.recent.push_back(posted.fingerprint);
         if self.guards.recent.len() > FINGERPRINTS_KEPT {
             self.guards.recent.pop_front();
         }
-        self.floor.spent += 1;
         if let Some(participant) = self.participant_mut(&posted.from) {
             participant.spoke_at = Some(ts);
             participant.passes_in_a_row = 0;
         }
-        let voluntary = posted.turn.and_then(|no| self.floor.turns.get(&no)).is_some_and(|turn| turn.may_pass);
-        if let Some(round) = &mut self.floor.round {
-            round.volunteers += u32::from(voluntary);
-            round.replies.push(Reply { cause, mentions: posted.addressees() });
+        let turn = posted.turn.and_then(|no| self.floor.turns.get(&no));
+        let (voluntary, message) = (turn.is_some_and(|turn| turn.may_pass), turn.and_then(|turn| turn.message));
+        self.floor.charge(message);
+        if posted.late.is_some() {
+            self.floor.queue.push_back(Spoken::of(posted, cause.clone()));
+        }
+        if let Some(round) = self.floor.round_of(message) {
+            round.replied(Reply { cause, mentions: posted.addressees() }, voluntary);
         }
     }
 
     fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause) {
         // A prod that came to nothing does not take anybody out of the round.
-        let used_up = why_not == WhyNot::Capped && self.floor.spent >= self.floor.cap;
+        let used_up = why_not == WhyNot::Capped && self.floor.is_used_up();
         if let Some(round) = self.floor.round.as_mut().filter(|round| round.is_about(cause)) {
             round.forced.retain(|id| id != participant);
             round.polled.retain(|id| id != participant);
@@ -295,7 +326,7 @@ impl Conversation {
 
     fn apply_granted(&mut self, event: &Event, ts: Timestamp) {
         match event {
-            Event::TurnGranted { turn, participant, why, kind, may_pass, cause, expires } => {
+            Event::TurnGranted { turn, participant, why, kind, may_pass, cause, expires, patience } => {
                 self.floor.last_turn = *turn;
                 let account = self.account_of(participant, cause);
                 let granted = Turn {
@@ -307,6 +338,10 @@ impl Conversation {
                     cause: cause.clone(),
                     first_cause: cause.clone(),
                     causes: [cause.seq].into(),
+                    message: self.floor.message_of(cause),
+                    patience: *patience,
+                    released: false,
+                    stopped: false,
                     cause_at: self.floor.effect_of(cause),
                     asked_at: self.head,
                     attempt: 1,
@@ -326,7 +361,7 @@ impl Conversation {
                 }
             }
             Event::TurnWidened { turn: no, why, kind, may_pass, cause } => {
-                let (head, cause_at) = (self.head, self.floor.effect_of(cause));
+                let (head, cause_at, message) = (self.head, self.floor.effect_of(cause), self.floor.message_of(cause));
                 let Some(turn) = self.floor.turns.get_mut(no) else { return };
                 turn.why = *why;
                 turn.kind = *kind;
@@ -336,6 +371,7 @@ impl Conversation {
                 if turn.causes.len() > CAUSES_KEPT {
                     turn.causes.pop_front();
                 }
+                turn.message = message.or(turn.message);
                 turn.cause_at = cause_at;
                 turn.asked_at = head;
                 let woken = turn.participant.clone();
@@ -349,12 +385,23 @@ impl Conversation {
     /// The round waits for a turn that asks somebody on its list about its message or a reply to it. What a person's prod
     /// grants, or what goes over from a turn of earlier rules, is not its turn.
     fn ask_in_round(&mut self, no: TurnNo, participant: &ParticipantId, may_pass: bool, cause: &Cause) {
-        let Some(round) = self.floor.round.as_mut().filter(|round| round.is_about(cause) && round.current.is_none()) else { return };
-        if round.forced.contains(participant) || round.polled.contains(participant) {
-            round.current = Some(no);
-            round.polls += u32::from(may_pass);
-            round.forced.retain(|id| id != participant);
-            round.polled.retain(|id| id != participant);
+        let Some(round) = self.floor.round.as_mut().filter(|round| round.asks(participant, cause)) else { return };
+        round.current = Some(no);
+        round.polls += u32::from(may_pass);
+        round.forced.retain(|id| id != participant);
+        round.polled.retain(|id| id != participant);
+        if round.reacting && !planted::has(Bug::ReactsTwice) {
+            round.reacted.push(participant.clone());
+        }
+    }
+
+    /// The floor goes on. Its round counts the reply that may still come.
+    fn apply_released(&mut self, no: TurnNo) {
+        if let Some(turn) = self.floor.turns.get_mut(&no) {
+            turn.released = true;
+        }
+        if let Some(round) = &mut self.floor.round {
+            round.current.take_if(|current| *current == no);
         }
     }
 
@@ -371,6 +418,7 @@ impl Conversation {
     }
 
     fn apply_started(&mut self, no: TurnNo, attempt: u32, running: Running, deadline: Timestamp) {
+        let first = self.floor.turns.get(&no).and_then(|turn| self.floor.message_of(&turn.first_cause));
         let Some(turn) = self.floor.turns.get_mut(&no) else { return };
         turn.attempt = attempt;
         turn.running = Some(running);
@@ -378,6 +426,7 @@ impl Conversation {
         let parts = turn.is_widened_after(running.through_seq);
         if parts {
             turn.cause = turn.first_cause.clone();
+            turn.message = first;
         }
         turn.deadline = deadline;
         let about = turn.cause.clone();
@@ -391,21 +440,26 @@ impl Conversation {
 
     fn apply_ended(&mut self, no: TurnNo, outcome: Outcome, fault: Option<&Fault>) {
         let Some(turn) = self.floor.turns.remove(&no) else { return };
-        self.floor.ended.push_back((no, turn.participant.clone()));
+        self.floor.forget_earlier();
+        self.floor.ended.push_back(Ended { turn: no, participant: turn.participant.clone(), stopped: turn.stopped });
         if self.floor.ended.len() > ENDED_KEPT {
             self.floor.ended.pop_front();
         }
-        let finished = matches!(outcome, Outcome::Spoke | Outcome::Passed);
+        let finished = turn.stopped || matches!(outcome, Outcome::Spoke | Outcome::Passed);
         let in_round = self.floor.round.as_mut().is_some_and(|round| round.current.take_if(|current| *current == no).is_some());
         if outcome == Outcome::Spoke && turn.kind == TurnKind::Reply && in_round {
             self.floor.last_speaker = Some(turn.participant.clone());
         }
         let by_person = outcome == Outcome::Cancelled && fault.is_some_and(|fault| fault.code == Fault::CANCELLED);
+        let by_person = by_person && !planted::has(Bug::CancelledIsAskedAgain);
         let broke_off = matches!(outcome, Outcome::Failed | Outcome::Expired) || by_person;
-        if let Some(round) = self.floor.round.as_mut().filter(|round| broke_off && (in_round || round.is_about(&turn.cause))) {
+        let round = self.floor.round.as_mut().filter(|round| in_round || round.is_worked_on_in(&turn));
+        let earlier = self.floor.earlier.iter_mut().map(|earlier| &mut earlier.round).filter(|round| round.is_worked_on_in(&turn));
+        for round in round.into_iter().chain(earlier).filter(|_| broke_off) {
             round.left_out.push(turn.participant.clone());
         }
         let Some(participant) = self.participant_mut(&turn.participant) else { return };
+        participant.answered |= finished;
         // A turn that ended before it began was asked all the same: a link must not ask again for the same words.
         participant.shown = participant.shown.max(turn.cause.seq);
         let told = fault.is_some_and(|fault| fault.told);
@@ -436,6 +490,7 @@ impl Conversation {
 
     fn apply_permission_closed(&mut self, permission: &PermissionId, ts: Timestamp, how: Settlement) {
         self.settle(Settled { permission: permission.clone(), at: ts, how });
+        self.floor.questions.remove(permission);
         let closes = |turn: &mut Turn| turn.permissions.remove(permission).is_some() && turn.permissions.is_empty();
         let free = self.floor.turns.values_mut().find_map(|turn| closes(turn).then_some(turn.no));
         if let Some(no) = free {
@@ -465,6 +520,9 @@ impl Conversation {
         let Some(since) = turn.frozen_since.take() else { return };
         let stood = ts.since(since);
         turn.deadline = turn.deadline + stood;
+        if let Some(running) = &mut turn.running {
+            running.started_at = running.started_at + stood;
+        }
         let hold = self.gathering.as_mut().and_then(|gathering| gathering.hold.as_mut());
         if let Some(hold) = hold.filter(|hold| hold.holder == turn.participant) {
             hold.next_at = hold.next_at + stood;
@@ -475,6 +533,7 @@ impl Conversation {
     fn shift(&mut self, downtime: Millis) {
         for turn in self.floor.turns.values_mut() {
             turn.deadline = turn.deadline + downtime;
+            turn.patience = turn.patience.map(|until| until + downtime);
             // What stood still already must not be counted a second time when it goes on.
             turn.frozen_since = turn.frozen_since.map(|since| since + downtime);
             for waiting in turn.permissions.values_mut() {

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::budget::Budgets;
-use crate::event::{Cause, Fault, Recorded, To, Usage};
+use crate::event::{Cause, Fault, Recorded, To, Usage, WhyNot};
 use crate::gathering::GatheringPlan;
 use crate::ids::{EventId, ParticipantId, PermissionId, Seq, TurnNo};
-use crate::participant::{Address, AgentFacts, Kind, Part, Profile};
+use crate::participant::{Address, AgentFacts, Kind, Part, Participant, Profile};
 use crate::permission::{Question, Withdrawn};
+use crate::planted::{self, Bug};
 use crate::settings::{Policy, PolicyName};
 use crate::start::{StartOutcome, StartRequest};
 use crate::time::Millis;
@@ -51,10 +52,38 @@ impl Actor {
 pub struct Facts {
     /// Remote participants that are neither connected nor present.
     pub offline: BTreeSet<ParticipantId>,
+    /// Those of them who have been away for so long that nobody waits for their turns.
+    pub gone: BTreeSet<ParticipantId>,
+    /// Remote participants that are here and have not said that they take turns: they read, and speak when they like. (Ruling 5.)
+    pub readers: BTreeSet<ParticipantId>,
     /// What may be spent, and what was spent outside this conversation.
     pub budgets: Arc<Budgets>,
     /// Refused contributions that were not kept and of which no event has told yet: how many, and how long together.
     pub unkept: BTreeMap<ParticipantId, (u64, u64)>,
+    /// What people were shown of the answers of running turns, for those who stop them.
+    pub shown: BTreeMap<TurnNo, Shown>,
+}
+
+impl Facts {
+    /// Why somebody who comes by itself is given no turn.
+    pub(crate) fn keeps_from_turns(&self, participant: &Participant) -> Option<WhyNot> {
+        if self.offline.contains(&participant.id) {
+            return Some(WhyNot::Offline);
+        }
+        let reads = self.readers.contains(&participant.id) && !participant.answered && !planted::has(Bug::ReaderGetsTurns);
+        reads.then_some(WhyNot::ReadsOnly)
+    }
+}
+
+/// The beginning of an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Which attempt of the turn it is of.
+    pub attempt: u32,
+    /// The words.
+    pub text: String,
+    /// What they have used, as far as anybody knows.
+    pub usage: Usage,
 }
 
 /// A request to a conversation: somebody's, or the engine's own.
@@ -64,6 +93,13 @@ pub enum Command {
     Client(ClientCommand),
     /// The world around the conversation moved.
     Engine(EngineCommand),
+}
+
+impl Command {
+    /// Whether it takes somebody's turn away while it speaks: what was shown of it then is a fact of the command.
+    pub fn stops_turns(&self) -> bool {
+        matches!(self, Command::Client(ClientCommand::Stop { .. } | ClientCommand::Cancel { .. }))
+    }
 }
 
 impl From<ClientCommand> for Command {
@@ -121,6 +157,8 @@ pub enum ClientCommand {
         by: Actor,
         /// To whom, for a talking piece.
         to: Option<String>,
+        /// A cause of the turn that is passed; the oldest open one where nothing is said.
+        reply_to: Option<Cause>,
     },
     /// Cancel every open turn and the queue.
     Stop {
@@ -140,6 +178,11 @@ pub enum ClientCommand {
         seq: Seq,
         /// The kept event, read from the log.
         kept: Box<Recorded>,
+        /// Who asks.
+        by: Actor,
+    },
+    /// End it for good: everything that was said in it is erased.
+    Delete {
         /// Who asks.
         by: Actor,
     },
@@ -168,8 +211,11 @@ pub enum ClientCommand {
     AnswerPermission {
         /// The permission.
         permission: PermissionId,
-        /// Words that mean one of its options, as [`crate::permission::choose`] reads them.
+        /// Words that mean one of its options, as [`crate::permission::choose`] reads them. With `text` it may be empty, and is the one
+        /// option that takes any.
         option: String,
+        /// Words of one's own, for an option that takes them.
+        text: Option<String>,
         /// Who answers.
         by: Actor,
     },
@@ -230,6 +276,15 @@ pub enum EngineCommand {
         question: Box<Question>,
         /// How long a person has.
         within: Millis,
+    },
+    /// An agent's program asks something in no turn.
+    AskQuestion {
+        /// The permission; nothing is asked where it is asked already.
+        permission: PermissionId,
+        /// Whose program asks: an agent of this conversation.
+        participant: ParticipantId,
+        /// What is asked.
+        question: Box<Question>,
     },
     /// An agent asks to have a program started.
     AskStart {
@@ -336,7 +391,7 @@ impl From<OwnKind> for String {
 
 impl OwnKind {
     /// The types that the server gives its own events, and those by which it is asked for something.
-    pub const OF_SERVER: [&'static str; 13] = [
+    pub const OF_SERVER: [&'static str; 14] = [
         "message",
         "control",
         "turn",
@@ -350,6 +405,7 @@ impl OwnKind {
         "thread.created",
         "thread.archived",
         "thread.unarchived",
+        "thread.deleted",
     ];
 
     /// Reads a word.
@@ -451,6 +507,8 @@ pub enum Refusal {
     Forbidden,
     /// There is no such thing.
     NotFound,
+    /// There was one, and it is gone for good.
+    Gone,
     /// Not now, or not any more.
     Conflict,
     /// Too large.

@@ -7,17 +7,16 @@ use serde::{Deserialize, Serialize};
 use crate::event::{Event, Posted, Recorded, TurnKind, Why};
 use crate::frames::{doubt, framed};
 use crate::ids::{ParticipantId, Seq};
-use crate::participant::{Hears, Participant};
+use crate::participant::{Hears, Memory, Participant};
 use crate::pass::PASS;
 use crate::state::{Conversation, Turn};
 use crate::text::{hang, shortened};
-use crate::view::Viewer;
 
 mod story;
 mod told;
 
-pub use story::{Material, Unread, said};
-use story::{Words, story};
+use story::Words;
+pub use story::{Material, Story, Unread};
 pub use told::Told;
 use told::{Teller, count, label};
 
@@ -28,9 +27,9 @@ pub struct Prompt {
     pub system: String,
     /// What happened since its last turn, and what is asked: for runtimes that remember.
     pub text: String,
-    /// The same with a transcript of what came before: for runtimes without a memory.
+    /// The same with a transcript of what came before: for runtimes without a memory, if they have room for one.
     pub standalone: String,
-    /// What was said, oldest first: for runtimes that rebuild a memory of their own. What its summary covers is left out.
+    /// What was said, oldest first: for runtimes that rebuild a memory of their own, and for no other. What its summary covers is left out.
     pub history: Vec<Told>,
     /// What is missing between the summary, or the beginning, and the history.
     pub unread: Unread,
@@ -54,29 +53,41 @@ pub const TRANSCRIPT_BYTES: usize = 48 * 1024;
 /// Longest account of what happened since the last turn, in bytes.
 pub const SINCE_BYTES_MAX: usize = 96 * 1024;
 
-/// Composes the prompt of a turn that covers `(from, through]`, with a transcript of at most so many bytes.
+/// Composes the prompt of a turn that covers `(from, through]`, with a transcript of at most so many bytes, from the story as its
+/// participant sees it.
 ///
-/// The material holds as many of the newest messages as the three accounts have room for, what [`Event::Taken`] among its events refers
+/// Its material holds as many of the newest messages as the three accounts have room for, what [`Event::Taken`] among its events refers
 /// to, the cause of the turn, and the participant's newest summary, if it has one. What is not in it is counted: by the state, and by
 /// [`Material::unread`].
-pub fn compose(state: &Conversation, turn: &Turn, from: Seq, through: Seq, material: &Material<'_>, transcript_bytes: usize) -> Prompt {
-    let told = story(state, material, &Viewer::Participant(turn.participant.clone()));
-    let (told, later): (Vec<_>, Vec<_>) = told.iter().partition(|words| words.at <= through);
+pub fn compose(state: &Conversation, turn: &Turn, from: Seq, through: Seq, story: &Story<'_>, transcript_bytes: usize) -> Prompt {
+    let material = &story.material;
+    let (told, later): (Vec<_>, Vec<_>) = story.words.iter().partition(|words| words.at <= through);
     let teller = Teller { state, material, reader: &turn.participant, cause: turn.cause.seq };
     // How much was said up to there, whether it was read or not.
     let all = state.messages().saturating_sub(count(&later));
     let request = your_turn(&teller, turn, through);
     let text = since(&teller, turn, from, all, &told, &request);
-    let (transcript, missing) = teller.newest(&told, transcript_bytes);
-    let missing = all.saturating_sub(count(&told)) + missing;
-    let left_out = Unread { messages: missing, more: false }.line();
-    let standalone =
-        format!("## Group Conversation Context\nWhat was said in this conversation so far:\n\n{left_out}{transcript}\n{request}");
+    let memory = state.participant(&turn.participant).map_or(Memory::None, |participant| participant.facts.abilities.memory);
+    let standalone = match memory {
+        Memory::None if transcript_bytes > 0 => transcript(&teller, all, &told, transcript_bytes, &request),
+        _ => String::new(),
+    };
     let summary = remembered(&teller, &turn.participant);
     let remembered = |words: &&&Words<'_>| summary.as_ref().is_none_or(|summary| words.at > summary.through);
-    let open: Vec<_> = told.iter().copied().filter(|words| remembered(&words)).collect();
+    let history = match memory {
+        Memory::Rebuilt => teller.each(&told.iter().copied().filter(|words| remembered(&words)).collect::<Vec<_>>()),
+        _ => Vec::new(),
+    };
     let unread = if summary.is_some() { material.unread } else { Unread { messages: all.saturating_sub(count(&told)), more: false } };
-    Prompt { system: system(state, turn), text, standalone, history: teller.each(&open), unread, summary, request }
+    Prompt { system: system(state, turn), text, standalone, history, unread, summary, request }
+}
+
+/// What was said so far, as much of it as there is room for, and what is asked.
+fn transcript(teller: &Teller<'_>, all: u64, told: &[&Words<'_>], bytes_max: usize, request: &str) -> String {
+    let (transcript, missing) = teller.newest(told, bytes_max);
+    let missing = all.saturating_sub(count(told)) + missing;
+    let left_out = Unread { messages: missing, more: false }.line();
+    format!("## Group Conversation Context\nWhat was said in this conversation so far:\n\n{left_out}{transcript}\n{request}")
 }
 
 /// What others said since its last turn, and what is asked.

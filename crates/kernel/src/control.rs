@@ -196,7 +196,7 @@ impl Decider<'_> {
         names::check_name_of(id, is_known).map_err(|fault| name_fault("participant_id", id, fault))?;
         let id = ParticipantId::new(id);
         let given = self.checked_profile(invite.profile, &id)?;
-        let mut profile = known.map_or_else(|| given.clone(), |known| known.profile.merged(&given));
+        let mut profile = known.map_or_else(Profile::default, |known| known.profile.clone()).merged(&given);
         let kind = self.kind_of(by, &id, &given, &profile, invite.principal)?;
         if kind == Kind::Human {
             profile.client = Some(HUMAN.into());
@@ -272,6 +272,7 @@ impl Decider<'_> {
 
     fn checked_profile(&self, given: Profile, id: &ParticipantId) -> Result<Profile, Rejection> {
         let nickname = match given.nickname {
+            Some(nickname) if nickname.is_empty() => Some(nickname),
             Some(nickname) => Some(names::nickname(&nickname).map_err(|fault| name_fault("nickname", &nickname, fault).about(id))?),
             None => None,
         };
@@ -326,7 +327,7 @@ impl Decider<'_> {
     /// Somebody takes no turns here any more.
     fn lose_agent(&mut self, participant: &ParticipantId, code: &str, message: &str) {
         self.end_turns_of(participant, false, code, message);
-        self.withdraw_starts(Some(participant));
+        self.withdraw_asked(Some(participant));
         self.end_lonely_link();
     }
 

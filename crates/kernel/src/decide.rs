@@ -3,6 +3,7 @@
 
 mod budgets;
 mod refusals;
+mod questions;
 mod starts;
 mod summaries;
 
@@ -15,7 +16,7 @@ use crate::ids::{ParticipantId, Seq};
 use crate::names;
 use crate::participant::AgentFacts;
 use crate::planted::{self, Bug};
-use crate::state::Conversation;
+use crate::state::{Conversation, Turn};
 use crate::text;
 use crate::time::{Millis, Timestamp};
 
@@ -90,15 +91,21 @@ impl Conversation {
         let turns = self.open_turns().filter(|turn| turn.frozen_since.is_none()).map(|turn| turn.deadline);
         let permissions = self.open_turns().flat_map(|turn| turn.permissions.values().map(|waiting| waiting.expires));
         let starts = self.floor.starts.values().filter_map(|open| open.waiting().map(|waiting| waiting.expires));
+        let patience = self.awaited().map(|(_, until)| until).filter(|_| !planted::has(Bug::PatienceForgotten));
         let cooling = if self.paused { None } else { self.cooling_until() };
         let beat = if self.paused || self.guards.held.is_some() { None } else { self.next_beat() };
-        turns.chain(permissions).chain(starts).chain(cooling).chain(beat).chain(self.refused.told_at()).min()
+        turns.chain(permissions).chain(starts).chain(patience).chain(cooling).chain(beat).chain(self.refused.told_at()).min()
     }
 }
 
 impl Decider<'_> {
     fn decide(&mut self, command: Command) -> Result<(), Rejection> {
         match command {
+            // What runs still when a conversation goes reports to nobody.
+            Command::Engine(_) if self.state.deleted => Ok(()),
+            Command::Client(_) if self.state.deleted => {
+                Err(Rejection::new(Refusal::Gone, "thread_deleted", "This conversation was deleted."))
+            }
             Command::Client(command) => self.client(command),
             Command::Engine(command) => self.engine(command),
         }
@@ -109,17 +116,20 @@ impl Decider<'_> {
             ClientCommand::Create { name, policy, by } => self.create(&name, policy, &by),
             ClientCommand::Rename { name, by } => self.rename(&name, &by),
             ClientCommand::Archive { on, by } => self.archive(on, &by),
+            ClientCommand::Delete { by } => self.delete(&by),
             ClientCommand::Post(post) => self.post(post),
             ClientCommand::Control { by, controls } => self.control(&by, controls),
             ClientCommand::Keep(keep) => self.keep_foreign(keep),
-            ClientCommand::Pass { by, to } => self.pass(&by, to.as_deref()),
+            ClientCommand::Pass { by, to, reply_to } => self.pass(&by, to.as_deref(), reply_to.as_ref()),
             ClientCommand::Stop { by } => self.stop(&by),
             ClientCommand::Cancel { turn, by } => self.cancel(turn, &by),
             ClientCommand::Publish { seq, kept, by } => self.publish(seq, &kept, &by),
             ClientCommand::Redact { seq, message, by } => self.redact(seq, message, &by),
             ClientCommand::Gather { by, plan } => self.gather(&by, plan),
             ClientCommand::CloseGathering { by } => self.close_gathering(&by),
-            ClientCommand::AnswerPermission { permission, option, by } => self.answer_permission(&permission, &option, &by),
+            ClientCommand::AnswerPermission { permission, option, text, by } => {
+                self.answer_permission(&permission, &option, text.as_deref(), &by)
+            }
         }
     }
 
@@ -134,6 +144,7 @@ impl Decider<'_> {
             EngineCommand::AskPermission { permission, turn, question, within } => {
                 self.ask_permission(permission, turn, &question, within)?;
             }
+            EngineCommand::AskQuestion { permission, participant, question } => self.ask_question(permission, participant, &question)?,
             EngineCommand::AskStart { permission, by, start, within } => self.ask_start(permission, &by, *start, within)?,
             EngineCommand::StartDone { permission, outcome } => self.start_done(&permission, outcome),
             EngineCommand::WithdrawPermission { permission, because } => self.withdraw_permission(&permission, because),
@@ -212,19 +223,39 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// The conversation takes no more words, and nobody is asked any more.
+    /// The conversation takes no more words, and nobody is asked any more. In a link, what was said before is delivered, and nobody's work
+    /// is interrupted: what comes of it stays with whoever did it. (Ruling 27.)
     pub(crate) fn close(&mut self, by: &ParticipantId) {
         self.emit(Event::Archived { by: by.clone() });
-        self.withdraw_starts(None);
-        if !planted::has(Bug::ArchiveLeavesTurns) {
-            self.end_all(Outcome::Cancelled, "archived", "the conversation was archived");
+        self.withdraw_asked(None);
+        let (code, message) = ("archived", "the conversation was archived");
+        match (self.state.is_link(), self.state.paused) {
+            (true, false) => {}
+            // In a pause nobody begins anything.
+            (true, true) => self.end_turns(|turn| turn.running.is_none(), code, message),
+            (false, _) if planted::has(Bug::ArchiveLeavesTurns) => {}
+            (false, _) => self.end_all(code, message),
         }
+    }
+
+    /// What runs is cancelled first, as where it is archived.
+    fn delete(&mut self, by: &Actor) -> Result<(), Rejection> {
+        self.check_human(by)?;
+        if !self.state.archived {
+            self.close(&by.id);
+        }
+        self.emit(Event::Deleted { by: by.id.clone() });
+        Ok(())
     }
 
     fn stop(&mut self, by: &Actor) -> Result<(), Rejection> {
         self.check_human(by)?;
         self.emit(Event::Stopped { by: by.id.clone() });
-        self.end_all(Outcome::Cancelled, "stopped", "a person stopped it");
+        let open: Vec<_> = self.state.open_turns().map(|turn| turn.no).collect();
+        for turn in open {
+            let usage = self.keep_shown(turn);
+            self.end(turn, Outcome::Cancelled, Some(crate::event::Fault::new("stopped", "a person stopped it")), usage);
+        }
         if self.state.gathering.is_some() {
             self.release_piece(crate::gathering::LetGo::Stopped, None, None);
             self.emit(Event::Held { guard: Guard::Stopped });
@@ -269,29 +300,29 @@ impl Decider<'_> {
         for turn in expired {
             self.expire(turn);
         }
+        self.end_turns_of_the_gone();
+        self.release_awaited();
         self.tell_of_the_unkept();
         self.beat();
     }
 
     /// Ends every open turn.
-    pub(crate) fn end_all(&mut self, outcome: Outcome, code: &str, message: &str) {
-        let open: Vec<_> = self.state.open_turns().map(|turn| turn.no).collect();
+    pub(crate) fn end_all(&mut self, code: &str, message: &str) {
+        self.end_turns(|_| true, code, message);
+    }
+
+    /// Ends those open turns of which this holds.
+    fn end_turns(&mut self, of: impl Fn(&Turn) -> bool, code: &str, message: &str) {
+        let open: Vec<_> = self.state.open_turns().filter(|turn| of(turn)).map(|turn| turn.no).collect();
         for turn in open {
-            self.end(turn, outcome, Some(crate::event::Fault::new(code, message)), crate::event::Usage::default());
+            self.end(turn, Outcome::Cancelled, Some(crate::event::Fault::new(code, message)), crate::event::Usage::default());
         }
     }
 
     /// Ends what a participant has open, or only what waits.
     pub(crate) fn end_turns_of(&mut self, participant: &ParticipantId, waiting_only: bool, code: &str, message: &str) {
-        let open: Vec<_> = self
-            .state
-            .open_turns()
-            .filter(|turn| turn.participant == *participant && !(waiting_only && turn.running.is_some()))
-            .map(|turn| turn.no)
-            .collect();
-        for turn in open {
-            self.end(turn, Outcome::Cancelled, Some(crate::event::Fault::new(code, message)), crate::event::Usage::default());
-        }
+        let of = |turn: &Turn| turn.participant == *participant && !(waiting_only && turn.running.is_some());
+        self.end_turns(of, code, message);
     }
 
     pub(crate) fn check_open(&self) -> Result<(), Rejection> {

@@ -43,7 +43,7 @@ pub struct Duties {
 impl Conversation {
     /// What should be going on now.
     pub fn duties(&self) -> Duties {
-        if self.archived {
+        if self.archived && self.floor.turns.is_empty() {
             return Duties::default();
         }
         let run = self.open_turns().filter(|turn| self.may_run(turn)).map(|turn| Run {
@@ -52,7 +52,7 @@ impl Conversation {
             participant: turn.participant.clone(),
             started: turn.running.is_some(),
         });
-        let start = self.starts_allowed().map(|(permission, participant, request)| Start {
+        let start = self.starts_allowed().filter(|_| !self.archived).map(|(permission, participant, request)| Start {
             permission: permission.clone(),
             participant: participant.clone(),
             request: request.clone(),

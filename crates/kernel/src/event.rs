@@ -115,6 +115,12 @@ pub struct Posted {
     /// It came while earlier messages were still being handled; [`Event::Taken`] says when its time came.
     #[serde(default, skip_serializing_if = "is_false")]
     pub queued: bool,
+    /// The message that it answers, where the round of that was over: what others make of it waits for its time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late: Option<Seq>,
+    /// A person stopped its author while it spoke: these are the words that were shown by then. They wake nobody.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub stopped: bool,
     /// The kept text that a person made visible with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Seq>,
@@ -128,6 +134,11 @@ pub struct Posted {
 
 fn is_false(flag: &bool) -> bool {
     !flag
+}
+
+/// The words themselves are kept beside the envelope.
+fn that_there_are_words<S: serde::Serializer>(_: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str("")
 }
 
 /// One decision of a control event.
@@ -277,6 +288,8 @@ pub enum WhyNot {
     Held,
     /// A budget of turns or money is used up.
     OverBudget,
+    /// Its client reads and speaks when it likes; it has not said that it takes turns.
+    ReadsOnly,
 }
 
 /// How a turn ended.
@@ -341,6 +354,8 @@ pub enum KeptBecause {
     NoPiece,
     /// A limit had been reached.
     Capped,
+    /// A person had stopped its turn, of which the words that were shown by then stand in the conversation. It cannot be published.
+    Stopped,
 }
 
 /// Everything that can happen in a conversation.
@@ -371,6 +386,11 @@ pub enum Event {
     /// It takes messages again.
     Unarchived {
         /// Who reopened it.
+        by: ParticipantId,
+    },
+    /// It is gone: nothing follows, and the log erases everything before it.
+    Deleted {
+        /// Who deleted it.
         by: ParticipantId,
     },
     /// Somebody changed who is here or how turns are given.
@@ -449,6 +469,13 @@ pub enum Event {
     },
     /// The message is answered.
     RoundClosed,
+    /// The time of an answer has come that was late for its round: those who have not reacted to the message may.
+    RoundReopened {
+        /// The message.
+        cause: Cause,
+        /// The answer.
+        reply: Seq,
+    },
     /// An agent was not asked.
     Skipped {
         /// Who.
@@ -478,6 +505,14 @@ pub enum Event {
         cause: Cause,
         /// When it ends if nothing accepts it.
         expires: Timestamp,
+        /// Until when the floor waits for it, where it does. (Ruling 12.)
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        patience: Option<Timestamp>,
+    },
+    /// The floor goes on without waiting for it; it runs on.
+    TurnReleased {
+        /// The turn.
+        turn: TurnNo,
     },
     /// A waiting turn got another cause.
     TurnWidened {
@@ -595,6 +630,10 @@ pub enum Event {
         /// That option's words, where they are not its id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         label: Option<String>,
+        /// Words of their own, where the option takes any. They are the event's body: the envelope says only that there are some, and they
+        /// can be erased.
+        #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "that_there_are_words")]
+        text: Option<String>,
     },
     /// Nobody answered in time.
     PermissionExpired {
@@ -607,6 +646,27 @@ pub enum Event {
         permission: PermissionId,
         /// Why.
         because: Withdrawn,
+    },
+    /// An agent's program asks something in no turn, such as whether a folder is trusted. It is answered as a permission is, and has no
+    /// deadline: whoever asked says when it is not asked any more.
+    QuestionAsked {
+        /// The permission.
+        permission: PermissionId,
+        /// Whose program asks.
+        participant: ParticipantId,
+        /// What it asks.
+        action: String,
+        /// What can be answered.
+        options: Vec<PermissionOption>,
+        /// The action is only a part of what is asked.
+        #[serde(default, skip_serializing_if = "is_false")]
+        partial: bool,
+        /// The folder that the program works in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        folder: Option<String>,
+        /// The command with which a person can look at it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        look: Option<String>,
     },
     /// An agent asks to have a program started: a permission of no turn. It is answered as the others are.
     StartRequested {
@@ -737,6 +797,8 @@ impl Posted {
             tags: Vec::new(),
             via: true,
             queued: false,
+            late: None,
+            stopped: false,
             published: None,
             error: None,
             fingerprint: 0,
@@ -772,11 +834,12 @@ impl Posted {
 
 impl Event {
     /// Every kind there is. An event of another kind was written by a newer version.
-    pub const KINDS: [&'static str; 34] = [
+    pub const KINDS: [&'static str; 38] = [
         "created",
         "renamed",
         "archived",
         "unarchived",
+        "deleted",
         "controlled",
         "posted",
         "foreign",
@@ -785,8 +848,10 @@ impl Event {
         "round_opened",
         "reaction_opened",
         "round_closed",
+        "round_reopened",
         "skipped",
         "turn_granted",
+        "turn_released",
         "turn_widened",
         "turn_started",
         "turn_lost",
@@ -797,6 +862,7 @@ impl Event {
         "permission_answered",
         "permission_expired",
         "permission_withdrawn",
+        "question_asked",
         "start_requested",
         "start_settled",
         "stopped",
@@ -816,6 +882,7 @@ impl Event {
             Event::Renamed { .. } => "renamed",
             Event::Archived { .. } => "archived",
             Event::Unarchived { .. } => "unarchived",
+            Event::Deleted { .. } => "deleted",
             Event::Controlled { .. } => "controlled",
             Event::Posted(_) => "posted",
             Event::Foreign { .. } => "foreign",
@@ -824,9 +891,11 @@ impl Event {
             Event::RoundOpened { .. } => "round_opened",
             Event::ReactionOpened { .. } => "reaction_opened",
             Event::RoundClosed => "round_closed",
+            Event::RoundReopened { .. } => "round_reopened",
             Event::Skipped { .. } => "skipped",
             Event::TurnGranted { .. } => "turn_granted",
             Event::TurnWidened { .. } => "turn_widened",
+            Event::TurnReleased { .. } => "turn_released",
             Event::TurnStarted { .. } => "turn_started",
             Event::TurnLost { .. } => "turn_lost",
             Event::TurnEnded { .. } => "turn_ended",
@@ -836,6 +905,7 @@ impl Event {
             Event::PermissionAnswered { .. } => "permission_answered",
             Event::PermissionExpired { .. } => "permission_expired",
             Event::PermissionWithdrawn { .. } => "permission_withdrawn",
+            Event::QuestionAsked { .. } => "question_asked",
             Event::StartRequested { .. } => "start_requested",
             Event::StartSettled { .. } => "start_settled",
             Event::Stopped { .. } => "stopped",
@@ -856,6 +926,7 @@ impl Event {
             | Event::Renamed { .. }
             | Event::Archived { .. }
             | Event::Unarchived { .. }
+            | Event::Deleted { .. }
             | Event::Controlled { .. }
             | Event::Posted(_)
             | Event::Foreign { .. }
@@ -864,6 +935,7 @@ impl Event {
             | Event::PermissionAnswered { .. }
             | Event::PermissionExpired { .. }
             | Event::PermissionWithdrawn { .. }
+            | Event::QuestionAsked { .. }
             | Event::StartRequested { .. }
             | Event::StartSettled { .. }
             | Event::Stopped { .. }
@@ -876,8 +948,10 @@ impl Event {
             | Event::RoundOpened { .. }
             | Event::ReactionOpened { .. }
             | Event::RoundClosed
+            | Event::RoundReopened { .. }
             | Event::Skipped { .. }
             | Event::TurnWidened { .. }
+            | Event::TurnReleased { .. }
             | Event::TurnStarted { .. }
             | Event::TurnLost { .. }
             | Event::Kept { .. }
@@ -893,6 +967,7 @@ impl Event {
         match self {
             Event::Posted(posted) => Some(&posted.body),
             Event::Kept { body, .. } | Event::Summarised { body, .. } => Some(body),
+            Event::PermissionAnswered { text, .. } => text.as_deref(),
             _ => None,
         }
     }
@@ -927,11 +1002,17 @@ impl Event {
         one.into_iter().chain(more.iter().copied())
     }
 
+    /// Whether it erases everything before it, and not its words alone.
+    pub fn erases_all(&self) -> bool {
+        matches!(self, Event::Deleted { .. })
+    }
+
     /// Forgets its words.
     pub fn erase(&mut self) {
         match self {
             Event::Posted(posted) => posted.body = String::new(),
             Event::Kept { body, .. } | Event::Summarised { body, .. } => *body = String::new(),
+            Event::PermissionAnswered { text: Some(text), .. } => *text = String::new(),
             _ => {}
         }
     }
@@ -942,6 +1023,7 @@ impl Event {
         match &mut self {
             Event::Posted(posted) => posted.body = text,
             Event::Kept { body, .. } | Event::Summarised { body, .. } => *body = text,
+            Event::PermissionAnswered { text: Some(words), .. } => *words = text,
             _ => {}
         }
         self
@@ -954,6 +1036,7 @@ impl Event {
             | Event::Renamed { by, .. }
             | Event::Archived { by }
             | Event::Unarchived { by }
+            | Event::Deleted { by }
             | Event::Controlled { by, .. }
             | Event::Stopped { by }
             | Event::PermissionAnswered { by, .. }

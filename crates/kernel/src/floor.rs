@@ -26,6 +26,10 @@ impl Decider<'_> {
     /// Takes up the oldest queued message.
     pub(crate) fn take_queued(&mut self) -> bool {
         let Some(spoken) = self.state.floor.queue.front().cloned() else { return false };
+        if let Some(message) = spoken.late {
+            self.reopen_round(message, spoken.cause.seq);
+            return true;
+        }
         self.emit(Event::Taken { cause: spoken.cause.clone() });
         if spoken.asks.is_empty() {
             (self.state.rules().on_taken)(self, &spoken);
@@ -58,17 +62,22 @@ impl Decider<'_> {
         false
     }
 
+    /// Whether somebody who comes by itself is given no turn.
+    pub(crate) fn is_away(&self, id: &ParticipantId) -> bool {
+        self.state.participant(id).is_some_and(|participant| self.facts.keeps_from_turns(participant).is_some())
+    }
+
     pub(crate) fn unable(&self, id: &ParticipantId) -> Option<WhyNot> {
-        if !self.state.participant(id).is_some_and(|p| p.takes_turns()) {
+        let Some(participant) = self.state.participant(id).filter(|participant| participant.takes_turns()) else {
             return Some(WhyNot::Skipped);
-        }
+        };
         if self.state.muted.contains(id) {
             return Some(WhyNot::Muted);
         }
         if self.state.paused {
             return Some(WhyNot::Paused);
         }
-        self.facts.offline.contains(id).then_some(WhyNot::Offline)
+        self.facts.keeps_from_turns(participant)
     }
 
     /// Whether these words may wake this participant: an agent's are bounded by the guards (Ruling 16.), and so are a person's without

@@ -15,3 +15,5 @@ pub(crate) const SETTLED_KEPT: usize = 64;
 pub(crate) const CAUSES_KEPT: usize = 32;
 /// How long a turn that a restart lost waits again, in logs whose event does not say it.
 pub(crate) const LOST_WAITS: Millis = Millis::from_secs(3600);
+/// How long a round waits for a turn, in policies that do not say it.
+pub(crate) const PATIENCE_UNSAID: Millis = Millis::from_secs(30);

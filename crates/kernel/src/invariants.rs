@@ -36,7 +36,7 @@ const RULES: &[Rule] = &[
     ("turn_ranges", "a turn covers a range of what was said, and nothing that was not", turn_ranges),
     ("one_runs", "a participant runs one turn at a time", one_runs),
     ("clock_stands", "the clock of a turn stands while it waits for a person, and only then", clock_stands),
-    ("archived", "nothing is open in an archived conversation", archived),
+    ("archived", "nothing is open in an archived conversation, but what is still under way in a link", archived),
     ("round", "a round waits for a turn that is open", round),
     ("queue", "messages wait in the order in which they were said", queue),
     ("participants", "an id is invited once", participants),
@@ -106,7 +106,7 @@ fn clock_stands(state: &Conversation) -> bool {
 
 fn archived(state: &Conversation) -> bool {
     let floor = &state.floor;
-    !state.archived || (floor.turns.is_empty() && floor.queue.is_empty() && floor.round.is_none())
+    !state.archived || ((floor.turns.is_empty() || state.is_link()) && floor.queue.is_empty() && floor.round.is_none())
 }
 
 fn round(state: &Conversation) -> bool {

@@ -252,6 +252,7 @@ mod tests {
             spoke_at: None,
             passes_in_a_row: 0,
             polls_skipped: 0,
+            answered: false,
         }
     }
 

@@ -52,14 +52,14 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// This profile with every field that `newer` gives replaced.
+    /// This profile with every field that `newer` gives replaced; an empty nickname, or no roles, takes them away.
     #[must_use]
     pub fn merged(&self, newer: &Profile) -> Profile {
         Profile {
             client: newer.client.clone().or_else(|| self.client.clone()),
             model: newer.model.clone().or_else(|| self.model.clone()),
-            roles: newer.roles.clone().or_else(|| self.roles.clone()),
-            nickname: newer.nickname.clone().or_else(|| self.nickname.clone()),
+            roles: newer.roles.clone().or_else(|| self.roles.clone()).filter(|roles| !roles.is_empty()),
+            nickname: newer.nickname.clone().or_else(|| self.nickname.clone()).filter(|nickname| !nickname.is_empty()),
         }
     }
 
@@ -123,6 +123,8 @@ pub struct Participant {
     pub passes_in_a_row: u32,
     /// Messages for which it was not polled since its last poll.
     pub polls_skipped: u32,
+    /// Whether it has answered a turn here.
+    pub answered: bool,
 }
 
 impl Participant {

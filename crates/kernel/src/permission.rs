@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::ids::{ParticipantId, PermissionId};
+use crate::ids::{ParticipantId, PermissionId, Seq};
 use crate::text;
 use crate::time::Timestamp;
 
@@ -14,6 +14,8 @@ const ACTION_BYTES_MAX: usize = 16 * 1024;
 const WORDS_BYTES_MAX: usize = 1024;
 /// Most options that are offered.
 const OPTIONS_MAX: usize = 32;
+/// Longest words of one's own that answer a question, in bytes. They have to fit on the screen that takes them, to be read back there.
+pub const TEXT_BYTES_MAX: usize = 4 * 1024;
 
 /// One of the answers that are offered. No order of them is assumed, and their words may be those of another question's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -24,6 +26,9 @@ pub struct PermissionOption {
     pub label: String,
     /// What it comes to.
     pub kind: OptionKind,
+    /// It is answered in words of one's own, and with them alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes_text: bool,
 }
 
 /// What an answer comes to. The words are those of the Agent Client Protocol.
@@ -58,7 +63,13 @@ impl OptionKind {
 impl PermissionOption {
     /// An option.
     pub fn new(id: impl Into<String>, label: impl Into<String>, kind: OptionKind) -> Self {
-        Self { id: id.into(), label: label.into(), kind }
+        Self { id: id.into(), label: label.into(), kind, takes_text: false }
+    }
+
+    /// The same, answered in words of one's own.
+    #[must_use]
+    pub fn taking_text(self) -> Self {
+        Self { takes_text: true, ..self }
     }
 
     /// The two answers of whoever can only be told yes or no.
@@ -86,11 +97,17 @@ impl<'de> Deserialize<'de> for PermissionOption {
         #[serde(untagged)]
         enum Stored {
             Words(String),
-            Whole { id: String, label: String, kind: OptionKind },
+            Whole {
+                id: String,
+                label: String,
+                kind: OptionKind,
+                #[serde(default)]
+                takes_text: bool,
+            },
         }
         Ok(match Stored::deserialize(deserializer)? {
             Stored::Words(words) => Self::from(words.as_str()),
-            Stored::Whole { id, label, kind } => Self { id, label, kind },
+            Stored::Whole { id, label, kind, takes_text } => Self { id, label, kind, takes_text },
         })
     }
 }
@@ -123,8 +140,12 @@ impl Question {
         let action = text::revealed(&self.action);
         let first = text::cut(&action, ACTION_BYTES_MAX);
         let more = action.len() - first.len();
-        let option =
-            |option: &PermissionOption| PermissionOption::new(text::cut(&option.id, WORDS_BYTES_MAX), words(&option.label), option.kind);
+        let option = |option: &PermissionOption| PermissionOption {
+            id: text::cut(&option.id, WORDS_BYTES_MAX).to_owned(),
+            label: words(&option.label),
+            kind: option.kind,
+            takes_text: option.takes_text,
+        };
         Self {
             action: if more == 0 { action.clone() } else { format!("{first}\n[{more} more bytes are not shown]") },
             partial: self.partial || more > 0,
@@ -158,6 +179,15 @@ pub(crate) struct Waiting {
     pub(crate) options: Vec<PermissionOption>,
 }
 
+/// A question of no turn: it waits for as long as whoever asks it does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct OpenQuestion {
+    /// The event that asks.
+    pub(crate) at: Seq,
+    pub(crate) participant: ParticipantId,
+    pub(crate) options: Vec<PermissionOption>,
+}
+
 /// A permission that waits no more, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Settled {
@@ -184,7 +214,7 @@ pub(crate) enum Settlement {
 const ALLOW: &str = "allow";
 const DENY: &str = "deny";
 
-/// Why words mean none of the options. Both say what there is.
+/// Why somebody's words are no answer. All say what there is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChoiceFault {
     /// They mean none.
@@ -201,6 +231,35 @@ pub enum ChoiceFault {
         /// What is offered.
         offered: String,
     },
+    /// There are words of one's own, and the option takes none.
+    TakesNoText {
+        /// The option's words.
+        label: String,
+        /// The options that do.
+        offered: String,
+    },
+    /// The option takes words, and there are none.
+    TextMissing {
+        /// The option's words.
+        label: String,
+    },
+    /// There are too many words.
+    TextTooLong {
+        /// How many bytes.
+        bytes: usize,
+    },
+}
+
+impl ChoiceFault {
+    /// What a refusal for it is called.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            ChoiceFault::Unknown { .. } | ChoiceFault::Ambiguous { .. } => "unknown_option",
+            ChoiceFault::TakesNoText { .. } => "takes_no_text",
+            ChoiceFault::TextMissing { .. } => "text_missing",
+            ChoiceFault::TextTooLong { .. } => "message_too_large",
+        }
+    }
 }
 
 impl fmt::Display for ChoiceFault {
@@ -209,6 +268,18 @@ impl fmt::Display for ChoiceFault {
             ChoiceFault::Unknown { given, offered } => write!(f, "{given:?} is none of the answers here. They are: {offered}"),
             ChoiceFault::Ambiguous { given, offered } => {
                 write!(f, "{given:?} may be several of the answers here. Say one by its number or its words: {offered}")
+            }
+            ChoiceFault::TakesNoText { label, offered } if offered.is_empty() => {
+                write!(f, "{label:?} takes no words, and no other answer here does. Answer without `text`")
+            }
+            ChoiceFault::TakesNoText { label, offered } => {
+                write!(f, "{label:?} takes no words. Answer without `text`, or choose what takes them: {offered}")
+            }
+            ChoiceFault::TextMissing { label } => {
+                write!(f, "{label:?} is answered in words of your own, and there are none that can be seen. Give them as `text`")
+            }
+            ChoiceFault::TextTooLong { bytes } => {
+                write!(f, "This answer has {bytes} bytes; at most {TEXT_BYTES_MAX} are taken. Say the rest in a message")
             }
         }
     }
@@ -234,10 +305,7 @@ pub fn choose<'a>(options: &'a [PermissionOption], given: &str) -> Result<&'a Pe
     let begins = |_: usize, option: &PermissionOption| !said.is_empty() && option.label.to_lowercase().starts_with(&said);
     type Fits<'a> = &'a dyn Fn(usize, &PermissionOption) -> bool;
     let tests: [Fits<'_>; 5] = [&is_id, &is_kind, &is_label, &is_number, &begins];
-    let offered = || {
-        let lines = options.iter().enumerate().map(|(at, option)| format!("{}. {}", at + 1, option.label));
-        lines.collect::<Vec<_>>().join(" · ")
-    };
+    let offered = || listed(options, |_| true);
     for test in tests {
         let mut fitting = options.iter().enumerate().filter(|(at, option)| test(*at, option)).map(|(_, option)| option);
         match (fitting.next(), fitting.next()) {
@@ -247,6 +315,44 @@ pub fn choose<'a>(options: &'a [PermissionOption], given: &str) -> Result<&'a Pe
         }
     }
     Err(ChoiceFault::Unknown { given: given.to_owned(), offered: offered() })
+}
+
+/// The options of which this holds, with their numbers.
+fn listed(options: &[PermissionOption], of: impl Fn(&PermissionOption) -> bool) -> String {
+    let lines = options.iter().enumerate().filter(|(_, option)| of(option));
+    lines.map(|(at, option)| format!("{}. {}", at + 1, option.label)).collect::<Vec<_>>().join(" · ")
+}
+
+/// The option that an answer means, and the words of one's own that go with it, as they are kept. Words without an option mean the one
+/// option that takes any; words never decide which option is meant.
+///
+/// # Errors
+/// [`ChoiceFault`], when it means none or not one, or when its words and the option do not fit.
+pub fn answered<'a>(
+    options: &'a [PermissionOption],
+    given: &str,
+    text: Option<&str>,
+) -> Result<(&'a PermissionOption, Option<String>), ChoiceFault> {
+    let text = text.map(text::clean);
+    let option = if given.trim().is_empty() && text.is_some() { taker(options)? } else { choose(options, given)? };
+    let label = || option.label.clone();
+    match (option.takes_text, &text) {
+        (false, Some(_)) => Err(ChoiceFault::TakesNoText { label: label(), offered: listed(options, |option| option.takes_text) }),
+        (true, text) if text.as_ref().is_none_or(|text| text::is_empty_looking(text)) => Err(ChoiceFault::TextMissing { label: label() }),
+        (true, Some(text)) if text.len() > TEXT_BYTES_MAX => Err(ChoiceFault::TextTooLong { bytes: text.len() }),
+        (true, _) | (false, None) => Ok((option, text)),
+    }
+}
+
+/// The one option that takes words.
+fn taker(options: &[PermissionOption]) -> Result<&PermissionOption, ChoiceFault> {
+    let mut takers = options.iter().filter(|option| option.takes_text);
+    let (given, offered) = (String::new(), || listed(options, |_| true));
+    match (takers.next(), takers.next()) {
+        (Some(one), None) => Ok(one),
+        (Some(_), Some(_)) => Err(ChoiceFault::Ambiguous { given, offered: listed(options, |option| option.takes_text) }),
+        (None, _) => Err(ChoiceFault::Unknown { given, offered: offered() }),
+    }
 }
 
 #[cfg(test)]
@@ -274,6 +380,35 @@ mod tests {
         for given in ["", "4", "0", "nope", "allow_once"] {
             assert!(id(given).is_err_and(|why| why.contains("none of the answers")), "{given}");
         }
+    }
+
+    #[test]
+    fn words_of_ones_own_go_with_an_option_that_takes_them() {
+        let text = |id: &str| PermissionOption::new(id, "Type something.", OptionKind::Other).taking_text();
+        let options = [PermissionOption::new("1", "SQLite", OptionKind::Other), text("2")];
+        let said = |given: &str, text: Option<&str>| {
+            let answer = answered(&options, given, text);
+            answer.map(|(option, text)| (option.id.clone(), text)).map_err(|fault| (fault.code(), fault.to_string()))
+        };
+        let kept = |id: &str, text: Option<&str>| Ok((id.to_owned(), text.map(str::to_owned)));
+        assert_eq!(said("sqlite", None), kept("1", None));
+        assert_eq!(said("2", Some("Maria\r\nDB\u{1b}")), kept("2", Some("Maria\nDB")));
+        assert_eq!(said("", Some("1")), kept("2", Some("1")), "words decide nothing");
+        for (given, text, code, way) in [
+            ("1", Some("x"), "takes_no_text", "2. Type something."),
+            ("1", Some(""), "takes_no_text", "2. Type something."),
+            ("2", None, "text_missing", "`text`"),
+            ("2", Some(" \u{200b}\n"), "text_missing", "`text`"),
+            ("", None, "unknown_option", "1. SQLite"),
+            ("MariaDB", Some("x"), "unknown_option", "1. SQLite"),
+            ("2", Some(&*"x".repeat(TEXT_BYTES_MAX + 1)), "message_too_large", "4096"),
+        ] {
+            let fault = said(given, text).unwrap_err();
+            assert!(fault.0 == code && fault.1.contains(way), "{given:?} {fault:?}");
+        }
+        assert!(answered(&[text("a"), text("b")], "", Some("x")).is_err_and(|fault| matches!(fault, ChoiceFault::Ambiguous { .. })));
+        assert!(answered(&codex(), "", Some("x")).is_err_and(|fault| matches!(fault, ChoiceFault::Unknown { .. })));
+        assert!(answered(&codex(), "1", Some("x")).is_err_and(|fault| fault.to_string().contains("no other answer")));
     }
 
     #[test]

@@ -50,6 +50,22 @@ pub enum Bug {
     SilenceIsConsent,
     /// The claim of a command from another stream lapses before its delivery is settled.
     CommandClaimLapses,
+    /// A person's message is not put before somebody who spoke a moment ago.
+    CooldownDrops,
+    /// Whose turn a person cancelled is asked again for the same message.
+    CancelledIsAskedAgain,
+    /// Nobody looks whether a round has waited long enough.
+    PatienceForgotten,
+    /// An answer that comes late counts for the message that is dealt with now.
+    LateAnswerChargedToNewest,
+    /// A client that only reads is given turns.
+    ReaderGetsTurns,
+    /// Whoever has reacted to a message is asked to react again.
+    ReactsTwice,
+    /// A reply to an agent does not address it.
+    ReplyAddressesNobody,
+    /// Whom a person has answer is not asked.
+    AskForcesNobody,
     /// A prompt is typed before it is kept that it will be.
     TypedBeforeKept,
     /// A prompt of which the program says nothing is typed once more.
@@ -64,7 +80,7 @@ pub enum Bug {
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 27] = [
+    pub const ALL: [Bug; 35] = [
         Bug::AcknowledgeBeforeCommit,
         Bug::PublishBeforeCommit,
         Bug::NoAttemptFencing,
@@ -87,6 +103,14 @@ impl Bug {
         Bug::SnapshotForgets,
         Bug::SilenceIsConsent,
         Bug::CommandClaimLapses,
+        Bug::CooldownDrops,
+        Bug::CancelledIsAskedAgain,
+        Bug::PatienceForgotten,
+        Bug::LateAnswerChargedToNewest,
+        Bug::ReaderGetsTurns,
+        Bug::ReactsTwice,
+        Bug::ReplyAddressesNobody,
+        Bug::AskForcesNobody,
         Bug::TypedBeforeKept,
         Bug::TypedAgain,
         Bug::ScreenIsProof,

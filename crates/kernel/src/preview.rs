@@ -36,7 +36,7 @@ impl Conversation {
         let cause = Cause { seq, id, from: speaker.clone(), depth: 0, unproven: false };
         let replies_to = draft.reply_to.as_ref().filter(|_| human).map(|replied| replied.from.clone());
         let (author, to, mentions) = (speaker.clone(), draft.to.clone(), named.participants);
-        let spoken = Spoken { author, cause, to, mentions, replies_to, asks: Vec::new(), human };
+        let spoken = Spoken { author, cause, to, mentions, replies_to, asks: Vec::new(), human, late: None };
         let mut nomination = (self.rules().nominate)(self, &spoken);
         // Whoever has just spoken is asked after those who have not. What comes later finds nobody cooling that it could tell now.
         if self.floor.round.is_none() {
@@ -65,8 +65,8 @@ impl Conversation {
         if self.paused {
             return Err(WhyNot::Paused);
         }
-        if facts.offline.contains(id) {
-            return Err(WhyNot::Offline);
+        if let Some(why_not) = self.participant(id).and_then(|participant| facts.keeps_from_turns(participant)) {
+            return Err(why_not);
         }
         let asked = self.waiting_turn(id).is_some();
         if !asked && self.used_up(&facts.budgets, &[], &self.account_of(id, cause), now).is_some() {

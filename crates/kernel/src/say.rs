@@ -10,7 +10,7 @@ use crate::mentions::{self, Named};
 use crate::participant::{Kind, Participant};
 use crate::pass::is_pass;
 use crate::policy::{EmptyReply, Unsolicited};
-use crate::state::{Round, Spoken};
+use crate::state::{Round, Spoken, Turn};
 use crate::text;
 
 /// Longest message of a person, in bytes.
@@ -25,7 +25,7 @@ impl Decider<'_> {
         let human = self.is_human(&post.by);
         let limit = if human { HUMAN_BYTES_MAX } else { AGENT_BYTES_MAX };
         if post.body.len() > limit {
-            let message = format!("This message has {} bytes; at most {limit} are taken. Split it, or attach a file.", post.body.len());
+            let message = format!("This message has {} bytes; at most {limit} are taken. Split it.", post.body.len());
             return Err(Rejection::new(Refusal::TooLarge, "message_too_large", message).about(&post.by.id));
         }
         let mut post = Post { body: text::clean(&post.body), ..post };
@@ -113,6 +113,8 @@ impl Decider<'_> {
             tags: post.tags,
             via: false,
             queued: false,
+            late: None,
+            stopped: false,
             published: None,
             error: None,
         }
@@ -149,7 +151,7 @@ impl Decider<'_> {
         let speaker = self.state.participant(&id);
         let answers = speaker.is_some_and(Participant::answers_by_posting);
         self.check_may_speak(&post)?;
-        if let Some(turn) = self.turn_answered(&post).filter(|_| answers) {
+        if let Some(turn) = self.turn_answered(&id, post.reply_to.as_ref()).filter(|_| answers) {
             self.finished_by_post(turn, post);
             return Ok(());
         }
@@ -168,9 +170,9 @@ impl Decider<'_> {
     }
 
     /// The open turn that a client's words answer: the one of which they name a cause, or the oldest where they name nothing. (Ruling 5.)
-    fn turn_answered(&self, post: &Post) -> Option<TurnNo> {
-        let Some(replied) = &post.reply_to else { return self.own_turn(&post.by.id) };
-        let mut own = self.state.open_turns().filter(|turn| turn.participant == post.by.id);
+    fn turn_answered(&self, by: &ParticipantId, reply_to: Option<&Cause>) -> Option<TurnNo> {
+        let Some(replied) = reply_to else { return self.own_turn(by) };
+        let mut own = self.state.open_turns().filter(|turn| turn.participant == *by);
         own.find(|turn| turn.causes.contains(&replied.seq)).map(|turn| turn.no)
     }
 
@@ -196,7 +198,7 @@ impl Decider<'_> {
         None
     }
 
-    /// An agent speaks without having been asked. (Section "Contributions" of ARCHITECTURE.md.)
+    /// An agent speaks without having been asked. (Ruling 21.)
     fn admit_unsolicited(&mut self, post: Post) -> Result<(), Rejection> {
         let round_cause = self.state.floor.round.as_ref().map(|round| &round.cause);
         let unsolicited = self.state.rules().unsolicited;
@@ -217,7 +219,7 @@ impl Decider<'_> {
     fn check_budget(&mut self, post: &Post, depth: u32) -> Result<(), Rejection> {
         let floor = &self.state.floor;
         // The one who was asked may still answer: that reply is spoken for.
-        let promised = floor.round.as_ref().map_or(0, Round::promised);
+        let promised = floor.round.as_ref().map_or(0, Round::promised) + floor.reserved();
         let (code, message) = if depth > self.state.policy.max_depth {
             ("depth_limit", "Nobody reacts to a reaction to a reaction here; a person has to say something first.")
         } else if floor.spent + promised >= floor.cap {
@@ -234,13 +236,17 @@ impl Decider<'_> {
         self.after_words(&Spoken::of(&posted, cause));
     }
 
-    /// A client answers its turn by posting.
-    fn finished_by_post(&mut self, turn: TurnNo, post: Post) {
-        let older: Vec<_> =
-            self.state.open_turns().filter(|open| open.participant == post.by.id && open.no < turn).map(|open| open.no).collect();
+    /// Whoever answers a newer turn answers no older one any more.
+    fn end_older(&mut self, by: &ParticipantId, turn: TurnNo) {
+        let older: Vec<_> = self.state.open_turns().filter(|open| open.participant == *by && open.no < turn).map(|open| open.no).collect();
         for no in older {
             self.end(no, Outcome::Cancelled, Some(Fault::new("covered", "a newer turn was answered in its place")), Usage::default());
         }
+    }
+
+    /// A client answers its turn by posting.
+    fn finished_by_post(&mut self, turn: TurnNo, post: Post) {
+        self.end_older(&post.by.id, turn);
         self.ensure_started(turn);
         let usage = self.elapsed(turn);
         self.finish(turn, post, usage);
@@ -271,7 +277,26 @@ impl Decider<'_> {
         else {
             return;
         };
-        self.emit(Event::Kept { participant, turn: Some(no), because: KeptBecause::Late, counted: 0, body });
+        let because = if self.state.floor.was_stopped(no) { KeptBecause::Stopped } else { KeptBecause::Late };
+        self.emit(Event::Kept { participant, turn: Some(no), because, counted: 0, body });
+    }
+
+    /// What people were shown of the answer of a turn that is stopped stays, as its reply. It wakes nobody. (Ruling 14.)
+    pub(crate) fn keep_shown(&mut self, no: TurnNo) -> Usage {
+        let elapsed = self.elapsed(no);
+        let Some(turn) = self.state.turn(no).filter(|turn| turn.running.is_some() && turn.kind == TurnKind::Reply).cloned() else {
+            return elapsed;
+        };
+        let Some(shown) = self.facts.shown.get(&no).filter(|shown| shown.attempt == turn.attempt) else { return elapsed };
+        let usage = Usage { ms: elapsed.ms, ..shown.usage };
+        let text = text::clean(&shown.text);
+        if is_pass(&text) || text::is_empty_looking(&text) || self.silence_of(&turn.participant).is_some() {
+            return usage;
+        }
+        let post = Post::new(Actor::named(turn.participant.clone()), text);
+        let posted = self.reply_of(&turn, Post { reply_to: Some(turn.cause.clone()), ..post });
+        self.emit(Event::Posted(Posted { stopped: true, late: None, ..posted }));
+        usage
     }
 
     fn finish(&mut self, no: TurnNo, post: Post, usage: Usage) {
@@ -294,20 +319,26 @@ impl Decider<'_> {
                 EmptyReply::Fails => self.fail(no, Outcome::Failed, Fault::new("empty_output", "it answered with nothing"), usage),
             };
         }
-        let whole = text.len() <= AGENT_BYTES_MAX;
-        let body = if whole { text } else { format!("{}\n\n[truncated]", text::cut(&text, AGENT_BYTES_MAX - 32)) };
-        let named = mentions::named(&body, &self.state.participants, &turn.participant);
         let reply_to = post.reply_to.or(Some(turn.cause.clone()));
-        let post = Post { body, reply_to, typed_at: None, ..post };
-        let mut posted = self.words(post, Kind::Agent, turn.cause.depth + 1, &named);
-        posted.turn = Some(no);
+        let posted = self.reply_of(&turn, Post { body: text, reply_to, typed_at: None, ..post });
+        self.answer(no, posted, usage);
+    }
+
+    /// The words that answer a turn, as they are shown.
+    fn reply_of(&self, turn: &Turn, post: Post) -> Posted {
+        let whole = post.body.len() <= AGENT_BYTES_MAX;
+        let body = if whole { post.body } else { format!("{}\n\n[truncated]", text::cut(&post.body, AGENT_BYTES_MAX - 32)) };
+        let named = mentions::named(&body, &self.state.participants, &turn.participant);
+        let mut posted = self.words(Post { body, ..post }, Kind::Agent, turn.cause.depth + 1, &named);
+        posted.turn = Some(turn.no);
+        posted.late = self.state.is_late_for(turn);
         posted.unasked = turn.cause.unproven;
         let by_server = self.state.participant(&turn.participant).is_some_and(|p| !p.answers_by_posting());
         if by_server {
             posted.via = true;
             posted.tags.push("coordinator".into());
         }
-        self.answer(no, posted, usage);
+        posted
     }
 
     /// The words that answer a turn end it in the same append.
@@ -342,7 +373,7 @@ impl Decider<'_> {
     }
 
     /// A typed pass.
-    pub(crate) fn pass(&mut self, by: &Actor, to: Option<&str>) -> Result<(), Rejection> {
+    pub(crate) fn pass(&mut self, by: &Actor, to: Option<&str>, reply_to: Option<&Cause>) -> Result<(), Rejection> {
         self.check_speaker(by)?;
         self.check_open()?;
         if self.holds_piece(&by.id) {
@@ -353,7 +384,8 @@ impl Decider<'_> {
             self.hand_over(&by.id, to);
             return Ok(());
         }
-        let Some(turn) = self.own_turn(&by.id) else { return Err(nothing_to_pass(&by.id)) };
+        let Some(turn) = self.turn_answered(&by.id, reply_to) else { return Err(nothing_to_pass(&by.id)) };
+        self.end_older(&by.id, turn);
         self.ensure_started(turn);
         let usage = self.elapsed(turn);
         self.pass_turn(turn, usage);
@@ -364,9 +396,13 @@ impl Decider<'_> {
     pub(crate) fn publish(&mut self, seq: Seq, kept: &Recorded, by: &Actor) -> Result<(), Rejection> {
         self.check_human(by)?;
         self.check_open()?;
-        let Event::Kept { participant, body, turn, .. } = &kept.event else {
+        let Event::Kept { participant, body, turn, because, .. } = &kept.event else {
             return Err(Rejection::new(Refusal::Invalid, "not_kept", "Only text that was kept can be published."));
         };
+        if *because == KeptBecause::Stopped {
+            let message = "A person stopped this turn, and what it had said by then was shown; what came later is not.";
+            return Err(Rejection::new(Refusal::Conflict, "turn_stopped", message));
+        }
         if kept.event.is_erased() {
             return Err(Rejection::new(Refusal::Conflict, "erased", "The words were erased; there is nothing left to publish."));
         }

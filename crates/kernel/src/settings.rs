@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::abilities::SHORTEST_LIMIT;
+use crate::fold::PATIENCE_UNSAID;
 use crate::time::Millis;
 
 /// Longest cooldown. A longer one in an old log counts as this: what a person asks for waits for it.
@@ -78,6 +79,14 @@ pub struct Policy {
     pub voluntary_timeout: Option<Millis>,
     /// Agent contributions in a row before a human has to say something.
     pub max_exchanges_without_human: u32,
+    /// How long a round waits for a turn before it goes on without it. (Ruling 12.)
+    #[serde(default = "patience_unsaid")]
+    pub patience: Millis,
+}
+
+/// In logs of before it could be set.
+fn patience_unsaid() -> Millis {
+    PATIENCE_UNSAID
 }
 
 impl Policy {
@@ -92,6 +101,7 @@ impl Policy {
             max_voluntary_responders: None,
             voluntary_timeout: None,
             max_exchanges_without_human: 20,
+            patience: Millis::from_secs(30),
         }
     }
 }
@@ -112,7 +122,7 @@ pub struct PolicyFault {
 }
 
 /// The keys a policy understands, as written outside. `reply_strategy` is an older word for `name`.
-pub const KEYS: [&str; 9] = [
+pub const KEYS: [&str; 10] = [
     "name",
     "reply_strategy",
     "max_agent_turns_per_message",
@@ -122,6 +132,7 @@ pub const KEYS: [&str; 9] = [
     "max_voluntary_responders",
     "voluntary_timeout",
     "max_exchanges_without_human",
+    "patience_seconds",
 ];
 
 impl Policy {
@@ -145,6 +156,7 @@ impl Policy {
             }
             "voluntary_timeout" => self.voluntary_timeout = optional(value, timeout).map_err(|e| fault(&e))?,
             "max_exchanges_without_human" => self.max_exchanges_without_human = whole(value, 1, 10_000).map_err(|e| fault(&e))?,
+            "patience_seconds" => self.patience = timeout(value).map_err(|e| fault(&e))?,
             _ => return Err(fault(&format!("one of the keys {}", KEYS.join(", ")))),
         }
         Ok(())
@@ -213,6 +225,7 @@ impl Policy {
             "max_voluntary_responders": self.max_voluntary_responders,
             "voluntary_timeout": self.voluntary_timeout.map(Millis::as_secs_f64),
             "max_exchanges_without_human": self.max_exchanges_without_human,
+            "patience_seconds": self.patience.as_secs_f64(),
         })
     }
 }

@@ -175,6 +175,7 @@ fn parse_group(word: &str, rest: &str) -> Result<Slash, String> {
             let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
             Ok(Slash::GroupConfig { key: key.to_owned(), value })
         }
+        "" => Err("Say what to do with the group: /group create, add, remove, list, dissolve or config.".into()),
         _ => Err(unknown(&format!("/group {word}"))),
     }
 }

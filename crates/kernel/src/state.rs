@@ -10,7 +10,8 @@ use crate::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::gathering::Gathering;
 use crate::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::participant::{Kind, Participant};
-use crate::permission::{Settled, Settlement, Waiting};
+use crate::permission::{OpenQuestion, Settled, Settlement, Waiting};
+use crate::planted::{self, Bug};
 use crate::refused::Refusals;
 use crate::said::Said;
 use crate::settings::Policy;
@@ -38,6 +39,9 @@ pub struct Conversation {
     pub(crate) created_at: Timestamp,
     pub(crate) policy: Policy,
     pub(crate) archived: bool,
+    /// It is gone. No such state is ever kept, so nothing is written of what it is for all others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) deleted: bool,
     pub(crate) paused: bool,
     pub(crate) discussion: Discussion,
     pub(crate) invited_auto: bool,
@@ -112,21 +116,27 @@ pub struct Floor {
     /// Open turns only.
     pub(crate) turns: BTreeMap<TurnNo, Turn>,
     pub(crate) last_turn: TurnNo,
-    /// Human messages that wait for their time.
+    /// Human messages that wait for their time, and agents' answers that were late for their round.
     pub(crate) queue: VecDeque<Spoken>,
     /// The message that was taken from the queue last, and where.
     pub(crate) taken: Option<(Seq, Seq)>,
     pub(crate) round: Option<Round>,
-    /// Visible agent replies since the last human message was taken up.
+    /// The human message whose replies are counted: the one whose round was opened last.
+    pub(crate) message: Option<Seq>,
+    /// Visible agent replies to it.
     pub(crate) spent: u32,
     /// Most of them.
     pub(crate) cap: u32,
+    /// Messages whose rounds are over, and that somebody still works on.
+    pub(crate) earlier: Vec<Earlier>,
     /// Whose the latest ended turns were, so that late results find their author.
-    pub(crate) ended: VecDeque<(TurnNo, ParticipantId)>,
+    pub(crate) ended: VecDeque<Ended>,
     /// What came of the latest permissions, so that late answers hear of it.
     pub(crate) settled: VecDeque<Settled>,
     /// Programs that agents asked to have started, and that nothing came of yet.
     pub(crate) starts: BTreeMap<PermissionId, OpenStart>,
+    /// What agents' programs ask in no turn.
+    pub(crate) questions: BTreeMap<PermissionId, OpenQuestion>,
     /// Who spoke last in a round, for `round_robin`.
     pub(crate) last_speaker: Option<ParticipantId>,
 }
@@ -139,7 +149,16 @@ impl Floor {
 
     /// Whose turn this was, if it ended lately.
     pub(crate) fn recent_owner(&self, no: TurnNo) -> Option<ParticipantId> {
-        self.ended.iter().rev().find(|(ended, _)| *ended == no).map(|(_, owner)| owner.clone())
+        self.recent(no).map(|ended| ended.participant.clone())
+    }
+
+    /// Whether this turn was stopped lately, when people had been shown a part of its answer.
+    pub(crate) fn was_stopped(&self, no: TurnNo) -> bool {
+        self.recent(no).is_some_and(|ended| ended.stopped)
+    }
+
+    fn recent(&self, no: TurnNo) -> Option<&Ended> {
+        self.ended.iter().rev().find(|ended| ended.turn == no)
     }
 }
 
@@ -156,6 +175,8 @@ pub struct Spoken {
     /// Whom a person has answer, one after the other, and nobody else.
     pub(crate) asks: Vec<ParticipantId>,
     pub(crate) human: bool,
+    /// The message that they answer, where its round was over.
+    pub(crate) late: Option<Seq>,
 }
 
 impl Spoken {
@@ -163,9 +184,10 @@ impl Spoken {
     pub(crate) fn of(posted: &Posted, cause: Cause) -> Self {
         let human = posted.is_persons();
         // An agent's reply wakes nobody by being one. (Ruling 15.)
-        let replies_to = posted.reply_to.as_ref().filter(|_| human).map(|replied| replied.from.clone());
+        let addresses = human && !planted::has(Bug::ReplyAddressesNobody);
+        let replies_to = posted.reply_to.as_ref().filter(|_| addresses).map(|replied| replied.from.clone());
         let (author, to, mentions) = (posted.author().clone(), posted.to.clone(), posted.mentions.clone());
-        Self { cause, author, to, mentions, replies_to, asks: posted.asks.clone(), human }
+        Self { cause, author, to, mentions, replies_to, asks: posted.asks.clone(), human, late: posted.late }
     }
 }
 
@@ -187,6 +209,8 @@ pub struct Round {
     /// Who is not asked again for this message: a turn for it failed, ran out of time or was cancelled by a person, or the limit of replies
     /// refused one.
     pub(crate) left_out: Vec<ParticipantId>,
+    /// Who was asked to react: each is once, however often the round is opened again.
+    pub(crate) reacted: Vec<ParticipantId>,
     /// The turn that the round waits for.
     pub(crate) current: Option<TurnNo>,
 }
@@ -209,10 +233,25 @@ impl Round {
         u32::from(self.current.is_some()) + u32::try_from(asked).unwrap_or(u32::MAX)
     }
 
+    /// Whether a turn is about its message or a reply to it, or was before it got another cause.
+    pub(crate) fn is_worked_on_in(&self, turn: &Turn) -> bool {
+        turn.message == Some(self.cause.seq) || self.is_about(&turn.cause)
+    }
+
     /// Whether a cause is its message or one of the replies to it.
     pub(crate) fn is_about(&self, cause: &Cause) -> bool {
         self.cause.seq == cause.seq || self.replies.iter().any(|reply| reply.cause.seq == cause.seq)
     }
+}
+
+/// A message whose round is over, and that somebody still works on, or whose late answer waits for its time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Earlier {
+    pub(crate) round: Round,
+    /// Visible replies to it.
+    pub(crate) spent: u32,
+    /// Most of them.
+    pub(crate) cap: u32,
 }
 
 /// An agent's visible reply within a round.
@@ -242,6 +281,14 @@ pub struct Turn {
     pub first_cause: Cause,
     /// All the causes it was granted and widened for, or the newest of many.
     pub(crate) causes: VecDeque<Seq>,
+    /// The human message that its newest cause is, or answers.
+    pub(crate) message: Option<Seq>,
+    /// Until when its round waits for it.
+    pub patience: Option<Timestamp>,
+    /// Whether the floor went on without it.
+    pub released: bool,
+    /// A person stops it, and what was shown of its answer was said.
+    pub(crate) stopped: bool,
     /// Where the newest cause took effect: later than its own place if it was queued.
     pub cause_at: Seq,
     /// The event that granted it, or widened it last: whoever takes the turn up was told this much.
@@ -264,6 +311,12 @@ pub struct Turn {
 }
 
 impl Turn {
+    /// How long it has been worked on: without the time for which people were asked for a permission.
+    pub fn worked(&self, now: Timestamp) -> Millis {
+        let until = self.frozen_since.unwrap_or(now);
+        self.running.map_or(Millis(0), |running| until.since(running.started_at))
+    }
+
     /// The permissions that keep its clock still.
     pub fn permissions(&self) -> impl Iterator<Item = &PermissionId> {
         self.permissions.keys()
@@ -275,6 +328,15 @@ impl Turn {
     }
 }
 
+/// A turn that ended lately.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ended {
+    pub(crate) turn: TurnNo,
+    pub(crate) participant: ParticipantId,
+    /// A person stopped it, and what was shown of its answer stays.
+    pub(crate) stopped: bool,
+}
+
 /// A turn that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Running {
@@ -282,7 +344,7 @@ pub struct Running {
     pub from_seq: Seq,
     /// Up to and with this.
     pub through_seq: Seq,
-    /// When it started.
+    /// When it started, later by the time for which its clock stood still.
     pub started_at: Timestamp,
 }
 
@@ -311,6 +373,7 @@ impl Conversation {
             created_at: Timestamp::default(),
             policy: Policy::default(),
             archived: false,
+            deleted: false,
             paused: false,
             discussion: Discussion::default(),
             invited_auto: false,
@@ -377,6 +440,11 @@ impl Conversation {
         self.archived
     }
 
+    /// Whether it is gone.
+    pub fn is_deleted(&self) -> bool {
+        self.deleted
+    }
+
     /// Whether agents stand still.
     pub fn is_paused(&self) -> bool {
         self.paused
@@ -410,6 +478,12 @@ impl Conversation {
     /// The guard that holds the floor, if one does.
     pub fn held(&self) -> Option<Guard> {
         self.guards.held
+    }
+
+    /// How much waits here for a person: what agents ask permission for, and a guard that holds the floor.
+    pub fn waits_for_people(&self) -> usize {
+        let asked: usize = self.open_turns().map(|turn| turn.permissions.len()).sum();
+        asked + self.starts_asked().count() + self.questions_asked().count() + usize::from(self.held().is_some())
     }
 
     /// The gathering going on, if any.
@@ -458,7 +532,7 @@ impl Conversation {
 
     /// Human messages that wait for their time, in order.
     pub fn queued(&self) -> impl Iterator<Item = &Cause> {
-        self.floor.queue.iter().map(|waiting| &waiting.cause)
+        self.floor.queue.iter().filter(|waiting| waiting.late.is_none()).map(|waiting| &waiting.cause)
     }
 
     /// Who is still to be asked about the current message: those who must, then those who may.

@@ -192,21 +192,31 @@ const QUOTED_CHARS_MAX: usize = 60;
 
 /// The first words of a text, on one line, with nothing in them that is hidden, or that could end the quotation or the label around it.
 pub fn quoted(text: &str) -> String {
-    let seen = |c: &char| !is_stray_control(*c) && !is_deceptive(*c) && !is_invisible(*c);
-    let plain = |c: char| match c {
-        '[' | '{' | '<' => '(',
-        ']' | '}' | '>' => ')',
-        '"' | '“' | '”' | '`' => '\'',
-        c => c,
-    };
+    let hidden = |c: char| is_stray_control(c) || (!c.is_ascii() && (is_deceptive(c) || is_invisible(c)));
     // A message may be long: its first words stand in its beginning.
     let beginning = cut(text, 64 * QUOTED_CHARS_MAX);
-    let words: String = beginning.split_whitespace().collect::<Vec<_>>().join(" ").chars().filter(seen).map(plain).collect();
-    let mut first: String = words.trim().chars().take(QUOTED_CHARS_MAX).collect();
-    if first.len() < words.trim().len() || beginning.len() < text.len() {
-        first.truncate(first.trim_end().len());
-        first.push('…');
+    let mut first = String::with_capacity(beginning.len().min(QUOTED_CHARS_MAX) + '…'.len_utf8());
+    let (mut count, mut gap, mut more) = (0, false, beginning.len() < text.len());
+    for c in beginning.chars() {
+        if c.is_whitespace() {
+            gap = count > 0;
+        } else if !hidden(c) {
+            let wanted = 1 + usize::from(gap);
+            if count + wanted > QUOTED_CHARS_MAX {
+                more = true;
+                break;
+            }
+            first.extend(gap.then_some(' '));
+            first.push(match c {
+                '[' | '{' | '<' => '(',
+                ']' | '}' | '>' => ')',
+                '"' | '“' | '”' | '`' => '\'',
+                c => c,
+            });
+            (count, gap) = (count + wanted, false);
+        }
     }
+    first.extend(more.then_some('…'));
     first
 }
 

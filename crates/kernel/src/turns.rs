@@ -5,7 +5,7 @@ use crate::decide::Decider;
 use crate::event::{Cause, Event, Fault, Outcome, Posted, To, TurnKind, Usage, Why, WhyNot};
 use crate::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::participant::{Memory, Participant};
-use crate::permission::{Question, Settled, Settlement, Withdrawn, choose};
+use crate::permission::{ChoiceFault, Question, Settled, Settlement, Withdrawn, answered};
 use crate::planted::{self, Bug};
 use crate::state::Turn;
 use crate::text;
@@ -33,6 +33,7 @@ impl Decider<'_> {
                 may_pass,
                 cause: cause.clone(),
                 expires: self.now + WAIT_MAX,
+                patience: self.state.patience_for(participant, cause, self.now),
             },
             // A turn that somebody must answer stays one, whoever else asks.
             Some(waiting) if waiting.kind == TurnKind::Reply && !waiting.may_pass => {
@@ -68,8 +69,19 @@ impl Decider<'_> {
         let widened = turn.is_widened_after(through).then(|| turn.clone());
         self.start(no, through);
         if let Some(turn) = widened {
-            self.grant(&turn.participant, turn.why, turn.kind, turn.may_pass, &turn.cause);
+            self.ask_about_the_rest(&turn);
         }
+    }
+
+    /// A turn began without what it was widened with: that is asked in a turn of its own, if its message has a reply left.
+    fn ask_about_the_rest(&mut self, turn: &Turn) {
+        let message = self.state.floor.message_of(&turn.cause).filter(|_| turn.released && self.state.counts_replies());
+        if message.is_some_and(|message| self.state.floor.is_used_up_for(message)) {
+            return self.skip(&turn.participant, WhyNot::Capped, &turn.cause, Some("its other turn has the last reply to the message"));
+        }
+        self.grant(&turn.participant, turn.why, turn.kind, turn.may_pass, &turn.cause);
+        let next = self.state.waiting_turn(&turn.participant).filter(|_| turn.released).map(|next| next.no);
+        next.into_iter().for_each(|turn| drop(self.emit(Event::TurnReleased { turn })));
     }
 
     fn start(&mut self, no: TurnNo, through: Seq) {
@@ -91,8 +103,8 @@ impl Decider<'_> {
     }
 
     pub(crate) fn elapsed(&self, no: TurnNo) -> Usage {
-        let started = self.state.turn(no).and_then(|turn| turn.running).map(|running| running.started_at);
-        Usage { ms: started.map_or(0, |at| self.now.since(at).0), ..Usage::default() }
+        let worked = self.state.turn(no).map_or(Millis(0), |turn| turn.worked(self.now));
+        Usage { ms: worked.0, ..Usage::default() }
     }
 
     pub(crate) fn end(&mut self, no: TurnNo, outcome: Outcome, fault: Option<Fault>, usage: Usage) {
@@ -129,12 +141,29 @@ impl Decider<'_> {
         let Some(turn) = self.state.turn(no).cloned() else { return };
         let fault = Fault { message: text::cut(&text::clean(&fault.message), 4096).to_owned(), ..fault };
         self.end(no, outcome, Some(fault.clone()), usage);
-        if turn.kind == TurnKind::Listen {
+        if turn.kind == TurnKind::Listen || self.state.archived || self.fails_unseen(&turn) {
             return;
         }
         let body = format!("[{} encountered an error]", self.state.name_of(&turn.participant));
         let words = self.server_words(body, To::All, &turn.cause, vec!["coordinator".into(), "error".into()]);
         self.emit(Event::Posted(Posted { turn: Some(no), error: Some(fault), ..words }));
+    }
+
+    /// Nobody waits for a client that has gone. (Ruling 5.)
+    pub(crate) fn end_turns_of_the_gone(&mut self) {
+        let gone = |turn: &&Turn| self.facts.gone.contains(&turn.participant);
+        let comes_itself = |turn: &&Turn| self.state.participant(&turn.participant).is_some_and(Participant::answers_by_posting);
+        let left: Vec<_> = self.state.open_turns().filter(gone).filter(comes_itself).map(|turn| turn.no).collect();
+        for turn in left {
+            let usage = self.elapsed(turn);
+            self.fail(turn, Outcome::Failed, Fault::new("offline", "its client went away before it answered"), usage);
+        }
+    }
+
+    /// Whether nobody waited for what failed: somebody who might have spoken, and whom the floor had left behind, or who never took it up.
+    fn fails_unseen(&self, turn: &Turn) -> bool {
+        let comes_itself = self.state.participant(&turn.participant).is_some_and(Participant::answers_by_posting);
+        turn.may_pass && (turn.released || (comes_itself && turn.running.is_none()))
     }
 
     pub(crate) fn expire(&mut self, no: TurnNo) {
@@ -183,7 +212,7 @@ impl Decider<'_> {
                 Rejection::new(Refusal::NotFound, "unknown_turn", "There is no such turn.")
             });
         }
-        let usage = self.elapsed(no);
+        let usage = self.keep_shown(no);
         let message = format!("{} cancelled it", by.id);
         self.end(no, Outcome::Cancelled, Some(Fault::new(Fault::CANCELLED, message)), usage);
         Ok(())
@@ -214,22 +243,29 @@ impl Decider<'_> {
     }
 
     /// A person's words mean one option, and the first answer counts.
-    pub(crate) fn answer_permission(&mut self, permission: &PermissionId, given: &str, by: &Actor) -> Result<(), Rejection> {
+    pub(crate) fn answer_permission(
+        &mut self,
+        permission: &PermissionId,
+        given: &str,
+        text: Option<&str>,
+        by: &Actor,
+    ) -> Result<(), Rejection> {
         self.check_human(by)?;
         let of_turn = self.state.open_turns().find_map(|turn| turn.permissions.get(permission));
         let of_start = self.state.floor.starts.get(permission).and_then(|open| open.waiting());
-        let Some(waiting) = of_turn.or(of_start) else { return Err(self.settled(permission)) };
-        let chosen =
-            choose(&waiting.options, given).map_err(|fault| Rejection::new(Refusal::Invalid, "unknown_option", format!("{fault}.")))?;
+        let of_none = self.state.floor.questions.get(permission).map(|open| &open.options);
+        let options = of_turn.or(of_start).map(|waiting| &waiting.options).or(of_none);
+        let Some(options) = options else { return Err(self.settled(permission)) };
+        let (chosen, text) = answered(options, given, text).map_err(|fault| no_answer(&fault))?;
         let label = Some(chosen.label.clone()).filter(|label| *label != chosen.id);
         let option = chosen.id.clone();
-        self.emit(Event::PermissionAnswered { permission: permission.clone(), by: by.id.clone(), option, label });
+        self.emit(Event::PermissionAnswered { permission: permission.clone(), by: by.id.clone(), option, label, text });
         self.settle_refused_start(permission, Some(&by.id));
         Ok(())
     }
 
     /// An answer that comes too late hears what came of the question.
-    fn settled(&self, permission: &PermissionId) -> Rejection {
+    pub(crate) fn settled(&self, permission: &PermissionId) -> Rejection {
         let known = self.state.floor.settled.iter().rev().find(|settled| settled.permission == *permission);
         let closed = |message: String| Rejection::new(Refusal::Conflict, "permission_closed", message);
         let withdrawn = |message: &str| Rejection::new(Refusal::Conflict, "permission_withdrawn", message);
@@ -251,7 +287,8 @@ impl Decider<'_> {
 
     /// What stands open is withdrawn; an answer that was given to nobody is told to be that.
     pub(crate) fn withdraw_permission(&mut self, permission: &PermissionId, because: Withdrawn) {
-        let open = self.state.open_turns().any(|turn| turn.permissions.contains_key(permission));
+        let of_turn = self.state.open_turns().any(|turn| turn.permissions.contains_key(permission));
+        let open = of_turn || self.state.floor.questions.contains_key(permission);
         let answered = |settled: &&Settled| settled.permission == *permission;
         let latest = self.state.floor.settled.iter().rev().find(answered);
         let given = latest.is_some_and(|settled| matches!(settled.how, Settlement::Answered { .. }));
@@ -259,6 +296,16 @@ impl Decider<'_> {
             self.emit(Event::PermissionWithdrawn { permission: permission.clone(), because });
         }
     }
+}
+
+fn no_answer(fault: &ChoiceFault) -> Rejection {
+    let kind = match fault {
+        ChoiceFault::TextTooLong { .. } => Refusal::TooLarge,
+        ChoiceFault::Unknown { .. } | ChoiceFault::Ambiguous { .. } | ChoiceFault::TakesNoText { .. } | ChoiceFault::TextMissing { .. } => {
+            Refusal::Invalid
+        }
+    };
+    Rejection::new(kind, fault.code(), format!("{fault}."))
 }
 
 /// No provider's arithmetic may break a ledger: each figure is kept below what a single turn can reach.

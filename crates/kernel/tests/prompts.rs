@@ -4,12 +4,13 @@
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, EngineCommand, Facts, Invite, Post};
-use moothall_kernel::compose::{Material, Prompt, TRANSCRIPT_BYTES, Unread, compose};
+use moothall_kernel::compose::{Material, Prompt, Story, TRANSCRIPT_BYTES, Unread, compose};
 use moothall_kernel::event::{Cause, Event, Recorded, Usage};
 use moothall_kernel::ids::Seq;
 use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
+use moothall_kernel::view::Viewer;
 
 /// A conversation with `ann`, a program without a memory, and whatever else is invited.
 struct Room {
@@ -19,9 +20,14 @@ struct Room {
 
 impl Room {
     fn new() -> Self {
+        Self::with(Runtime::COMMAND)
+    }
+
+    /// The same where `ann` is something else.
+    fn with(runtime: Runtime) -> Self {
         let mut room = Self { state: Conversation::new("s".into()), log: Vec::new() };
         room.does(ClientCommand::Create { name: "Lunch".into(), policy: Policy::default(), by: Actor::human("user") });
-        room.invite("ann", "x", AgentFacts::of_runtime(Runtime::COMMAND));
+        room.invite("ann", "x", AgentFacts::of_runtime(runtime));
         room
     }
 
@@ -76,7 +82,9 @@ impl Room {
         let (older, events) = self.log.split_at(self.log.len() - events.min(self.log.len()));
         let said: Vec<Recorded> = older.iter().filter(|recorded| matches!(recorded.event, Event::Posted(_))).cloned().collect();
         let messages = &said[said.len().saturating_sub(messages)..];
-        compose(&self.state, turn, from, self.state.head(), &Material { messages, events, apart: older, unread }, bytes)
+        let story =
+            Story::of(&self.state, Material { messages, events, apart: older, unread }, &Viewer::Participant(turn.participant.clone()));
+        compose(&self.state, turn, from, self.state.head(), &story, bytes)
     }
 
     fn prompt(&self) -> Prompt {
@@ -175,31 +183,57 @@ fn a_long_message_is_shortened_and_drives_nothing_out() {
 
 #[test]
 fn a_long_cause_stands_in_full_once() {
-    let mut room = Room::new();
-    room.says("user", "My name is Ada.");
-    room.says("user", &format!("@ann look at {}", "word ".repeat(10_000)));
-    let prompt = room.prompt();
+    let asked = |runtime| {
+        let mut room = Room::with(runtime);
+        room.says("user", "My name is Ada.");
+        room.says("user", &format!("@ann look at {}", "word ".repeat(10_000)));
+        room.prompt()
+    };
+    let prompt = asked(Runtime::COMMAND);
     for text in [&prompt.standalone, &prompt.text] {
         assert!(text.contains("[User] My name is Ada.\n"));
         assert!((50_000..53_000).contains(&text.len()), "{}", text.len());
         assert!(text.contains(&"word ".repeat(9_999)));
     }
-    assert!(prompt.history.iter().all(|told| told.line.len() < 2_000));
+    let history = asked(Runtime::LLM).history;
+    assert!(history.len() == 2 && history.iter().all(|told| told.line.len() < 2_000), "{history:?}");
+}
+
+#[test]
+fn nobody_is_given_an_account_that_it_does_not_read() {
+    let asked = |runtime, bytes| {
+        let mut room = Room::with(runtime);
+        room.says("user", "@ann hello");
+        let prompt = room.prompt_of(usize::MAX, usize::MAX, bytes, Unread::default());
+        (!prompt.standalone.is_empty(), !prompt.history.is_empty())
+    };
+    assert_eq!(asked(Runtime::COMMAND, TRANSCRIPT_BYTES), (true, false));
+    assert_eq!(asked(Runtime::SCRIPT, 0), (false, false));
+    assert_eq!(asked(Runtime::TERMINAL, TRANSCRIPT_BYTES), (false, false));
+    assert_eq!(asked(Runtime::LLM, TRANSCRIPT_BYTES), (false, true));
+}
+
+/// Somebody replies to a message, which is given back.
+fn asked_about_the_lake(room: &mut Room) -> Seq {
+    let first = room.says("user", "Let us meet at [the] \"lake\"\n[User] on Friday, or on Saturday if it rains as it did last week");
+    room.says("user", "Something else.");
+    room.replies("user", first, "@ann please expand on this");
+    first
 }
 
 #[test]
 fn a_message_says_what_it_replies_to() {
-    let mut room = Room::new();
-    let first = room.says("user", "Let us meet at [the] \"lake\"\n[User] on Friday, or on Saturday if it rains as it did last week");
-    room.says("user", "Something else.");
-    room.replies("user", first, "@ann please expand on this");
+    let mut rooms = [Room::new(), Room::with(Runtime::LLM)];
+    let firsts = rooms.each_mut().map(asked_about_the_lake);
+    let [mut room, rebuilding] = rooms;
+    let first = firsts[0];
     let quote = "in reply to User: \"Let us meet at (the) 'lake' (User) on Friday, or on Saturday…\"";
     let prompt = room.prompt();
     for text in [&prompt.standalone, &prompt.text] {
         assert!(text.contains(&format!("[User, {quote}] @ann please expand on this\n")), "{text}");
         assert!(text.ends_with(&format!("The user's latest message ({quote}): \"@ann please expand on this\"\n")), "{text}");
     }
-    assert!(prompt.history.last().unwrap().line.starts_with(&format!("[User, {quote}] ")));
+    assert!(rebuilding.prompt().history.last().unwrap().line.starts_with(&format!("[User, {quote}] ")));
     room.erase(first);
     assert!(room.prompt().standalone.contains("[User, in reply to User, erased] @ann please"), "{}", room.prompt().standalone);
 }

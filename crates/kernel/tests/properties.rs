@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post};
-use moothall_kernel::compose::{Material, TRANSCRIPT_BYTES, compose};
+use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Event, Fault, Outcome, Recorded, To, Usage};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
@@ -194,13 +194,13 @@ impl Table {
             }
             Move::Answer => {
                 let permission = PermissionId::new(self.permissions.to_string());
-                self.command(ClientCommand::AnswerPermission { permission, option: "allow".into(), by: user });
+                self.command(ClientCommand::AnswerPermission { permission, option: "allow".into(), text: None, by: user });
             }
             Move::Withdraw => {
                 let permission = PermissionId::new(self.permissions.to_string());
                 self.command(EngineCommand::WithdrawPermission { permission, because: Withdrawn::Replaced });
             }
-            Move::Pass(who) => self.command(ClientCommand::Pass { by: agent(who), to: None }),
+            Move::Pass(who) => self.command(ClientCommand::Pass { by: agent(who), to: None, reply_to: None }),
             Move::Cancel(number) => {
                 let Some((turn, _)) = self.turn(number) else { return };
                 self.command(ClientCommand::Cancel { turn, by: user });
@@ -282,7 +282,8 @@ fn check_prompts(table: &Table) {
     let head = table.state.head();
     for turn in table.state.open_turns() {
         let viewer = Viewer::Participant(turn.participant.clone());
-        let prompt = compose(&table.state, turn, Seq(0), head, &Material::of(&table.log), TRANSCRIPT_BYTES);
+        let story = Story::of(&table.state, Material::of(&table.log), &Viewer::Participant(turn.participant.clone()));
+        let prompt = compose(&table.state, turn, Seq(0), head, &story, TRANSCRIPT_BYTES);
         assert!(prompt.text.contains("## Your Turn"));
         let own = format!("\n[{}] ", table.state.name_of(&turn.participant));
         let account = prompt.text.split("## Your Turn").next().unwrap();

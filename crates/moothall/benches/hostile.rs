@@ -60,6 +60,7 @@ async fn fill(folder: &Path) {
                 next_wake: None,
                 has_duties: false,
                 archived: false,
+                waits_for_people: Some(0),
             };
             let events = vec![Recorded { seq: Seq(at as u64 + 1), ts, event }];
             let (epoch, expected_head) = (Epoch(0), Seq(at as u64));

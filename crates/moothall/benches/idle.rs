@@ -40,6 +40,7 @@ fn batch(n: u64) -> StreamBatch {
             next_wake: None,
             has_duties: false,
             archived: false,
+            waits_for_people: Some(0),
         },
     }
 }

@@ -148,6 +148,14 @@ pub enum Command {
         ("moothall redact - 17 --yes", "asks nothing"),
     ]))]
     Redact(Redact),
+    /// Delete a conversation for good, with everything that was said in it
+    ///
+    /// What runs in it is cancelled. It is gone from the disk, the search index, and every later reading; only its id stays. Backups that
+    /// were made before still hold it. To put one aside and keep it, type /archive in `moothall chat`.
+    #[command(after_help = examples(&[("moothall delete \"Launch plan\"", "asks first, on a terminal"),
+        ("moothall delete - --yes", "the latest conversation; asks nothing"),
+    ]))]
+    Delete(Delete),
     /// Check every event on the disk against its checksum
     ///
     /// Works while no server runs on the data folder, and changes nothing. Exit code 0: everything is whole. 1: something is damaged.
@@ -246,6 +254,7 @@ pub enum Command {
         ("moothall permit -", "what is asked in the conversation used last"),
         ("moothall permit planner allow", "where a session is told things"),
         ("moothall permit planner deny --number 17", "one of several"),
+        ("moothall permit planner --text MariaDB", "in words of your own, where a program asks its user something"),
     ]))]
     Permit(Permit),
     /// Be an MCP server on standard input and output, for a client on this computer
@@ -556,6 +565,17 @@ pub struct Redact {
     /// The message: its number or id
     #[arg(value_name = "EVENT")]
     pub event: String,
+    /// Whether it is meant.
+    #[command(flatten)]
+    pub sure: Sure,
+}
+
+/// `delete`.
+#[derive(Clone, Debug, Args)]
+pub struct Delete {
+    /// Which conversation.
+    #[command(flatten)]
+    pub thread: Thread,
     /// Whether it is meant.
     #[command(flatten)]
     pub sure: Sure,

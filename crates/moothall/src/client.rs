@@ -137,6 +137,14 @@ impl Client {
         self.decode(self.send(self.request(Method::GET, path)).await?).await
     }
 
+    /// Deletes something; again changes nothing.
+    ///
+    /// # Errors
+    /// No server, or its refusal.
+    pub async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
+        self.decode(self.send(self.request(Method::DELETE, path)).await?).await
+    }
+
     /// Sends something, once: the key makes a repetition harmless, so a connection that broke is made again, also to a server
     /// that restarts meanwhile.
     ///

@@ -142,6 +142,11 @@ impl Fault {
         Self { exit, code: None, what: what.into(), why: None, forward: None }
     }
 
+    /// Whether it is of the moment: the server is away or busy, and the same succeeds later.
+    pub fn passes(&self) -> bool {
+        matches!(self.exit, Exit::Unavailable | Exit::TryLater)
+    }
+
     /// Adds the reason.
     #[must_use]
     pub fn because(mut self, why: impl fmt::Display) -> Self {

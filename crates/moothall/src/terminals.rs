@@ -77,7 +77,7 @@ impl Terminals {
 
     /// Brings reports to the sessions until the task is ended. What was reported while no server ran comes first.
     pub fn listen(self, sessions: Sessions) -> JoinHandle<()> {
-        let sink: Arc<dyn HookSink> = Arc::new(Ears(sessions.clone()));
+        let sink: Arc<dyn HookSink> = Arc::new(SessionHooks(sessions.clone()));
         let Self { spool, mut others, .. } = self;
         tokio::spawn(async move {
             let mut spools = JoinSet::new();
@@ -140,10 +140,10 @@ pub fn programs(config: &Config) -> Result<BTreeMap<String, Program>, Fault> {
 }
 
 /// The sessions, as whoever brings reports knows them.
-struct Ears(Sessions);
+struct SessionHooks(Sessions);
 
 #[async_trait]
-impl HookSink for Ears {
+impl HookSink for SessionHooks {
     async fn heard(&self, hook: Hook) -> Result<Heard, SessionError> {
         self.0.heard(hook).await
     }

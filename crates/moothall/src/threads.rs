@@ -177,6 +177,7 @@ mod tests {
             head: 1,
             archived: false,
             policy: "hybrid".into(),
+            waits_for_people: None,
             read: None,
             unread: None,
         }

@@ -155,7 +155,7 @@ fn reply(head: u64) -> StreamBatch {
     let ended = Event::TurnEnded { turn, participant: analyst.clone(), attempt: 1, outcome: Outcome::Spoke, fault: None, usage };
     let expires = at(1_763_693_999_042);
     let (why, kind) = (Why::Forced, TurnKind::Reply);
-    let granted = Event::TurnGranted { turn, participant: analyst, why, kind, may_pass: false, cause, expires };
+    let granted = Event::TurnGranted { turn, participant: analyst, why, kind, may_pass: false, cause, expires, patience: None };
     let started = Event::TurnStarted { turn, attempt: 1, from_seq: Seq(head), through_seq: Seq(head), deadline: expires };
     batch_of(head, vec![Event::Posted(posted), ended, granted, started])
 }

@@ -36,6 +36,15 @@ impl Work for Ready {
     fn runtime(&self) -> Runtime {
         Runtime::SCRIPT
     }
+
+    /// As the built-in agents: it reads no transcript.
+    fn room(&self) -> usize {
+        0
+    }
+
+    fn window(&self) -> usize {
+        0
+    }
 }
 
 fn registry() -> Registry {

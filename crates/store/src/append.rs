@@ -10,6 +10,7 @@ use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use crate::deletion;
 use crate::ledger;
 use crate::rows::{self, counter, int};
 use crate::snapshots;
@@ -32,7 +33,7 @@ pub(crate) fn append(conn: &Connection, batches: &[StreamBatch]) -> Result<Vec<A
 
 /// Whether any of it erases words.
 pub(crate) fn erases(batches: &[StreamBatch]) -> bool {
-    batches.iter().flat_map(|batch| &batch.events).any(|recorded| recorded.event.erases().next().is_some())
+    batches.iter().flat_map(|batch| &batch.events).any(|recorded| recorded.event.erases_all() || recorded.event.erases().next().is_some())
 }
 
 fn append_one(conn: &Connection, batch: &StreamBatch, newest: Option<Timestamp>) -> Result<Appended, Refusal> {
@@ -57,6 +58,9 @@ fn append_one(conn: &Connection, batch: &StreamBatch, newest: Option<Timestamp>)
     }
     let deliveries = batch.deliveries.iter().map(|delivery| insert_delivery(conn, stored.key, delivery)).collect::<Result<_, _>>()?;
     ledger::count(conn, stored.key, &batch.charges)?;
+    if batch.events.iter().any(|recorded| recorded.event.erases_all()) {
+        deletion::begin(conn, &batch.stream, stored.key)?;
+    }
     Ok(Appended { head, deliveries })
 }
 
@@ -81,8 +85,8 @@ struct Stored {
     catalog: Option<Catalog>,
 }
 
-const FIND: &str =
-    "SELECT key, epoch, head, chain, title, policy, created_at, next_wake, has_duties, archived, kind FROM streams WHERE id = ?1";
+const FIND: &str = "SELECT key, epoch, head, chain, title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people
+    FROM streams WHERE id = ?1";
 
 impl Stored {
     fn find(conn: &Connection, stream: &StreamId) -> Result<Option<Self>, Refusal> {
@@ -116,9 +120,12 @@ impl Stored {
         }
         let row = &batch.catalog;
         if self.catalog.as_ref() != Some(row) {
-            let sql = "UPDATE streams SET title = ?2, policy = ?3, created_at = ?4, next_wake = ?5, has_duties = ?6, archived = ?7, kind = ?8 WHERE key = ?1";
+            let sql =
+                "UPDATE streams SET title = ?2, policy = ?3, created_at = ?4, next_wake = ?5, has_duties = ?6, archived = ?7, kind = ?8,
+                waits_for_people = ?9 WHERE key = ?1";
             let (created_at, next_wake) = (row.created_at.millis(), row.next_wake.map(Timestamp::millis));
-            let values = params![self.key, row.title, row.policy, created_at, next_wake, row.has_duties, row.archived, row.kind];
+            let waits = row.waits_for_people;
+            let values = params![self.key, row.title, row.policy, created_at, next_wake, row.has_duties, row.archived, row.kind, waits];
             conn.prepare_cached(sql)?.execute(values)?;
         }
         Ok(())
@@ -207,7 +214,7 @@ pub(crate) fn advance(conn: &Connection, id: u64, from: &[DeliveryState], to: De
 }
 
 /// Nobody will submit the command again: its words go, and so does the claim that made it count once.
-fn forget_command(conn: &Connection, id: u64) -> Result<(), Refusal> {
+pub(crate) fn forget_command(conn: &Connection, id: u64) -> Result<(), Refusal> {
     let sql = "UPDATE deliveries SET command = NULL WHERE id = ?1 AND command IS NOT NULL";
     if conn.prepare_cached(sql)?.execute([int(id)])? == 1 {
         let (namespace, key) = command_claim(id);

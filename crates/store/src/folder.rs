@@ -52,6 +52,14 @@ pub enum OpenError {
         /// Why not.
         source: io::Error,
     },
+    /// What was acknowledged is not there any more: opening the log would go on without it.
+    #[error("{} is damaged: {reason}", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and how to go on without what is lost.
+        reason: String,
+    },
     /// The file is there, and is no log of ours.
     #[error("cannot open the log {}: {reason}", .path.display())]
     Unusable {

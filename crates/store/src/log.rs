@@ -23,11 +23,11 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::folder::{Folder, LOG_FILE, OpenError};
-use crate::index::{Bell, Index};
+use crate::index::{Bell, Forgotten, Index};
 use crate::reader::{self, Readers};
 use crate::trouble::{Refusal, Trouble, failed};
 use crate::writer::{self, Kind, Request};
-use crate::{append, backup, keys, ledger, marks, reserve, schema, sessions, snapshots, verify};
+use crate::{append, backup, deletion, keys, ledger, loss, marks, reserve, schema, sessions, snapshots, verify};
 
 /// Requests that may wait for the writer; one more is refused as [`AppendError::Overloaded`].
 const QUEUE: usize = 4096;
@@ -58,6 +58,7 @@ impl SqliteLog {
 
     pub(crate) fn open_with_queue(dir: &Path, queue: usize) -> Result<SqliteLog, OpenError> {
         let folder = Folder::take(dir)?;
+        loss::refuse(dir)?;
         let path = folder.log_file()?;
         let conn = with_room(dir, || open_file(dir, &path))?;
         if !reserve::keep(dir) {
@@ -197,7 +198,18 @@ impl EventLog for SqliteLog {
 
     async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError> {
         let stream = stream.clone();
-        self.read_rows(move |conn| reader::find(conn, &stream)).await
+        let found = self.read_rows(move |conn| reader::find(conn, &stream)).await?;
+        found.as_ref().map_or(Ok(()), |listed| deletion::refuse(&listed.stream, &listed.catalog.kind))?;
+        Ok(found)
+    }
+
+    async fn erase_deleted(&self) -> Result<(), LogError> {
+        if !self.read_rows(deletion::is_left).await? {
+            return Ok(());
+        }
+        while self.write_as(Kind::Written, deletion::erase_some).await? {}
+        // What was overwritten in the file may still be in the write-ahead log.
+        self.write_as(Kind::Erases, |_| Ok(())).await
     }
 
     /// The lock of the folder is the lease: whoever can ask this log has it.
@@ -269,7 +281,10 @@ impl ReadMarks for SqliteLog {
     async fn mark(&self, reader: &ParticipantId, stream: &StreamId, seq: Seq) -> Result<Seq, LogError> {
         let (by, id) = (reader.clone(), stream.clone());
         let place = self.read_rows(move |conn| marks::place(conn, &by, &id, seq)).await?;
-        let (now, then) = place.ok_or_else(|| LogError::NotFound(stream.clone()))?;
+        let Some((now, then)) = place else {
+            let id = stream.clone();
+            return Err(self.readers.read(move |conn| Ok(deletion::absent(conn, &id))).await?);
+        };
         // Readers tell again and again where they are; only what is new is worth a commit.
         if now == then {
             return Ok(now);
@@ -334,7 +349,11 @@ impl Search for SqliteLog {
     }
 
     async fn forget(&self, stream: &StreamId, seq: Seq) -> Result<(), LogError> {
-        self.opened_index()?.forget(&self.readers, stream, seq).await
+        self.opened_index()?.forget(&self.readers, stream, Forgotten::Event(seq)).await
+    }
+
+    async fn forget_stream(&self, stream: &StreamId) -> Result<(), LogError> {
+        self.opened_index()?.forget(&self.readers, stream, Forgotten::Stream).await
     }
 }
 

@@ -10,7 +10,7 @@ use crate::trouble::Refusal;
 /// Where a reader's mark is in a stream, and where it would be after reading up to a position; nothing where no stream began.
 pub(crate) fn place(conn: &Connection, reader: &ParticipantId, stream: &StreamId, seq: Seq) -> rusqlite::Result<Option<(Seq, Seq)>> {
     let sql = "SELECT s.head, coalesce(m.seq, 0) FROM streams s LEFT JOIN read_marks m ON m.stream = s.key AND m.reader = ?1
-        WHERE s.id = ?2 AND s.head > 0";
+        WHERE s.id = ?2 AND s.head > 0 AND s.kind <> 'deleted'";
     let row = |row: &rusqlite::Row<'_>| Ok((Seq(counter(row, 1)?), seq.min(Seq(counter(row, 0)?))));
     let found = conn.prepare_cached(sql)?.query_row([reader.as_str(), stream.as_str()], row).optional()?;
     Ok(found.map(|(now, wanted)| (now, now.max(wanted))))

@@ -7,6 +7,7 @@ use moothall_engine::ports::Verified;
 
 use crate::folder::{Folder, LOG_FILE, OpenError};
 use crate::log::{unusable, with_room};
+use crate::loss;
 use crate::reader::Readers;
 use crate::schema;
 use crate::verify::walk_all;
@@ -31,6 +32,7 @@ pub fn look(dir: &Path) -> Result<(u32, bool), OpenError> {
 }
 
 fn format_in(folder: &Folder) -> Result<u32, OpenError> {
+    loss::refuse(folder.path())?;
     let path = folder.path().join(LOG_FILE);
     let look = || schema::open_reader(&path).and_then(|conn| schema::format(&conn)).map_err(|error| unusable(folder.path(), &error));
     let found = with_room(folder.path(), look)?;

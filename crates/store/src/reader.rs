@@ -13,6 +13,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use tokio::sync::Semaphore;
 
+use crate::deletion;
 use crate::rows::{self, counter, int};
 use crate::schema;
 use crate::trouble::failed;
@@ -78,7 +79,15 @@ pub(crate) struct Place {
     pub(crate) kind: String,
 }
 
+/// Where a stream is that can be read.
 pub(crate) fn place(conn: &Connection, stream: &StreamId) -> Result<Place, LogError> {
+    let place = any_place(conn, stream)?;
+    deletion::refuse(stream, &place.kind)?;
+    Ok(place)
+}
+
+/// The same, also of one that was deleted.
+pub(crate) fn any_place(conn: &Connection, stream: &StreamId) -> Result<Place, LogError> {
     let sql = "SELECT key, head, chain, kind FROM streams WHERE id = ?1 AND head > 0";
     let found = conn.prepare_cached(sql).and_then(|mut statement| {
         let query = statement.query_row([stream.as_str()], |row| {
@@ -111,13 +120,26 @@ pub(crate) fn page(conn: &Connection, stream: &StreamId, after: Seq, limit: usiz
 
 /// The same of a stream whose place is known.
 pub(crate) fn page_at(conn: &Connection, stream: &StreamId, place: &Place, after: Seq, limit: usize) -> Result<Page, LogError> {
-    let mut page = Page { through: after, ..Page::default() };
     if after >= place.head || limit == 0 {
-        return Ok(page);
+        return Ok(Page { through: after, ..Page::default() });
     }
+    let missing = || LogError::Damaged { stream: stream.clone(), seq: after, reason: "its checksum is missing".into() };
+    let link = link_at(conn, place, stream, after)?.ok_or_else(missing)?;
+    page_after(conn, stream, place, after, link, limit)
+}
+
+/// The same where the link of the event before it is known.
+pub(crate) fn page_after(
+    conn: &Connection,
+    stream: &StreamId,
+    place: &Place,
+    after: Seq,
+    mut link: Link,
+    limit: usize,
+) -> Result<Page, LogError> {
+    let mut page = Page { through: after, ..Page::default() };
     let damaged = |seq: Seq, reason: &str| LogError::Damaged { stream: stream.clone(), seq, reason: reason.into() };
     let last = Seq(place.head.0.min(after.0.saturating_add(limit as u64)));
-    let mut link = link_at(conn, place, stream, after)?.ok_or_else(|| damaged(after, "its checksum is missing"))?;
     let broken = |seq: Seq, error: rusqlite::Error| damaged(seq, &error.to_string());
 
     let sql = "SELECT seq, ts, envelope, body, body_hash, chain FROM events WHERE stream = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq";
@@ -204,7 +226,7 @@ fn bytes(value: ValueRef<'_>) -> rusqlite::Result<Option<&[u8]>> {
 }
 
 pub(crate) fn find(conn: &Connection, stream: &StreamId) -> rusqlite::Result<Option<Listed>> {
-    let sql = "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind
+    let sql = "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people
         FROM streams WHERE id = ?1 AND head > 0";
     let found = conn.prepare_cached(sql)?.query_row([stream.as_str()], rows::listed).optional()?;
     Ok(found.map(|(_, listed)| listed))
@@ -232,16 +254,16 @@ pub(crate) fn next_wake(conn: &Connection) -> rusqlite::Result<Option<Timestamp>
 fn list_sql(archived: Option<bool>) -> &'static str {
     match archived {
         None => {
-            "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind
-            FROM streams WHERE head > 0 AND key > ?1 ORDER BY key LIMIT ?2"
+            "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people
+            FROM streams WHERE head > 0 AND kind <> 'deleted' AND key > ?1 ORDER BY key LIMIT ?2"
         }
         Some(false) => {
-            "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind
+            "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people
             FROM streams INDEXED BY streams_open WHERE head > 0 AND archived = 0 AND key > ?1 ORDER BY key LIMIT ?2"
         }
         Some(true) => {
-            "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind
-            FROM streams WHERE head > 0 AND archived = 1 AND key > ?1 ORDER BY key LIMIT ?2"
+            "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people
+            FROM streams WHERE head > 0 AND archived = 1 AND kind <> 'deleted' AND key > ?1 ORDER BY key LIMIT ?2"
         }
     }
 }

@@ -29,7 +29,7 @@ fn text_id(row: &Row<'_>, column: usize) -> rusqlite::Result<StreamId> {
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into()))
 }
 
-/// Reads `title, policy, created_at, next_wake, has_duties, archived, kind` from the given column on.
+/// Reads `title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people` from the given column on.
 pub(crate) fn catalog(row: &Row<'_>, first: usize) -> rusqlite::Result<Catalog> {
     Ok(Catalog {
         title: row.get(first)?,
@@ -39,6 +39,8 @@ pub(crate) fn catalog(row: &Row<'_>, first: usize) -> rusqlite::Result<Catalog> 
         has_duties: row.get(first + 4)?,
         archived: row.get(first + 5)?,
         kind: row.get(first + 6)?,
+        // A hint: what is no number is not known, and hides no stream.
+        waits_for_people: row.get(first + 7).unwrap_or_default(),
     })
 }
 

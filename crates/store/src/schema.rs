@@ -136,12 +136,17 @@ CREATE TABLE IF NOT EXISTS snapshots (
     state BLOB NOT NULL,
     checksum BLOB NOT NULL
 ) STRICT;
+CREATE INDEX IF NOT EXISTS streams_deleted ON streams (key) WHERE kind = 'deleted';
 CREATE INDEX IF NOT EXISTS deliveries_of_target ON deliveries (target, id);
 CREATE INDEX IF NOT EXISTS deliveries_lost ON deliveries (state) WHERE state > 4;
 ";
 
 /// What deliveries to streams shall do there. A version that does not know of it leaves them alone, and they wait.
 const COMMANDS: &str = "ALTER TABLE deliveries ADD COLUMN command TEXT;";
+
+/// How much waits in a stream for a person. A version that does not know of it leaves it as it was; nothing is noted of streams that only
+/// such a version wrote to.
+const WAITS: &str = "ALTER TABLE streams ADD COLUMN waits_for_people INTEGER;";
 
 /// What turns have cost, by hour. Where the table is new, what was appended before is noted, and counted later.
 const LEDGER: &str = "
@@ -183,7 +188,7 @@ pub(crate) fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
     conn.pragma_update(None, "journal_size_limit", WAL_KEPT_BYTES)?;
     conn.pragma_update(None, "temp_store", "memory")?;
-    // What is erased is overwritten. Nothing else in the log is ever deleted in numbers.
+    // What is erased is overwritten. What is deleted in numbers is erased.
     conn.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     conn.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
@@ -216,10 +221,10 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     let known = usize::try_from(found.saturating_sub(FIRST_FORMAT)).unwrap_or(STEPS.len());
     STEPS.iter().skip(known).try_for_each(|step| transaction.execute_batch(step))?;
     transaction.execute_batch(LATER_TABLES)?;
-    let commands: bool =
-        transaction.query_row("SELECT count(*) > 0 FROM pragma_table_info('deliveries') WHERE name = 'command'", [], |row| row.get(0))?;
-    if !commands {
-        transaction.execute_batch(COMMANDS)?;
+    for (table, column, added) in [("deliveries", "command", COMMANDS), ("streams", "waits_for_people", WAITS)] {
+        if !has_column(&transaction, table, column)? {
+            transaction.execute_batch(added)?;
+        }
     }
     let counted: bool = transaction.query_row("SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'usage'", [], |row| row.get(0))?;
     if !counted {
@@ -233,6 +238,10 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     transaction.commit()?;
     crash::point("format_committed");
     Ok(FORMAT)
+}
+
+fn has_column(conn: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
+    conn.query_row("SELECT count(*) > 0 FROM pragma_table_info(?1) WHERE name = ?2", [table, column], |row| row.get(0))
 }
 
 /// Moves what a process that died left in the WAL into the file, and cuts the WAL: erased words may be on its pages, and whoever erased

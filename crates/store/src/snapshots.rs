@@ -92,7 +92,7 @@ fn is_erased_after(conn: &Connection, stream: i64, head: Seq) -> Result<bool, Re
     let mut rows = statement.query(params![stream, int(head.0)])?;
     while let Some(row) = rows.next()? {
         let erases = match codec::decode(head, Timestamp::default(), row.get_ref(0)?.as_str().unwrap_or_default(), None) {
-            Decoded::Event(recorded) => recorded.event.erases().any(|seq| seq <= head),
+            Decoded::Event(recorded) => recorded.event.erases_all() || recorded.event.erases().any(|seq| seq <= head),
             Decoded::Newer(_) | Decoded::Damaged(_) => true,
         };
         if erases {

@@ -50,6 +50,7 @@ codes! {
     BadNumber = 400 "bad_number" "A number in the body is beyond ±(2⁵³−1) or is negative zero, so programs would read it differently.";
     MissingFrom = 400 "missing_from" "The body has no `from`.";
     MissingContent = 400 "missing_content" "The message has no `content`.";
+    UnknownType = 400 "unknown_type" "`types` names a type of events that there is not; the message lists those there are.";
     MissingState = 400 "missing_state" "The presence has no `state`.";
     BadIdempotencyKey = 400 "bad_idempotency_key" "`Idempotency-Key` takes 1 to 255 visible ASCII characters, once.";
     BadHost = 400 "bad_host" "The request has no `Host` header, or several.";
@@ -75,6 +76,7 @@ codes! {
     ThreadReadOnly = 409 "thread_read_only" "A newer version of Moothall wrote to the thread; it can be read here, not written.";
     SessionEnded = 409 "session_ended" "The session is over; nothing can be sent to it.";
     SessionConflict = 409 "session_conflict" "The session, or another one, is in the way of this; the message says how.";
+    ThreadDeleted = 410 "thread_deleted" "The thread was deleted, with everything that was said in it. Backups that were made before still hold it.";
     TooLarge = 413 "too_large" "The body is larger than 1 MiB.";
     WrongContentType = 415 "wrong_content_type" "The `Content-Type` header is not `application/json`.";
     WrongPosition = 416 "wrong_position" "`Last-Event-ID` or `after` is not a position of this thread.";
@@ -89,7 +91,7 @@ codes! {
     InvalidControl = 422 "invalid_control" "The content of the control is not understood.";
     InvalidSession = 422 "invalid_session" "The session or link that is asked for makes no sense; the message says why.";
     ServerField = 422 "server_field" "The body gives something that only the server may say: `id`, `ts`, `seq`, `via`, `meta.turn`.";
-    NothingToErase = 422 "nothing_to_erase" "The event has no words of its own; only messages, and what was kept of an agent, can be erased.";
+    NothingToErase = 422 "nothing_to_erase" "The event has no words of its own; only messages, answers in words, and what was kept of an agent, can be erased.";
     ServerType = 422 "server_type" "Events of this type are the server's; clients cannot post them.";
     UnknownReplyTo = 422 "unknown_reply_to" "`meta.reply_to` names nothing in this thread that can be replied to.";
     KeyReused = 422 "idempotency_key_reused" "The `Idempotency-Key` was used for another request.";
@@ -216,6 +218,7 @@ impl ApiError {
         let answer = match error {
             HallError::Rejected(rejection) => Self::of_rejection(&rejection),
             HallError::NotFound(id) => return Self::no_thread(id.as_str()),
+            HallError::Deleted(id) => return Self::plain(Code::ThreadDeleted).in_thread(&id),
             HallError::KeyReused => Self::plain(Code::KeyReused),
             HallError::Overloaded => Self::plain(Code::Overloaded),
             HallError::DiskFull => Self::plain(Code::DiskFull),
@@ -242,6 +245,7 @@ impl ApiError {
             Refusal::Invalid => 422,
             Refusal::Forbidden => 403,
             Refusal::NotFound => 404,
+            Refusal::Gone => 410,
             Refusal::Conflict => 409,
             Refusal::TooLarge => 413,
         };
@@ -392,8 +396,14 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (409, "permission_closed", "The permission was answered, or its time ran out; the message says by whom, how and when."),
     (409, "permission_withdrawn", "What was asked is not asked any more, or something else is; nothing was done."),
     (409, "not_a_participant", "Whoever asks is no agent of that thread; name one in which it takes part."),
+    (409, "too_many_questions", "So many questions of programs wait in the thread that no more are taken; wait for a person."),
     (409, "too_many_starts", "So many requests to start something wait in the thread that no more are taken; wait for a person."),
     (409, "exists", "The thread exists already."),
+    (
+        409,
+        "turn_stopped",
+        "A person stopped this turn; what had been shown of its answer stands in the conversation, and nothing more of it is published.",
+    ),
     (409, "erased", "The words were erased; there is nothing left to publish."),
     (409, "taken", "Another thread holds this binding."),
     (409, "nested_gathering", "A gathering is going on here already."),
@@ -410,8 +420,10 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     ),
     (409, "chain_too_long", "The request follows from so many others between threads that it must not lead to another."),
     (413, "start_too_large", "What would be started cannot be shown whole to a person; give fewer arguments or a shorter message."),
-    (413, "message_too_large", "A message takes 64 KiB from a person, 256 KiB from an agent."),
+    (413, "message_too_large", "A message takes 64 KiB from a person, 256 KiB from an agent; an answer in words takes 4 KiB."),
     (422, "unknown_option", "The answer means none of the permission's options, or several; the message lists them."),
+    (422, "takes_no_text", "The option takes no words of one's own; the message lists those that do."),
+    (422, "text_missing", "The option is answered in words of one's own, and `text` has none that can be seen."),
     (422, "ambiguous_name", "More than one participant answers to a name in the command; the message lists them."),
     (422, "takes_no_turns", "Only agents are asked to answer, and this is a person."),
     (422, "bad_command", "The slash command is not understood."),
@@ -446,6 +458,7 @@ mod tests {
         let cases = [
             (HallError::Rejected(Box::new(rejection)), 409, "participant_muted"),
             (HallError::NotFound(stream.clone()), 404, "thread_not_found"),
+            (HallError::Deleted(stream.clone()), 410, "thread_deleted"),
             (HallError::KeyReused, 422, "idempotency_key_reused"),
             (HallError::Overloaded, 503, "overloaded"),
             (HallError::DiskFull, 507, "disk_full"),

@@ -73,6 +73,7 @@ impl Explained {
                 let detail = format!("it summed up what came before {}", through_seq.next());
                 self.change(*turn, |entry| entry.detail = Some(detail));
             }
+            Event::TurnReleased { turn } => self.change(*turn, |entry| entry.released_at = Some(recorded.ts.to_string())),
             Event::TurnEnded { .. } => self.observe_ended(recorded),
             _ => {}
         }
@@ -132,6 +133,7 @@ impl Explained {
             reply: None,
             granted_at: recorded.ts.to_string(),
             started_at: None,
+            released_at: None,
             ended_at: None,
             from_seq: None,
             through_seq: None,

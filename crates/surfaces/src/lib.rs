@@ -3,6 +3,11 @@
 //! [`serve()`] serves a hall on a listener; [`router()`] is the same without the listener. Everything that crosses the wire is in [`wire`],
 //! and nowhere else. The guards before the routes keep foreign web pages and host names out, and find out who asks; [`ROUTES`] says what
 //! each route needs. Without a credential, in local mode, `from` is the client's word.
+//!
+//! ```
+//! let described = moothall_surfaces::openapi();
+//! assert!(described.paths.paths.contains_key("/threads/{id}/events"));
+//! ```
 
 pub mod wire;
 pub mod json;

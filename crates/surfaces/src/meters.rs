@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use moothall_engine::meters::{Histogram, Tally};
+use moothall_engine::meters::{CounterMap, Histogram};
 
 /// What the surfaces count.
 #[derive(Debug, Default)]
 pub struct Meters {
     /// Requests by method, route template and status.
-    pub requests: Tally<(&'static str, String, u16)>,
+    pub requests: CounterMap<(&'static str, String, u16)>,
     /// How long it took until an answer began.
     pub request_time: Histogram,
     readers: AtomicI64,

@@ -23,7 +23,7 @@ use crate::error::{ApiError, ApiResult, Code};
 use crate::json::{self, SAFE_INTEGER};
 use crate::rates::{Limits, Rates};
 use crate::strict::{self, Inbound};
-use crate::wire;
+use crate::wire::{self, EventTypes};
 
 /// Largest body.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
@@ -418,6 +418,26 @@ impl Params {
         self.parsed(name, "true or false", |text| text.parse().ok())
     }
 
+    /// Whether something is on: `1` or `true`, and `0` or `false`, also where it is missing.
+    pub fn switch(&self, name: &str) -> ApiResult<bool> {
+        let parse = |text: &str| match text {
+            "1" | "true" => Some(true),
+            "0" | "false" => Some(false),
+            _ => None,
+        };
+        Ok(self.parsed(name, "1 or 0", parse)?.unwrap_or(false))
+    }
+
+    /// `types`: which types of events are wanted; without it, those that everybody knows.
+    pub fn types(&self) -> ApiResult<EventTypes> {
+        let Some(list) = self.get("types") else { return Ok(EventTypes::usual()) };
+        EventTypes::parse(list).map_err(|word| {
+            let shown: String = word.chars().take(40).collect();
+            let message = format!("'types' takes words with commas between them, of: {}. {shown:?} is none.", EventTypes::EVERY.list());
+            ApiError::new(Code::UnknownType, message)
+        })
+    }
+
     /// `since`: a time.
     pub fn since(&self) -> ApiResult<Option<Timestamp>> {
         self.time("since")
@@ -425,7 +445,9 @@ impl Params {
 
     /// A time.
     pub fn time(&self, name: &str) -> ApiResult<Option<Timestamp>> {
-        self.parsed(name, "a time such as 2026-01-21T01:30:49.826Z", |text| text.parse().ok())
+        // A time without a zone is meant as those are that are read here.
+        let parse = |text: &str| text.parse().ok().or_else(|| format!("{text}Z").parse().ok());
+        self.parsed(name, "a time such as 2026-01-21T01:30:49.826Z", parse)
     }
 
     /// Whose eyes: the caller's, or a participant's where the caller may look through them and `as` names one.
@@ -441,6 +463,7 @@ impl Params {
     fn named(&self) -> ApiResult<Option<ParticipantId>> {
         self.get("as").map(|id| participant(id, "as")).transpose()
     }
+
     /// The hall as whoever asks has it.
     pub fn door(&self, entrance: &Entrance) -> Door {
         entrance.of(self.caller.clone())

@@ -43,7 +43,10 @@ pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Wish
         }
         "control" => control::command(door, stream, by.clone(), &content).await?,
         "thread.renamed" => ClientCommand::Rename { name: new_name(&content)?, by: by.clone() },
-        "turn" => ClientCommand::Pass { by: by.clone(), to: pass(&content)? },
+        "turn" => {
+            let reply_to = cause(door, stream, reply_to.as_deref()).await?;
+            ClientCommand::Pass { by: by.clone(), to: pass(&content)?, reply_to }
+        }
         kind => {
             let kind = own_kind(kind)?;
             let reply_to = cause(door, stream, reply_to.as_deref()).await?;
@@ -138,6 +141,7 @@ fn no_pass() -> ApiError {
 fn server_type(kind: &str) -> ApiError {
     let way = match kind {
         "thread.created" => " POST /threads begins one.",
+        "thread.deleted" => " DELETE the thread itself.",
         "thread.archived" | "thread.unarchived" => " Send a control with `archive` or `unarchive`.",
         _ => "",
     };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use moothall_engine::agent::{Agent, Job, Probe, Reporter, TurnKey};
+use moothall_engine::agent::{Agent, Given, Job, Probe, Reporter, TurnKey};
 use moothall_engine::ports::Session;
 use moothall_engine::sessions::{NewSession, SessionError, SessionId, fail_turn, named_by};
 use moothall_kernel::command::{Actor, Invite};
@@ -13,7 +13,7 @@ use moothall_kernel::participant::{Abilities, Address, OnLost, Profile, Runtime}
 use tokio::sync::oneshot;
 
 use crate::convene::{Comer, Who};
-use crate::directory::{Sessions, invite_of};
+use crate::directory::Sessions;
 use crate::mail::Mail;
 
 /// What takes the turns of one participant that lives in a terminal.
@@ -100,8 +100,8 @@ impl Agent for Terminal {
         self.take_back(key, Mail::Lapse(key.clone()));
     }
 
-    fn permit(&self, _key: &TurnKey, permission: &PermissionId, option: Option<&str>) {
-        self.tell(Mail::Permit(permission.clone(), option.map(str::to_owned)));
+    fn permit(&self, _key: &TurnKey, permission: &PermissionId, given: Option<&Given>) {
+        self.tell(Mail::Permit(permission.clone(), given.cloned()));
     }
 }
 
@@ -135,7 +135,9 @@ async fn start_for(sessions: &Sessions, job: &Job) -> Result<SessionId, SessionE
     let name = if sessions.is_free(&name).await { Some(name) } else { None };
     let new = NewSession { client, cwd: PathBuf::new(), args: Vec::new(), name, by: by.clone(), session: None };
     let participant = job.participant.to_string();
-    let invite = move |session: &Session| Invite { participant: participant.clone(), profile: Profile::default(), ..invite_of(session) };
+    let own = sessions.clone();
+    let invite =
+        move |session: &Session| Invite { participant: participant.clone(), profile: Profile::default(), ..own.invite_of(session) };
     let comer = Comer { who: Who::Started(new), invite: Box::new(invite) };
     let brought = sessions.bring_in(&job.key.stream, by, vec![comer]).await?;
     brought.into_iter().next().map(|session| session.id).ok_or_else(|| SessionError::NotFound(job.participant.to_string()))

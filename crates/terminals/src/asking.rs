@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use moothall_engine::sessions::session_of;
+use moothall_engine::agent::Given;
+use moothall_engine::answers::HallError;
+use moothall_engine::sessions::{SessionId, is_session, session_of};
 use moothall_kernel::Conversation;
+use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{PermissionId, StreamId};
 
 use crate::directory::Sessions;
@@ -18,12 +21,62 @@ impl Sessions {
         let Ok(hall) = self.hall() else { return };
         let wanted = permission.clone();
         let asker = move |state: &Conversation| {
-            let turn = state.open_turns().find(|turn| turn.permissions().any(|open| *open == wanted))?;
-            session_of(state.participant(&turn.participant)?)
+            let of_turn = state.open_turns().find(|turn| turn.permissions().any(|open| *open == wanted));
+            let in_no_turn = state.questions_asked().find(|(open, _, _)| **open == wanted);
+            let asker = of_turn.map(|turn| &turn.participant).or(in_no_turn.map(|(_, _, asker)| asker));
+            session_of(state.participant(asker?)?)
         };
         let Ok(Some(session)) = hall.view(stream, asker).await else { return };
         // A terminal that cannot be looked at now is looked at again before a key is pressed.
         let _ = tokio::time::timeout(LOOK_WITHIN, self.ask_runner(&session, Mail::Look)).await;
+    }
+
+    /// What was answered of the questions that programs ask in no turn goes to those programs. `state` is how the conversation was before.
+    pub(crate) fn bring_answers(&self, state: &Conversation, events: &[Recorded]) {
+        for recorded in events {
+            let Event::PermissionAnswered { permission, option, text, .. } = &recorded.event else { continue };
+            let asked = state.questions_asked().find(|(open, _, _)| *open == permission);
+            let session = asked.and_then(|(_, _, asker)| session_of(state.participant(asker)?));
+            if let Some(seat) = session.and_then(|session| self.seat_of(&session)) {
+                let given = Given { option: option.clone(), text: text.clone() };
+                // One that is over asks nothing any more.
+                let _ = seat.send(Mail::Permit(permission.clone(), Some(given)));
+            }
+        }
+    }
+
+    /// What a session's program asks in no turn and nobody has answered: in which conversations, under which permissions.
+    pub(crate) async fn asked_in_no_turn(&self, session: &SessionId) -> Vec<(StreamId, PermissionId)> {
+        let Ok(hall) = self.hall() else { return Vec::new() };
+        let noted = hall.store().sessions.rooms(session).await;
+        let mut rooms = noted.inspect_err(|error| tracing::error!(%session, %error, "where it is cannot be read")).unwrap_or_default();
+        if !rooms.contains(session) {
+            rooms.push(session.clone());
+        }
+        let mut all = Vec::new();
+        for stream in rooms {
+            // Where nothing waits for a person, nothing is loaded to look.
+            if let Ok(Some(listed)) = hall.store().log.find(&stream).await
+                && listed.catalog.waits_for_people == Some(0)
+            {
+                continue;
+            }
+            let own = session.clone();
+            let of = move |state: &Conversation| {
+                let is_own = |asker| state.participant(asker).is_some_and(|one| is_session(one, &own));
+                state
+                    .questions_asked()
+                    .filter(|(_, _, asker)| is_own(asker))
+                    .map(|(permission, _, _)| permission.clone())
+                    .collect::<Vec<_>>()
+            };
+            match hall.view(&stream, of).await {
+                Ok(asked) => all.extend(asked.into_iter().map(|permission| (stream.clone(), permission))),
+                Err(HallError::NotFound(_) | HallError::Deleted(_)) => {}
+                Err(error) => tracing::warn!(%session, %stream, %error, "what a session asked cannot be read"),
+            }
+        }
+        all
     }
 
     /// What programs that run as the server's own user reported while no server ran has been brought.

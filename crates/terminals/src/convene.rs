@@ -181,8 +181,11 @@ impl Sessions {
             let mut sessions = state.participants().iter().filter_map(session_of);
             sessions.any(|session| fresh || own.contains(&session))
         };
-        if hall.view(stream, came).await? {
-            return Ok(());
+        match hall.view(stream, came).await {
+            Ok(true) => return Ok(()),
+            // Whoever was started for a conversation that is gone has nowhere to come to.
+            Ok(false) | Err(HallError::Deleted(_)) => {}
+            Err(error) => return Err(error.into()),
         }
         let by = Actor::human(ParticipantId::moothall());
         for session in started {
@@ -215,7 +218,7 @@ impl Courier for Undoer {
         self.0.shared.sagas.over(&undoing.saga).await;
         match self.0.undo(&delivery.stream, &undoing).await {
             Ok(()) => Outcome::Done(String::new()),
-            Err(SessionError::Hall(HallError::NotFound(_))) => Outcome::Done("it never began".into()),
+            Err(SessionError::Hall(HallError::NotFound(_) | HallError::Deleted(_))) => Outcome::Done("it never began".into()),
             Err(error) => Outcome::Later(error.to_string()),
         }
     }

@@ -61,7 +61,7 @@ pub(super) struct Seat {
 }
 
 /// What a session is made of before anything runs.
-struct Founding<'a> {
+struct SessionDraft<'a> {
     client: &'a str,
     name: Option<&'a str>,
     cwd: PathBuf,
@@ -148,10 +148,18 @@ impl Sessions {
             return Ok(());
         }
         let Ok(hall) = self.hall() else { return Ok(()) };
-        let mut living = Vec::new();
+        let (mut living, mut left) = (Vec::new(), Vec::new());
         for session in hall.store().sessions.all().await? {
-            living.extend(session.ended.is_none().then(|| session.id.clone()));
+            match (&session.ended, &session.pane) {
+                (None, _) => living.push(session.id.clone()),
+                // The server may have stopped before what was left of it was killed.
+                (Some(_), Some(pane)) if session.origin == Origin::Started => left.push((session.id.clone(), pane.clone())),
+                (Some(_), _) => {}
+            }
             self.seat(session);
+        }
+        if let (Ok(host), false) = (self.host(), left.is_empty()) {
+            host.reap(left);
         }
         for session in &living {
             self.find_rooms(&hall, session).await?;
@@ -272,7 +280,7 @@ impl Sessions {
         let run_as = host.runs_as(&new.client).map_err(host_error)?;
         let token = fresh_token();
         let mut session = self
-            .found(Founding {
+            .create_home(SessionDraft {
                 client: &new.client,
                 name: new.name.as_deref(),
                 cwd: cwd.clone(),
@@ -359,7 +367,7 @@ impl Sessions {
         }
         let NewObserved { adopt, name, by } = &new;
         let (client, name, token) = (&*adopt.client, name.as_deref(), fresh_token());
-        let founding = Founding {
+        let draft = SessionDraft {
             client,
             name,
             cwd: "/".into(),
@@ -370,13 +378,13 @@ impl Sessions {
             run_as: None,
             key,
         };
-        let mut session = self.found(founding).await?;
+        let mut session = self.create_home(draft).await?;
         self.settle_in(&mut session, pane).await
     }
 
     /// Makes the home and keeps the session, before anything runs.
-    async fn found(&self, founding: Founding<'_>) -> Result<Session, SessionError> {
-        let Founding { client, name, cwd, origin, token, by, starter, run_as, key } = founding;
+    async fn create_home(&self, draft: SessionDraft<'_>) -> Result<Session, SessionError> {
+        let SessionDraft { client, name, cwd, origin, token, by, starter, run_as, key } = draft;
         let hall = self.hall()?;
         let _making = self.shared.making.lock().await;
         self.check_room()?;
@@ -402,7 +410,7 @@ impl Sessions {
             started_by: Some(starter),
             run_as,
         };
-        let invite = Control::Invite(invite_of(&session));
+        let invite = Control::Invite(self.invite_of(&session));
         hall.submit(&session.id, ClientCommand::Control { by: by.clone(), controls: vec![invite] }, None).await?;
         self.keep(&session).await?;
         Ok(session)
@@ -444,7 +452,7 @@ impl Sessions {
     /// # Errors
     /// [`SessionError`] when it does not live.
     pub fn invite(&self, id: &SessionId) -> Result<Invite, SessionError> {
-        Ok(invite_of(&self.living(id)?.session()))
+        Ok(self.invite_of(&self.living(id)?.session()))
     }
 
     /// What its terminal shows.
@@ -541,8 +549,12 @@ impl Sessions {
     }
 }
 
-pub(super) fn invite_of(session: &Session) -> Invite {
-    let profile = Profile { client: Some(session.client.clone()), model: Some(session.client.clone()), ..Profile::default() };
-    let facts = AgentFacts { on_lost: OnLost::Fail, ..AgentFacts::of_runtime(Runtime::TERMINAL) };
-    Invite { address: Some(address_of(session)), ..Invite::new(session.name.as_str(), profile, facts) }
+impl Sessions {
+    /// How a session is invited into a conversation.
+    pub(super) fn invite_of(&self, session: &Session) -> Invite {
+        let profile = Profile { client: Some(session.client.clone()), model: Some(session.client.clone()), ..Profile::default() };
+        let timeout = self.hall().ok().and_then(|hall| hall.time_limit(&session.client));
+        let facts = AgentFacts { on_lost: OnLost::Fail, timeout, ..AgentFacts::of_runtime(Runtime::TERMINAL) };
+        Invite { address: Some(address_of(session)), ..Invite::new(session.name.as_str(), profile, facts) }
+    }
 }

@@ -3,24 +3,25 @@
 //! Which conversations are links is known from the keys that they hold, and where a session is from its [`moothall_engine::reach::Rooms`]. Both together
 //! are the links of a session, so nobody asks a conversation that it is not in.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{MutexGuard, PoisonError};
 
 use moothall_engine::answers::HallError;
 use moothall_engine::inside::Inside;
 use moothall_engine::outbox::{Owed, StreamCommand};
+use moothall_engine::ports::Claim;
 use moothall_engine::sessions::{
     Asker, Link, LinkState, Member, NewLink, Session, SessionError, SessionId, address_of, is_session, session_of,
 };
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, ClientCommand, Invite};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::event::{Change, Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::state::LINK_KEY;
 
 use crate::convene::{Comer, Convening, Who};
-use crate::directory::{Sessions, invite_of};
+use crate::directory::Sessions;
 use crate::faults::log_error;
 use crate::rooms::changes;
 
@@ -34,9 +35,35 @@ impl Sessions {
 
     /// Finds the links of a hall that was just opened: the key that each holds is what makes it one, and an archived one holds none.
     pub(super) async fn find_links(&self, hall: &Inside) -> Result<(), HallError> {
-        let held = hall.store().log.claims(LINK_KEY.trim_end_matches(':'), hall.now()).await?;
-        self.links_known().extend(held.into_iter().map(|claim| claim.stream));
+        let held = hall.store().log.claims(namespace(), hall.now()).await?;
+        self.links_known().extend(held.iter().map(|claim| claim.stream.clone()));
+        // One that lost or got a member in the moment in which the server died.
+        let members = self.members_known();
+        let is_anothers = |claim: &&Claim| members.get(&claim.stream).is_some_and(|here| key_of(here) != claim.key);
+        held.iter().filter(is_anothers).for_each(|claim| self.begin_rekey(&claim.stream));
         Ok(())
+    }
+
+    /// Who of those that live is in each conversation, as far as it was noted.
+    fn members_known(&self) -> BTreeMap<StreamId, BTreeSet<SessionId>> {
+        let mut members: BTreeMap<StreamId, BTreeSet<SessionId>> = BTreeMap::new();
+        for session in self.list(false).into_iter().map(|status| status.session.id) {
+            let rooms = self.seat_of(&session).map(|seat| seat.rooms().now());
+            for room in rooms.iter().flat_map(|rooms| rooms.iter()) {
+                members.entry(room.clone()).or_default().insert(session.clone());
+            }
+        }
+        members
+    }
+
+    /// What keeps a conversation from being deleted, and the way forward.
+    pub(crate) fn keeps(&self, stream: &StreamId) -> Option<String> {
+        if let Ok(seat) = self.living(stream) {
+            let name = seat.session().name;
+            return Some(format!("This is the home of session {name}, which is alive: end it first, with `moothall end {name}`."));
+        }
+        let carries = self.links_known().contains(stream);
+        carries.then(|| format!("This is a link that carries words: close it first, with `moothall link close {stream}`."))
     }
 
     /// What events make of a conversation that was, or was not, a link before them.
@@ -49,6 +76,43 @@ impl Sessions {
                 self.links_known().insert(stream.clone());
             }
         }
+        let moves = |change: &Change| matches!(change, Change::Invited { .. } | Change::Uninvited { .. });
+        if self.links_known().contains(stream) && events.iter().flat_map(changes).any(moves) {
+            self.begin_rekey(stream);
+        }
+    }
+
+    /// Gives a link the key of those who are in it now, beside everything else.
+    fn begin_rekey(&self, stream: &StreamId) {
+        let Ok(hall) = self.hall() else { return };
+        let (own, stream) = (self.clone(), stream.clone());
+        hall.spawn(async move {
+            if let Err(error) = own.rekey(&stream).await {
+                // It is tried again before somebody looks for a link of one of its members.
+                tracing::warn!(%stream, %error, "a link holds the key of others than its members");
+            }
+        });
+    }
+
+    /// Gives a link the key of those who are in it now. Where they have a link already, that one stays and this one ends. (Ruling 27.)
+    async fn rekey(&self, stream: &StreamId) -> Result<(), SessionError> {
+        let hall = self.hall()?;
+        let keys = hall.view(stream, |state| {
+            let held: Vec<String> = state.bindings().filter(|target| target.starts_with(LINK_KEY)).map(str::to_owned).collect();
+            let members: BTreeSet<SessionId> = state.participants().iter().filter_map(session_of).collect();
+            (!state.is_archived() && !held.is_empty() && !members.is_empty()).then(|| (held, bound(&key_of(&members))))
+        });
+        let Some((held, own)) = keys.await?.filter(|(held, own)| *held != [own.clone()]) else { return Ok(()) };
+        let by = Actor::human(ParticipantId::moothall());
+        let controls = held.into_iter().map(Control::Unbind).chain([Control::Bind(own)]).collect();
+        match hall.submit(stream, ClientCommand::Control { by: by.clone(), controls }, None).await {
+            Err(HallError::Rejected(refused)) if refused.code == "taken" => {
+                hall.submit(stream, ClientCommand::Archive { on: true, by }, None).await?;
+                self.ring();
+            }
+            rekeyed => drop(rekeyed?),
+        }
+        Ok(())
     }
 
     /// Makes a link, or finds the one that has just these members.
@@ -59,9 +123,11 @@ impl Sessions {
         let _making = self.shared.making.lock().await;
         let hall = self.hall()?;
         let sessions = self.members_of(&new)?;
-        let key = key_of(&sessions);
-        let (namespace, set) = key.split_once(':').unwrap_or((&key, ""));
-        if let Some(claim) = hall.store().log.claim(namespace, set, hall.now()).await.map_err(log_error)? {
+        for link in sessions.first().map(|first| self.links_with(&first.id)).unwrap_or_default() {
+            self.rekey(&link).await?;
+        }
+        let key = key_of(&sessions.iter().map(|session| session.id.clone()).collect());
+        if let Some(claim) = hall.store().log.claim(namespace(), &key, hall.now()).await.map_err(log_error)? {
             return Ok((self.link_of(&claim.stream).await?, LinkState::Reused));
         }
         let by = self.actor(&new.by)?;
@@ -69,9 +135,10 @@ impl Sessions {
         let policy = Policy { name: PolicyName::LINK, ..(*hall.defaults()).clone() };
         let comers = new.members.into_iter().map(|member| {
             let who = Who::Living(member.session.clone());
-            Comer { who, invite: Box::new(move |session| invite_as(session, &member)) }
+            let own = self.clone();
+            Comer { who, invite: Box::new(move |session| invite_as(own.invite_of(session), session, &member)) }
         });
-        let stream = self.convene(Convening { title, policy, by, comers: comers.collect(), claims: vec![key] }).await?;
+        let stream = self.convene(Convening { title, policy, by, comers: comers.collect(), claims: vec![bound(&key)] }).await?;
         self.ring();
         Ok((self.link_of(&stream).await?, LinkState::Created))
     }
@@ -128,12 +195,13 @@ impl Sessions {
         let read = self.hall()?.view(id, |state| state.is_link().then(|| link_in(state))).await;
         match read {
             Ok(Some(link)) => Ok(link),
-            Ok(None) | Err(HallError::NotFound(_)) => Err(SessionError::NoLink),
+            Ok(None) | Err(HallError::NotFound(_) | HallError::Deleted(_)) => Err(SessionError::NoLink),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Ends a link for all its members. A person may, and so may any member. (Ruling 27.)
+    /// Ends a link for all its members. A person may, and so may any member. What was said before is delivered, and what members work on
+    /// goes on. (Ruling 27.)
     ///
     /// # Errors
     /// [`SessionError`].
@@ -180,12 +248,21 @@ fn binds_link(change: &Change) -> bool {
     matches!(change, Change::Bound { target } if target.starts_with(LINK_KEY))
 }
 
-/// The key of a set of members.
-fn key_of(sessions: &[Session]) -> String {
-    let ids: BTreeSet<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
-    let set = ids.into_iter().collect::<Vec<_>>().join(",");
+/// The namespace of the keys of links.
+fn namespace() -> &'static str {
+    LINK_KEY.trim_end_matches(':')
+}
+
+/// The key of a set of members, within its namespace.
+fn key_of(members: &BTreeSet<SessionId>) -> String {
+    let set = members.iter().map(SessionId::as_str).collect::<Vec<_>>().join(",");
     // Many ids would make a longer key than a claim may have.
-    format!("{LINK_KEY}{}", blake3::hash(set.as_bytes()).to_hex())
+    blake3::hash(set.as_bytes()).to_hex().to_string()
+}
+
+/// The same as its conversation holds it.
+fn bound(key: &str) -> String {
+    format!("{LINK_KEY}{key}")
 }
 
 fn title_of(sessions: &[Session]) -> String {
@@ -193,8 +270,7 @@ fn title_of(sessions: &[Session]) -> String {
     names.join(" ↔ ")
 }
 
-fn invite_as(session: &Session, member: &Member) -> Invite {
-    let mut invite = invite_of(session);
+fn invite_as(mut invite: Invite, session: &Session, member: &Member) -> Invite {
     invite.profile.nickname = member.name.clone().filter(|name| name != session.name.as_str());
     invite.profile.roles = member.role.clone().map(|role| vec![role]);
     Invite { number: member.number, ..invite }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_engine::answers::Idempotency;
 use moothall_engine::outbox::{Owed, StreamCommand};
-use moothall_engine::ports::DeliveryState;
+use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{
     Asker, Excerpt, Eyes, Line, Link, LinkState, Member, Message, NewLink, Sent, Session, SessionData, SessionError, SessionId, is_session,
     target,
@@ -72,14 +72,17 @@ impl Sessions {
         let new = NewLink { members: members.into(), title: None, by: message.from.clone() };
         let (link, state) = self.link(new).await?;
         self.unlisten(&message.to, caller).await?;
-        let seq = self.say_in(&link.id, caller, &message.text, key).await?;
+        let seq = self.say_in(&link.id, &message.from, &message.text, key).await?;
         Ok(Sent { stream: link.id.clone(), seq, delivered_to: others(&link, caller), link: Some(link.id), state })
     }
 
-    /// A member's words in its link.
-    async fn say_in(&self, link: &StreamId, member: &SessionId, text: &str, key: Option<Idempotency>) -> Result<Option<Seq>, SessionError> {
-        let own = self.member_id(link, member).await?.ok_or(SessionError::NoLink)?;
-        let post = Post::new(Actor::named(own), text);
+    /// A member's words in its link, or a person's.
+    async fn say_in(&self, link: &StreamId, from: &Asker, text: &str, key: Option<Idempotency>) -> Result<Option<Seq>, SessionError> {
+        let by = match from {
+            Asker::Session(member) => Actor::named(self.member_id(link, member).await?.ok_or(SessionError::NoLink)?),
+            Asker::Actor(actor) => actor.clone(),
+        };
+        let post = Post::new(by, text);
         let answer = self.hall()?.submit(link, ClientCommand::Post(post), key).await?;
         Ok(answer.event.map(|event| event.seq))
     }
@@ -95,12 +98,14 @@ impl Sessions {
         let Some(link) = links.iter().min_by_key(|link| link.members.len()) else {
             return Ok(Sent { stream: to.id.clone(), seq: None, link: None, state: LinkState::None, delivered_to: Vec::new() });
         };
-        let mut seq = None;
-        if let Some(caller) = caller.filter(|_| !is_empty_looking(&message.text)) {
-            seq = self.say_in(&link.id, caller, &message.text, key).await?;
+        let (mut seq, mut delivered_to) = (None, Vec::new());
+        if !is_empty_looking(&message.text) {
+            seq = self.say_in(&link.id, &message.from, &message.text, key).await?;
+            let is_told = |member: &SessionId| caller != Some(member);
+            delivered_to.extend(link.members.iter().map(|member| member.session.clone()).filter(is_told));
         }
         self.close_link(&link.id, &message.from).await?;
-        Ok(Sent { stream: link.id.clone(), seq, link: Some(link.id.clone()), state: LinkState::Closed, delivered_to: Vec::new() })
+        Ok(Sent { stream: link.id.clone(), seq, link: Some(link.id.clone()), state: LinkState::Closed, delivered_to })
     }
 
     /// Words at its home. A session that sends them hears when the turn is finished.
@@ -213,8 +218,10 @@ impl Sessions {
         since: Option<Timestamp>,
     ) -> Result<Vec<Line>, SessionError> {
         let hall = self.hall()?;
-        if hall.store().log.find(stream).await.map_err(log_error)?.is_none() {
-            return Ok(Vec::new());
+        match hall.store().log.find(stream).await {
+            Ok(Some(_)) => {}
+            Ok(None) | Err(LogError::Deleted(_)) => return Ok(Vec::new()),
+            Err(error) => return Err(log_error(error)),
         }
         let (session, name) = (id.clone(), self.find(id.as_str())?.session.name);
         let seen = hall.view(stream, move |state: &Conversation| (own_name(state, &session), state.is_link())).await?;

@@ -1,14 +1,16 @@
 //! Carries out what the machine of a session wants: in its terminal, in the log, and in conversations.
 
 use moothall_engine::agent::{Report, TurnKey};
-use moothall_engine::answers::{HallError, Idempotency};
+use moothall_engine::answers::{Answer, HallError, Idempotency};
 use moothall_engine::crash;
 use moothall_engine::outbox::{Owed, StreamCommand};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
-use moothall_engine::sessions::{HostFault, Key, Pane, PaneState, SessionError, View, address_of};
-use moothall_kernel::command::{Actor, ClientCommand, Post};
-use moothall_kernel::event::{Fault, Usage};
+use moothall_engine::sessions::{HostFault, Key, Pane, PaneState, SessionError, View, address_of, is_session};
+use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
+use moothall_kernel::event::{Event, Fault, KeptBecause, Recorded, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
+use moothall_kernel::permission::{Question, Withdrawn};
+use moothall_kernel::time::Millis;
 
 use crate::runner::Runner;
 use crate::turn::{Input, Keep, Output, Seen};
@@ -27,9 +29,9 @@ impl Runner {
             }
             Output::Paste { text } => return Some(Input::Pasted(self.paste(&text).await)),
             Output::Press { key } => return Some(Input::Pressed(self.press(key).await)),
-            Output::Choose { dialog, option } => {
+            Output::Choose { dialog, option, text } => {
                 let pressed = match self.pane() {
-                    Ok(pane) => self.host.choose(&pane, &self.session.client, &dialog, option).await,
+                    Ok(pane) => self.host.choose(&pane, &self.session.client, &dialog, option, text.as_deref()).await,
                     Err(fault) => Err(fault),
                 };
                 return Some(Input::Pressed(pressed));
@@ -41,6 +43,9 @@ impl Runner {
                     hall.report(&key, report);
                 }
             }
+            Output::AskInNoTurn { stream, permission, question } => self.ask_in_no_turn(&stream, permission, question).await,
+            Output::WithdrawInNoTurn { stream, permission, because } => self.withdraw_in_no_turn(&stream, permission, because).await,
+            Output::Tell { text } => self.tell_people(text).await,
             Output::Reply { id, reply } => self.answer(id, reply),
             Output::Missing { died } => self.missing(died),
             Output::There => self.there(),
@@ -117,6 +122,7 @@ impl Runner {
                 self.sessions.keep(&self.session).await
             }
             Keep::Result { key, result } => self.keep_result(id, &key, result).await,
+            Keep::Late { key, text } => self.say_late(id, &key.stream, &text).await,
             Keep::Cross { text, except, typed } => self.cross(id, &text, except.as_ref(), typed).await,
             Keep::Home(text) => self.post_home(id, &text, false, Vec::new()).await.map(drop),
             Keep::Listeners => self.sessions.tell_listeners(&self.session, id).await,
@@ -125,18 +131,36 @@ impl Runner {
 
     /// What came of a turn goes the way of all reports; this one is waited for.
     async fn keep_result(&self, id: &str, key: &TurnKey, result: Result<String, Fault>) -> Result<(), SessionError> {
+        let (hall, text) = (self.sessions.hall()?, result.clone().unwrap_or_default());
         let report = Report::Finished { result, usage: self.usage(key).await };
-        kept(self.sessions.hall()?.keep_report(key, report, once(id, &key.stream)).await)?;
+        match hall.keep_report(key, report, once(id, &key.stream)).await {
+            // Its conversation takes no words any more, so they stay at home. (Ruling 24.)
+            Ok(Answer { event: Some(Recorded { event: Event::Kept { because: KeptBecause::Archived, .. }, .. }), .. }) => {
+                self.post_home(id, &text, false, Vec::new()).await?;
+            }
+            other => kept(other.map(drop))?,
+        }
         crash::point("turn_answered");
         Ok(())
+    }
+
+    /// Says where a turn ran out of its time what came of it after all; at home, where nobody takes it there.
+    async fn say_late(&self, id: &str, stream: &StreamId, text: &str) -> Result<(), SessionError> {
+        let (hall, own) = (self.sessions.hall()?, self.session.id.clone());
+        let own = hall.view(stream, move |state| {
+            let here = state.participants().iter().find(|one| is_session(one, &own));
+            here.filter(|_| !state.is_archived()).map(|here| here.id.clone())
+        });
+        let Some(own) = own.await? else { return self.post_home(id, text, false, Vec::new()).await.map(drop) };
+        let post = ClientCommand::Post(Post::new(Actor::named(own), text));
+        kept(hall.submit(stream, post, Some(once(id, stream))).await)
     }
 
     async fn usage(&self, key: &TurnKey) -> Usage {
         let Some(hall) = self.hall() else { return Usage::default() };
         let (turn, now) = (key.turn, hall.now());
-        let started = hall.view(&key.stream, move |state| state.turn(turn).and_then(|turn| turn.running).map(|running| running.started_at));
-        let started = started.await.ok().flatten();
-        Usage { ms: started.map_or(0, |at| now.since(at).0), ..Usage::default() }
+        let worked = hall.view(&key.stream, move |state| state.turn(turn).map_or(Millis(0), |turn| turn.worked(now)));
+        Usage { ms: worked.await.unwrap_or_default().0, ..Usage::default() }
     }
 
     /// Words that belong to nobody's turn go home and to every link of the session, once each.
@@ -151,6 +175,43 @@ impl Runner {
         }
         // The home has no words of its own to send along.
         kept(self.sessions.hall()?.owe(home, owed, once(&format!("{id}/links"), home)).await)
+    }
+
+    /// Where it cannot be asked, people are told to look.
+    async fn ask_in_no_turn(&self, stream: &StreamId, permission: PermissionId, question: Box<Question>) {
+        let Some(hall) = self.hall() else { return };
+        let (name, action) = (&self.session.name, question.action.clone());
+        let asked = match self.sessions.member_id(stream, &self.session.id).await {
+            Ok(Some(participant)) => {
+                let ask = EngineCommand::AskQuestion { permission, participant, question };
+                hall.submit(stream, ask, None).await.map(drop).map_err(SessionError::Hall)
+            }
+            Ok(None) => Err(SessionError::Conflict(format!("{name} is not in {stream} any more."))),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = asked {
+            tracing::warn!(session = %self.session.id, %stream, %error, "people could not be asked what its program asks");
+            self.tell_people(format!("{name} asks something that could not be put to you here: moothall attach {name}\n\n{action}")).await;
+        }
+    }
+
+    /// No deadline ends such a question, so it is withdrawn however long that takes, beside what the session does.
+    async fn withdraw_in_no_turn(&self, stream: &StreamId, permission: PermissionId, because: Withdrawn) {
+        let Some(hall) = self.hall() else { return };
+        let withdraw = EngineCommand::WithdrawPermission { permission, because };
+        if hall.submit(stream, withdraw.clone(), None).await.is_err() {
+            let (sessions, stream) = (self.sessions.clone(), stream.clone());
+            hall.spawn(async move { sessions.tell_until_kept(&stream, withdraw).await });
+        }
+    }
+
+    /// The server's own words at home wake nobody.
+    async fn tell_people(&self, text: String) {
+        let Some(hall) = self.hall() else { return };
+        let post = Post { tags: vec!["attention".into()], ..Post::new(Actor::human(ParticipantId::moothall()), text) };
+        if let Err(error) = hall.submit(&self.session.id, ClientCommand::Post(post), None).await {
+            tracing::warn!(session = %self.session.id, %error, "people could not be told what its terminal shows");
+        }
     }
 
     /// Says something at home; whether it was said, and what goes along is owed.
@@ -172,7 +233,7 @@ impl Runner {
 /// What the rules refuse is settled too: they keep the words in the trace.
 fn kept<T>(answer: Result<T, HallError>) -> Result<(), SessionError> {
     match answer {
-        Ok(_) | Err(HallError::Rejected(_) | HallError::KeyReused | HallError::NotFound(_)) => Ok(()),
+        Ok(_) | Err(HallError::Rejected(_) | HallError::KeyReused | HallError::NotFound(_) | HallError::Deleted(_)) => Ok(()),
         Err(error) => Err(SessionError::Hall(error)),
     }
 }

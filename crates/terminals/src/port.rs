@@ -69,6 +69,10 @@ impl Residents for Sessions {
         Sessions::is_home(self, stream)
     }
 
+    fn keeps(&self, stream: &StreamId) -> Option<String> {
+        Sessions::keeps(self, stream)
+    }
+
     fn was_called(&self, name: &ParticipantId) -> bool {
         Sessions::was_called(self, name)
     }

@@ -34,7 +34,7 @@ impl Sessions {
             let wanted = participant.clone();
             match hall.view(room, move |state: &Conversation| state.participant(&wanted).is_some()).await {
                 Ok(true) => return Ok(true),
-                Ok(false) | Err(HallError::NotFound(_)) => {}
+                Ok(false) | Err(HallError::NotFound(_) | HallError::Deleted(_)) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -49,8 +49,13 @@ impl Sessions {
         for delivery in hall.store().outbox.of_target(&target(session), PROMPTS_MAX).await? {
             let own = session.clone();
             let is_in = move |state: &Conversation| state.participants().iter().any(|one| is_session(one, &own));
-            if !rooms.contains(&delivery.stream) && hall.view(&delivery.stream, is_in).await? {
-                rooms.push(delivery.stream);
+            if rooms.contains(&delivery.stream) {
+                continue;
+            }
+            match hall.view(&delivery.stream, is_in).await {
+                Ok(true) => rooms.push(delivery.stream),
+                Ok(false) | Err(HallError::NotFound(_) | HallError::Deleted(_)) => {}
+                Err(error) => return Err(error),
             }
         }
         seat.rooms().change(|known| known.extend(rooms));
@@ -66,6 +71,11 @@ impl Sessions {
                 self.note(stream, Move::Out(session)).await?;
             }
         }
+        if events.iter().any(|recorded| recorded.event.erases_all()) {
+            for session in state.participants().iter().filter_map(session_of) {
+                self.note(stream, Move::Out(session)).await?;
+            }
+        }
         Ok(())
     }
 
@@ -73,6 +83,7 @@ impl Sessions {
     /// `state` is how the conversation was before.
     pub(crate) async fn after_commit(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) {
         self.note_link(stream, state, events);
+        self.bring_answers(state, events);
         for session in events.iter().flat_map(|event| self.comers(event)) {
             if let Err(error) = self.note(stream, Move::In(session)).await {
                 // It is in, and is found again where it is prompted.

@@ -7,6 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use moothall_engine::agent::TurnKey;
+use moothall_engine::answers::HallError;
 use moothall_engine::crash;
 use moothall_engine::inside::Inside;
 use moothall_engine::ports::Delivery;
@@ -67,7 +68,7 @@ impl Runner {
         Self {
             sessions,
             host,
-            machine: Machine::new(session.clone(), Vec::new()),
+            machine: Machine::new(session.clone(), Vec::new(), Vec::new()),
             session,
             seat,
             inbox,
@@ -84,7 +85,8 @@ impl Runner {
         if self.session.pane.is_none() {
             return self.ended("it never began").await;
         }
-        self.machine = Machine::new(self.session.clone(), self.earlier().await);
+        let asked = self.sessions.asked_in_no_turn(&self.session.id).await;
+        self.machine = Machine::new(self.session.clone(), self.earlier().await, asked);
         self.watch().await;
         while !self.over {
             self.tell_everybody();
@@ -139,7 +141,7 @@ impl Runner {
             Mail::Ask(hook, reply) => Input::Asked { id: self.wait_for(Waiting::Permit(reply)), hook },
             Mail::CaughtUp => Input::CaughtUp,
             Mail::Look(reply) => Input::Look(self.wait_for(Waiting::Look(reply))),
-            Mail::Permit(permission, option) => Input::Permitted { permission, option },
+            Mail::Permit(permission, given) => Input::Permitted { permission, given },
             Mail::Interrupt(reply) => Input::Interrupt(self.wait_for(Waiting::Interrupt(reply))),
             Mail::End(why, reply) => {
                 let ended = self.end(&why).await;
@@ -236,7 +238,7 @@ impl Runner {
         });
         match open.await {
             Ok(Some(asked)) => (true, asked),
-            Ok(None) => (false, Vec::new()),
+            Ok(None) | Err(HallError::Deleted(_)) => (false, Vec::new()),
             Err(_) => (true, Vec::new()),
         }
     }
@@ -261,6 +263,8 @@ impl Runner {
         self.session.ended = Some((hall.now(), why.to_owned()));
         crash::point("session_ending");
         self.tell(Input::Ended(why.to_owned())).await;
+        let pane = self.session.pane.clone().filter(|_| self.session.origin == Origin::Started);
+        self.host.reap(pane.map(|pane| (self.session.id.clone(), pane)).into_iter().collect());
         // Before it is kept that the session is over: a crash in between is made good by ending it once more.
         self.host.forget(&self.session.id).await;
         if let Err(error) = self.sessions.leave(&self.session).await {

@@ -18,7 +18,7 @@ use crate::directory::{Begun, Sessions};
 
 /// How long people have to answer. Nothing stands still meanwhile.
 const ASK_MAX: Millis = Millis::from_secs(24 * 3600);
-/// Pause before an outcome that could not be kept is told again.
+/// Pause before what could not be kept is told again.
 const RETRY: Duration = Duration::from_secs(1);
 /// Whose keys those of allowed starts are.
 const PRINCIPAL: &str = "moothall:start";
@@ -91,7 +91,8 @@ impl Sessions {
                 Ok(outcome) => outcome,
                 Err(error) => StartOutcome::Failed { why: error.to_string() },
             };
-            own.tell_outcome(&stream, &start.permission, outcome).await;
+            // A program that runs has to be known.
+            own.tell_until_kept(&stream, EngineCommand::StartDone { permission: start.permission.clone(), outcome }).await;
             own.starting().remove(&start.permission);
         });
     }
@@ -137,14 +138,13 @@ impl Sessions {
         self.send_once(message, key).await.err().map(|error| error.to_string())
     }
 
-    /// Tells it until it is kept: a program that runs has to be known.
-    async fn tell_outcome(&self, stream: &StreamId, permission: &PermissionId, outcome: StartOutcome) {
+    /// Tells a conversation something until it is kept, or never can be.
+    pub(crate) async fn tell_until_kept(&self, stream: &StreamId, command: EngineCommand) {
         loop {
             let Ok(hall) = self.hall() else { return };
-            let done = EngineCommand::StartDone { permission: permission.clone(), outcome: outcome.clone() };
-            match hall.submit(stream, done, None).await {
-                Ok(_) | Err(HallError::ShuttingDown | HallError::Rejected(_) | HallError::NotFound(_)) => return,
-                Err(error) => tracing::warn!(%stream, %permission, %error, "what came of a start is not kept yet"),
+            match hall.submit(stream, command.clone(), None).await {
+                Ok(_) | Err(HallError::ShuttingDown | HallError::Rejected(_) | HallError::NotFound(_) | HallError::Deleted(_)) => return,
+                Err(error) => tracing::warn!(%stream, %error, "what came of a question is not kept yet"),
             }
             drop(hall);
             tokio::time::sleep(RETRY).await;

@@ -3,11 +3,15 @@
 
 use tokio::time::Instant;
 
-use moothall_engine::sessions::{HostFault, PaneState, View};
+use moothall_engine::sessions::{HostFault, Origin, PaneState, View};
+use moothall_kernel::text::cut;
 
 use crate::runner::Runner;
 use crate::turn::Input;
 use crate::watching::{Doubt, LAST_WORDS, LOOKS_MAX, SHELL_FOR, backoff};
+
+/// Longest reason for the end of a session, in bytes.
+const WHY_BYTES_MAX: usize = 1024;
 
 impl Runner {
     /// Listens to the terminal, or tries again later. Only a terminal that is gone ends the session.
@@ -33,6 +37,18 @@ impl Runner {
         }
     }
 
+    /// How its program ended. What is left of its terminal goes with it, and nothing shows it any more.
+    async fn why_gone(&mut self) -> String {
+        let Some(pane) = self.session.pane.clone() else { return "its program ended".to_owned() };
+        let words = self.host.last_words(&pane).await;
+        if self.session.origin == Origin::Started
+            && let Err(fault) = self.host.end(&pane).await
+        {
+            tracing::warn!(session = %self.session.id, %fault, "the terminal of a program that ended could not be cleared away");
+        }
+        words.map_or_else(|| "its program ended".to_owned(), |words| format!("its program ended {}", cut(&words, WHY_BYTES_MAX)))
+    }
+
     /// Its terminal is said to be gone.
     pub(super) fn died(&mut self) {
         self.watching.doubt(true, LAST_WORDS);
@@ -53,7 +69,11 @@ impl Runner {
         let Some(doubt) = self.watching.doubt.take() else { return };
         let looks = doubt.looks + 1;
         match self.view().await {
-            Some(View { state: PaneState::Gone | PaneState::Shell, .. }) => self.ended("its program ended").await,
+            Some(View { state: PaneState::Gone, .. }) => {
+                let why = self.why_gone().await;
+                self.ended(&why).await;
+            }
+            Some(View { state: PaneState::Shell, .. }) => self.ended("its program ended").await,
             Some(_) => self.tell(Input::Drawn).await,
             None if doubt.died && looks >= LOOKS_MAX => self.ended("its terminal is gone").await,
             None => {

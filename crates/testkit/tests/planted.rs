@@ -5,7 +5,9 @@ use moothall_testkit::sim::{self, Bug, known_seed};
 /// Which checkers may notice a bug first.
 fn watchers(bug: Bug) -> &'static [&'static str] {
     match bug {
-        Bug::AcknowledgeBeforeCommit | Bug::FencedWriterGoesOn => &["acknowledged"],
+        Bug::AcknowledgeBeforeCommit => &["acknowledged"],
+        // Readers may be told of what was not kept before anybody asks after its acknowledgement.
+        Bug::FencedWriterGoesOn => &["acknowledged", "audience"],
         Bug::NoAttemptFencing => &["words"],
         Bug::LostWakeUp => &["turns", "silence", "piece", "owed"],
         Bug::CauseCoveredTwice => &["coverage"],
@@ -24,6 +26,10 @@ fn watchers(bug: Bug) -> &'static [&'static str] {
         Bug::CommandClaimLapses => &["errands"],
         Bug::CancelForgotten => &["runtimes"],
         Bug::SnapshotForgets => &["snapshots"],
+        Bug::CooldownDrops | Bug::ReplyAddressesNobody | Bug::AskForcesNobody => &["owed"],
+        Bug::CancelledIsAskedAgain | Bug::LateAnswerChargedToNewest | Bug::ReactsTwice => &["limits"],
+        Bug::PatienceForgotten => &["deadlines"],
+        Bug::ReaderGetsTurns => &["silence"],
         Bug::TypedBeforeKept => &["kept"],
         Bug::TypedAgain => &["kept", "typed"],
         Bug::ScreenIsProof => &["typed"],

@@ -19,3 +19,10 @@ export function insertAt(text: string, cursor: number, typing: Typing, name: str
   const before = `${text.slice(0, typing.start)}@${name}${space}`;
   return { text: before + after, cursor: before.length + (space ? 0 : 1) };
 }
+
+/** The names that a draft calls, but for the one that is still being typed. */
+export function namesIn(text: string): string[] {
+  const code = /```[^]*?(?:```|$)|`[^`\n]*`/g;
+  const found = text.replace(code, ' ').matchAll(/(?:^|[\s(])@([\p{L}\p{N}._:-]*[\p{L}\p{N}])(?=[^\p{L}\p{N}_-])/gu);
+  return [...new Set([...found].map((match) => match[1] ?? ''))];
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError, failure, waitOf } from './client';
+import { ApiError, deletedThread, failure, heedDeletion, waitOf } from './client';
 
 const answer = (status: number, after?: string) =>
   new Response('{"error":{"code":"rate_limited","message":"Too many."}}', {
@@ -29,5 +29,28 @@ describe('a server that is busy', () => {
     );
     expect(said('Slow down')).toBe('Slow down');
     expect((await failure(answer(403, '3'))).busy).toBe(false);
+  });
+});
+
+describe('a thread that was deleted', () => {
+  const gone = (url: string, code = 'thread_deleted') => {
+    const response = new Response(JSON.stringify({ error: { code, message: 'Gone.' } }), { status: 410 });
+    return Object.defineProperty(response, 'url', { value: `http://127.0.0.1:1${url}` });
+  };
+
+  it('is told of, whatever was asked about it, and nothing else is', async () => {
+    const heard: string[] = [];
+    heedDeletion((thread) => heard.push(thread));
+    await failure(gone('/threads/0198-a/events/stream?after=1'));
+    await failure(gone('/threads/0198-b'));
+    await failure(gone('/permissions/p/answer'));
+    const other = await failure(gone('/threads/0198-c', 'something_else'));
+    expect(heard).toEqual(['0198-a', '0198-b']);
+    expect([other.status, other.retryable]).toEqual([410, false]);
+  });
+
+  it('is named by the address', () => {
+    expect(deletedThread('http://h/threads?as=user', 'thread_deleted')).toBeNull();
+    expect(deletedThread('http://h/threads/a-1#x', 'thread_deleted')).toBe('a-1');
   });
 });

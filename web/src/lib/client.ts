@@ -44,6 +44,24 @@ export function heed(listener: (error: ApiError) => void): void {
   refused = listener;
 }
 
+/** The thread that an answer says is deleted; nothing where it says something else. */
+export function deletedThread(url: string, code: string | undefined): string | null {
+  if (code !== 'thread_deleted') return null;
+  return /\/threads\/([A-Za-z0-9-]{1,64})(?:[/?#]|$)/.exec(url)?.[1] ?? null;
+}
+
+let deleted: (thread: string) => void = () => {};
+
+/** Hears of threads that are deleted, whichever request the server says it to. */
+export function heedDeletion(listener: (thread: string) => void): void {
+  deleted = listener;
+}
+
+/** A thread is gone: there is nothing to come back for. */
+export function tellDeletion(thread: string): void {
+  deleted(thread);
+}
+
 const OFFLINE = 'The server cannot be reached. It may be restarting.';
 const REQUEST_MS_MAX = 30_000;
 
@@ -67,6 +85,8 @@ export async function failure(response: Response): Promise<ApiError> {
   } catch {
     // Not our error shape, so a proxy answered; the status says what is known.
   }
+  const gone = deletedThread(response.url, fault.code);
+  if (gone) tellDeletion(gone);
   return new ApiError(
     response.status,
     fault.code ?? `http_${response.status}`,
@@ -120,6 +140,11 @@ export function post<T>(path: string, body: unknown, key: string = newKey()): Pr
 export function put<T>(path: string, body: unknown): Promise<T> {
   const headers = { ...OWN, 'content-type': 'application/json' };
   return request<T>(path, { method: 'PUT', headers, body: JSON.stringify(body) });
+}
+
+/** Takes something away. Doing so again changes nothing. */
+export function erase<T>(path: string): Promise<T> {
+  return request<T>(path, { method: 'DELETE', headers: OWN });
 }
 
 /** A fresh word for `Idempotency-Key`. `randomUUID` exists only in secure contexts, so it is not relied on. */

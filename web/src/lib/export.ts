@@ -1,5 +1,7 @@
 /** A conversation as a file. */
 
+import { marked, type Token, type Tokens } from 'marked';
+import { describe } from './lines';
 import { doubt } from './standing-for';
 import { fullTime } from './time';
 import type { Envelope } from './types';
@@ -14,21 +16,89 @@ function escapeName(name: string): string {
 }
 
 /** A reader of the file must not run what somebody wrote into it. */
+function escapeProse(text: string): string {
+  return text.replace(/</g, '&lt;').replace(/!\[/g, '!\\[');
+}
+
+/** A fence that nothing in a text closes. */
+function fenceFor(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  return '`'.repeat(longest + 1);
+}
+
+/** The line breaks at the end of a text. */
+function end(text: string): string {
+  return /\n*$/.exec(text)?.[0] ?? '';
+}
+
+function fenced(text: string): string {
+  const fence = fenceFor(text);
+  return `${fence}\n${text.replace(/\n+$/, '')}\n${fence}${end(text)}`;
+}
+
+/** Code stands as it was written: that is what it is copied for. */
+function safe(token: Token): string {
+  if (token.type === 'code') return codeBlock(token as Tokens.Code);
+  if (token.type === 'codespan' || isInert(token.raw)) return token.raw;
+  const parts = 'tokens' in token && token.tokens ? token.tokens : [];
+  const inner = parts.map((part) => part.raw).join('');
+  const at = inner === '' ? -1 : token.raw.indexOf(inner);
+  if (at >= 0)
+    return escapeProse(token.raw.slice(0, at)) + joined(parts) + escapeProse(token.raw.slice(at + inner.length));
+  // Of lists, quotes and tables the parts do not make up the whole.
+  return inside(token).some(hasCode) ? fenced(token.raw) : escapeProse(token.raw);
+}
+
+function codeBlock({ text, lang, raw }: Tokens.Code): string {
+  const language = (lang ?? '').replace(/[^\w+#.-].*$/s, '');
+  const fence = fenceFor(text);
+  return `${fence}${language}\n${text}\n${fence}${end(raw)}`;
+}
+
+/** Two parts that are harmless apart must not make a picture together. */
+function joined(parts: readonly Token[]): string {
+  return parts
+    .map(safe)
+    .reduce((all, part) => all + (all.endsWith('!') && part.startsWith('[') ? '\\' : '') + part, '');
+}
+
+function isInert(raw: string): boolean {
+  return escapeProse(raw) === raw;
+}
+
+function inside(token: Token): Token[] {
+  if (token.type === 'list') return (token as Tokens.List).items;
+  if (token.type !== 'table') return 'tokens' in token ? (token.tokens ?? []) : [];
+  const { header, rows } = token as Tokens.Table;
+  return [...header, ...rows.flat()].flatMap((cell) => cell.tokens);
+}
+
+/** Whether there is code in it that would not stay what it is. */
+function hasCode(token: Token): boolean {
+  if (token.type === 'code' || token.type === 'codespan') return !isInert(token.raw);
+  return inside(token).some(hasCode);
+}
+
 function escapeBody(body: string): string {
-  return body.replace(/</g, '&lt;').replace(/!\[/g, '!\\[');
+  return joined(marked.lexer(body)).trimEnd();
+}
+
+function entry(event: Envelope, nameOf: (id: string) => string): string | null {
+  if (event.type === 'message' && typeof event.content === 'string') return message(event, event.content, nameOf);
+  if (event.type === 'turn' || event.type === 'permission') return null;
+  return `- ${escapeName(describe([event], nameOf).text)} (${fullTime(event.ts)})\n`;
+}
+
+function message(event: Envelope, words: string, nameOf: (id: string) => string): string {
+  const mark = doubt(event, nameOf)?.mark;
+  const to = event.to === 'all' ? '' : ` to ${escapeName(nameOf(event.to))}`;
+  const head = `## ${escapeName(nameOf(event.from))}${to}${mark ? ` (${escapeName(mark)})` : ''}`;
+  return `${head}\n\n*${fullTime(event.ts)}*\n\n${event.meta?.redacted ? '(erased)' : escapeBody(words)}\n`;
 }
 
 export function asMarkdown(title: string, events: readonly Envelope[], nameOf: (id: string) => string): string {
-  const parts = [`# ${escapeName(title)}\n`];
-  for (const event of events) {
-    if (event.type !== 'message' || typeof event.content !== 'string') continue;
-    const mark = doubt(event, nameOf)?.mark;
-    const to = event.to === 'all' ? '' : ` to ${escapeName(nameOf(event.to))}`;
-    parts.push(
-      `## ${escapeName(nameOf(event.from))}${to}${mark ? ` (${escapeName(mark)})` : ''}\n\n*${fullTime(event.ts)}*\n\n${escapeBody(event.content)}\n`,
-    );
-  }
-  return parts.join('\n');
+  const entries = events.map((event) => entry(event, nameOf)).filter((text) => text !== null);
+  return [`# ${escapeName(title)}\n`, ...entries].join('\n');
 }
 
 /** A file name made from a title. */

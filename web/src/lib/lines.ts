@@ -49,9 +49,32 @@ const CONTROLS: Record<string, (value: unknown, names: Names, currency: string) 
     `set the policy to ${policyTitle(String(typeof value === 'string' ? value : object(value)['name']))}`,
   config: (value) => configured(object(value)),
   budget: (value, _, currency) => `raised the budget${raised(object(value), currency)}`,
-  bind: (value) => `connected ${String(value)}`,
-  unbind: (value) => `disconnected ${String(value)}`,
+  bind: (value) => (isLink(value) ? 'linked the sessions' : `connected ${target(value)}`),
+  unbind: (value) => (isLink(value) ? 'closed the link' : `disconnected ${target(value)}`),
 };
+
+/** Where words go to and come from outside, by its key: `chat:telegram:-100` is a chat on Telegram. */
+function target(value: unknown): string {
+  const [kind, service] = String(value).split(':');
+  if (kind === 'chat' && service) return `a chat on ${service[0]?.toUpperCase()}${service.slice(1)}`;
+  return typeof value === 'string' && value !== '' ? `“${value}”` : 'something outside';
+}
+
+/** The key of a link says nothing to people. */
+function isLink(value: unknown): boolean {
+  return String(value).startsWith('link:');
+}
+
+/** Of what concerned several, the value beside their list is only the first of them. */
+const OF_ONE = ['invite', 'uninvite', 'bind', 'unbind'];
+
+function changes(content: Content): [string, unknown][] {
+  return Object.entries(content).flatMap(([key, value]): [string, unknown][] => {
+    const one = OF_ONE.find((name) => key === `${name}s`);
+    if (one && Array.isArray(value)) return value.map((item) => [one, item]);
+    return `${key}s` in content ? [] : [[key, value]];
+  });
+}
 
 function raised(content: Content, currency: string): string {
   const [turns, micros] = [Number(content['turns'] ?? 0), Number(content['cost_micros'] ?? 0)];
@@ -72,8 +95,8 @@ function configured(patch: Content): string {
 }
 
 function control(event: Envelope, names: Names, currency: string): string[] {
-  const said = (key: string, value: unknown) => CONTROLS[key]?.(value, names, currency) ?? `changed ${key}`;
-  return Object.entries(object(event.content)).map(([key, value]) => said(key, value));
+  const said = (key: string, value: unknown) => CONTROLS[key]?.(value, names, currency) ?? `changed “${key}”`;
+  return changes(object(event.content)).map(([key, value]) => said(key, value));
 }
 
 /** What somebody did to the conversation itself. */
@@ -129,6 +152,7 @@ function turnLine(event: Envelope, names: Names): Line {
     return line(`${count(Number(content['count']), 'refused message')} of ${who} not kept: too many were already.`);
   }
   if (content['event'] !== 'kept') return line(`${who}: ${String(content['event'])}`);
+  if (event.meta?.redacted) return line(`Words of ${who} were kept, and then erased.`);
   const because = KEPT[String(content['because'])] ?? String(content['because']);
   return {
     ...line(`Words of ${who} were kept, not shown: ${because}.`, 'plain', String(content['text'] ?? '')),

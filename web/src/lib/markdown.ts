@@ -120,6 +120,11 @@ function made(token: Token): string {
   return html;
 }
 
+/** Lets go of everything that was made: words in it may be deleted. */
+export function forgetMade(): void {
+  cache.clear();
+}
+
 function plain(text: string): string[] {
   return [purify(`<p class="plain">${escapeHtml(text)}</p>`)];
 }

@@ -34,6 +34,22 @@ function rows(timeline: Timeline) {
 }
 
 describe('a permission', () => {
+  it('says the words it was answered in, and that they were erased', () => {
+    const answered = (text?: string) =>
+      event('permission', {
+        event: 'answered',
+        permission: 'p1',
+        by: 'ann',
+        option: 'w',
+        label: 'Type something.',
+        text,
+      });
+    const said = (text?: string) => outcomeOf(rows(asked(answered(text)))[0]?.end ?? null, (id) => id);
+    expect(said('not today')).toBe('ann answered “not today”.');
+    expect(said('')).toBe('ann answered “words that were erased”.');
+    expect(said()).toBe('ann answered “Type something.”.');
+  });
+
   it('waits from its request on, with the action and the options as they came', () => {
     const { event: _, permission: id, ...asIs } = request;
     expect(asked().waiting()).toEqual([{ ...asIs, id, folder: null, look: null, end: null, came: null }]);

@@ -1,6 +1,6 @@
 /** What agents may do only with a person's consent: asked, answered, run out. */
 
-import type { PermissionEvent, PermissionOption } from './types';
+import type { AskedRef, PermissionEvent, PermissionOption, ThreadState } from './types';
 
 export interface Permission {
   id: string;
@@ -12,7 +12,8 @@ export interface Permission {
   /** Whether that is all of it. */
   complete: boolean;
   options: PermissionOption[];
-  expires: string;
+  /** When it counts as refused; nothing where it waits for as long as it is asked. */
+  expires: string | null;
   folder: string | null;
   look: string | null;
   /** Nothing while it waits. */
@@ -46,7 +47,7 @@ export class Permissions {
         return { id, turn, participant, action, complete, options, expires, folder, look, end: null, came: null };
       }
       case 'answered':
-        return before ? { ...before, end: { kind: 'answered', by: content.by, label: content.label } } : null;
+        return before ? { ...before, end: { kind: 'answered', by: content.by, label: saidIn(content) } } : null;
       case 'expired':
         return before ? { ...before, end: { kind: 'expired' } } : null;
       case 'withdrawn':
@@ -62,6 +63,17 @@ export class Permissions {
   waiting(isOver: (turn: string) => boolean): Permission[] {
     return [...this.#known.values()].filter(({ end, turn }) => end === null && (turn === null || !isOver(turn)));
   }
+}
+
+/** What waits for an answer and belongs to no turn. */
+export function askedInNoTurn({ starts, questions }: ThreadState): AskedRef[] {
+  return [...starts, ...questions];
+}
+
+/** The words that an answer was given in. */
+function saidIn({ label, text }: { label: string; text?: string }): string {
+  if (text === '') return 'words that were erased';
+  return text ?? label;
 }
 
 /** What a start that came to nothing or to something says of its request, where nothing else was said of it. */

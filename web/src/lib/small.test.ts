@@ -102,22 +102,58 @@ describe('times and sums', () => {
 });
 
 describe('files', () => {
+  const event = {
+    id: 'e',
+    seq: 1,
+    ts: '2026-05-04T12:00:00.000Z',
+    thread: 't',
+    type: 'message',
+    from: 'a',
+    to: 'all',
+    content: '<b>x</b> ![y](z)' as unknown,
+  };
+
   it('hold what was said and nothing that runs', () => {
-    const event = {
-      id: 'e',
-      seq: 1,
-      ts: '2026-05-04T12:00:00.000Z',
-      thread: 't',
-      type: 'message',
-      from: 'a',
-      to: 'all',
-      content: '<b>x</b> ![y](z)',
-    };
     const text = asMarkdown('T *x*', [event], () => 'Ann\n# no');
     expect(text).toContain('# T \\*x\\*');
     expect(text).toContain('## Ann \\# no');
     expect(text).toContain('&lt;b>x&lt;/b> !\\[y](z)');
+    expect(text).not.toContain('erased');
     expect(fileName('../etc/x: y', 'md')).toBe('etcx-y.md');
     expect(fileName('///', 'md')).toBe('conversation.md');
+  });
+
+  const body = (content: string) =>
+    asMarkdown('T', [{ ...event, content }], (id) => id)
+      .split('*\n\n')[1]!
+      .trimEnd();
+
+  it('leave code as it was written, wherever it stands', () => {
+    const fence = '```rust\nfn f() -> Result<Vec<Job>> { todo!["x"] }\n```';
+    expect(body(`Look:\n\n${fence}\n\nand \`Vec<T>\` or **\`Map<K, V>\`** <i>`)).toBe(
+      `Look:\n\n${fence}\n\nand \`Vec<T>\` or **\`Map<K, V>\`** &lt;i>`,
+    );
+    expect(body('- one\n\n  ```\n  a<b\n  ```')).toBe('````\n- one\n\n  ```\n  a<b\n  ```\n````');
+    expect(body('| `a<b` |\n|---|\n| <u> |')).toBe('```\n| `a<b` |\n|---|\n| <u> |\n```');
+    expect(body('- <script>\n- two')).toBe('- &lt;script>\n- two');
+  });
+
+  it('close what somebody left open, and believe no escape', () => {
+    expect(body('```\n<script>')).toBe('```\n<script>\n```');
+    expect(body('\\`<script>\\`')).toBe('\\`&lt;script>\\`');
+    expect(body('a\n\n    ```\n<script>')).not.toMatch(/^<script>/m);
+  });
+
+  it('say what was arranged, and what was erased', () => {
+    const arranged = { ...event, type: 'control', content: { mute: { targets: ['ann*'] } } };
+    const gone = { ...event, content: '', meta: { redacted: true } };
+    const text = asMarkdown(
+      'T',
+      [arranged, gone, { ...event, type: 'turn', content: { event: 'granted' } }],
+      (id) => id,
+    );
+    expect(text).toContain('- a muted ann\\* (');
+    expect(text).toContain('(erased)');
+    expect(text).not.toContain('granted');
   });
 });

@@ -20,6 +20,16 @@ export function save(name: string, value: unknown): void {
   }
 }
 
+/** The names of what is remembered that begin like this. */
+export function names(prefix: string): string[] {
+  try {
+    const all = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX + prefix));
+    return all.map((key) => key.slice(PREFIX.length));
+  } catch {
+    return [];
+  }
+}
+
 /** Calls back when another tab of this browser changed something. */
 export function watch(name: string, changed: () => void): () => void {
   const listen = (event: StorageEvent) => {

@@ -48,6 +48,52 @@ describe('a timeline', () => {
     ]);
   });
 
+  it('knows which waiting messages a stop let go of', () => {
+    const timeline = new Timeline();
+    const waiting = (words: string) => event('message', 'user', words, { queued: true });
+    const [taken, left] = [waiting('one'), waiting('two')];
+    timeline.append([taken, left, turn({ event: 'taken', cause: cause(taken) })]);
+    timeline.append([event('notice', 'moothall', { code: 'stopped' }), waiting('three')]);
+    expect(messages(timeline.rows).map((row) => row.dropped)).toEqual([false, true, false]);
+  });
+
+  it('tells of everybody who was invited at once, and not the key of a link', () => {
+    const of = (id: string) => ({ participant_id: id, profile: {} });
+    const content = { bind: 'link:0c5f', invite: of('a'), invites: [of('a'), of('b'), of('c')] };
+    const text = line([event('control', 'user', content)], (id) => id).text;
+    expect(text).toBe('user linked the sessions · invited a, b, c');
+  });
+
+  it('has a sentence for what is connected, and for controls that it does not know', () => {
+    const said = (content: unknown) => line([event('control', 'user', content)], (id) => id);
+    expect(said({ bind: 'chat:telegram:-100' }).text).toBe('user connected a chat on Telegram');
+    expect(said({ unbind: 'chat:telegram:-100' }).text).toBe('user disconnected a chat on Telegram');
+    expect(said({ bind: 'link:0c5f' }).text).toBe('user linked the sessions');
+    expect(said({ unbind: 'link:0c5f' }).text).toBe('user closed the link');
+    const two = { bind: 'link:1', binds: ['link:1', 'elsewhere:7'] };
+    expect(said(two).text).toBe('user linked the sessions · connected “elsewhere:7”');
+    expect(said({ bind: { of: 'the future' } }).text).toBe('user connected something outside');
+    const unknown = said({ teleport: { to: 'the moon' } });
+    expect([unknown.text, unknown.detail]).toEqual(['user changed “teleport”', null]);
+  });
+
+  it('knows for how long a turn waited for answers, several at a time', () => {
+    const timeline = new Timeline();
+    const at = (seconds: number, type: string, content: unknown) => ({
+      ...event(type, 'moothall', content),
+      ts: new Date(Date.UTC(2026, 4, 4, 12, 0, seconds)).toISOString(),
+    });
+    const asks = (permission: string, seconds: number) =>
+      at(seconds, 'permission', { event: 'requested', permission, turn: '1', participant: 'a', options: [] });
+    const ends = (permission: string, seconds: number) =>
+      at(seconds, 'permission', { event: 'answered', permission, by: 'user', option: 'x', label: 'x' });
+    timeline.append([at(0, 'turn', { event: 'started', turn: '1', deadline: '2026-05-04T12:10:00.000Z' })]);
+    timeline.append([asks('a', 3), asks('b', 5), ends('a', 9)]);
+    expect(timeline.stoodMs('1')).toBe(0);
+    timeline.append([ends('b', 13), ends('b', 14), asks('c', 20), ends('c', 21)]);
+    expect(timeline.stoodMs('1')).toBe(11_000);
+  });
+
   it('is the same whether events come one by one or all at once', () => {
     const events = [
       event('message', 'user', 'one'),

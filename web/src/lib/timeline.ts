@@ -15,6 +15,8 @@ export interface TurnInfo {
   participant: string;
   why: string | null;
   startedAt: string | null;
+  /** When it ends by itself, as it was when it started: it moves by what stands still. */
+  deadline: string | null;
   endedAt: string | null;
   outcome: string | null;
   fault: Fault | null;
@@ -38,6 +40,8 @@ export type Row =
       turn: TurnInfo | null;
       verdicts: Verdict[];
       root: string | null;
+      /** It waited, and was stopped before anybody was asked about it. */
+      dropped: boolean;
     }
   | { kind: 'permission'; key: string; event: Envelope; permission: Permission }
   /** `event` is the first of `events`, which one author brought about one after the other. */
@@ -74,6 +78,8 @@ const QUIET_TURN_EVENTS = new Set([
   'round_opened',
   'reaction_opened',
   'round_closed',
+  'round_reopened',
+  'released',
   'lost',
   'facts',
 ]);
@@ -86,8 +92,12 @@ export class Timeline {
   #rootOfSeq = new Map<number, number>();
   #rootOfTurn = new Map<string, number>();
   #verdicts = new Map<number, Map<string, string>>();
+  /** Messages that wait until those before them are answered. */
+  #queued = new Set<number>();
   #ids = new Map<string, Envelope>();
   #permissions = new Permissions();
+  /** What is asked in each turn, since when, and how long it stood still for what was asked before. */
+  #stood = new Map<string, { open: Set<string>; since: number; ms: number }>();
   #rowOfPermission = new Map<string, number>();
   #keys: (event: Envelope) => string;
   #last: Envelope | null = null;
@@ -120,8 +130,16 @@ export class Timeline {
     events.forEach((event) => this.#take(event));
   }
 
+  /** The row of the person's message that what is at a position goes back to. */
+  rootRow(seq: number): MessageRow | undefined {
+    const root = this.#rootOfSeq.get(seq);
+    const row = root === undefined ? undefined : this.rows[this.#rowOfSeq.get(root) ?? -1];
+    return row?.kind === 'message' ? row : undefined;
+  }
+
   #take(event: Envelope): void {
     this.#ids.set(event.id, event);
+    if (event.type === 'notice') this.#stopped(event);
     if (event.type === 'turn') {
       const content = event.content as TurnEvent | null;
       if (content && typeof content === 'object') this.#turn(content, event);
@@ -153,10 +171,27 @@ export class Timeline {
     }
   }
 
+  /** The clock of a turn stands still while anything is asked in it. */
+  #stand({ id, turn, end }: Permission, at: number): void {
+    if (turn === null) return;
+    const stood = this.#stood.get(turn) ?? { open: new Set<string>(), since: 0, ms: 0 };
+    this.#stood.set(turn, stood);
+    if (end === null) {
+      if (stood.open.size === 0) stood.since = at;
+      stood.open.add(id);
+    } else if (stood.open.delete(id) && stood.open.size === 0) stood.ms += at - stood.since;
+  }
+
+  /** For how long a turn waited for answers, in milliseconds. */
+  stoodMs(turn: string): number {
+    return this.#stood.get(turn)?.ms ?? 0;
+  }
+
   /** Shows the event in the row of its request; where that is not loaded, it stands there once it is. */
   #permission(event: Envelope): void {
     const permission = this.#permissions.take(event.content as PermissionEvent | null);
     if (!permission) return;
+    this.#stand(permission, Date.parse(event.ts));
     const index = this.#rowOfPermission.get(permission.id);
     const row = index === undefined ? undefined : this.rows[index];
     if (index !== undefined && row?.kind === 'permission') {
@@ -182,10 +217,19 @@ export class Timeline {
       turn: (turn && this.#turns.get(turn)) || null,
       verdicts: [],
       root: root === event.seq ? event.id : this.#idOfSeq(root),
+      dropped: false,
     };
+    if (event.meta?.queued) this.#queued.add(event.seq);
     this.#rowOfSeq.set(event.seq, this.rows.length);
     if (turn && !this.#rowOfTurn.has(turn)) this.#rowOfTurn.set(turn, this.rows.length);
     this.rows.push(row);
+  }
+
+  /** Stopping everything lets go of what waits. */
+  #stopped(event: Envelope): void {
+    if ((event.content as { code?: string } | null)?.code !== 'stopped') return;
+    this.#queued.forEach((seq) => this.#replace(this.#rowOfSeq.get(seq), (row) => ({ ...row, dropped: true })));
+    this.#queued.clear();
   }
 
   #idOfSeq(seq: number | null): string | null {
@@ -211,7 +255,12 @@ export class Timeline {
 
   #turn(content: TurnEvent, event: Envelope): void {
     switch (content.event) {
+      case 'taken':
+      case 'round_opened':
+        this.#queued.delete(content.cause.seq);
+        break;
       case 'granted':
+        this.#queued.delete(content.cause.seq);
         this.#rootOf(content.turn, content.cause);
         this.#change(content.turn, { participant: content.participant, why: content.why });
         break;
@@ -220,7 +269,8 @@ export class Timeline {
         this.#change(content.turn, { why: content.why });
         break;
       case 'started':
-        this.#change(content.turn, { startedAt: event.ts });
+        this.#stood.delete(content.turn);
+        this.#change(content.turn, { startedAt: event.ts, deadline: content.deadline });
         break;
       case 'ended':
         this.#change(content.turn, {
@@ -249,6 +299,7 @@ export class Timeline {
       participant: '',
       why: null,
       startedAt: null,
+      deadline: null,
       endedAt: null,
       outcome: null,
       fault: null,

@@ -25,6 +25,10 @@ export interface Meta {
   typed_at?: string;
   queued?: boolean;
   published?: number;
+  /** Its words were erased. */
+  redacted?: boolean;
+  /** Somebody stopped it; the words are what there was until then. */
+  stopped?: boolean;
   error?: Fault;
 }
 
@@ -87,6 +91,7 @@ export type TurnEvent =
     }
   | { event: 'widened'; turn: string; why: string; kind: string; may_pass: boolean; cause: CauseRef }
   | { event: 'started'; turn: string; attempt: number; from_seq: number; through_seq: number; deadline: string }
+  | { event: 'released'; turn: string }
   | { event: 'lost'; turn: string; attempt: number }
   | { event: 'ended'; turn: string; participant: string; attempt: number; outcome: string; fault?: Fault; usage: Usage }
   | { event: 'skipped'; participant: string; why_not: string; cause: CauseRef; detail?: string }
@@ -97,6 +102,7 @@ export type TurnEvent =
   | { event: 'round_opened'; cause: CauseRef; cap: number; forced: string[]; polled: string[] }
   | { event: 'reaction_opened'; forced: string[]; polled: string[] }
   | { event: 'round_closed' }
+  | { event: 'round_reopened'; cause: CauseRef; reply: number }
   | { event: 'facts'; participant: string; runtime: string; known: boolean };
 
 /** The content of events of type `permission`. */
@@ -104,20 +110,29 @@ export type PermissionEvent =
   | {
       event: 'requested';
       permission: string;
-      /** Nothing where it belongs to no turn: an agent's wish to start a program. */
+      /** Nothing where it belongs to no turn: an agent's wish to start a program, or what its program asks before it takes any words. */
       turn: string | null;
       participant: string;
       action: string;
       /** Whether that is all of it. */
       complete: boolean;
       options: PermissionOption[];
-      expires: string;
+      /** Nothing where it waits for as long as it is asked. */
+      expires: string | null;
       /** The folder in which it would be done. */
       folder?: string;
       /** The command with which to look at it on the server's computer. */
       look?: string;
     }
-  | { event: 'answered'; permission: string; by: string; option: string; label: string }
+  | {
+      event: 'answered';
+      permission: string;
+      by: string;
+      option: string;
+      label: string;
+      /** Words of their own; empty where they were erased. */
+      text?: string;
+    }
   | { event: 'expired'; permission: string }
   | {
       /** What came of a wish to start a program. */
@@ -139,6 +154,8 @@ export interface PermissionOption {
   id: string;
   label: string;
   kind: 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always' | 'other';
+  /** It is answered in words of one's own. */
+  takes_text?: boolean;
 }
 
 export interface Profile {
@@ -170,6 +187,7 @@ export interface OpenTurn {
   attempt: number;
   state: 'waiting' | 'running';
   granted_at: string;
+  works_since?: string;
   deadline: string;
 }
 
@@ -178,6 +196,13 @@ export type PolicyName = 'hybrid' | 'mention_only' | 'round_robin' | 'open' | 't
 export interface Policy {
   name: PolicyName;
   [key: string]: number | string | boolean | null;
+}
+
+/** A permission of no turn that waits for an answer, and the place of the event that asks. */
+export interface AskedRef {
+  permission: string;
+  seq: number;
+  participant: string;
 }
 
 export interface ThreadState {
@@ -194,8 +219,10 @@ export interface ThreadState {
   upcoming: { participant: string; forced: boolean }[];
   replies: number;
   replies_max: number;
-  /** Wishes to start a program that wait for an answer, with the places of the events that ask. */
-  starts: { permission: string; seq: number; participant: string }[];
+  /** Wishes to start a program. */
+  starts: AskedRef[];
+  /** What agents' programs ask in no turn. */
+  questions: AskedRef[];
 }
 
 export interface StateAnswer {
@@ -213,15 +240,33 @@ export interface ThreadEntry {
   head: number;
   archived: boolean;
   policy: string;
+  /** How much waits there for a person; nothing where an earlier version of the server wrote to it last. */
+  waits_for_people?: number | null;
   /** How far whoever asked has read it, and how many messages of others came after that; 100 stands for more. */
   read?: number | null;
   unread?: number | null;
+}
+
+/** A doorbell: something came in a thread. */
+export interface Bell {
+  thread: string;
+  head: number;
+  waits_for_people: number;
 }
 
 /** Answer of `PUT /threads/{id}/read`. */
 export interface ReadMark {
   read: number;
   unread: number;
+}
+
+/** Answer of `DELETE /threads/{id}`. */
+export interface ThreadDeleted {
+  deleted: boolean;
+  /** Whether nothing of it is left in the data folder yet. */
+  erased: boolean;
+  /** What still holds it, in a sentence for people. */
+  backups: string;
 }
 
 export interface EventPage {

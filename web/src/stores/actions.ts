@@ -40,10 +40,11 @@ export async function rename(thread: string, name: string): Promise<void> {
 }
 
 /** Answers a permission. The first answer counts, whoever gave it, so a later one is no fault; nor is one to what is not asked any more. */
-export function answerPermission(thread: string, id: string, option: string): Promise<boolean> {
+/** Words of one's own go with an option that takes them. */
+export function answerPermission(thread: string, id: string, option: string, text?: string): Promise<boolean> {
   return ui.attempt('Answering', async () => {
     try {
-      await post(`/permissions/${id}/answer`, { thread, from: ME, option });
+      await post(`/permissions/${id}/answer`, { thread, from: ME, option, text });
     } catch (error) {
       const late = error instanceof ApiError && ['permission_closed', 'permission_withdrawn'].includes(error.code);
       if (!late) throw error;

@@ -22,6 +22,7 @@ export const ROOM_DIALOGS = {
   access: () => import('../views/panel/AccessDialog.svelte'),
   raise: () => import('../views/panel/RaiseDialog.svelte'),
   rules: () => import('../views/panel/RulesDialog.svelte'),
+  delete: () => import('../views/shell/DeleteDialog.svelte'),
   rename: () => import('../views/shell/RenameDialog.svelte'),
   unlink: () => import('../views/sessions/CloseLinkDialog.svelte'),
 } satisfies Record<string, View<{ room: Room }>>;

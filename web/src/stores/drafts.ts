@@ -1,6 +1,8 @@
 /** What was typed and not sent, for each conversation. */
 
-import { load, save } from '../lib/storage';
+import { load, names, save } from '../lib/storage';
+
+const DRAFT = 'draft.';
 
 export interface Draft {
   text: string;
@@ -11,12 +13,17 @@ export interface Draft {
 export const EMPTY: Draft = { text: '', to: 'all', replyTo: null };
 
 export function loadDraft(thread: string): Draft {
-  return { ...EMPTY, ...load<globalThis.Partial<Draft>>(`draft.${thread}`, {}) };
+  return { ...EMPTY, ...load<globalThis.Partial<Draft>>(DRAFT + thread, {}) };
 }
 
 export function saveDraft(thread: string, draft: Draft): void {
   const empty = draft.text === '' && draft.replyTo === null && draft.to === 'all';
-  save(`draft.${thread}`, empty ? null : draft);
+  save(DRAFT + thread, empty ? null : draft);
+}
+
+/** The conversations in which something was typed. */
+export function drafted(): string[] {
+  return names(DRAFT).map((name) => name.slice(DRAFT.length));
 }
 
 export function hasDraft(thread: string): boolean {

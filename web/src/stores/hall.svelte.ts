@@ -1,12 +1,15 @@
 /** All conversations: the list, what is new in each, and who is busy in them. */
 
 import { SvelteMap } from 'svelte/reactivity';
-import { get, post, type ApiError } from '../lib/client';
+import { ApiError, get, post } from '../lib/client';
+import { eventQuery, LISTED } from '../lib/events';
 import type { Command } from '../lib/commands';
 import { summary } from '../lib/markdown';
 import { EventStream, type Frame, type Link } from '../lib/sse';
-import type { AgentEntry, Envelope, EventPage, PresenceUpdate, ThreadEntry } from '../lib/types';
+import type { AgentEntry, Bell, Envelope, EventPage, PresenceUpdate, StateAnswer, ThreadEntry } from '../lib/types';
 import { ME, SERVER } from '../lib/words';
+import { drafted } from './drafts';
+import { outboxes } from './outbox.svelte';
 import { reads } from './reads.svelte';
 import { session } from './session.svelte';
 import { sessions } from './sessions.svelte';
@@ -20,6 +23,8 @@ export interface Thread extends ThreadEntry {
   direct: boolean;
   /** The position up to which the newest message is known. */
   known: number;
+  /** How much waits here for a person: permissions that are asked for, and a guard that holds the floor. */
+  needs: number;
 }
 
 const PAGE = 1_000;
@@ -27,6 +32,8 @@ const PAGE = 1_000;
 const LOOK_BACK = 80;
 const LOOKS_AT_ONCE = 2;
 const BUSY_MS = 120_000;
+/** An open room takes its own events first. */
+const BELL_MS = 300;
 
 class Hall {
   threads = new SvelteMap<string, Thread>();
@@ -41,6 +48,10 @@ class Hall {
   thinking = new SvelteMap<string, SvelteMap<string, number>>();
 
   #stream: EventStream | null = null;
+  /** Those that were deleted: a list that was on its way may still have them. */
+  #deleted = new Set<string>();
+  /** Those that no list had and that were asked after. */
+  #missed = new Set<string>();
   #listing: Promise<void> | null = null;
   #again = false;
   #looks: string[] = [];
@@ -88,6 +99,7 @@ class Hall {
     if (link !== 'connecting') this.busy = why?.busy ? why.reason : null;
     // Doorbells have no place to go on from, so everything is listed once they ring again.
     if (link !== 'live') return;
+    outboxes.goOn();
     void reads.tell().then(() => this.list());
     if (this.commands.length === 0) void this.loadHelp();
   }
@@ -103,30 +115,57 @@ class Hall {
   }
 
   async #listAll(): Promise<void> {
+    const listed = new Set<string>();
     try {
       let after: number | undefined = 0;
+      const before = [...this.threads.keys(), ...outboxes.waiting, ...drafted(), ...reads.noted];
       while (after !== undefined) {
         const page: { threads: ThreadEntry[]; next?: number } = await get(
           `/threads?as=${ME}&limit=${PAGE}&after=${after}`,
         );
         page.threads.forEach((entry) => this.#listed(entry));
+        page.threads.forEach((entry) => listed.add(entry.id));
         after = page.next;
       }
       this.phase = 'ready';
+      new Set(before.filter((id) => !listed.has(id))).forEach((id) => void this.#missing(id));
     } catch {
       if (this.phase === 'loading') this.phase = 'failed';
     }
   }
 
+  /** It was listed before, or something is kept for it here. Whether it was deleted is in the server's answer. */
+  async #missing(id: string): Promise<void> {
+    if (this.#missed.has(id)) return;
+    try {
+      await get<StateAnswer>(`/threads/${id}/state`);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.retryable) return;
+      this.#missed.add(id);
+      this.threads.delete(id);
+    }
+  }
+
+  /** It was deleted: nothing tells of it any more. */
+  forget(id: string): void {
+    this.#deleted.add(id);
+    this.#looks = this.#looks.filter((other) => other !== id);
+    this.threads.delete(id);
+    this.thinking.delete(id);
+  }
+
   #listed(entry: ThreadEntry): void {
+    if (this.#deleted.has(entry.id)) return;
+    this.#missed.delete(entry.id);
     const before = this.threads.get(entry.id);
     reads.learn(entry.id, entry.read ?? 0);
-    const unknown = { from: null, line: '', direct: false, known: 0 };
+    const unknown = { from: null, line: '', direct: false, known: 0, needs: 0 };
     // The server counts from its own mark; where this browser knows another one, it goes by that.
     const agrees = reads.mark(entry.id) === (entry.read ?? 0);
     const unread = (agrees ? entry.unread : before?.unread) ?? 0;
     const direct = unread > 0 && (before?.direct ?? false);
-    this.threads.set(entry.id, { ...unknown, ...before, ...entry, unread, direct });
+    const needs = entry.waits_for_people ?? before?.needs ?? 0;
+    this.threads.set(entry.id, { ...unknown, ...before, ...entry, unread, direct, needs });
   }
 
   #frame(frame: Frame): void {
@@ -135,11 +174,20 @@ class Hall {
     if (frame.event === 'signed-out') return session.lost();
     if (frame.event === 'resync') return void this.list();
     if (frame.event !== 'message') return;
-    const bell = JSON.parse(frame.data) as { thread: string; head: number };
+    this.#ring(JSON.parse(frame.data) as Bell);
+  }
+
+  #ring(bell: Bell): void {
     const thread = this.threads.get(bell.thread);
     if (!thread) return void this.list();
-    if (bell.head <= thread.head) return;
-    this.threads.set(thread.id, { ...thread, head: bell.head, updated_at: new Date().toISOString() });
+    // An open room may have the event already; what waits is in the doorbell alone.
+    if (bell.head < thread.head) return;
+    this.needs(thread.id, bell.waits_for_people);
+    if (bell.head === thread.head) return;
+    const before = this.threads.get(thread.id) ?? thread;
+    this.threads.set(thread.id, { ...before, head: bell.head, updated_at: new Date().toISOString() });
+    // Also where no row shows it: it counts as unread, or it is gone.
+    setTimeout(() => this.look(bell.thread), BELL_MS);
   }
 
   #present(presence: PresenceUpdate): void {
@@ -180,12 +228,21 @@ class Hall {
     if (!thread || thread.known >= thread.head) return;
     const after = Math.max(0, Math.min(thread.head - LOOK_BACK, thread.head));
     try {
-      const page = await get<EventPage>(`/threads/${id}/events?after=${after}&limit=${LOOK_BACK * 2}`);
+      const page = await get<EventPage>(`/threads/${id}/events?${eventQuery({ after, limit: LOOK_BACK * 2 }, LISTED)}`);
       this.learn(id, page.events, after, page.through);
     } catch {
       // The next doorbell asks again.
     }
   }
+
+  /** Notes how much waits in a conversation for a person. */
+  needs(id: string, needs: number): void {
+    const thread = this.threads.get(id);
+    if (thread && thread.needs !== needs) this.threads.set(id, { ...thread, needs });
+  }
+
+  /** Conversations in which something waits for a person. */
+  waiting = $derived(this.sorted.filter((thread) => thread.needs > 0 && !thread.archived));
 
   /** Takes what was loaded of a conversation between two positions, here or in the open room. */
   learn(id: string, events: readonly Envelope[], after: number, through: number): void {
@@ -206,7 +263,7 @@ class Hall {
       name: typeof renamed?.content === 'string' ? renamed.content : thread.name,
       archived: archiving ? archiving.type === 'thread.archived' : thread.archived,
       from: last?.from ?? thread.from,
-      line: last ? summary(String(last.content), 80) : thread.line,
+      line: last ? (last.meta?.redacted ? 'erased' : summary(String(last.content), 80)) : thread.line,
       // Of what lies further back, the server's count is all that is known.
       unread: after <= mark ? fresh.length : Math.max(fresh.length, thread.unread),
       direct: fresh.some(isToMe) || (after > mark && thread.direct),

@@ -12,3 +12,16 @@ export function colourOfName(room: Room, name: string): number | null | undefine
   );
   return found ? found.color : undefined;
 }
+
+/** Whether a word after an `@` means somebody here: by id, nickname, role, client or model. Whom it means, the server says. */
+export function isNameOf(room: Room, word: string): boolean {
+  const wanted = word.toLocaleLowerCase();
+  const names = room.invited.flatMap(({ id, profile: { nickname, roles, client, model } }) => [
+    id,
+    nickname,
+    client,
+    model,
+    ...(roles ?? []),
+  ]);
+  return wanted === ME.toLocaleLowerCase() || names.some((name) => name?.toLocaleLowerCase() === wanted);
+}

@@ -64,6 +64,19 @@ class Reads {
     this.#saveAgain();
   }
 
+  /** The conversations of which this browser noted something. */
+  get noted(): string[] {
+    return [...this.#untold.keys(), ...this.#again.keys()];
+  }
+
+  /** It was deleted: there is nothing to read any more. */
+  forget(thread: string): void {
+    this.#marks.delete(thread);
+    this.#waiting.delete(thread);
+    if (this.#again.delete(thread)) this.#saveAgain();
+    if (this.#untold.delete(thread)) this.#saveUntold();
+  }
+
   /** Tells the server what it does not know. What cannot be told now is told when it is back. */
   async tell(): Promise<void> {
     clearTimeout(this.#timer);

@@ -2,10 +2,13 @@
 
 import { SvelteMap } from 'svelte/reactivity';
 import { isAboutBudgets } from '../lib/budgets';
-import { ApiError, get } from '../lib/client';
+import { ApiError, get, tellDeletion } from '../lib/client';
+import { erases, withoutWords } from '../lib/erased';
+import { ranMs } from '../lib/clock';
+import { eventQuery } from '../lib/events';
 import { grow, type Partial } from '../lib/partial';
 import { isHold } from '../lib/lines';
-import { Permissions, type Permission } from '../lib/permissions';
+import { askedInNoTurn, Permissions, type Permission } from '../lib/permissions';
 import { EventStream, type Frame, type Link } from '../lib/sse';
 import { Timeline, type Row } from '../lib/timeline';
 import type {
@@ -13,6 +16,7 @@ import type {
   Envelope,
   EventPage,
   Invited,
+  OpenTurn,
   PermissionEvent,
   PresenceEntry,
   PresenceUpdate,
@@ -23,7 +27,7 @@ import type {
 import { summary } from '../lib/markdown';
 import { ME, SERVER } from '../lib/words';
 import { hall } from './hall.svelte';
-import { Outbox } from './outbox.svelte';
+import { outboxes, type Outbox } from './outbox.svelte';
 import { reads } from './reads.svelte';
 import { Spending } from './spending.svelte';
 import { ui } from './ui.svelte';
@@ -34,7 +38,7 @@ const STATE_PAUSE_MS = 80;
 /** Often enough to read along, seldom enough for twenty replies at once. */
 const GROW_MS = 80;
 
-export type Phase = 'loading' | 'ready' | 'missing' | 'failed';
+export type Phase = 'loading' | 'ready' | 'missing' | 'failed' | 'deleted';
 
 /** A reply that is being written. */
 export interface Writing {
@@ -86,7 +90,9 @@ export class Room {
 
   constructor(id: string) {
     this.id = id;
-    this.outbox = new Outbox(id, (event) => this.#answered(event));
+    this.outbox = outboxes.of(id);
+    this.outbox.arrived = (event) => this.#answered(event);
+    this.outbox.ran = () => this.askStateSoon();
     this.spending = new Spending(id);
     this.#timeline = this.#newTimeline();
   }
@@ -122,13 +128,27 @@ export class Room {
   }
 
   event(id: string): Envelope | undefined {
+    // What it says can be erased.
+    void this.rows;
     return this.#timeline.find(id);
   }
 
-  /** When a turn began to run, where that was loaded. */
-  startedAt(turn: string): string | null {
+  /** For how long a turn has run by now, without what it waited for answers. */
+  ranMs(turn: OpenTurn, now: number): number {
     void this.rows;
-    return this.#timeline.turn(turn)?.startedAt ?? null;
+    return ranMs(turn, this.#timeline.turn(turn.id), this.#timeline.stoodMs(turn.id), now);
+  }
+
+  /** The row of the person's message that is being answered: that of whoever has a turn, or else the last that waits for nothing. */
+  answering(): Extract<Row, { kind: 'message' }> | undefined {
+    const cause = this.state?.turns[0]?.cause.seq;
+    const waits = new Set(this.state?.queue.map((queued) => queued.seq));
+    const rows = this.rows;
+    if (cause !== undefined) return this.#timeline.rootRow(cause);
+    return rows.findLast(
+      (row): row is Extract<Row, { kind: 'message' }> =>
+        row.kind === 'message' && row.root === row.event.id && !waits.has(row.event.seq),
+    );
   }
 
   indexAt(seq: number): number {
@@ -155,7 +175,11 @@ export class Room {
       this.phase = 'ready';
       this.connect();
     } catch (error) {
-      this.phase = error instanceof ApiError && error.status === 404 ? 'missing' : 'failed';
+      const status = error instanceof ApiError ? error.status : 0;
+      if (status === 410 || this.#isOver()) this.end();
+      else if (status === 404) this.phase = 'missing';
+      else if (this.#holds(seq)) this.connect();
+      else this.phase = 'failed';
     }
   }
 
@@ -177,7 +201,18 @@ export class Room {
   }
 
   #page(after: number, limit: number): Promise<EventPage> {
-    return get<EventPage>(`/threads/${this.id}/events?after=${after}&limit=${limit}`);
+    return this.#ask<EventPage>(`events?${eventQuery({ after, limit })}`);
+  }
+
+  /** An answer that comes after the conversation was deleted brings nothing of it back. */
+  async #ask<T>(path: string): Promise<T> {
+    const answer = await get<T>(`/threads/${this.id}/${path}`);
+    if (this.#isOver()) throw new ApiError(410, 'thread_deleted', 'The conversation was deleted.');
+    return answer;
+  }
+
+  #isOver(): boolean {
+    return this.phase === 'deleted';
   }
 
   #rebuild(shifted: boolean): void {
@@ -204,6 +239,7 @@ export class Room {
     await this.#load('newer', async () => {
       const page = await this.#page(this.last, PAGE);
       this.#append(page.events);
+      this.#erase(page.events);
       this.last = Math.max(this.last, page.through);
       this.#noteHead(page.head);
       this.atHead = this.last >= this.head;
@@ -235,7 +271,7 @@ export class Room {
   connect(): void {
     if (this.#stream) return;
     this.#stream = new EventStream({
-      url: () => `/threads/${this.id}/events/stream?after=${this.atHead ? this.last : this.head}`,
+      url: () => `/threads/${this.id}/events/stream?${eventQuery({ after: this.atHead ? this.last : this.head })}`,
       onframe: (frame) => this.#take(frame),
       onlink: (link, retryAt, status, why) => this.#linked(link, retryAt, status, why),
     });
@@ -254,6 +290,19 @@ export class Room {
     clearTimeout(this.#growTimer);
     this.#growTimer = undefined;
     this.#deltas = [];
+  }
+
+  /** It was deleted: there is nothing to come back for, and nothing of it stays. */
+  end(): void {
+    this.phase = 'deleted';
+    this.disconnect();
+    clearTimeout(this.#askTimer);
+    this.#askAgain = false;
+    [this.name, this.state, this.#earlier, this.#events] = ['', null, [], []];
+    [this.first, this.last, this.head] = [0, 0, 0];
+    [this.presence, this.writing, this.progress].forEach((all) => all.clear());
+    this.spending.end();
+    this.#rebuild(false);
   }
 
   retry(): void {
@@ -304,6 +353,7 @@ export class Room {
   }
 
   #take(frame: Frame): void {
+    if (frame.event === 'deleted') return tellDeletion(this.id);
     if (frame.event === 'message') this.#adopt(JSON.parse(frame.data) as Envelope);
     else if (frame.event === 'delta') this.#delta(JSON.parse(frame.data) as Delta);
     else if (frame.event === 'presence') this.#present(JSON.parse(frame.data) as PresenceUpdate);
@@ -317,11 +367,13 @@ export class Room {
   }
 
   #adopt(event: Envelope): void {
+    if (event.type === 'thread.deleted') return tellDeletion(this.id);
     this.outbox.settle(event);
     if (this.atHead && event.seq > this.last) {
       this.#append([event]);
       this.last = event.seq;
     }
+    this.#erase([event]);
     this.#noteHead(event.seq);
     this.#announce(event);
     this.#teach();
@@ -334,6 +386,14 @@ export class Room {
     this.#timeline.append(fresh);
     this.shifted = false;
     this.rows = this.#timeline.rows;
+  }
+
+  /** Of what these events erase, the words that are loaded are forgotten. */
+  #erase(events: readonly Envelope[]): void {
+    const gone = new Set(events.map(erases));
+    if (!this.#events.some((event) => gone.has(event.seq) && !event.meta?.redacted)) return;
+    this.#events = this.#events.map((event) => (gone.has(event.seq) ? withoutWords(event) : event));
+    this.#rebuild(false);
   }
 
   #announce(event: Envelope): void {
@@ -411,7 +471,7 @@ export class Room {
 
   async #askPresence(): Promise<void> {
     try {
-      const answer = await get<{ participants: PresenceEntry[] }>(`/threads/${this.id}/presence`);
+      const answer = await this.#ask<{ participants: PresenceEntry[] }>('presence');
       answer.participants.forEach((entry) => this.#learnPresence(entry));
     } catch {
       // Presence comes with the stream as well.
@@ -442,19 +502,20 @@ export class Room {
   }
 
   async #askState(): Promise<void> {
-    const answer = await get<StateAnswer>(`/threads/${this.id}/state`);
+    const answer = await this.#ask<StateAnswer>('state');
     this.state = answer.state;
     this.name = answer.name;
     this.#noteHead(answer.head);
     await this.#askEarlier();
   }
 
-  /** A wish to start a program may wait for a day, while much is said. */
+  /** What is asked in no turn may wait for days, while much is said. */
   async #askEarlier(): Promise<void> {
-    const far = (this.state?.starts ?? []).filter((start) => this.#events.length > 0 && start.seq <= this.first);
+    const asked = this.state === null ? [] : askedInNoTurn(this.state);
+    const far = asked.filter(({ seq }) => this.#events.length > 0 && seq <= this.first);
     const known = new Map(this.#earlier.map((permission) => [permission.id, permission]));
     const found = await Promise.all(
-      far.map(async (start) => known.get(start.permission) ?? (await this.#requested(start.seq))),
+      far.map(async ({ permission, seq }) => known.get(permission) ?? (await this.#requested(seq))),
     );
     this.#earlier = found.filter((permission) => permission !== null);
   }

@@ -39,6 +39,13 @@ class Rooms {
     this.current = null;
   }
 
+  /** It was deleted: whoever looks at it sees that, and nothing of it stays. */
+  end(id: string): void {
+    const room = this.current?.id === id ? this.current : this.#rooms.get(id);
+    room?.end();
+    this.#rooms.delete(id);
+  }
+
   #forget(): void {
     for (const id of this.#rooms.keys()) {
       if (this.#rooms.size <= KEPT) return;

@@ -2,7 +2,8 @@
 
 import { get } from '../lib/client';
 import { openPermissions, shellCommand } from '../lib/sessions';
-import type { Permission } from '../lib/permissions';
+import { ASKED, eventQuery } from '../lib/events';
+import { askedInNoTurn, type Permission } from '../lib/permissions';
 import type { EventPage, ScreenEntry, SessionEntry, StateAnswer } from '../lib/types';
 import { EventStream } from '../lib/sse';
 import { hall } from './hall.svelte';
@@ -19,19 +20,21 @@ export async function attachCommand(id: string): Promise<string> {
   return shellCommand((await get<{ argv: string[] }>(`/sessions/${id}/attach`)).argv);
 }
 
-/** What a session waits for an answer to, wherever its turn was given. */
-export async function askedBy({ id, name }: SessionEntry): Promise<Asked[]> {
-  const elsewhere = [...hall.threads.keys()].filter((thread) => hall.busyIn(thread).includes(name));
-  const threads = new Set([id, ...sessions.linksOf(id).map((link) => link.id), ...elsewhere]);
+/** What a session waits for an answer to, wherever it asks. */
+export async function askedBy({ id }: SessionEntry): Promise<Asked[]> {
+  const threads = new Set([id, ...hall.waiting.map((thread) => thread.id)]);
   return (await Promise.all([...threads].map((thread) => askedIn(thread, id)))).flat();
 }
 
 async function askedIn(thread: string, session: string): Promise<Asked[]> {
   const state = await get<StateAnswer>(`/threads/${thread}/state`);
-  const began = [...state.state.turns.map((turn) => turn.cause.seq), ...state.state.starts.map((start) => start.seq)];
+  const began = [
+    ...state.state.turns.map((turn) => turn.cause.seq),
+    ...askedInNoTurn(state.state).map(({ seq }) => seq),
+  ];
   if (began.length === 0) return [];
   const after = Math.max(0, Math.min(...began) - 1);
-  const { events } = await get<EventPage>(`/threads/${thread}/events?after=${after}`);
+  const { events } = await get<EventPage>(`/threads/${thread}/events?${eventQuery({ after }, ASKED)}`);
   const invited = state.state.participants.invited;
   const itself = invited.filter((one) => one.profile.session === session).map((one) => one.id);
   return openPermissions(state, events)

@@ -32,6 +32,13 @@ export class Spending {
     }, SOON_MS);
   }
 
+  /** Nothing is asked any more. */
+  end(): void {
+    clearTimeout(this.#soon);
+    this.#asked += 1;
+    this.used = null;
+  }
+
   async load(): Promise<void> {
     const mine = ++this.#asked;
     try {

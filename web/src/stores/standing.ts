@@ -1,8 +1,9 @@
 /** How a participant stands now: invited, present, and what the floor says about it. */
 
 import { seconds } from '../lib/time';
-import type { Invited } from '../lib/types';
+import type { Invited, OpenTurn } from '../lib/types';
 import { halfMinutes, tenths } from './clock.svelte';
+import { hall } from './hall.svelte';
 import type { Room } from './room.svelte';
 
 export type Tone = 'idle' | 'busy' | 'next' | 'off' | 'muted';
@@ -16,16 +17,42 @@ export interface Standing {
 
 const PRESENCE_MS = 120_000;
 
+export type Doing = 'away' | 'asks' | 'paused' | 'speaks' | 'thinks';
+
+/** What somebody does whose turn runs. Whoever waits for a person, or cannot go on, does not think, and no clock runs for them. */
+export function doing(room: Room, turn: OpenTurn): Doing {
+  if (hall.link !== 'live' && room.link !== 'live') return 'away';
+  if (room.waiting.some((permission) => permission.turn === turn.id)) return 'asks';
+  if (room.state?.paused) return 'paused';
+  return room.writing.has(turn.id) ? 'speaks' : 'thinks';
+}
+
+/** For how long a turn has run. */
+export function elapsed(room: Room, turn: OpenTurn): string {
+  return seconds(room.ranMs(turn, tenths()) / 1000);
+}
+
+const STILL: Record<string, string> = { away: 'server away', asks: 'asks you', paused: 'paused' };
+
+function runs(room: Room, turn: OpenTurn): string {
+  const what = doing(room, turn);
+  return STILL[what] ?? `${what === 'speaks' ? 'speaking' : 'thinking'} ${elapsed(room, turn)}`;
+}
+
+/** Where one speaks after the other, whoever has a turn waits for the one who speaks. */
+function waits(room: Room, participant: string): string {
+  const policy = room.state?.policy.name;
+  const first = room.state?.turns.find((open) => open.state === 'running' && open.participant !== participant);
+  const inTurn = policy === 'hybrid' || policy === 'round_robin';
+  return first && inTurn ? `waits for ${room.nameOf(first.participant)}` : 'waiting';
+}
+
 export function turnState(room: Room, entry: Invited): Standing {
   const state = room.state;
   const turn = state?.turns.find((open) => open.participant === entry.id);
-  if (turn?.state === 'running') {
-    const began = Date.parse(room.startedAt(turn.id) ?? turn.granted_at);
-    const elapsed = seconds((tenths() - began) / 1000);
-    return { word: `${room.writing.has(turn.id) ? 'speaking' : 'thinking'} ${elapsed}`, tone: 'busy', turn: turn.id };
-  }
+  if (turn?.state === 'running') return { word: runs(room, turn), tone: 'busy', turn: turn.id };
   if (state?.muted.includes(entry.id)) return { word: 'muted', tone: 'muted', turn: null };
-  if (turn) return { word: 'waiting', tone: 'next', turn: turn.id };
+  if (turn) return { word: waits(room, entry.id), tone: 'next', turn: turn.id };
   const place = state?.upcoming.findIndex((next) => next.participant === entry.id) ?? -1;
   if (place === 0) return { word: 'next', tone: 'next', turn: null };
   if (place > 0) return { word: 'queued', tone: 'next', turn: null };

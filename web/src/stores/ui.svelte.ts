@@ -11,6 +11,7 @@ export type Dialog =
   | 'raise'
   | 'access'
   | 'rename'
+  | 'delete'
   | 'search'
   | 'sign-in'
   | 'start'

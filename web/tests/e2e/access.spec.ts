@@ -71,7 +71,7 @@ for (const [size, width, height] of [
       await check(page, 'paused while thinking');
       await server.kill();
       await say(page, 'lost?');
-      await expect(page.getByText('Not sent.')).toBeVisible();
+      await expect(page.getByText('Not sent yet; it is kept here.')).toBeVisible();
       await expect(page.getByText('The server cannot be reached.')).toBeVisible();
       await check(page, 'away');
     });

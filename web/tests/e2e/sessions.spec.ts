@@ -1,6 +1,7 @@
 /** Programs in terminals: started, linked, asked, answered, ended, with a stand-in for a real one. */
 
 import type { Locator, Page } from '@playwright/test';
+import type { EventPage } from '../../src/lib/types';
 import { SESSIONS, settled, TERMINALS } from '../screens/stage';
 import { accessible, box, expect, messagesOf, say, signIn, test } from './fixture';
 
@@ -83,6 +84,34 @@ test('a message is sent, a permission is answered, and the session is ended', as
   await expect(page.getByRole('list', { name: 'Ended' }).getByRole('link', { name: /anna/ })).toBeVisible();
 });
 
+test('a question of a program is answered in words, and the conversation says which', async ({ page, server }) => {
+  const anna = await server.startSession('anna');
+  await signIn(page, server);
+  await server.post(`/sessions/${anna}/messages`, { message: '[choose:Which database?|SQLite|Postgres]' });
+  await page.goto(`${server.url}/t/${anna}`);
+  const card = page.getByRole('region', { name: 'Needs you' }).getByRole('article', { name: /asks for a permission/ });
+  await expect(card.getByRole('button', { name: /SQLite/ })).toBeEnabled();
+  await card.focus();
+  await page.keyboard.press('3');
+  const field = card.getByRole('textbox', { name: 'Type something.' });
+  await expect(field).toBeFocused();
+  await expect(card.getByRole('button', { name: 'Answer' })).toBeDisabled();
+  // A digit in the field is a digit, and no answer.
+  await page.keyboard.type('1. MariaDB');
+  await accessible(page);
+  await page.keyboard.press('Enter');
+  await expect(card).toHaveCount(0);
+  await expect(messagesOf(page, 'anna')).toContainText('Chosen: 1. MariaDB');
+  const answered = page.getByText('answered “1. MariaDB”.');
+  await expect(answered).toBeVisible();
+  // They can be erased as any words, and go from the page that shows them.
+  const { events } = await server.get<EventPage>(`/threads/${anna}/events?types=permission`);
+  const answer = events.find((event) => (event.content as { event: string }).event === 'answered');
+  await server.post(`/threads/${anna}/events/${answer?.id}/redact`, {});
+  await expect(answered).toHaveCount(0);
+  await expect(page.getByText('answered “words that were erased”.')).toBeVisible();
+});
+
 test('a permission waits in its conversation through a reload, for somebody who is known', async ({ page, server }) => {
   const anna = await server.startSession('anna');
   await server.post(`/sessions/${anna}/messages`, { message: 'Clean up. [ask:rm -rf build]' });
@@ -102,6 +131,35 @@ test('a permission waits in its conversation through a reload, for somebody who 
   await page.keyboard.press('1');
   await expect(card).toHaveCount(0);
   await expect(messagesOf(page, 'anna')).toContainText('Clean up.');
+});
+
+test('the clock of who asks goes on from where it stood: what a person takes to think does not count', async ({
+  page,
+  server,
+}) => {
+  const anna = await server.startSession('anna');
+  await signIn(page, server);
+  await page.goto(`${server.url}/t/${anna}`);
+  const sent = Date.now();
+  await server.post(`/sessions/${anna}/messages`, { message: 'Clean up. [ask:rm -rf build] [work:hold]' });
+  const strip = page.getByRole('group', { name: 'Who speaks' });
+  await expect(strip).toContainText('asks you');
+  const asked = Date.now();
+  // Whoever thinks about it does something else meanwhile.
+  await accessible(page);
+  const thought = Date.now() - asked;
+  await page
+    .getByRole('article', { name: /asks for a permission/ })
+    .getByRole('button', { name: /allow/i })
+    .click();
+  // From the first figure on, also before the server has said how its deadline moved.
+  const figures = strip.getByText(/(thinks|speaks) · [\d.]+ s/);
+  for (const when of ['at once', 'after a reload']) {
+    const [, shown] = /· ([\d.]+) s/.exec((await figures.textContent()) ?? '') ?? [];
+    expect(Number(shown) * 1_000, when).toBeLessThanOrEqual(Date.now() - sent - thought);
+    await page.reload();
+    await expect(figures).toBeVisible();
+  }
 });
 
 test('what is longer than its view is allowed only when its end was seen', async ({ page, server }) => {

@@ -94,7 +94,7 @@ test('an agent that runs elsewhere gets words to join with', async ({ page, serv
   await page.getByRole('dialog').getByRole('button', { name: 'Invite', exact: true }).click();
   await expect(page.getByText('Give it these words')).toBeVisible();
   await expect(page.getByRole('dialog').locator('pre').first()).toContainText(thread);
-  await expect(page.getByRole('dialog').locator('pre').last()).toContainText(/^curl .*as=codex'$/);
+  await expect(page.getByRole('dialog').locator('pre').last()).toContainText(/^curl .*as=codex&turns=1'$/);
   await page.getByRole('button', { name: 'Done' }).click();
   await expect(participant(page, 'codex')).toContainText('offline');
 });
@@ -180,6 +180,8 @@ test('an agent fails, says why, and can be asked again', async ({ page, server }
   await say(page, '@broken go');
   await expect(shown(page, '[broken encountered an error]')).toBeVisible();
   await expect(page.getByText(/exit status/)).toBeVisible();
+  // Its own row says so, and nothing else.
+  await expect(messagesOf(page, 'You').first()).not.toContainText('failed');
   await page.getByRole('button', { name: 'Try again' }).click();
   await expect(shown(page, '[broken encountered an error]')).toHaveCount(2);
 });

@@ -171,14 +171,14 @@ test('writing: names, commands, replies', async ({ page }) => {
   await shoot(page, 'command-answer', wide);
 });
 
-test('the server goes away; a message is not sent', async ({ page }) => {
+test('the server goes away; a message waits', async ({ page }) => {
   const thread = await server.begin('Away', ['coder']);
   await page.goto(`${server.url}/t/${thread}`);
   await expect(page.getByText('You began the conversation')).toBeVisible();
   await server.kill();
   await page.getByLabel(message, { exact: true }).fill('Does this get lost?');
   await page.keyboard.press('Enter');
-  await expect(page.getByText('Not sent.')).toBeVisible();
+  await expect(page.getByText('Not sent yet; it is kept here.')).toBeVisible();
   await expect(page.getByText('The server cannot be reached.')).toBeVisible();
   await shoot(page, 'away', [SIZES[0]!, SIZES[1]!, SIZES[2]!]);
 });

@@ -5,6 +5,7 @@ from .actor import Actor
 from .adoption import Adoption
 from .agent_entry import AgentEntry
 from .agent_list import AgentList
+from .asked_ref import AskedRef
 from .attach_answer import AttachAnswer
 from .audit_page import AuditPage
 from .audit_row import AuditRow
@@ -84,11 +85,11 @@ from .sign_in import SignIn
 from .signed_out import SignedOut
 from .snippet_piece import SnippetPiece
 from .start_asked import StartAsked
-from .start_ref import StartRef
 from .stop_accepted import StopAccepted
 from .switch_state import SwitchState
 from .thread_created import ThreadCreated
 from .thread_created_policy import ThreadCreatedPolicy
+from .thread_deleted import ThreadDeleted
 from .thread_entry import ThreadEntry
 from .thread_list import ThreadList
 from .thread_state import ThreadState
@@ -130,6 +131,10 @@ from .turn_event_type_12 import TurnEventType12
 from .turn_event_type_12_event import TurnEventType12Event
 from .turn_event_type_13 import TurnEventType13
 from .turn_event_type_13_event import TurnEventType13Event
+from .turn_event_type_14 import TurnEventType14
+from .turn_event_type_14_event import TurnEventType14Event
+from .turn_event_type_15 import TurnEventType15
+from .turn_event_type_15_event import TurnEventType15Event
 from .turn_list import TurnList
 from .upcoming_entry import UpcomingEntry
 from .usage_answer import UsageAnswer
@@ -145,6 +150,7 @@ __all__ = (
     "Adoption",
     "AgentEntry",
     "AgentList",
+    "AskedRef",
     "AttachAnswer",
     "AuditPage",
     "AuditRow",
@@ -224,11 +230,11 @@ __all__ = (
     "SignIn",
     "SnippetPiece",
     "StartAsked",
-    "StartRef",
     "StopAccepted",
     "SwitchState",
     "ThreadCreated",
     "ThreadCreatedPolicy",
+    "ThreadDeleted",
     "ThreadEntry",
     "ThreadList",
     "ThreadState",
@@ -253,6 +259,10 @@ __all__ = (
     "TurnEventType12Event",
     "TurnEventType13",
     "TurnEventType13Event",
+    "TurnEventType14",
+    "TurnEventType14Event",
+    "TurnEventType15",
+    "TurnEventType15Event",
     "TurnEventType1Event",
     "TurnEventType2",
     "TurnEventType2Event",

@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 T = TypeVar("T", bound="Bell")
 
 
@@ -16,16 +18,20 @@ class Bell:
     Attributes:
         head (int): The position of its newest event.
         thread (str): The thread's id.
+        waits_for_people (int | Unset): How much waits there for a person, as in the list of threads.
     """
 
     head: int
     thread: str
+    waits_for_people: int | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         head = self.head
 
         thread = self.thread
+
+        waits_for_people = self.waits_for_people
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -35,6 +41,8 @@ class Bell:
                 "thread": thread,
             }
         )
+        if waits_for_people is not UNSET:
+            field_dict["waits_for_people"] = waits_for_people
 
         return field_dict
 
@@ -45,9 +53,12 @@ class Bell:
 
         thread = d.pop("thread")
 
+        waits_for_people = d.pop("waits_for_people", UNSET)
+
         bell = cls(
             head=head,
             thread=thread,
+            waits_for_people=waits_for_people,
         )
 
         bell.additional_properties = d

@@ -27,6 +27,8 @@ class Meta:
         queued (bool | Unset): It waits until earlier messages are answered.
         redacted (bool | Unset): Its words were erased: its content is empty.
         reply_to (None | str | Unset): The event it replies to.
+        stopped (bool | Unset): A person stopped its author: these are the words that were shown by then, and no more of
+            them comes.
         tags (list[str] | Unset): Labels of the client, and the server's `coordinator` and `error`.
         turn (None | str | Unset): The turn it answers.
         typed_at (None | str | Unset): The participant in whose terminal it was typed, where agents can type too.
@@ -42,6 +44,7 @@ class Meta:
     queued: bool | Unset = UNSET
     redacted: bool | Unset = UNSET
     reply_to: None | str | Unset = UNSET
+    stopped: bool | Unset = UNSET
     tags: list[str] | Unset = UNSET
     turn: None | str | Unset = UNSET
     typed_at: None | str | Unset = UNSET
@@ -86,6 +89,8 @@ class Meta:
         else:
             reply_to = self.reply_to
 
+        stopped = self.stopped
+
         tags: list[str] | Unset = UNSET
         if not isinstance(self.tags, Unset):
             tags = self.tags
@@ -127,6 +132,8 @@ class Meta:
             field_dict["redacted"] = redacted
         if reply_to is not UNSET:
             field_dict["reply_to"] = reply_to
+        if stopped is not UNSET:
+            field_dict["stopped"] = stopped
         if tags is not UNSET:
             field_dict["tags"] = tags
         if turn is not UNSET:
@@ -196,6 +203,8 @@ class Meta:
 
         reply_to = _parse_reply_to(d.pop("reply_to", UNSET))
 
+        stopped = d.pop("stopped", UNSET)
+
         tags = cast(list[str], d.pop("tags", UNSET))
 
         def _parse_turn(data: object) -> None | str | Unset:
@@ -235,6 +244,7 @@ class Meta:
             queued=queued,
             redacted=redacted,
             reply_to=reply_to,
+            stopped=stopped,
             tags=tags,
             turn=turn,
             typed_at=typed_at,

@@ -15,20 +15,22 @@ class NewAnswer:
     """Body of `POST /permissions/{id}/answer`.
 
     Attributes:
-        option (str): One of its options: its id, its words or their beginning, its number, or `allow` or `deny`, which
-            mean the one option that allows
-            or refuses it this once. Required.
         thread (str): The thread in which it was asked. Required.
         from_ (None | str | Unset): Who answers: a person; `user` where it is missing.
+        option (str | Unset): One of its options: its id, its words or their beginning, its number, or `allow` or
+            `deny`, which mean the one option that allows
+            or refuses it this once. Required without `text`; with it, it may be left out, and is the one option that takes
+            any.
+        text (None | str | Unset): Words of one's own, for an option with `takes_text`, which needs them: some that can
+            be seen, at most 4096 bytes.
     """
 
-    option: str
     thread: str
     from_: None | str | Unset = UNSET
+    option: str | Unset = UNSET
+    text: None | str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
-        option = self.option
-
         thread = self.thread
 
         from_: None | str | Unset
@@ -37,24 +39,33 @@ class NewAnswer:
         else:
             from_ = self.from_
 
+        option = self.option
+
+        text: None | str | Unset
+        if isinstance(self.text, Unset):
+            text = UNSET
+        else:
+            text = self.text
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
             {
-                "option": option,
                 "thread": thread,
             }
         )
         if from_ is not UNSET:
             field_dict["from"] = from_
+        if option is not UNSET:
+            field_dict["option"] = option
+        if text is not UNSET:
+            field_dict["text"] = text
 
         return field_dict
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        option = d.pop("option")
-
         thread = d.pop("thread")
 
         def _parse_from_(data: object) -> None | str | Unset:
@@ -66,10 +77,22 @@ class NewAnswer:
 
         from_ = _parse_from_(d.pop("from", UNSET))
 
+        option = d.pop("option", UNSET)
+
+        def _parse_text(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        text = _parse_text(d.pop("text", UNSET))
+
         new_answer = cls(
-            option=option,
             thread=thread,
             from_=from_,
+            option=option,
+            text=text,
         )
 
         return new_answer

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.cause_ref import CauseRef
@@ -27,6 +29,10 @@ class OpenTurn:
         participant (str): Whose.
         state (str): `waiting` or `running`.
         why (str): Why it was granted.
+        released (bool | Unset): Whether the floor went on without waiting for it.
+        works_since (None | str | Unset): Since when it has run, without the time for which a person was asked for a
+            permission: later than its start by as much. Missing
+            while it waits.
     """
 
     attempt: int
@@ -38,6 +44,8 @@ class OpenTurn:
     participant: str
     state: str
     why: str
+    released: bool | Unset = UNSET
+    works_since: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -59,6 +67,14 @@ class OpenTurn:
 
         why = self.why
 
+        released = self.released
+
+        works_since: None | str | Unset
+        if isinstance(self.works_since, Unset):
+            works_since = UNSET
+        else:
+            works_since = self.works_since
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -74,6 +90,10 @@ class OpenTurn:
                 "why": why,
             }
         )
+        if released is not UNSET:
+            field_dict["released"] = released
+        if works_since is not UNSET:
+            field_dict["works_since"] = works_since
 
         return field_dict
 
@@ -100,6 +120,17 @@ class OpenTurn:
 
         why = d.pop("why")
 
+        released = d.pop("released", UNSET)
+
+        def _parse_works_since(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        works_since = _parse_works_since(d.pop("works_since", UNSET))
+
         open_turn = cls(
             attempt=attempt,
             cause=cause,
@@ -110,6 +141,8 @@ class OpenTurn:
             participant=participant,
             state=state,
             why=why,
+            released=released,
+            works_since=works_since,
         )
 
         open_turn.additional_properties = d

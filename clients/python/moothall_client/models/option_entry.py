@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 T = TypeVar("T", bound="OptionEntry")
 
 
@@ -17,11 +19,13 @@ class OptionEntry:
         id (str): Names it among the options of its question.
         kind (str): What it comes to: `allow_once`, `allow_always`, `reject_once`, `reject_always` or `other`.
         label (str): Its words, as whoever asks has them.
+        takes_text (bool | Unset): It is answered with `text`: words of one's own.
     """
 
     id: str
     kind: str
     label: str
+    takes_text: bool | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -30,6 +34,8 @@ class OptionEntry:
         kind = self.kind
 
         label = self.label
+
+        takes_text = self.takes_text
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -40,6 +46,8 @@ class OptionEntry:
                 "label": label,
             }
         )
+        if takes_text is not UNSET:
+            field_dict["takes_text"] = takes_text
 
         return field_dict
 
@@ -52,10 +60,13 @@ class OptionEntry:
 
         label = d.pop("label")
 
+        takes_text = d.pop("takes_text", UNSET)
+
         option_entry = cls(
             id=id,
             kind=kind,
             label=label,
+            takes_text=takes_text,
         )
 
         option_entry.additional_properties = d

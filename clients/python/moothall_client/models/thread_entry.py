@@ -25,6 +25,9 @@ class ThreadEntry:
         updated_at (str): When its newest event came.
         read (int | None | Unset): The position up to which the participant named by `as` has read it.
         unread (int | None | Unset): Messages of others after that; 100 stands for 100 or more.
+        waits_for_people (int | None | Unset): How much waits there for a person: what agents ask permission for, and a
+            guard that holds the floor. Missing where an earlier
+            version of the server wrote to it last.
     """
 
     archived: bool
@@ -36,6 +39,7 @@ class ThreadEntry:
     updated_at: str
     read: int | None | Unset = UNSET
     unread: int | None | Unset = UNSET
+    waits_for_people: int | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,6 +69,12 @@ class ThreadEntry:
         else:
             unread = self.unread
 
+        waits_for_people: int | None | Unset
+        if isinstance(self.waits_for_people, Unset):
+            waits_for_people = UNSET
+        else:
+            waits_for_people = self.waits_for_people
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -82,6 +92,8 @@ class ThreadEntry:
             field_dict["read"] = read
         if unread is not UNSET:
             field_dict["unread"] = unread
+        if waits_for_people is not UNSET:
+            field_dict["waits_for_people"] = waits_for_people
 
         return field_dict
 
@@ -120,6 +132,15 @@ class ThreadEntry:
 
         unread = _parse_unread(d.pop("unread", UNSET))
 
+        def _parse_waits_for_people(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        waits_for_people = _parse_waits_for_people(d.pop("waits_for_people", UNSET))
+
         thread_entry = cls(
             archived=archived,
             created_at=created_at,
@@ -130,6 +151,7 @@ class ThreadEntry:
             updated_at=updated_at,
             read=read,
             unread=unread,
+            waits_for_people=waits_for_people,
         )
 
         thread_entry.additional_properties = d

@@ -9,11 +9,11 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.asked_ref import AskedRef
     from ..models.cause_ref import CauseRef
     from ..models.discussion_state import DiscussionState
     from ..models.open_turn import OpenTurn
     from ..models.participants_state import ParticipantsState
-    from ..models.start_ref import StartRef
     from ..models.switch_state import SwitchState
     from ..models.thread_state_policy import ThreadStatePolicy
     from ..models.upcoming_entry import UpcomingEntry
@@ -34,10 +34,12 @@ class ThreadState:
         participants (ParticipantsState): Who is here.
         paused (bool): Agents stand still.
         policy (ThreadStatePolicy): The policy and all its settings.
+        questions (list[AskedRef]): What agents' programs ask in no turn, such as whether a folder is trusted: each
+            waits for a person's answer.
         queue (list[CauseRef]): Human messages that wait until earlier ones are answered, in order.
         replies (int): Visible agent replies to the current message.
         replies_max (int): The most there can be.
-        starts (list[StartRef]): Programs that agents ask to have started: each waits for a person's answer.
+        starts (list[AskedRef]): Programs that agents ask to have started: each waits for a person's answer.
         turns (list[OpenTurn]): Turns granted and not ended.
         upcoming (list[UpcomingEntry]): Who is still to be asked about the current message.
         held (None | str | Unset): The guard that holds the floor: `exchanges`, `pair`, `repeat`, `stopped`.
@@ -50,10 +52,11 @@ class ThreadState:
     participants: ParticipantsState
     paused: bool
     policy: ThreadStatePolicy
+    questions: list[AskedRef]
     queue: list[CauseRef]
     replies: int
     replies_max: int
-    starts: list[StartRef]
+    starts: list[AskedRef]
     turns: list[OpenTurn]
     upcoming: list[UpcomingEntry]
     held: None | str | Unset = UNSET
@@ -73,6 +76,11 @@ class ThreadState:
         paused = self.paused
 
         policy = self.policy.to_dict()
+
+        questions = []
+        for questions_item_data in self.questions:
+            questions_item = questions_item_data.to_dict()
+            questions.append(questions_item)
 
         queue = []
         for queue_item_data in self.queue:
@@ -115,6 +123,7 @@ class ThreadState:
                 "participants": participants,
                 "paused": paused,
                 "policy": policy,
+                "questions": questions,
                 "queue": queue,
                 "replies": replies,
                 "replies_max": replies_max,
@@ -130,11 +139,11 @@ class ThreadState:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.asked_ref import AskedRef  # noqa: PLC0415
         from ..models.cause_ref import CauseRef  # noqa: PLC0415
         from ..models.discussion_state import DiscussionState  # noqa: PLC0415
         from ..models.open_turn import OpenTurn  # noqa: PLC0415
         from ..models.participants_state import ParticipantsState  # noqa: PLC0415
-        from ..models.start_ref import StartRef  # noqa: PLC0415
         from ..models.switch_state import SwitchState  # noqa: PLC0415
         from ..models.thread_state_policy import ThreadStatePolicy  # noqa: PLC0415
         from ..models.upcoming_entry import UpcomingEntry  # noqa: PLC0415
@@ -154,6 +163,13 @@ class ThreadState:
 
         policy = ThreadStatePolicy.from_dict(d.pop("policy"))
 
+        questions = []
+        _questions = d.pop("questions")
+        for questions_item_data in _questions:
+            questions_item = AskedRef.from_dict(questions_item_data)
+
+            questions.append(questions_item)
+
         queue = []
         _queue = d.pop("queue")
         for queue_item_data in _queue:
@@ -168,7 +184,7 @@ class ThreadState:
         starts = []
         _starts = d.pop("starts")
         for starts_item_data in _starts:
-            starts_item = StartRef.from_dict(starts_item_data)
+            starts_item = AskedRef.from_dict(starts_item_data)
 
             starts.append(starts_item)
 
@@ -203,6 +219,7 @@ class ThreadState:
             participants=participants,
             paused=paused,
             policy=policy,
+            questions=questions,
             queue=queue,
             replies=replies,
             replies_max=replies_max,

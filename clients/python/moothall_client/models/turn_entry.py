@@ -35,6 +35,7 @@ class TurnEntry:
         message (None | str | Unset): The human message that all of this goes back to, where there is one.
         outcome (None | str | Unset): `spoke`, `passed`, `failed`, `expired` or `cancelled`; nothing while it is open
             and for one that was not asked.
+        released_at (None | str | Unset): When the floor went on without waiting for it, where it did.
         reply (None | str | Unset): The event with what was said.
         started_at (None | str | Unset): When the runtime accepted it.
         through_seq (int | None | Unset): Up to and with this.
@@ -57,6 +58,7 @@ class TurnEntry:
     id: None | str | Unset = UNSET
     message: None | str | Unset = UNSET
     outcome: None | str | Unset = UNSET
+    released_at: None | str | Unset = UNSET
     reply: None | str | Unset = UNSET
     started_at: None | str | Unset = UNSET
     through_seq: int | None | Unset = UNSET
@@ -123,6 +125,12 @@ class TurnEntry:
         else:
             outcome = self.outcome
 
+        released_at: None | str | Unset
+        if isinstance(self.released_at, Unset):
+            released_at = UNSET
+        else:
+            released_at = self.released_at
+
         reply: None | str | Unset
         if isinstance(self.reply, Unset):
             reply = UNSET
@@ -186,6 +194,8 @@ class TurnEntry:
             field_dict["message"] = message
         if outcome is not UNSET:
             field_dict["outcome"] = outcome
+        if released_at is not UNSET:
+            field_dict["released_at"] = released_at
         if reply is not UNSET:
             field_dict["reply"] = reply
         if started_at is not UNSET:
@@ -289,6 +299,15 @@ class TurnEntry:
 
         outcome = _parse_outcome(d.pop("outcome", UNSET))
 
+        def _parse_released_at(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        released_at = _parse_released_at(d.pop("released_at", UNSET))
+
         def _parse_reply(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -364,6 +383,7 @@ class TurnEntry:
             id=id,
             message=message,
             outcome=outcome,
+            released_at=released_at,
             reply=reply,
             started_at=started_at,
             through_seq=through_seq,

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -17,43 +17,28 @@ T = TypeVar("T", bound="TurnEventType10")
 
 @_attrs_define
 class TurnEventType10:
-    """A human message is being answered.
+    """The time of a queued message came.
 
     Attributes:
-        cap (int): Most visible replies.
         cause (CauseRef): A pointer to the event that gave rise to something.
         event (TurnEventType10Event):
-        forced (list[str]): Who must answer, in order.
-        polled (list[str]): Who may, in order.
     """
 
-    cap: int
     cause: CauseRef
     event: TurnEventType10Event
-    forced: list[str]
-    polled: list[str]
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        cap = self.cap
-
         cause = self.cause.to_dict()
 
         event = self.event.value
-
-        forced = self.forced
-
-        polled = self.polled
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
-                "cap": cap,
                 "cause": cause,
                 "event": event,
-                "forced": forced,
-                "polled": polled,
             }
         )
 
@@ -64,22 +49,13 @@ class TurnEventType10:
         from ..models.cause_ref import CauseRef  # noqa: PLC0415
 
         d = dict(src_dict)
-        cap = d.pop("cap")
-
         cause = CauseRef.from_dict(d.pop("cause"))
 
         event = TurnEventType10Event(d.pop("event"))
 
-        forced = cast(list[str], d.pop("forced"))
-
-        polled = cast(list[str], d.pop("polled"))
-
         turn_event_type_10 = cls(
-            cap=cap,
             cause=cause,
             event=event,
-            forced=forced,
-            polled=polled,
         )
 
         turn_event_type_10.additional_properties = d

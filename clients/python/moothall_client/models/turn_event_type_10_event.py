@@ -2,7 +2,7 @@ from enum import StrEnum
 
 
 class TurnEventType10Event(StrEnum):
-    ROUND_OPENED = "round_opened"
+    TAKEN = "taken"
 
     def __str__(self) -> str:
         return str(self.value)

@@ -1,32 +1,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.turn_event_type_11_event import TurnEventType11Event
 
+if TYPE_CHECKING:
+    from ..models.cause_ref import CauseRef
+
+
 T = TypeVar("T", bound="TurnEventType11")
 
 
 @_attrs_define
 class TurnEventType11:
-    """Agents may react to each other, once.
+    """A human message is being answered.
 
     Attributes:
+        cap (int): Most visible replies.
+        cause (CauseRef): A pointer to the event that gave rise to something.
         event (TurnEventType11Event):
-        forced (list[str]): Who must, in order.
+        forced (list[str]): Who must answer, in order.
         polled (list[str]): Who may, in order.
     """
 
+    cap: int
+    cause: CauseRef
     event: TurnEventType11Event
     forced: list[str]
     polled: list[str]
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        cap = self.cap
+
+        cause = self.cause.to_dict()
+
         event = self.event.value
 
         forced = self.forced
@@ -37,6 +49,8 @@ class TurnEventType11:
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
+                "cap": cap,
+                "cause": cause,
                 "event": event,
                 "forced": forced,
                 "polled": polled,
@@ -47,7 +61,13 @@ class TurnEventType11:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.cause_ref import CauseRef  # noqa: PLC0415
+
         d = dict(src_dict)
+        cap = d.pop("cap")
+
+        cause = CauseRef.from_dict(d.pop("cause"))
+
         event = TurnEventType11Event(d.pop("event"))
 
         forced = cast(list[str], d.pop("forced"))
@@ -55,6 +75,8 @@ class TurnEventType11:
         polled = cast(list[str], d.pop("polled"))
 
         turn_event_type_11 = cls(
+            cap=cap,
+            cause=cause,
             event=event,
             forced=forced,
             polled=polled,

@@ -2,7 +2,7 @@ from enum import StrEnum
 
 
 class TurnEventType11Event(StrEnum):
-    REACTION_OPENED = "reaction_opened"
+    ROUND_OPENED = "round_opened"
 
     def __str__(self) -> str:
         return str(self.value)

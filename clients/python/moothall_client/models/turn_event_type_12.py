@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -13,23 +13,33 @@ T = TypeVar("T", bound="TurnEventType12")
 
 @_attrs_define
 class TurnEventType12:
-    """The message is answered.
+    """Agents may react to each other, once.
 
     Attributes:
         event (TurnEventType12Event):
+        forced (list[str]): Who must, in order.
+        polled (list[str]): Who may, in order.
     """
 
     event: TurnEventType12Event
+    forced: list[str]
+    polled: list[str]
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         event = self.event.value
+
+        forced = self.forced
+
+        polled = self.polled
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
                 "event": event,
+                "forced": forced,
+                "polled": polled,
             }
         )
 
@@ -40,8 +50,14 @@ class TurnEventType12:
         d = dict(src_dict)
         event = TurnEventType12Event(d.pop("event"))
 
+        forced = cast(list[str], d.pop("forced"))
+
+        polled = cast(list[str], d.pop("polled"))
+
         turn_event_type_12 = cls(
             event=event,
+            forced=forced,
+            polled=polled,
         )
 
         turn_event_type_12.additional_properties = d

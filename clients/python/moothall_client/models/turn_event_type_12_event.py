@@ -2,7 +2,7 @@ from enum import StrEnum
 
 
 class TurnEventType12Event(StrEnum):
-    ROUND_CLOSED = "round_closed"
+    REACTION_OPENED = "reaction_opened"
 
     def __str__(self) -> str:
         return str(self.value)

@@ -13,38 +13,23 @@ T = TypeVar("T", bound="TurnEventType13")
 
 @_attrs_define
 class TurnEventType13:
-    """The registry says something else about a participant's client.
+    """The message is answered.
 
     Attributes:
         event (TurnEventType13Event):
-        known (bool): Whether the registry has this client.
-        participant (str): Who.
-        runtime (str): How it runs now.
     """
 
     event: TurnEventType13Event
-    known: bool
-    participant: str
-    runtime: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         event = self.event.value
-
-        known = self.known
-
-        participant = self.participant
-
-        runtime = self.runtime
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
                 "event": event,
-                "known": known,
-                "participant": participant,
-                "runtime": runtime,
             }
         )
 
@@ -55,17 +40,8 @@ class TurnEventType13:
         d = dict(src_dict)
         event = TurnEventType13Event(d.pop("event"))
 
-        known = d.pop("known")
-
-        participant = d.pop("participant")
-
-        runtime = d.pop("runtime")
-
         turn_event_type_13 = cls(
             event=event,
-            known=known,
-            participant=participant,
-            runtime=runtime,
         )
 
         turn_event_type_13.additional_properties = d

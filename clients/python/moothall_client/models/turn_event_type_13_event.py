@@ -2,7 +2,7 @@ from enum import StrEnum
 
 
 class TurnEventType13Event(StrEnum):
-    FACTS = "facts"
+    ROUND_CLOSED = "round_closed"
 
     def __str__(self) -> str:
         return str(self.value)

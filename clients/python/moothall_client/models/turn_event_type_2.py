@@ -13,35 +13,19 @@ T = TypeVar("T", bound="TurnEventType2")
 
 @_attrs_define
 class TurnEventType2:
-    """The runtime accepted it.
+    """The floor goes on without waiting for it; it runs on, and its answer is shown when it comes.
 
     Attributes:
-        attempt (int): Which try.
-        deadline (str): When it ends if there is no answer.
         event (TurnEventType2Event):
-        from_seq (int): It covers what comes after this.
-        through_seq (int): Up to and with this.
         turn (str): The turn's id.
     """
 
-    attempt: int
-    deadline: str
     event: TurnEventType2Event
-    from_seq: int
-    through_seq: int
     turn: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        attempt = self.attempt
-
-        deadline = self.deadline
-
         event = self.event.value
-
-        from_seq = self.from_seq
-
-        through_seq = self.through_seq
 
         turn = self.turn
 
@@ -49,11 +33,7 @@ class TurnEventType2:
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
-                "attempt": attempt,
-                "deadline": deadline,
                 "event": event,
-                "from_seq": from_seq,
-                "through_seq": through_seq,
                 "turn": turn,
             }
         )
@@ -63,24 +43,12 @@ class TurnEventType2:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        attempt = d.pop("attempt")
-
-        deadline = d.pop("deadline")
-
         event = TurnEventType2Event(d.pop("event"))
-
-        from_seq = d.pop("from_seq")
-
-        through_seq = d.pop("through_seq")
 
         turn = d.pop("turn")
 
         turn_event_type_2 = cls(
-            attempt=attempt,
-            deadline=deadline,
             event=event,
-            from_seq=from_seq,
-            through_seq=through_seq,
             turn=turn,
         )
 

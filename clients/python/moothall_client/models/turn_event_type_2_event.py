@@ -2,7 +2,7 @@ from enum import StrEnum
 
 
 class TurnEventType2Event(StrEnum):
-    STARTED = "started"
+    RELEASED = "released"
 
     def __str__(self) -> str:
         return str(self.value)

@@ -13,23 +13,35 @@ T = TypeVar("T", bound="TurnEventType3")
 
 @_attrs_define
 class TurnEventType3:
-    """A restart lost it; it will be run again.
+    """The runtime accepted it.
 
     Attributes:
-        attempt (int): The attempt that was lost.
+        attempt (int): Which try.
+        deadline (str): When it ends if there is no answer.
         event (TurnEventType3Event):
+        from_seq (int): It covers what comes after this.
+        through_seq (int): Up to and with this.
         turn (str): The turn's id.
     """
 
     attempt: int
+    deadline: str
     event: TurnEventType3Event
+    from_seq: int
+    through_seq: int
     turn: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         attempt = self.attempt
 
+        deadline = self.deadline
+
         event = self.event.value
+
+        from_seq = self.from_seq
+
+        through_seq = self.through_seq
 
         turn = self.turn
 
@@ -38,7 +50,10 @@ class TurnEventType3:
         field_dict.update(
             {
                 "attempt": attempt,
+                "deadline": deadline,
                 "event": event,
+                "from_seq": from_seq,
+                "through_seq": through_seq,
                 "turn": turn,
             }
         )
@@ -50,13 +65,22 @@ class TurnEventType3:
         d = dict(src_dict)
         attempt = d.pop("attempt")
 
+        deadline = d.pop("deadline")
+
         event = TurnEventType3Event(d.pop("event"))
+
+        from_seq = d.pop("from_seq")
+
+        through_seq = d.pop("through_seq")
 
         turn = d.pop("turn")
 
         turn_event_type_3 = cls(
             attempt=attempt,
+            deadline=deadline,
             event=event,
+            from_seq=from_seq,
+            through_seq=through_seq,
             turn=turn,
         )
 

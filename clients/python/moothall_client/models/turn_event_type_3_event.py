@@ -2,7 +2,7 @@ from enum import StrEnum
 
 
 class TurnEventType3Event(StrEnum):
-    LOST = "lost"
+    STARTED = "started"
 
     def __str__(self) -> str:
         return str(self.value)

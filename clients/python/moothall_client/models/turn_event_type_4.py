@@ -1,67 +1,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.turn_event_type_4_event import TurnEventType4Event
-from ..types import UNSET, Unset
-
-if TYPE_CHECKING:
-    from ..models.wire_fault import WireFault
-    from ..models.wire_usage import WireUsage
-
 
 T = TypeVar("T", bound="TurnEventType4")
 
 
 @_attrs_define
 class TurnEventType4:
-    """It is over.
+    """A restart lost it; it will be run again.
 
     Attributes:
-        attempt (int): The last attempt.
+        attempt (int): The attempt that was lost.
         event (TurnEventType4Event):
-        outcome (str): `spoke`, `passed`, `failed`, `expired` or `cancelled`.
-        participant (str): Whose it was.
         turn (str): The turn's id.
-        usage (WireUsage): What a turn used.
-        fault (None | Unset | WireFault):
     """
 
     attempt: int
     event: TurnEventType4Event
-    outcome: str
-    participant: str
     turn: str
-    usage: WireUsage
-    fault: None | Unset | WireFault = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        from ..models.wire_fault import WireFault  # noqa: PLC0415
-
         attempt = self.attempt
 
         event = self.event.value
 
-        outcome = self.outcome
-
-        participant = self.participant
-
         turn = self.turn
-
-        usage = self.usage.to_dict()
-
-        fault: dict[str, Any] | None | Unset
-        if isinstance(self.fault, Unset):
-            fault = UNSET
-        elif isinstance(self.fault, WireFault):
-            fault = self.fault.to_dict()
-        else:
-            fault = self.fault
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -69,60 +39,25 @@ class TurnEventType4:
             {
                 "attempt": attempt,
                 "event": event,
-                "outcome": outcome,
-                "participant": participant,
                 "turn": turn,
-                "usage": usage,
             }
         )
-        if fault is not UNSET:
-            field_dict["fault"] = fault
 
         return field_dict
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.wire_fault import WireFault  # noqa: PLC0415
-        from ..models.wire_usage import WireUsage  # noqa: PLC0415
-
         d = dict(src_dict)
         attempt = d.pop("attempt")
 
         event = TurnEventType4Event(d.pop("event"))
 
-        outcome = d.pop("outcome")
-
-        participant = d.pop("participant")
-
         turn = d.pop("turn")
-
-        usage = WireUsage.from_dict(d.pop("usage"))
-
-        def _parse_fault(data: object) -> None | Unset | WireFault:
-            if data is None:
-                return data
-            if isinstance(data, Unset):
-                return data
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                fault_type_0 = WireFault.from_dict(data)
-
-                return fault_type_0
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            return cast(None | Unset | WireFault, data)
-
-        fault = _parse_fault(d.pop("fault", UNSET))
 
         turn_event_type_4 = cls(
             attempt=attempt,
             event=event,
-            outcome=outcome,
-            participant=participant,
             turn=turn,
-            usage=usage,
-            fault=fault,
         )
 
         turn_event_type_4.additional_properties = d

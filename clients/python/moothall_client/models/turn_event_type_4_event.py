@@ -2,7 +2,7 @@ from enum import StrEnum
 
 
 class TurnEventType4Event(StrEnum):
-    ENDED = "ended"
+    LOST = "lost"
 
     def __str__(self) -> str:
         return str(self.value)

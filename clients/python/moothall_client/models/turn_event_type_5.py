@@ -10,7 +10,8 @@ from ..models.turn_event_type_5_event import TurnEventType5Event
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.cause_ref import CauseRef
+    from ..models.wire_fault import WireFault
+    from ..models.wire_usage import WireUsage
 
 
 T = TypeVar("T", bound="TurnEventType5")
@@ -18,81 +19,110 @@ T = TypeVar("T", bound="TurnEventType5")
 
 @_attrs_define
 class TurnEventType5:
-    """An agent was not asked.
+    """It is over.
 
     Attributes:
-        cause (CauseRef): A pointer to the event that gave rise to something.
+        attempt (int): The last attempt.
         event (TurnEventType5Event):
-        participant (str): Who.
-        why_not (str): `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`.
-        detail (None | str | Unset): More words, where they help.
+        outcome (str): `spoke`, `passed`, `failed`, `expired` or `cancelled`.
+        participant (str): Whose it was.
+        turn (str): The turn's id.
+        usage (WireUsage): What a turn used.
+        fault (None | Unset | WireFault):
     """
 
-    cause: CauseRef
+    attempt: int
     event: TurnEventType5Event
+    outcome: str
     participant: str
-    why_not: str
-    detail: None | str | Unset = UNSET
+    turn: str
+    usage: WireUsage
+    fault: None | Unset | WireFault = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        cause = self.cause.to_dict()
+        from ..models.wire_fault import WireFault  # noqa: PLC0415
+
+        attempt = self.attempt
 
         event = self.event.value
 
+        outcome = self.outcome
+
         participant = self.participant
 
-        why_not = self.why_not
+        turn = self.turn
 
-        detail: None | str | Unset
-        if isinstance(self.detail, Unset):
-            detail = UNSET
+        usage = self.usage.to_dict()
+
+        fault: dict[str, Any] | None | Unset
+        if isinstance(self.fault, Unset):
+            fault = UNSET
+        elif isinstance(self.fault, WireFault):
+            fault = self.fault.to_dict()
         else:
-            detail = self.detail
+            fault = self.fault
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
-                "cause": cause,
+                "attempt": attempt,
                 "event": event,
+                "outcome": outcome,
                 "participant": participant,
-                "why_not": why_not,
+                "turn": turn,
+                "usage": usage,
             }
         )
-        if detail is not UNSET:
-            field_dict["detail"] = detail
+        if fault is not UNSET:
+            field_dict["fault"] = fault
 
         return field_dict
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.cause_ref import CauseRef  # noqa: PLC0415
+        from ..models.wire_fault import WireFault  # noqa: PLC0415
+        from ..models.wire_usage import WireUsage  # noqa: PLC0415
 
         d = dict(src_dict)
-        cause = CauseRef.from_dict(d.pop("cause"))
+        attempt = d.pop("attempt")
 
         event = TurnEventType5Event(d.pop("event"))
 
+        outcome = d.pop("outcome")
+
         participant = d.pop("participant")
 
-        why_not = d.pop("why_not")
+        turn = d.pop("turn")
 
-        def _parse_detail(data: object) -> None | str | Unset:
+        usage = WireUsage.from_dict(d.pop("usage"))
+
+        def _parse_fault(data: object) -> None | Unset | WireFault:
             if data is None:
                 return data
             if isinstance(data, Unset):
                 return data
-            return cast(None | str | Unset, data)
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                fault_type_0 = WireFault.from_dict(data)
 
-        detail = _parse_detail(d.pop("detail", UNSET))
+                return fault_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Unset | WireFault, data)
+
+        fault = _parse_fault(d.pop("fault", UNSET))
 
         turn_event_type_5 = cls(
-            cause=cause,
+            attempt=attempt,
             event=event,
+            outcome=outcome,
             participant=participant,
-            why_not=why_not,
-            detail=detail,
+            turn=turn,
+            usage=usage,
+            fault=fault,
         )
 
         turn_event_type_5.additional_properties = d

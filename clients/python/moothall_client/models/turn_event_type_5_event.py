@@ -2,7 +2,7 @@ from enum import StrEnum
 
 
 class TurnEventType5Event(StrEnum):
-    SKIPPED = "skipped"
+    ENDED = "ended"
 
     def __str__(self) -> str:
         return str(self.value)

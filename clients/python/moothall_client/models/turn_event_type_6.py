@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -9,84 +9,90 @@ from attrs import field as _attrs_field
 from ..models.turn_event_type_6_event import TurnEventType6Event
 from ..types import UNSET, Unset
 
+if TYPE_CHECKING:
+    from ..models.cause_ref import CauseRef
+
+
 T = TypeVar("T", bound="TurnEventType6")
 
 
 @_attrs_define
 class TurnEventType6:
-    """Text that was not shown.
+    """An agent was not asked.
 
     Attributes:
-        because (str): `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece` or `capped`.
+        cause (CauseRef): A pointer to the event that gave rise to something.
         event (TurnEventType6Event):
-        participant (str): Who wrote it.
-        text (str): The words.
-        turn (None | str | Unset): For which turn.
+        participant (str): Who.
+        why_not (str): `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`.
+        detail (None | str | Unset): More words, where they help.
     """
 
-    because: str
+    cause: CauseRef
     event: TurnEventType6Event
     participant: str
-    text: str
-    turn: None | str | Unset = UNSET
+    why_not: str
+    detail: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        because = self.because
+        cause = self.cause.to_dict()
 
         event = self.event.value
 
         participant = self.participant
 
-        text = self.text
+        why_not = self.why_not
 
-        turn: None | str | Unset
-        if isinstance(self.turn, Unset):
-            turn = UNSET
+        detail: None | str | Unset
+        if isinstance(self.detail, Unset):
+            detail = UNSET
         else:
-            turn = self.turn
+            detail = self.detail
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
-                "because": because,
+                "cause": cause,
                 "event": event,
                 "participant": participant,
-                "text": text,
+                "why_not": why_not,
             }
         )
-        if turn is not UNSET:
-            field_dict["turn"] = turn
+        if detail is not UNSET:
+            field_dict["detail"] = detail
 
         return field_dict
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.cause_ref import CauseRef  # noqa: PLC0415
+
         d = dict(src_dict)
-        because = d.pop("because")
+        cause = CauseRef.from_dict(d.pop("cause"))
 
         event = TurnEventType6Event(d.pop("event"))
 
         participant = d.pop("participant")
 
-        text = d.pop("text")
+        why_not = d.pop("why_not")
 
-        def _parse_turn(data: object) -> None | str | Unset:
+        def _parse_detail(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
                 return data
             return cast(None | str | Unset, data)
 
-        turn = _parse_turn(d.pop("turn", UNSET))
+        detail = _parse_detail(d.pop("detail", UNSET))
 
         turn_event_type_6 = cls(
-            because=because,
+            cause=cause,
             event=event,
             participant=participant,
-            text=text,
-            turn=turn,
+            why_not=why_not,
+            detail=detail,
         )
 
         turn_event_type_6.additional_properties = d

@@ -2,7 +2,7 @@ from enum import StrEnum
 
 
 class TurnEventType6Event(StrEnum):
-    KEPT = "kept"
+    SKIPPED = "skipped"
 
     def __str__(self) -> str:
         return str(self.value)

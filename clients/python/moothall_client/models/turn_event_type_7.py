@@ -14,79 +14,80 @@ T = TypeVar("T", bound="TurnEventType7")
 
 @_attrs_define
 class TurnEventType7:
-    """Words that were refused and are not kept, because too many of the participant's were already.
+    """Text that was not shown.
 
     Attributes:
-        bytes_ (int): How many bytes together.
-        count (int): How many messages.
+        because (str): `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece`, `capped` or
+            `stopped`.
         event (TurnEventType7Event):
-        participant (str): Whose.
-        until (None | str | Unset): Until when more of them are only counted; nothing once that is over.
+        participant (str): Who wrote it.
+        text (str): The words.
+        turn (None | str | Unset): For which turn.
     """
 
-    bytes_: int
-    count: int
+    because: str
     event: TurnEventType7Event
     participant: str
-    until: None | str | Unset = UNSET
+    text: str
+    turn: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        bytes_ = self.bytes_
-
-        count = self.count
+        because = self.because
 
         event = self.event.value
 
         participant = self.participant
 
-        until: None | str | Unset
-        if isinstance(self.until, Unset):
-            until = UNSET
+        text = self.text
+
+        turn: None | str | Unset
+        if isinstance(self.turn, Unset):
+            turn = UNSET
         else:
-            until = self.until
+            turn = self.turn
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
-                "bytes": bytes_,
-                "count": count,
+                "because": because,
                 "event": event,
                 "participant": participant,
+                "text": text,
             }
         )
-        if until is not UNSET:
-            field_dict["until"] = until
+        if turn is not UNSET:
+            field_dict["turn"] = turn
 
         return field_dict
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        bytes_ = d.pop("bytes")
-
-        count = d.pop("count")
+        because = d.pop("because")
 
         event = TurnEventType7Event(d.pop("event"))
 
         participant = d.pop("participant")
 
-        def _parse_until(data: object) -> None | str | Unset:
+        text = d.pop("text")
+
+        def _parse_turn(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
                 return data
             return cast(None | str | Unset, data)
 
-        until = _parse_until(d.pop("until", UNSET))
+        turn = _parse_turn(d.pop("turn", UNSET))
 
         turn_event_type_7 = cls(
-            bytes_=bytes_,
-            count=count,
+            because=because,
             event=event,
             participant=participant,
-            until=until,
+            text=text,
+            turn=turn,
         )
 
         turn_event_type_7.additional_properties = d

@@ -2,7 +2,7 @@ from enum import StrEnum
 
 
 class TurnEventType7Event(StrEnum):
-    UNKEPT = "unkept"
+    KEPT = "kept"
 
     def __str__(self) -> str:
         return str(self.value)

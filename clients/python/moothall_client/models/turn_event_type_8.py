@@ -1,93 +1,92 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.turn_event_type_8_event import TurnEventType8Event
-
-if TYPE_CHECKING:
-    from ..models.wire_usage import WireUsage
-
+from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="TurnEventType8")
 
 
 @_attrs_define
 class TurnEventType8:
-    """An agent summed up what no longer fits into its memory.
+    """Words that were refused and are not kept, because too many of the participant's were already.
 
     Attributes:
+        bytes_ (int): How many bytes together.
+        count (int): How many messages.
         event (TurnEventType8Event):
-        participant (str): Whose memory it is.
-        text (str): The summary; empty when it was erased, with words that it covered or by a newer one.
-        through_seq (int): It covers what took effect up to and with this.
-        turn (str): The turn for which it was made.
-        usage (WireUsage): What a turn used.
+        participant (str): Whose.
+        until (None | str | Unset): Until when more of them are only counted; nothing once that is over.
     """
 
+    bytes_: int
+    count: int
     event: TurnEventType8Event
     participant: str
-    text: str
-    through_seq: int
-    turn: str
-    usage: WireUsage
+    until: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        bytes_ = self.bytes_
+
+        count = self.count
+
         event = self.event.value
 
         participant = self.participant
 
-        text = self.text
-
-        through_seq = self.through_seq
-
-        turn = self.turn
-
-        usage = self.usage.to_dict()
+        until: None | str | Unset
+        if isinstance(self.until, Unset):
+            until = UNSET
+        else:
+            until = self.until
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
+                "bytes": bytes_,
+                "count": count,
                 "event": event,
                 "participant": participant,
-                "text": text,
-                "through_seq": through_seq,
-                "turn": turn,
-                "usage": usage,
             }
         )
+        if until is not UNSET:
+            field_dict["until"] = until
 
         return field_dict
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.wire_usage import WireUsage  # noqa: PLC0415
-
         d = dict(src_dict)
+        bytes_ = d.pop("bytes")
+
+        count = d.pop("count")
+
         event = TurnEventType8Event(d.pop("event"))
 
         participant = d.pop("participant")
 
-        text = d.pop("text")
+        def _parse_until(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
 
-        through_seq = d.pop("through_seq")
-
-        turn = d.pop("turn")
-
-        usage = WireUsage.from_dict(d.pop("usage"))
+        until = _parse_until(d.pop("until", UNSET))
 
         turn_event_type_8 = cls(
+            bytes_=bytes_,
+            count=count,
             event=event,
             participant=participant,
-            text=text,
-            through_seq=through_seq,
-            turn=turn,
-            usage=usage,
+            until=until,
         )
 
         turn_event_type_8.additional_properties = d

@@ -2,7 +2,7 @@ from enum import StrEnum
 
 
 class TurnEventType8Event(StrEnum):
-    SUMMARISED = "summarised"
+    UNKEPT = "unkept"
 
     def __str__(self) -> str:
         return str(self.value)

@@ -9,7 +9,7 @@ from attrs import field as _attrs_field
 from ..models.turn_event_type_9_event import TurnEventType9Event
 
 if TYPE_CHECKING:
-    from ..models.cause_ref import CauseRef
+    from ..models.wire_usage import WireUsage
 
 
 T = TypeVar("T", bound="TurnEventType9")
@@ -17,28 +17,48 @@ T = TypeVar("T", bound="TurnEventType9")
 
 @_attrs_define
 class TurnEventType9:
-    """The time of a queued message came.
+    """An agent summed up what no longer fits into its memory.
 
     Attributes:
-        cause (CauseRef): A pointer to the event that gave rise to something.
         event (TurnEventType9Event):
+        participant (str): Whose memory it is.
+        text (str): The summary; empty when it was erased, with words that it covered or by a newer one.
+        through_seq (int): It covers what took effect up to and with this.
+        turn (str): The turn for which it was made.
+        usage (WireUsage): What a turn used.
     """
 
-    cause: CauseRef
     event: TurnEventType9Event
+    participant: str
+    text: str
+    through_seq: int
+    turn: str
+    usage: WireUsage
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        cause = self.cause.to_dict()
-
         event = self.event.value
+
+        participant = self.participant
+
+        text = self.text
+
+        through_seq = self.through_seq
+
+        turn = self.turn
+
+        usage = self.usage.to_dict()
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
-                "cause": cause,
                 "event": event,
+                "participant": participant,
+                "text": text,
+                "through_seq": through_seq,
+                "turn": turn,
+                "usage": usage,
             }
         )
 
@@ -46,16 +66,28 @@ class TurnEventType9:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.cause_ref import CauseRef  # noqa: PLC0415
+        from ..models.wire_usage import WireUsage  # noqa: PLC0415
 
         d = dict(src_dict)
-        cause = CauseRef.from_dict(d.pop("cause"))
-
         event = TurnEventType9Event(d.pop("event"))
 
+        participant = d.pop("participant")
+
+        text = d.pop("text")
+
+        through_seq = d.pop("through_seq")
+
+        turn = d.pop("turn")
+
+        usage = WireUsage.from_dict(d.pop("usage"))
+
         turn_event_type_9 = cls(
-            cause=cause,
             event=event,
+            participant=participant,
+            text=text,
+            through_seq=through_seq,
+            turn=turn,
+            usage=usage,
         )
 
         turn_event_type_9.additional_properties = d

@@ -2,7 +2,7 @@ from enum import StrEnum
 
 
 class TurnEventType9Event(StrEnum):
-    TAKEN = "taken"
+    SUMMARISED = "summarised"
 
     def __str__(self) -> str:
         return str(self.value)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
     from ..models.turn_entry import TurnEntry
 
@@ -20,10 +22,13 @@ class TurnList:
     Attributes:
         head (int): The newest event that was looked at.
         turns (list[TurnEntry]): Turns and refusals, in the order in which they happened.
+        whole (bool | Unset): Whether the reader is shown everybody's turns; otherwise only their own, and a message
+            without any may have been answered.
     """
 
     head: int
     turns: list[TurnEntry]
+    whole: bool | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -34,6 +39,8 @@ class TurnList:
             turns_item = turns_item_data.to_dict()
             turns.append(turns_item)
 
+        whole = self.whole
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -42,6 +49,8 @@ class TurnList:
                 "turns": turns,
             }
         )
+        if whole is not UNSET:
+            field_dict["whole"] = whole
 
         return field_dict
 
@@ -59,9 +68,12 @@ class TurnList:
 
             turns.append(turns_item)
 
+        whole = d.pop("whole", UNSET)
+
         turn_list = cls(
             head=head,
             turns=turns,
+            whole=whole,
         )
 
         turn_list.additional_properties = d

@@ -1,12 +1,10 @@
 //! What a program is told: one JSON document in the shape of Agent Bridge's adapters, so that those work unchanged.
 
 use moothall_engine::agent::Job;
+use moothall_engine::content::together;
 use moothall_kernel::event::{Change, Event, Posted, Recorded, To};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use serde_json::{Map, Value, json};
-
-/// How many of the newest messages go in.
-const WINDOW_MESSAGES_MAX: usize = 25;
 
 /// Everything in words, for a program without a memory.
 pub(super) fn prompt(job: &Job) -> String {
@@ -17,8 +15,7 @@ pub(super) fn prompt(job: &Job) -> String {
 /// The whole document.
 pub(super) fn json(job: &Job, bridge_url: &str, prompt: String) -> String {
     let stream = &job.key.stream;
-    let newest = &job.window[job.window.len().saturating_sub(WINDOW_MESSAGES_MAX)..];
-    let window: Vec<Value> = newest.iter().map(|recorded| event(stream, recorded)).collect();
+    let window: Vec<Value> = job.window.iter().map(|recorded| event(stream, recorded)).collect();
     let mut trigger = event(stream, &job.trigger);
     if let Value::Object(fields) = &mut trigger {
         fields.retain(|key, _| ["id", "ts", "type", "from", "to", "content"].contains(&key.as_str()));
@@ -57,7 +54,7 @@ fn event(stream: &StreamId, recorded: &Recorded) -> Value {
 fn said(event: &Event) -> (&str, &str, Value) {
     match event {
         Event::Posted(post) => ("message", addressee(&post.to), post.body.as_str().into()),
-        Event::Controlled { changes, .. } => ("control", "all", Value::Object(changes.iter().filter_map(control).collect())),
+        Event::Controlled { changes, .. } => ("control", "all", Value::Object(together(changes.iter().filter_map(control)))),
         Event::Foreign { to, kind, content, .. } => (kind, addressee(to), content.clone()),
         Event::Created { name, .. } => ("thread.created", "all", name.as_str().into()),
         Event::Renamed { name, .. } => ("thread.renamed", "all", name.as_str().into()),
@@ -74,8 +71,8 @@ fn addressee(to: &To) -> &str {
 }
 
 /// The controls that concern whoever is prompted; the rest is the server's business.
-fn control(change: &Change) -> Option<(String, Value)> {
-    let (name, content) = match change {
+fn control(change: &Change) -> Option<(&'static str, Value)> {
+    Some(match change {
         Change::Invited { participant, profile, .. } => ("invite", json!({ "participant_id": participant, "profile": profile })),
         Change::Uninvited { participant } => ("uninvite", json!({ "participant_id": participant })),
         Change::Muted { targets } => ("mute", json!({ "targets": targets })),
@@ -89,8 +86,7 @@ fn control(change: &Change) -> Option<(String, Value)> {
         Change::PolicySet { .. } | Change::Released | Change::Bound { .. } | Change::Unbound { .. } | Change::BudgetRaised(_) => {
             return None;
         }
-    };
-    Some((name.to_owned(), content))
+    })
 }
 
 fn meta(post: &Posted) -> Option<Value> {

@@ -19,8 +19,9 @@ use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use moothall_engine::agent::{Job, Reporter};
+use moothall_engine::agent::{Job, Reporter, WINDOW_LEN};
 use moothall_engine::crash;
+use moothall_engine::pauses::within;
 use moothall_engine::run_once::Work;
 use moothall_kernel::compose::TRANSCRIPT_BYTES;
 use moothall_kernel::event::{Fault, Usage};
@@ -190,19 +191,19 @@ impl CommandSpec {
         let mut started = self.start(job, &prompt)?;
         let document = self.document(job, prompt.clone());
         let limit = Duration::from_millis(job.limit.0).saturating_add(BACKSTOP);
-        let ended = tokio::time::timeout(limit, started.attend(document.as_bytes())).await;
+        let ended = within(limit, started.attend(document.as_bytes())).await;
         let Started { group, output, .. } = started;
         group.end().await;
         crash::point("program_ended");
         match ended {
-            Err(_) => Err(Fault::new("timeout", format!("{} gave no answer within {} s.", self.program(), job.limit.as_secs_f64()))),
-            Ok(Ended::TooLarge) => {
+            None => Err(Fault::new("timeout", format!("{} gave no answer within {} s.", self.program(), job.limit.as_secs_f64()))),
+            Some(Ended::TooLarge) => {
                 let limit = pipes::STDOUT_BYTES_MAX / 1024;
                 Err(Fault::new("output_too_large", format!("{} wrote more than {limit} KiB and was ended.", self.program())))
             }
-            Ok(Ended::Unknown(error)) => Err(Fault::new("lost", format!("{} could not be waited for: {error}.", self.program()))),
-            Ok(Ended::Exited(status)) if status.success() => Ok(self.readable(&output.stdout)),
-            Ok(Ended::Exited(status)) => Err(Fault::new("exit_status", self.explain(status, &output, &prompt))),
+            Some(Ended::Unknown(error)) => Err(Fault::new("lost", format!("{} could not be waited for: {error}.", self.program()))),
+            Some(Ended::Exited(status)) if status.success() => Ok(self.readable(&output.stdout)),
+            Some(Ended::Exited(status)) => Err(Fault::new("exit_status", self.explain(status, &output, &prompt))),
         }
     }
 
@@ -243,6 +244,13 @@ impl Work for CommandSpec {
 
     fn room(&self) -> usize {
         self.transcript_bytes
+    }
+
+    fn window(&self) -> usize {
+        match self.stdin {
+            Stdin::Json => WINDOW_LEN,
+            Stdin::Prompt => 0,
+        }
     }
 
     fn timeout(&self) -> Option<Millis> {

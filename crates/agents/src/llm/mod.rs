@@ -177,6 +177,11 @@ impl Work for Llm {
         self.spec.context_tokens.saturating_mul(history::BYTES_PER_TOKEN).min(READ_BYTES_MAX)
     }
 
+    /// Its prompt says it all.
+    fn window(&self) -> usize {
+        0
+    }
+
     fn timeout(&self) -> Option<Millis> {
         self.spec.timeout
     }

@@ -37,6 +37,8 @@ pub(super) struct Turn<'a> {
     tries: u32,
     /// Whether a word of the answer was shown.
     shown: bool,
+    /// What was told of its usage.
+    told: Usage,
 }
 
 /// A request, and what was seen of its answer.
@@ -64,12 +66,21 @@ impl Heard {
 
 impl<'a> Turn<'a> {
     pub(super) fn new(llm: &'a Llm, job: &'a Job, out: &'a dyn Reporter, deadline: Instant) -> Self {
-        Self { llm, job, out, deadline, calls: Vec::new(), tries: 0, shown: false }
+        Self { llm, job, out, deadline, calls: Vec::new(), tries: 0, shown: false, told: Usage::default() }
     }
 
     /// What all requests together used.
     pub(super) fn usage(&self, began: Instant) -> Usage {
         self.usage_of(&self.calls, began)
+    }
+
+    /// Tells what was used by now: who stops the turn leaves nobody who could tell it later.
+    fn tell_usage(&mut self) {
+        let used = Usage { ms: 0, ..self.usage(Instant::now()) };
+        if used != self.told {
+            self.told = used;
+            self.out.report(Report::Used(used));
+        }
     }
 
     fn usage_of(&self, calls: &[Call], began: Instant) -> Usage {
@@ -192,6 +203,7 @@ impl<'a> Turn<'a> {
                     let piece = self.hear(&mut said.text, &chunk.content)?;
                     if heard == Heard::ByAll && !piece.is_empty() {
                         self.shown = true;
+                        self.tell_usage();
                         self.out.report(Report::Delta(piece));
                     }
                 }

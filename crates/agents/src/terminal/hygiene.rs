@@ -12,6 +12,11 @@ pub(super) fn for_composer(text: &str) -> String {
     if text.trim_start().starts_with(PREFIXES) { format!("> {}", text.trim_start()) } else { text.to_owned() }
 }
 
+/// The text as it may be pasted into the field of a dialog. There no beginning means anything, so nothing is quoted.
+pub(super) fn for_field(text: &str) -> String {
+    for_terminal(text).trim().to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -38,6 +43,7 @@ mod tests {
             assert!(for_composer(prefixed).starts_with("> "), "{prefixed:?}");
         }
         assert_eq!(for_composer("Ann:\n\n/exit is a word"), "Ann:\n\n/exit is a word");
+        assert_eq!(for_field(" /srv/data\x1b[201~\r "), "/srv/data");
     }
 
     proptest! {

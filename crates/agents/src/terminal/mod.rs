@@ -18,7 +18,9 @@ mod section;
 pub mod screen;
 mod hygiene;
 mod starting;
+mod strays;
 mod typing;
+mod answering;
 pub mod hooks;
 
 pub(crate) use section::RUNTIME;
@@ -247,8 +249,8 @@ impl SessionHost for TmuxHost {
         self.press_key(pane, key).await
     }
 
-    async fn choose(&self, pane: &Pane, client: &str, dialog: &Dialog, option: usize) -> Result<(), HostFault> {
-        self.choose_option(pane, client, dialog, option).await
+    async fn choose(&self, pane: &Pane, client: &str, dialog: &Dialog, option: usize, text: Option<&str>) -> Result<(), HostFault> {
+        self.choose_option(pane, client, dialog, option, text).await
     }
 
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault> {
@@ -262,6 +264,14 @@ impl SessionHost for TmuxHost {
 
     async fn end(&self, pane: &Pane) -> Result<(), HostFault> {
         self.end_program(pane).await
+    }
+
+    async fn last_words(&self, pane: &Pane) -> Option<String> {
+        self.words_of_the_dead(pane).await.ok()?
+    }
+
+    fn reap(&self, left: Vec<(SessionId, Pane)>) {
+        tokio::spawn(strays::reap(left));
     }
 
     async fn forget(&self, session: &SessionId) {

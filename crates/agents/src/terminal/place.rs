@@ -38,7 +38,7 @@ pub(super) enum Place {
 /// What the own server is told whenever it is met: nothing of the user's configuration reaches it.
 ///
 /// `run-shell -C` with a moment's delay: what a hook does by itself is told to nobody.
-const SETTINGS: [&str; 15] = [
+const SETTINGS: [&str; 17] = [
     "set-option -s exit-empty off",
     "set-option -s set-clipboard off",
     "set-option -s escape-time 20",
@@ -53,6 +53,9 @@ const SETTINGS: [&str; 15] = [
     "set-option -gw allow-rename off",
     "set-option -gw window-size latest",
     "set-option -gw monitor-bell off",
+    // Whoever looks has it in their size; when the last one leaves, it has its own again, in which questions are read whole.
+    "set-hook -g client-attached 'set-option -wu window-size'",
+    "set-hook -g client-detached \"if-shell -F '#{==:#{session_attached},0}' 'resize-window -x 200 -y 50'\"",
     "set-hook -g pane-died 'run-shell -b -d 0.01 -C \"rename-window -t #{window_id} ended\"'",
 ];
 

@@ -7,7 +7,7 @@ use moothall_kernel::participant::{Abilities, Runtime};
 
 use crate::config::{AgentConfig, ConfigFault, NO_PROGRAM, checked_argv};
 use crate::runtimes::RuntimeEntry;
-use crate::terminal::Program;
+use crate::terminal::{Program, Vendor};
 
 pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::TERMINAL,
@@ -22,6 +22,10 @@ pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
         None => "Lives in a terminal.".to_owned(),
     },
 };
+
+/// Said of a program of whose screen nothing is known.
+const UNREADABLE: &str = "is `claude`, `codex` or `gemini`, for a program that draws and reports like one of them. Of others nobody could tell \
+    when they are done and what they said: run them once for each turn, with runtime = \"command\"";
 
 impl AgentConfig {
     /// The program of a `terminal` agent; nothing where the runtime is another one. Without a `command`, it is the known program of
@@ -45,6 +49,9 @@ impl AgentConfig {
         };
         program.summary = self.summary.clone().unwrap_or(program.summary);
         program.vendor = self.screen.unwrap_or(program.vendor);
+        if program.vendor == Vendor::Other {
+            return Err(ConfigFault::new("screen", UNREADABLE));
+        }
         Ok(Some(Program {
             cwd: self.cwd.clone(),
             env: self.env.clone(),

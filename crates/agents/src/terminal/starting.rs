@@ -4,8 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use moothall_engine::sessions::{HostFault, Launch, Pane};
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use moothall_kernel::text::clean;
 
 use super::control::link;
 use super::program::{Parts, Program, bare};
@@ -13,8 +12,11 @@ use super::words::{Words, literal_format};
 use super::{Environment, TmuxHost, is_program, run_of};
 use crate::run_as::Account;
 
-/// A program that goes on for so long after its terminal is gone is killed.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+/// How often it is looked what exit status a program had that has closed its terminal, and the pause between.
+const STATUS_LOOKS: u32 = 20;
+const STATUS_EVERY: Duration = Duration::from_millis(100);
+/// Lines of a program that died that people are shown.
+const LAST_LINES: usize = 5;
 
 /// Begins the program if the folder that it got into is the one that was allowed. Whoever may write above it can put a link in its place
 /// before tmux goes there; where a process is afterwards, no link changes.
@@ -63,15 +65,34 @@ impl TmuxHost {
             Err(HostFault::Gone(_)) => return Ok(()),
             same => same?,
         };
-        let dead = Words::of("display-message -p -t").words([pane.id.as_str(), "#{pane_dead}"]);
-        match control.run_both(&dead, &Words::of("kill-pane -t").word(&pane.id)).await {
-            // Its number may belong to another process by now.
-            Ok((dead, _)) if dead.first().is_some_and(|dead| dead == "1") => {}
-            Ok(_) => drop(tokio::spawn(kill_later(pane.pid))),
-            Err(HostFault::Failed(_)) => {}
-            Err(fault) => return Err(fault),
+        match control.run(&Words::of("kill-pane -t").word(&pane.id)).await {
+            Ok(_) | Err(HostFault::Failed(_)) => Ok(()),
+            Err(fault) => Err(fault),
         }
-        Ok(())
+    }
+
+    /// How the program of a dead pane ended, and the last lines that it showed.
+    pub(super) async fn words_of_the_dead(&self, pane: &Pane) -> Result<Option<String>, HostFault> {
+        let control = self.same(pane).await?;
+        let facts = Words::of("display-message -p -t").words([pane.id.as_str(), "#{pane_dead}/#{pane_dead_status}/#{pane_dead_signal}"]);
+        let mut looks = 0;
+        let (how, lines) = loop {
+            let (facts, lines) = control.run_both(&facts, &Words::of("capture-pane -p -J -t").word(&pane.id)).await?;
+            match facts.first().map(String::as_str).unwrap_or_default().split('/').collect::<Vec<_>>()[..] {
+                ["1", status, ""] if !status.is_empty() => break (format!("with exit status {status}"), lines),
+                ["1", _, signal] if !signal.is_empty() => break (format!("by signal {signal}"), lines),
+                // It has closed its terminal, and goes in a moment; or tmux has missed that it went, and sees it when another child of it ends.
+                ["1", ..] if looks < STATUS_LOOKS => {
+                    tokio::time::sleep(STATUS_EVERY).await;
+                    control.run(&Words::of("run-shell -b true")).await?;
+                }
+                _ => return Ok(None),
+            }
+            looks += 1;
+        };
+        let shown: Vec<String> = lines.iter().map(|line| clean(line.trim())).filter(|line| is_shown(line)).collect();
+        let last = shown[shown.len().saturating_sub(LAST_LINES)..].join(" / ");
+        Ok(Some(if last.is_empty() { how } else { format!("{how}: {last}") }))
     }
 }
 
@@ -82,13 +103,9 @@ fn as_promised(program: &Program, launch: &Launch) -> Result<Option<Account>, Ho
     if now == promised { Ok(account) } else { Err(HostFault::Refused("The configuration changed just now; start it again.".to_owned())) }
 }
 
-/// A program that does not care that its terminal is gone would go on unseen.
-async fn kill_later(pid: u32) {
-    tokio::time::sleep(LAST_WORDS).await;
-    if let Ok(group) = i32::try_from(pid) {
-        // It is gone, as it should be.
-        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-    }
+/// Whether a line of a dead pane is the program's; tmux adds one of its own.
+fn is_shown(line: &str) -> bool {
+    !line.is_empty() && !line.starts_with("Pane is dead")
 }
 
 fn unknown(host: &TmuxHost, client: &str) -> HostFault {

@@ -21,7 +21,7 @@ use super::{TmuxHost, run_of};
 const PASTE_BYTES_MAX: usize = 1 << 20;
 
 /// A program that shows nothing of a paste for so long has not taken it.
-const TAKES_PASTE: Duration = Duration::from_secs(10);
+pub(super) const TAKES_PASTE: Duration = Duration::from_secs(10);
 
 /// An Enter was lost when the program has drawn something since, and then nothing for so long.
 const TAKES_ENTER: Duration = Duration::from_secs(2);
@@ -44,18 +44,18 @@ const TAKES_ESCAPE: Duration = Duration::from_secs(5);
 /// A program that was interrupted has put the words of its turn back after so long, if it does.
 const PUTS_BACK: Duration = Duration::from_secs(1);
 
-/// Options that a digit chooses.
-const DIGITS: usize = 9;
+/// Line breaks arrive as a terminal sends them.
+const INTO_COMPOSER: &str = "paste-buffer -p -d";
 
 /// Makes each paste's buffer and file another one.
 static PASTES: AtomicU64 = AtomicU64::new(0);
 
 /// A pane that is being typed into.
-struct Typing<'a> {
+pub(super) struct Typing<'a> {
     host: &'a TmuxHost,
     control: &'a Control,
     pane: &'a Pane,
-    vendor: Vendor,
+    pub(super) vendor: Vendor,
     drawn: watch::Receiver<u64>,
 }
 
@@ -78,7 +78,7 @@ impl TmuxHost {
         let control = self.same(pane).await?;
         let mut typing = self.typing(&control, pane, Some(client));
         refuse_unless_free(&typing.look().await?)?;
-        typing.put(&text).await?;
+        typing.put(&text, INTO_COMPOSER).await?;
         let shown = |view: &View| view.composer.as_ref().is_none_or(|composer| !composer.is_empty());
         match typing.until(TAKES_PASTE, shown).await? {
             Some(_) => Ok(()),
@@ -95,9 +95,16 @@ impl TmuxHost {
         }
     }
 
-    pub(super) async fn choose_option(&self, pane: &Pane, client: &str, dialog: &Dialog, position: usize) -> Result<(), HostFault> {
+    pub(super) async fn choose_option(
+        &self,
+        pane: &Pane,
+        client: &str,
+        dialog: &Dialog,
+        position: usize,
+        text: Option<&str>,
+    ) -> Result<(), HostFault> {
         let control = self.same(pane).await?;
-        self.typing(&control, pane, Some(client)).choose(dialog, position).await
+        self.typing(&control, pane, Some(client)).choose(dialog, position, text).await
     }
 
     /// A file that only this user may read, for tmux to load.
@@ -133,13 +140,13 @@ fn is_taken(view: &View) -> bool {
 }
 
 impl Typing<'_> {
-    async fn look(&mut self) -> Result<View, HostFault> {
+    pub(super) async fn look(&mut self) -> Result<View, HostFault> {
         self.drawn.mark_unchanged();
         self.host.look(self.control, self.pane, self.vendor).await
     }
 
     /// Looks whenever something was drawn until it shows what is awaited; nothing when it does not in time.
-    async fn until(&mut self, bound: Duration, shows: impl Fn(&View) -> bool) -> Result<Option<View>, HostFault> {
+    pub(super) async fn until(&mut self, bound: Duration, shows: impl Fn(&View) -> bool) -> Result<Option<View>, HostFault> {
         let until = Instant::now() + bound;
         loop {
             let view = self.look().await?;
@@ -155,12 +162,12 @@ impl Typing<'_> {
     }
 
     /// Through a buffer of tmux's, which puts the marks of a paste around it: nothing in the text ends the paste.
-    async fn put(&mut self, text: &str) -> Result<(), HostFault> {
+    pub(super) async fn put(&mut self, text: &str, how: &'static str) -> Result<(), HostFault> {
         let number = PASTES.fetch_add(1, Ordering::Relaxed);
         let buffer = format!("moothall-{}-{number}", std::process::id());
         let path = self.host.keep(number, text).map_err(|error| HostFault::Failed(format!("The paste could not be kept: {error}.")))?;
         let load = Words::of("load-buffer").words(["-b", &buffer, &path.to_string_lossy()]);
-        let paste = Words::of("paste-buffer -p -d").words(["-b", &buffer, "-t", &self.pane.id]);
+        let paste = Words::of(how).words(["-b", &buffer, "-t", &self.pane.id]);
         let drew = *self.drawn.borrow();
         let pasted = self.control.run_both(&load, &paste).await;
         // tmux has read it. What cannot be removed is overwritten by the next one of that number.
@@ -182,7 +189,7 @@ impl Typing<'_> {
         }
     }
 
-    async fn send(&self, key: &str) -> Result<(), HostFault> {
+    pub(super) async fn send(&self, key: &str) -> Result<(), HostFault> {
         self.control.run(&Words::of("send-keys -t").words([self.pane.id.as_str(), key])).await.map(|_| ())
     }
 
@@ -224,7 +231,7 @@ impl Typing<'_> {
     }
 
     /// Waits until nothing is drawn any more.
-    async fn settle(&mut self) {
+    pub(super) async fn settle(&mut self) {
         let until = Instant::now() + SETTLES;
         while let Ok(Ok(())) = timeout_at(until.min(Instant::now() + SETTLED), self.drawn.changed()).await {
             if Instant::now() >= until {
@@ -248,16 +255,5 @@ impl Typing<'_> {
             self.until(TAKES_ESCAPE, empty).await?;
         }
         Ok(())
-    }
-
-    /// Chooses an option by its digit, as all of the known programs take it, if this very dialog stands there.
-    async fn choose(&mut self, dialog: &Dialog, position: usize) -> Result<(), HostFault> {
-        if position >= dialog.options.len().min(DIGITS) {
-            return Err(HostFault::Refused("The program has no key for that.".to_owned()));
-        }
-        if !self.look().await?.dialog.is_some_and(|shown| shown.is_same(dialog)) {
-            return Err(HostFault::Refused("Something else stands there now.".to_owned()));
-        }
-        self.send(&(position + 1).to_string()).await
     }
 }

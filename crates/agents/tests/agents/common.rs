@@ -67,6 +67,8 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
         tags: Vec::new(),
         via: false,
         queued: false,
+        late: None,
+        stopped: false,
         published: None,
         error: None,
         fingerprint: 0,

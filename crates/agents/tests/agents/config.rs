@@ -150,7 +150,12 @@ fn a_terminal_agent_is_a_program() {
     assert_eq!((given.argv.as_slice(), given.vendor), (["mycodex".to_owned(), "-a".to_owned()].as_slice(), Vendor::Codex));
     assert_eq!((given.cwd.as_deref(), given.env["A"].as_str()), (Some(Path::new("/")), "b"));
     assert_eq!((given.timeout, given.summary.as_str()), (Some(Millis::from_secs(20)), "Mine."));
-    assert_eq!(program("screen = \"other\"").unwrap().unwrap().vendor, Vendor::Other);
+    for section in ["screen = \"other\"", "command = [\"opencode\"]\nscreen = \"other\""] {
+        let refused = program(section).unwrap_err();
+        assert!(refused.key == "screen" && refused.to_string().contains("runtime = \"command\""), "{refused}");
+    }
+    let unknown = read("runtime = \"terminal\"\ncommand = [\"opencode\"]").terminal_program("oc").unwrap_err();
+    assert_eq!(unknown.key, "screen", "nothing is known of how it draws");
     assert_eq!(read("runtime = \"terminal\"").terminal_program("mine").unwrap_err().key, "command");
     assert_eq!(read("command = [\"x\"]").terminal_program("codex"), Ok(None));
     for (key, section) in [

@@ -16,4 +16,5 @@ mod llm_faults;
 mod screens;
 mod fuzz;
 mod terminal;
+mod answering;
 mod llm_memory;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use moothall_agents::terminal::Vendor;
 use moothall_agents::terminal::screen::Screen;
-use moothall_engine::sessions::{PaneState, View};
+use moothall_engine::sessions::{Field, PaneState, View};
 
 const PROGRAMS: [(&str, Vendor); 3] = [("claude", Vendor::Claude), ("codex", Vendor::Codex), ("gemini", Vendor::Gemini)];
 
@@ -71,7 +71,7 @@ fn questions_are_read() {
         (
             "claude",
             Vendor::Claude,
-            "Bash command\ntouch made.txt\nMakes a file",
+            "Bash command\ntouch made.txt\nMakes a file\nDo you want to proceed?",
             ["Yes", "Yes, and always allow access to project/ from this project", "No"],
         ),
         (
@@ -96,6 +96,27 @@ fn questions_are_read() {
         let dialog = view.dialog.unwrap();
         let labels: Vec<_> = dialog.options.iter().map(|option| option.label.as_str()).collect();
         assert_eq!((dialog.action.as_str(), labels), (action, options.to_vec()), "{program}");
+    }
+}
+
+/// What they ask before they take any words.
+#[test]
+fn whether_a_folder_is_trusted_is_a_question() {
+    for (program, vendor, about, labels) in [
+        ("claude", Vendor::Claude, "one you trust?", &["Yes, I trust this folder", "No, exit"][..]),
+        ("codex", Vendor::Codex, "Trust this folder?", &["Trust and continue", "Back to Agent Command Center"]),
+        (
+            "gemini",
+            Vendor::Gemini,
+            "Do you trust the files in this folder?",
+            &["Trust folder (work)", "Trust parent folder (gm)", "Don't trust"],
+        ),
+    ] {
+        let view = view(program, vendor, "folder");
+        let dialog = view.dialog.unwrap_or_else(|| panic!("{program}: {:?}", view.state));
+        assert!(view.state == PaneState::Asking && dialog.action.contains(about), "{}", dialog.action);
+        assert_eq!(dialog.pointer, (program == "codex").then_some(0), "{program}");
+        assert_eq!(dialog.options.iter().map(|option| option.label.as_str()).collect::<Vec<_>>(), labels);
     }
 }
 
@@ -171,4 +192,60 @@ fn what_was_said_is_not_taken_for_a_question() {
         let view = screen.read(reads);
         assert_eq!((view.state, view.dialog), (PaneState::Idle, None), "{program}\n{}", view.text);
     }
+}
+
+/// The dialog of a program's own question to its user: the last option stands below another line.
+#[test]
+fn a_question_of_claude_to_its_user_is_read() {
+    let rule = "─".repeat(80);
+    let lines = |mark: &str| {
+        let text = format!(
+            "● I have a question.\n\n{rule}\n{mark} ☐ DB\n\nWhich DB?\n\n❯ 1. SQLite\n     One file\n  2. Postgres\n     A server\n  3. Type something.\n\
+             {rule}\n  4. Chat about this\n\nEnter to select · ↑/↓ to navigate · Esc to cancel"
+        );
+        text.lines().map(str::to_owned).collect()
+    };
+    for mark in ["", "← "] {
+        let view = Screen { lines: lines(mark), command: "node".into() }.read(Vendor::Claude);
+        let dialog = view.dialog.unwrap_or_else(|| panic!("{:?}\n{}", view.state, view.text));
+        let labels: Vec<_> = dialog.options.iter().map(|option| option.label.as_str()).collect();
+        assert_eq!(labels, ["SQLite One file", "Postgres A server", "Type something.", "Chat about this"]);
+        assert!(dialog.action.contains("DB") && dialog.action.contains("Which DB?"), "{}", dialog.action);
+        assert_eq!(dialog.options.iter().map(|option| option.takes_text).collect::<Vec<_>>(), [false, false, true, false]);
+    }
+    let chosen = lines("").into_iter().map(|line: String| line.replace(". ", ". [ ] ")).collect();
+    let many = Screen { lines: chosen, command: "node".into() }.read(Vendor::Claude);
+    assert_eq!((many.state, many.dialog), (PaneState::Starting, None), "one key does not answer it");
+}
+
+/// The field of such a question: with the focus, with words, and with words that were left there. It is the same question all the while.
+#[test]
+fn the_field_of_a_question_of_claude_is_read() {
+    let dialog = |name: &str| {
+        let view = view("claude", Vendor::Claude, name);
+        view.dialog.unwrap_or_else(|| panic!("{name} {:?}\n{}", view.state, view.text))
+    };
+    let asked = dialog("choosing");
+    assert_eq!(asked.action, "☐ DB\nWhich database do we use?");
+    for (name, is_focused, words) in [
+        ("choosing", false, ""),
+        ("choosing-field", true, ""),
+        ("choosing-typed", true, "MariaDB,\n\n1. version 11"),
+        ("choosing-left", false, "MariaDB,\n\n1. version 11"),
+    ] {
+        let dialog = dialog(name);
+        let labels: Vec<_> = dialog.options.iter().map(|option| (option.id.as_str(), option.label.as_str())).collect();
+        assert_eq!(labels, [("1", "SQLite One file"), ("2", "Postgres A server"), ("3", "Type something."), ("4", "Chat about this")]);
+        assert_eq!(dialog.field, Some(Field { option: 2, is_focused, words: words.to_owned() }), "{name}");
+        assert!(dialog.options[2].takes_text && dialog.is_same(&asked), "{name}");
+    }
+}
+
+#[test]
+fn a_box_of_gemini_that_stands_further_right_is_read() {
+    let mut screen = screen("gemini", "asking");
+    for line in &mut screen.lines {
+        line.insert(0, ' ');
+    }
+    assert_eq!(screen.read(Vendor::Gemini).dialog, view("gemini", Vendor::Gemini, "asking").dialog);
 }

@@ -47,7 +47,7 @@ impl Terminals {
     }
 
     /// With the stand-in, told this.
-    fn with_stand_in(arguments: &[&str]) -> Option<Self> {
+    pub fn with_stand_in(arguments: &[&str]) -> Option<Self> {
         Self::new(&[("fake", stand_in_program(arguments))])
     }
 
@@ -74,7 +74,7 @@ impl Terminals {
         }
     }
 
-    async fn start(&self, client: &str) -> Started<'_> {
+    pub async fn start(&self, client: &str) -> Started<'_> {
         let pane = self.host.start(&self.launch(client)).await.unwrap();
         self.started(pane, client).await
     }
@@ -112,7 +112,7 @@ pub struct Started<'a> {
 }
 
 impl Started<'_> {
-    async fn view(&self) -> View {
+    pub async fn view(&self) -> View {
         self.host.view(&self.pane, &self.client).await.unwrap()
     }
 
@@ -131,7 +131,7 @@ impl Started<'_> {
         }
     }
 
-    async fn idle(&mut self) -> View {
+    pub async fn idle(&mut self) -> View {
         self.until("an idle program", |view| view.state == PaneState::Idle).await
     }
 
@@ -260,9 +260,9 @@ async fn nothing_is_typed_into_what_is_not_free() {
     let asking = ann.until("a question", |view| view.state == PaneState::Asking).await;
     let dialog = asking.dialog.unwrap();
     let labels: Vec<_> = dialog.options.iter().map(|option| option.label.as_str()).collect();
-    assert_eq!((dialog.action.as_str(), labels), ("Bash command\nrm -rf x", vec!["Yes", "No"]));
+    assert_eq!((dialog.action.as_str(), labels), ("Bash command\nrm -rf x\nDo you want to proceed?", vec!["Yes", "No"]));
     assert!(ann.refused().await.contains("question"));
-    let choose = async |dialog: &Dialog, option| terminals.host.choose(&ann.pane, "fake", dialog, option).await;
+    let choose = async |dialog: &Dialog, option| terminals.host.choose(&ann.pane, "fake", dialog, option, None).await;
     assert!(matches!(choose(&dialog, 2).await, Err(HostFault::Refused(_))), "there are two options");
     let other = Dialog { action: "Bash command\nrm -rf y".into(), ..dialog.clone() };
     assert!(matches!(choose(&other, 0).await, Err(HostFault::Refused(_))), "its words are the same, and it is another dialog");

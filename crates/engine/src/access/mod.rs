@@ -156,7 +156,7 @@ impl Access {
         }
         let now = self.hall.now();
         let found = self.principals().token(&hash).await?;
-        let Some(token) = found.filter(|token| token.is_valid(now) && self.is_of_this_run(token)) else { return Ok(None) };
+        let Some(token) = found.filter(|token| token.is_valid(now)) else { return Ok(None) };
         if token.kind == TokenKind::Invitation {
             return Ok(None);
         }
@@ -164,12 +164,6 @@ impl Access {
         let Token { id, principal, scopes, reach, parent, expires_at, .. } = token;
         let proof = Proof { principal, token: id, parent, expires_at: Some(expires_at), session: None };
         Ok(Some(Caller { proof: Some(Arc::new(proof)), scopes, reach }))
-    }
-
-    /// A session that was begun with the start-up credential ends with the run that this was for.
-    fn is_of_this_run(&self, token: &Token) -> bool {
-        let own = self.startup.as_ref().map(|startup| &startup.id);
-        token.parent.as_ref().is_none_or(|parent| !parent.is_startup() || Some(parent) == own)
     }
 
     async fn note_use(&self, token: &Token, now: Timestamp) {

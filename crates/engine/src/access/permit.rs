@@ -42,6 +42,7 @@ fn wakes(command: &ClientCommand) -> bool {
         | ClientCommand::Keep { .. }
         | ClientCommand::Pass { .. }
         | ClientCommand::Archive { .. }
+        | ClientCommand::Delete { .. }
         | ClientCommand::Redact { .. }
         | ClientCommand::Stop { .. }
         | ClientCommand::Cancel { .. }

@@ -113,6 +113,7 @@ actions! {
     Pass = WRITE, Place::Thread, "End an own turn without words.";
     Rename = WRITE, Place::Thread, "Give a conversation another title.";
     Archive = MANAGE, Place::Thread, "Archive a conversation, or open it again.";
+    Delete = ERASE, Place::Thread, "Delete a conversation, with everything that was said in it.";
     Erase = ERASE, Place::Thread, "Erase the words of an event.";
     Invite = INVITE, Place::Thread, "Invite participants and take them out.";
     Steer = CONTROL, Place::Thread, "Mute, pause, go on, change the rules of a conversation.";
@@ -149,6 +150,7 @@ impl Action {
             ClientCommand::Create { .. } => Action::BeginThread,
             ClientCommand::Rename { .. } => Action::Rename,
             ClientCommand::Archive { .. } => Action::Archive,
+            ClientCommand::Delete { .. } => Action::Delete,
             ClientCommand::Post(_) => Action::Say,
             ClientCommand::Keep(_) => Action::Keep,
             ClientCommand::Pass { .. } => Action::Pass,

@@ -12,6 +12,7 @@ mod threads;
 mod sessions;
 mod permitted;
 mod spending;
+mod sieve;
 mod pages;
 mod reader;
 mod bells;
@@ -24,6 +25,7 @@ pub use pages::{Messages, Pages};
 pub use permitted::Permitted;
 pub use reader::{Batch, Piece, Reader};
 pub use sessions::{NewProgram, ProgramFrom, ProgramStart, Watched};
+pub use sieve::Sieve;
 pub use threads::Ordered;
 
 use std::sync::Arc;

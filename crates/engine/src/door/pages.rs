@@ -6,18 +6,18 @@ use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::view::{Viewer, visible};
 
-use super::{Action, Door};
+use super::{Action, Door, Sieve};
 use crate::access::AccessError;
 
 /// Events read from the log at once.
 pub(super) const PAGE: usize = 256;
 
-/// What a viewer may see of a range of the log, the oldest first, read a page at a time.
+/// What a reader gets of a range of the log, the oldest first, read a page at a time.
 pub struct Pages {
     door: Door,
     action: Action,
     stream: StreamId,
-    viewer: Viewer,
+    sieve: Sieve,
     through: Seq,
     until: Seq,
 }
@@ -37,9 +37,10 @@ impl Pages {
             return Ok(None);
         }
         let span = usize::try_from(self.until.0 - self.through.0).unwrap_or(PAGE).min(PAGE);
-        let page = self.door.page(self.action, &self.stream, &self.viewer, self.through, span).await?;
+        let mut page = self.door.page(self.action, &self.stream, self.sieve.viewer(), self.through, span).await?;
         // A page that moves nothing would be read for ever.
         self.through = if page.through > self.through { page.through } else { self.until };
+        self.sieve.keep(&mut page.events);
         Ok(Some(page.events))
     }
 }
@@ -69,9 +70,9 @@ impl Messages {
 }
 
 impl Door {
-    /// What a viewer may see of what comes after the range's start and up to its end, for whoever does this there.
-    pub fn pages(&self, action: Action, stream: &StreamId, viewer: &Viewer, range: Range<Seq>) -> Pages {
-        Pages { door: self.clone(), action, stream: stream.clone(), viewer: viewer.clone(), through: range.start, until: range.end }
+    /// What a reader gets of what comes after the range's start and up to its end, for whoever does this there.
+    pub fn pages(&self, action: Action, stream: &StreamId, sieve: impl Into<Sieve>, range: Range<Seq>) -> Pages {
+        Pages { door: self.clone(), action, stream: stream.clone(), sieve: sieve.into(), through: range.start, until: range.end }
     }
 
     /// The messages before a position, for whoever does this there.
@@ -79,7 +80,7 @@ impl Door {
         Messages { door: self.clone(), action, stream: stream.clone(), viewer: viewer.clone(), before }
     }
 
-    /// After which position the newest `limit` events begin that a viewer may see, of those after the range's start and up to its end.
+    /// After which position the newest `limit` events begin that a reader gets, of those after the range's start and up to its end.
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
@@ -87,14 +88,14 @@ impl Door {
         &self,
         action: Action,
         stream: &StreamId,
-        viewer: &Viewer,
+        sieve: &Sieve,
         range: Range<Seq>,
         limit: usize,
     ) -> Result<Seq, AccessError> {
         let (mut end, mut left) = (range.end, limit);
         while end > range.start {
             let begin = Seq(end.0.saturating_sub(PAGE as u64)).max(range.start);
-            let mut pages = self.pages(action, stream, viewer, begin..end);
+            let mut pages = self.pages(action, stream, sieve.clone(), begin..end);
             let mut seen = Vec::new();
             while let Some(events) = pages.next().await? {
                 seen.extend(events.iter().map(|recorded| recorded.seq));

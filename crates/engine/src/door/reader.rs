@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
-use moothall_kernel::view::{Viewer, visible};
+use moothall_kernel::view::Viewer;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use super::pages::PAGE;
-use super::{Action, Door};
+use super::{Action, Door, Sieve};
 use crate::access::AccessError;
 use crate::answers::{Signal, Update};
 use crate::context::Context;
@@ -24,9 +24,9 @@ use crate::updates::Subscription;
 /// What a reader gets next.
 #[derive(Debug)]
 pub enum Piece {
-    /// Events that were read from the log for this reader alone: what it may see of them, at least one.
+    /// Events that were read from the log for this reader alone: what it gets of them, at least one.
     Page(Vec<Recorded>),
-    /// Events that were told to everybody who listens, of which it may see some.
+    /// Events that were told to everybody who listens, of which it gets some.
     Batch(Batch),
     /// What a turn that runs has said before the reader began to listen.
     Partial(Signal),
@@ -38,7 +38,7 @@ pub enum Piece {
     Lagged(Seq),
 }
 
-/// Events that all readers share, and which of them one reader sees.
+/// Events that all readers share, and which of them one reader gets.
 #[derive(Debug)]
 pub struct Batch {
     all: Arc<Vec<Recorded>>,
@@ -46,11 +46,11 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Of these events, what a viewer may see of those after a position.
-    pub fn new(all: Arc<Vec<Recorded>>, viewer: &Viewer, after: Seq) -> Self {
+    /// Of these events, what passes of those after a position.
+    pub fn new(all: Arc<Vec<Recorded>>, sieve: &Sieve, after: Seq) -> Self {
         let mut seen: Vec<Range<usize>> = Vec::new();
         for (place, recorded) in all.iter().enumerate() {
-            if recorded.seq <= after || !visible(&recorded.event, viewer) {
+            if recorded.seq <= after || !sieve.passes(&recorded.event) {
                 continue;
             }
             match seen.last_mut().filter(|run| run.end == place) {
@@ -81,7 +81,7 @@ impl Batch {
 pub struct Reader {
     door: Door,
     stream: StreamId,
-    viewer: Viewer,
+    sieve: Sieve,
     /// The newest position that was passed, seen or not.
     after: Seq,
     ready: VecDeque<Piece>,
@@ -95,17 +95,18 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller.
-    pub async fn follow(&self, stream: &StreamId, viewer: Viewer, after: Seq) -> Result<Reader, AccessError> {
+    pub async fn follow(&self, stream: &StreamId, sieve: impl Into<Sieve>, after: Seq) -> Result<Reader, AccessError> {
+        let sieve = sieve.into();
         self.enter(Action::ReadThread, stream)?;
-        let connected = match &viewer {
-            Viewer::Participant(id) => Some(self.hall.connect(stream, id.clone()).await?),
+        let connected = match sieve.viewer() {
+            Viewer::Participant(id) => Some(self.hall.connect(stream, id.clone(), sieve.takes_turns()).await?),
             Viewer::Operator | Viewer::Guest => None,
         };
-        let turns = OwnTurns::of(&viewer);
+        let turns = OwnTurns::of(sieve.viewer());
         Ok(Reader {
             door: self.clone(),
             stream: stream.clone(),
-            viewer,
+            sieve,
             after,
             ready: VecDeque::new(),
             live: None,
@@ -161,10 +162,11 @@ impl Reader {
     async fn read(&mut self, until: Option<Seq>) -> Result<bool, AccessError> {
         let after = self.after;
         let span = until.map_or(PAGE, |until| usize::try_from(until.0 - after.0).unwrap_or(PAGE).min(PAGE));
-        let page = self.door.page(Action::ReadThread, &self.stream, &self.viewer, after, span).await?;
+        let mut page = self.door.page(Action::ReadThread, &self.stream, self.sieve.viewer(), after, span).await?;
         self.turns.look_again();
         // Where the log shows nothing up to the head, there is nothing that this version can show.
         self.after = if page.through > after { page.through } else { until.unwrap_or(after) };
+        self.sieve.keep(&mut page.events);
         if !page.events.is_empty() {
             self.ready.push_back(Piece::Page(page.events));
         }
@@ -203,7 +205,7 @@ impl Reader {
             Update::Events(events) => {
                 self.turns.observe(&events);
                 let through = events.last().map_or(self.after, |newest| newest.seq);
-                let batch = Batch::new(events, &self.viewer, self.after);
+                let batch = Batch::new(events, &self.sieve, self.after);
                 self.after = self.after.max(through);
                 if !batch.seen.is_empty() {
                     self.ready.push_back(Piece::Batch(batch));

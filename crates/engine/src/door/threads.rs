@@ -20,6 +20,7 @@ use crate::context::Context;
 use crate::ports::{Hits, ListFilter, ListPage, Listed, Page, Unread};
 use crate::presence::Presence;
 use crate::search::SearchError;
+use crate::sessions::SessionError;
 use crate::slash::Step;
 
 /// What a slash command comes to.
@@ -263,6 +264,19 @@ impl Door {
     pub async fn erase(&self, stream: &StreamId, event: EventId, by: Actor, key: Option<Idempotency>) -> Result<Answer, AccessError> {
         self.enter(Action::Erase, stream)?;
         Ok(self.hall.redact(stream, event, by, key).await?)
+    }
+
+    /// Deletes a conversation, with everything that was said in it; again changes nothing. Whether nothing of it is left in the log: where
+    /// the disk was in the way, the rest goes when this is asked again, or at the next start.
+    ///
+    /// # Errors
+    /// [`AccessError`]; nothing was deleted then.
+    pub async fn delete(&self, stream: &StreamId, by: Actor) -> Result<bool, AccessError> {
+        self.enter(Action::Delete, stream)?;
+        if let Some(why) = self.hall.inner.residents.keeps(stream) {
+            return Err(SessionError::Conflict(why).into());
+        }
+        Ok(self.hall.delete(stream, by).await?)
     }
 
     /// Raises the budget of the hall, of an agent, or of whoever sets turns off.

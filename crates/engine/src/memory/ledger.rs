@@ -72,8 +72,8 @@ impl UsageWanted {
 #[async_trait]
 impl Ledger for MemoryLog {
     async fn charged_since(&self, hour: Timestamp) -> Result<Vec<Charge>, LogError> {
-        let shelf = self.shelf();
-        let since = shelf.ledger.rows.iter().filter(|((at, ..), _)| *at >= hour);
+        let tables = self.tables();
+        let since = tables.ledger.rows.iter().filter(|((at, ..), _)| *at >= hour);
         let charges = since.flat_map(|((hour, _, agent, by), used)| {
             let usage = Usage { cost_micros: used.cost_micros, ..Usage::default() };
             let charge = |attended, turns, usage| {
@@ -86,9 +86,9 @@ impl Ledger for MemoryLog {
     }
 
     async fn used(&self, wanted: &UsageWanted) -> Result<Vec<Used>, LogError> {
-        let shelf = self.shelf();
+        let tables = self.tables();
         let mut sums: Vec<Used> = if wanted.by.is_none() { vec![Used::default()] } else { Vec::new() };
-        for (key, row) in shelf.ledger.rows.iter().filter(|(key, _)| wanted.includes(key)) {
+        for (key, row) in tables.ledger.rows.iter().filter(|(key, _)| wanted.includes(key)) {
             let empty = wanted.empty(key);
             let same = |sum: &&mut Used| (&sum.agent, &sum.stream, sum.day) == (&empty.agent, &empty.stream, empty.day);
             match sums.iter_mut().find(same) {
@@ -108,15 +108,15 @@ impl Ledger for MemoryLog {
     }
 
     async fn keep_raise(&self, purse: &Purse, raise: &Raise, entry: &AuditEntry) -> Result<(), LogError> {
-        let mut shelf = self.to_write()?;
-        shelf.ledger.raises.insert(purse.clone(), *raise);
-        shelf.keys.record(entry);
+        let mut tables = self.to_write()?;
+        tables.ledger.raises.insert(purse.clone(), *raise);
+        tables.keys.record(entry);
         Ok(())
     }
 
     async fn raises(&self, now: Timestamp) -> Result<Vec<(Purse, Raise)>, LogError> {
-        let shelf = self.shelf();
-        Ok(shelf.ledger.raises.iter().filter(|(_, raise)| raise.until > now).map(|(purse, raise)| (purse.clone(), *raise)).collect())
+        let tables = self.tables();
+        Ok(tables.ledger.raises.iter().filter(|(_, raise)| raise.until > now).map(|(purse, raise)| (purse.clone(), *raise)).collect())
     }
 
     async fn uncounted(&self, _limit: usize) -> Result<Vec<(StreamId, Seq)>, LogError> {

@@ -4,26 +4,26 @@ use async_trait::async_trait;
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 
-use super::{Entry, MemoryLog, Shelf};
+use super::{Entry, MemoryLog, Tables};
 use crate::ports::{LogError, ReadMarks, Unread};
 
 #[async_trait]
 impl ReadMarks for MemoryLog {
     async fn mark(&self, reader: &ParticipantId, stream: &StreamId, seq: Seq) -> Result<Seq, LogError> {
-        let mut shelf = self.to_write()?;
-        let head = shelf.find(stream).ok_or_else(|| LogError::NotFound(stream.clone()))?.head;
-        let mark = shelf.marks.entry((reader.clone(), stream.clone())).or_default();
+        let mut tables = self.to_write()?;
+        let head = tables.readable(stream)?.head();
+        let mark = tables.marks.entry((reader.clone(), stream.clone())).or_default();
         *mark = (*mark).max(seq.min(head));
         Ok(*mark)
     }
 
     async fn unread(&self, reader: &ParticipantId, streams: &[StreamId], most: usize) -> Result<Vec<Unread>, LogError> {
-        let shelf = self.shelf();
-        Ok(streams.iter().map(|stream| shelf.unread(reader, stream, most)).collect())
+        let tables = self.tables();
+        Ok(streams.iter().map(|stream| tables.unread(reader, stream, most)).collect())
     }
 }
 
-impl Shelf {
+impl Tables {
     fn unread(&self, reader: &ParticipantId, stream: &StreamId, most: usize) -> Unread {
         let Some(stored) = self.streams.get(stream) else { return Unread::default() };
         let read = self.marks.get(&(reader.clone(), stream.clone())).copied().unwrap_or_default();
@@ -33,7 +33,7 @@ impl Shelf {
                     && recorded.seq > read
                     && !recorded.event.is_erased()
             }
-            Entry::Newer { .. } => false,
+            Entry::Newer { .. } | Entry::Erased { .. } => false,
         };
         Unread { read, messages: stored.entries.iter().filter(counts).take(most).count() }
     }

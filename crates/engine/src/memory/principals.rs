@@ -58,11 +58,11 @@ impl Principals for MemoryLog {
     }
 
     async fn token(&self, hash: &TokenHash) -> Result<Option<Token>, LogError> {
-        Ok(self.shelf().keys.tokens.iter().find(|token| token.hash == *hash).cloned())
+        Ok(self.tables().keys.tokens.iter().find(|token| token.hash == *hash).cloned())
     }
 
     async fn tokens(&self) -> Result<Vec<Token>, LogError> {
-        Ok(self.shelf().keys.tokens.clone())
+        Ok(self.tables().keys.tokens.clone())
     }
 
     async fn revoke(&self, id: &TokenId, at: Timestamp, entry: &AuditEntry) -> Result<Vec<TokenId>, LogError> {
@@ -89,7 +89,7 @@ impl Principals for MemoryLog {
     }
 
     async fn principal(&self, id: &ParticipantId) -> Result<Option<Principal>, LogError> {
-        Ok(self.shelf().keys.principals.get(id).map(|kind| Principal { id: id.clone(), kind: *kind }))
+        Ok(self.tables().keys.principals.get(id).map(|kind| Principal { id: id.clone(), kind: *kind }))
     }
 
     async fn record(&self, entry: &AuditEntry) -> Result<(), LogError> {
@@ -98,8 +98,8 @@ impl Principals for MemoryLog {
     }
 
     async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<Audited>, LogError> {
-        let shelf = self.shelf();
-        let numbered = shelf.keys.record.iter().enumerate().rev();
+        let tables = self.tables();
+        let numbered = tables.keys.record.iter().enumerate().rev();
         let numbered = numbered.map(|(place, entry)| Audited { number: place as u64 + 1, entry: entry.clone() });
         Ok(numbered.filter(|row| before.is_none_or(|before| row.number < before)).take(limit).collect())
     }

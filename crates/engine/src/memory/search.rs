@@ -8,22 +8,27 @@ use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::search::words::name_key;
 use moothall_kernel::search::{Query, renamings, searchable, snippet};
 
-use super::{Entry, MemoryLog, Shelf, Stream};
+use super::{Entry, MemoryLog, Stream, Tables};
 use crate::ports::{Hit, Hits, LogError, Search, Wanted};
 
 #[async_trait]
 impl Search for MemoryLog {
     async fn search(&self, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Result<Hits, LogError> {
-        Ok(self.shelf().search(wanted, limit, cursor))
+        Ok(self.tables().search(wanted, limit, cursor))
     }
 
     async fn forget(&self, stream: &StreamId, seq: Seq) -> Result<(), LogError> {
         self.to_write()?.forgotten.insert((stream.clone(), seq));
         Ok(())
     }
+
+    /// Nothing of it is in reach already.
+    async fn forget_stream(&self, _stream: &StreamId) -> Result<(), LogError> {
+        Ok(())
+    }
 }
 
-impl Shelf {
+impl Tables {
     fn search(&self, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Hits {
         let mut page = Hits::default();
         let until = cursor.and_then(|cursor| usize::try_from(cursor).ok()).unwrap_or(usize::MAX).min(self.appended.len());
@@ -61,7 +66,7 @@ impl Stream {
         let index = usize::try_from(seq.0.checked_sub(1)?).ok()?;
         match self.entries.get(index)? {
             Entry::Known(recorded) => Some(recorded),
-            Entry::Newer { .. } => None,
+            Entry::Newer { .. } | Entry::Erased { .. } => None,
         }
     }
 
@@ -74,7 +79,7 @@ impl Stream {
     fn name_at(&self, participant: &ParticipantId, seq: Seq) -> Option<&str> {
         let before = self.entries.iter().filter_map(|entry| match entry {
             Entry::Known(recorded) if recorded.seq < seq => Some(&recorded.event),
-            Entry::Known(_) | Entry::Newer { .. } => None,
+            Entry::Known(_) | Entry::Newer { .. } | Entry::Erased { .. } => None,
         });
         let names: BTreeMap<_, _> = before.flat_map(renamings).collect();
         names.get(participant).copied().flatten()

@@ -14,7 +14,7 @@ impl SessionBook for MemoryLog {
     }
 
     async fn all(&self) -> Result<Vec<Session>, LogError> {
-        Ok(self.shelf().sessions.values().cloned().collect())
+        Ok(self.tables().sessions.values().cloned().collect())
     }
 
     async fn listen(&self, target: &SessionId, caller: &SessionId) -> Result<(), LogError> {
@@ -23,8 +23,8 @@ impl SessionBook for MemoryLog {
     }
 
     async fn listeners(&self, target: &SessionId) -> Result<Vec<SessionId>, LogError> {
-        let shelf = self.shelf();
-        Ok(shelf.listeners.iter().filter(|(listened, _)| listened == target).map(|(_, caller)| caller.clone()).collect())
+        let tables = self.tables();
+        Ok(tables.listeners.iter().filter(|(listened, _)| listened == target).map(|(_, caller)| caller.clone()).collect())
     }
 
     async fn unlisten(&self, target: &SessionId, caller: &SessionId) -> Result<(), LogError> {
@@ -43,6 +43,6 @@ impl SessionBook for MemoryLog {
     }
 
     async fn rooms(&self, session: &SessionId) -> Result<Vec<StreamId>, LogError> {
-        Ok(self.shelf().rooms.iter().filter(|(of, _)| of == session).map(|(_, room)| room.clone()).collect())
+        Ok(self.tables().rooms.iter().filter(|(of, _)| of == session).map(|(_, room)| room.clone()).collect())
     }
 }

@@ -12,9 +12,9 @@ use crate::ports::{Listed, LogError, NoCopy, Upkeep, Verified};
 #[async_trait]
 impl Upkeep for MemoryLog {
     async fn verify(&self) -> Verified {
-        let shelf = self.shelf();
+        let tables = self.tables();
         let mut verified = Verified::default();
-        for (listed, stream) in shelf.in_order.iter().filter_map(|id| Some((shelf.find(id)?, shelf.streams.get(id)?))) {
+        for (listed, stream) in tables.in_order.iter().filter_map(|id| Some((tables.find(id)?, tables.streams.get(id)?))) {
             verified.streams += 1;
             verified.events += listed.head.0;
             verified.faults.extend(stream.walk(&listed));
@@ -28,13 +28,16 @@ impl Upkeep for MemoryLog {
 
     /// What is there can still be read.
     async fn close(&self) -> Result<(), LogError> {
-        self.shelf().closed = true;
+        self.tables().closed = true;
         Ok(())
     }
 }
 
 impl Stream {
     fn walk(&self, listed: &Listed) -> Option<LogError> {
+        if self.is_deleted() {
+            return None;
+        }
         let (mut after, mut walk) = (Seq(0), Walk::new(listed, self.snapshot.as_ref()));
         while after < listed.head {
             let page = self.page(after, usize::MAX);

@@ -49,6 +49,7 @@ fn outcome(error: &HallError) -> Outcome {
     match error {
         HallError::Rejected(_)
         | HallError::NotFound(_)
+        | HallError::Deleted(_)
         | HallError::KeyReused
         | HallError::ReadOnly { .. }
         | HallError::Broken { .. }

@@ -41,6 +41,9 @@ pub enum LogError {
     /// No such stream.
     #[error("no stream {0}")]
     NotFound(StreamId),
+    /// There was one, and it was deleted.
+    #[error("stream {0} was deleted")]
+    Deleted(StreamId),
     /// What is stored does not match its checksum.
     #[error("stream {stream} is damaged at {seq}: {reason}")]
     Damaged {

@@ -46,10 +46,14 @@ impl Acquired {
     }
 }
 
+/// The word for what a stream is that was deleted, whatever it was before.
+pub const DELETED: &str = "deleted";
+
 /// All that start-up reads about a stream, written in the same transaction as its events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Catalog {
-    /// What kind of stream it is, e.g. [`CONVERSATION`](moothall_kernel::aggregate::CONVERSATION). It does not change.
+    /// What kind of stream it is, e.g. [`CONVERSATION`](moothall_kernel::aggregate::CONVERSATION). It does not change until the stream is
+    /// [`DELETED`].
     pub kind: String,
     /// The title.
     pub title: String,
@@ -63,13 +67,30 @@ pub struct Catalog {
     pub has_duties: bool,
     /// Whether it takes no more messages.
     pub archived: bool,
+    /// How much waits there for a person; nothing where a version wrote the row that did not note it.
+    pub waits_for_people: Option<u32>,
 }
 
 impl Catalog {
     /// What the row of a stream in this state says.
     pub fn of(state: &Aggregate) -> Self {
         match state {
+            Aggregate::Conversation(conversation) if conversation.is_deleted() => Self::of_deleted(conversation),
             Aggregate::Conversation(conversation) => Self::of_conversation(conversation),
+        }
+    }
+
+    /// Nothing of what it was, and nothing that has to be looked after.
+    fn of_deleted(state: &Conversation) -> Self {
+        Self {
+            kind: DELETED.to_owned(),
+            title: String::new(),
+            policy: String::new(),
+            created_at: state.created_at(),
+            next_wake: None,
+            has_duties: false,
+            archived: true,
+            waits_for_people: Some(0),
         }
     }
 
@@ -83,6 +104,7 @@ impl Catalog {
             next_wake: duties.wake_at,
             has_duties: !duties.run.is_empty() || !duties.start.is_empty(),
             archived: state.is_archived(),
+            waits_for_people: Some(u32::try_from(state.waits_for_people()).unwrap_or(u32::MAX)),
         }
     }
 }
@@ -208,7 +230,13 @@ pub trait EventLog: Send + Sync + 'static {
     ///
     /// A `Redacted` among the events erases, in the same breath, the words of the event that it names: whoever reads that one from
     /// then on gets it with empty words. The words are gone from wherever the log keeps them once this returns.
+    ///
+    /// A `Deleted` takes all that the log keeps of its stream: from then on whoever asks for it gets [`LogError::Deleted`], its claims are
+    /// free, and it is in no listing. Its events are erased by [`EventLog::erase_deleted`].
     async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Appended>, AppendError>;
+    /// Erases what deleted streams hold, and returns when nothing is left of it anywhere in the log. What a crash interrupts is done when
+    /// it is called again; each stream's name, head and last link stay.
+    async fn erase_deleted(&self) -> Result<(), LogError>;
     /// Reads at most `limit` events after a position, and no more than [`PAGE_BYTES_MAX`] of them unless the first alone is larger: a
     /// page may be shorter than was asked for, so whoever wants more goes on after [`Page::through`] until nothing comes.
     async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError>;

@@ -20,8 +20,8 @@ pub use deliveries::{COMMANDER, Deliveries, Delivery, DeliveryState, Lasting, Ne
 pub use error::{AppendError, LogError};
 pub use ledger::{Ledger, UsageBy, UsageWanted, Used};
 pub use log::{
-    Acquired, Appended, Catalog, Epoch, EventLog, Lease, ListFilter, ListPage, Listed, Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX,
-    SNAPSHOT_BYTES_MAX, Snapshot, StreamBatch,
+    Acquired, Appended, Catalog, DELETED, Epoch, EventLog, Lease, ListFilter, ListPage, Listed, Opening, PAGE_BYTES_MAX, Page,
+    SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot, StreamBatch,
 };
 pub use marks::{ReadMarks, Unread};
 pub use principals::{

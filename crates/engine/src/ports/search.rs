@@ -45,4 +45,6 @@ pub trait Search: Send + Sync {
     async fn search(&self, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Result<Hits, LogError>;
     /// Removes a message from the index for good, so that nothing of its words is left in it. The log is not touched.
     async fn forget(&self, stream: &StreamId, seq: Seq) -> Result<(), LogError>;
+    /// The same for all messages of a stream that was deleted.
+    async fn forget_stream(&self, stream: &StreamId) -> Result<(), LogError>;
 }

@@ -82,6 +82,21 @@ pub struct Dialog {
     pub partial: bool,
     /// The answers it offers, in its own words and order. The id of each is the key that chooses it.
     pub options: Vec<PermissionOption>,
+    /// Where it takes words of one's own, if it does.
+    pub field: Option<Field>,
+    /// The position of the option that its mark points to, from 0, where the arrow keys and Enter choose one and no digit does.
+    pub pointer: Option<usize>,
+}
+
+/// The part of a dialog that takes words. What stands there is no part of the question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The position of the option that they answer, from 0.
+    pub option: usize,
+    /// What is typed goes there, digits too.
+    pub is_focused: bool,
+    /// What stands there.
+    pub words: String,
 }
 
 impl Dialog {
@@ -220,12 +235,19 @@ pub trait SessionHost: Send + Sync + 'static {
     /// Presses a key.
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault>;
     /// Chooses the option at this position of a dialog, counted from 0. Looks right before the key is pressed that this very dialog
-    /// stands there; [`HostFault::Refused`] where it does not, and then no key was pressed.
-    async fn choose(&self, pane: &Pane, client: &str, dialog: &Dialog, option: usize) -> Result<(), HostFault>;
+    /// stands there; [`HostFault::Refused`] where it does not, and then no key was pressed. Words of one's own go into the option's field,
+    /// are read back and sent off; after any other fault they may stand there, and the same words again are not typed a second time.
+    async fn choose(&self, pane: &Pane, client: &str, dialog: &Dialog, option: usize, text: Option<&str>) -> Result<(), HostFault>;
     /// The newest lines, with the history above the screen.
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault>;
     /// Ends the program and its pane; one that was adopted is only let go. One that is gone is ended already.
     async fn end(&self, pane: &Pane) -> Result<(), HostFault>;
+    /// How a program ended that is gone, and what it showed at last, as far as its terminal says.
+    async fn last_words(&self, _pane: &Pane) -> Option<String> {
+        None
+    }
+    /// These sessions are over: what of their programs goes on without a terminal is killed, a moment later.
+    fn reap(&self, _left: Vec<(SessionId, Pane)>) {}
     /// A session is over: nothing that was kept for its program, beside its pane, is needed any more.
     async fn forget(&self, _session: &SessionId) {}
     /// The command with which a person on this computer looks at the pane and types into it.

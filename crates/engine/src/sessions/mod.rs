@@ -19,7 +19,7 @@ pub use facts::{
     SessionData, SessionError, Status,
 };
 pub use hooks::{Heard, Hook, HookNews, Permit};
-pub use host::{Adopt, Dialog, HostFault, Key, Launch, PaneNews, PaneState, Reports, SessionHost, View};
+pub use host::{Adopt, Dialog, Field, HostFault, Key, Launch, PaneNews, PaneState, Reports, SessionHost, View};
 pub use housed::{Housed, fail_turn};
 pub use residents::{NoResidents, Resident, Residents, SessionDirectory};
 

@@ -76,6 +76,11 @@ pub trait Residents: Send + Sync + 'static {
         false
     }
 
+    /// What keeps a conversation from being deleted, and the way forward: a session that lives in it, or a link that carries words.
+    fn keeps(&self, _stream: &StreamId) -> Option<String> {
+        None
+    }
+
     /// Whether any session, living or ended, is or was called like this.
     fn was_called(&self, _name: &ParticipantId) -> bool {
         false

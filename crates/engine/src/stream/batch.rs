@@ -1,6 +1,6 @@
 //! Deciding and appending: what was told together is decided together, appended at once, and answered only then.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use moothall_kernel::Conversation;
@@ -8,7 +8,6 @@ use moothall_kernel::budget::Budgets;
 use moothall_kernel::command::{Command, Facts, Refusal, Rejection};
 use moothall_kernel::decide::{Decision, Unkept};
 use moothall_kernel::event::{Event, Recorded};
-use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::invariants::Broken;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -89,9 +88,10 @@ impl Host {
             working
         });
         let facts = Facts {
-            offline: working.conversation().map(|state| offline(state, &deciding.found.reachable)).unwrap_or_default(),
             budgets: deciding.found.budgets.clone(),
             unkept: self.unkept.clone(),
+            shown: if command.stops_turns() { self.runs.shown() } else { BTreeMap::new() },
+            ..working.conversation().map(|state| deciding.found.here.facts(state)).unwrap_or_default()
         };
         working.decide(deciding.now, command, &facts)
     }
@@ -351,18 +351,14 @@ fn answers(items: &[Item], mut verdicts: Vec<Verdict>) -> Vec<(RequestId, Verdic
     items.iter().zip(verdicts).filter_map(|(item, verdict)| Some((item.id()?, verdict))).collect()
 }
 
-/// Remote participants that cannot be reached.
-pub(crate) fn offline(state: &Conversation, reachable: &BTreeSet<ParticipantId>) -> BTreeSet<ParticipantId> {
-    let remote = state.agents().filter(|p| p.answers_by_posting());
-    remote.filter(|p| !reachable.contains(&p.id)).map(|p| p.id.clone()).collect()
-}
-
 /// What a log that cannot note something says about an append.
 pub(super) fn unwritable(error: &LogError) -> AppendError {
     match error {
         LogError::Full => AppendError::Full,
         LogError::Fatal(reason) => AppendError::Fatal(reason.clone()),
-        LogError::NotFound(_) | LogError::Damaged { .. } | LogError::Unreadable(_) | LogError::Failed(_) => AppendError::Overloaded,
+        LogError::NotFound(_) | LogError::Deleted(_) | LogError::Damaged { .. } | LogError::Unreadable(_) | LogError::Failed(_) => {
+            AppendError::Overloaded
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::compose::{Material, SINCE_BYTES_MAX, Unread, compose, said};
+use moothall_kernel::compose::{Material, SINCE_BYTES_MAX, Story, Unread, compose};
 use moothall_kernel::duties::{Run, Start};
 use moothall_kernel::event::{Event, Posted, Recorded};
 use moothall_kernel::ids::{Seq, StreamId};
@@ -17,8 +17,6 @@ use super::tail::Wanted;
 use crate::agent::{Job, TurnKey};
 use crate::ports::{EventLog, LogError, Page};
 
-/// Messages in a job's transcript.
-const WINDOW_LEN: usize = 25;
 /// Events looked at before the range of a turn, so that what was queued among the newest messages stands where its time came.
 const WINDOW_SEQS: u64 = 128;
 /// Most events that are read for a turn. Beyond them only messages are.
@@ -57,6 +55,8 @@ pub(crate) struct Brief<'a> {
     pub(crate) participant: &'a Participant,
     /// Bytes of what was said that its prompt has room for, where it is not only told what came since its last turn.
     pub(crate) room: usize,
+    /// Messages that its job carries.
+    pub(crate) window: usize,
 }
 
 /// What has to be read.
@@ -133,7 +133,7 @@ impl Drafting {
         }
         let trigger = material.find(of.turn.cause.seq).cloned();
         let trigger = trigger.ok_or_else(|| LogError::Failed(format!("turn {} has no cause", of.turn.no)))?;
-        Ok(Drafted::Job(Box::new(job(of, &range, &material, trigger))))
+        Ok(Drafted::Job(Box::new(job(of, &range, material, trigger))))
     }
 
     /// Messages that are to be read, or counted where there is no room for them. The state has counted those of the whole conversation.
@@ -223,7 +223,8 @@ pub(super) struct Briefing {
     pub(super) drafting: Option<(Run, Drafting)>,
 }
 
-fn job(of: &Brief<'_>, range: &Range, material: &Material<'_>, trigger: Recorded) -> Job {
+fn job(of: &Brief<'_>, range: &Range, material: Material<'_>, trigger: Recorded) -> Job {
+    let story = Story::of(of.state, material, &Viewer::Participant(of.participant.id.clone()));
     Job {
         key: TurnKey { stream: of.state.stream().clone(), turn: of.turn.no, attempt: of.turn.attempt },
         participant: of.participant.id.clone(),
@@ -233,9 +234,9 @@ fn job(of: &Brief<'_>, range: &Range, material: &Material<'_>, trigger: Recorded
         why: of.turn.why,
         kind: of.turn.kind,
         may_pass: of.turn.may_pass,
-        prompt: compose(of.state, of.turn, range.from, range.through, material, of.room),
+        prompt: compose(of.state, of.turn, range.from, range.through, &story, of.room),
         trigger,
-        window: window(of, material, range.through),
+        window: window(&story, range.through, of.window),
         through: range.through,
         limit: of.state.limit_of(of.turn),
     }
@@ -289,7 +290,7 @@ impl Range {
         };
         let summed_up = of.state.summary_of(&of.participant.id).map_or(Seq(0), |summary| summary.through);
         let (floor, wanted) = match of.participant.facts.abilities.memory {
-            Memory::None => (Seq(0), Wanted { bytes: of.room, count: WINDOW_LEN }),
+            Memory::None => (Seq(0), Wanted { bytes: of.room, count: of.window }),
             // More than there is room for, so that it can be summed up.
             Memory::Rebuilt => (summed_up, Wanted { bytes: of.room.saturating_mul(2), count: 1 }),
             Memory::Own => (from, Wanted { bytes: SINCE_BYTES_MAX, count: 1 }),
@@ -310,8 +311,8 @@ pub(crate) async fn read_one(log: &dyn EventLog, stream: &StreamId, seq: Seq) ->
 }
 
 /// The newest messages, in the order in which they took effect: one that waits in the queue is not among them.
-fn window(of: &Brief<'_>, material: &Material<'_>, through: Seq) -> Vec<Recorded> {
-    let viewer = Viewer::Participant(of.participant.id.clone());
-    let messages = said(of.state, material, through, &viewer);
-    messages[messages.len().saturating_sub(WINDOW_LEN)..].iter().copied().cloned().collect()
+fn window(story: &Story<'_>, through: Seq, count: usize) -> Vec<Recorded> {
+    let mut newest: Vec<Recorded> = story.messages(through).rev().take(count).cloned().collect();
+    newest.reverse();
+    newest
 }

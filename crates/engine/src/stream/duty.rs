@@ -7,6 +7,7 @@ use moothall_kernel::compose::TRANSCRIPT_BYTES;
 use moothall_kernel::duties::Run;
 use moothall_kernel::event::{Fault, Recorded, Usage};
 use moothall_kernel::ids::TurnNo;
+use moothall_kernel::participant::Participant;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
 
@@ -15,9 +16,12 @@ use super::deciding::Item;
 use super::host::{Host, RETRY_FULL, Stage};
 use super::io::{Around, Output};
 use super::runs::{Going, Phase};
-use crate::agent::TurnKey;
+use crate::agent::{TurnKey, WINDOW_LEN};
 use crate::ports::{LogError, Page};
 use crate::registry::Hand;
+
+/// How often the host looks whether a client that has a turn is still there.
+const LOOKS: Millis = Millis::from_secs(1);
 
 impl Host {
     /// Ends what should not run, starts what should, and sets the alarm.
@@ -115,8 +119,8 @@ impl Host {
     fn draft(&mut self, run: &Run, mut drafting: Drafting) -> Result<Option<Drafting>, LogError> {
         let Some(state) = self.committed.conversation() else { return Ok(None) };
         let (Some(turn), Some(participant)) = (state.turn(run.turn), state.participant(&run.participant)) else { return Ok(None) };
-        let room = self.room_of(run.turn);
-        match drafting.draft(&Brief { state, turn, participant, room }, &mut self.tail)? {
+        let (room, window) = self.room_of(run.turn);
+        match drafting.draft(&Brief { state, turn, participant, room, window }, &mut self.tail)? {
             Drafted::Job(job) => {
                 self.out.push(Output::Start { job });
                 Ok(None)
@@ -131,17 +135,18 @@ impl Host {
         }
     }
 
-    /// Bytes of what was said that the prompt of a turn has room for.
-    fn room_of(&self, turn: TurnNo) -> usize {
-        self.runs.get(turn).and_then(|going| going.hand).map_or(TRANSCRIPT_BYTES, |hand| hand.room)
+    /// Bytes of what was said that the prompt of a turn has room for, and how many messages its job carries.
+    fn room_of(&self, turn: TurnNo) -> (usize, usize) {
+        let hand = self.runs.get(turn).and_then(|going| going.hand);
+        hand.map_or((TRANSCRIPT_BYTES, WINDOW_LEN), |hand| (hand.room, hand.window))
     }
 
     /// Gives what was read to the prompt that it was read for.
     fn take_read(&mut self, run: &Run, drafting: &mut Drafting, events: Vec<Recorded>) {
         let Some(state) = self.committed.conversation() else { return };
         let (Some(turn), Some(participant)) = (state.turn(run.turn), state.participant(&run.participant)) else { return };
-        let room = self.room_of(run.turn);
-        drafting.take(&Brief { state, turn, participant, room }, events, &mut self.tail);
+        let (room, window) = self.room_of(run.turn);
+        drafting.take(&Brief { state, turn, participant, room, window }, events, &mut self.tail);
     }
 
     /// Events for the prompt that is being made.
@@ -177,12 +182,20 @@ impl Host {
         }
     }
 
+    /// Whether somebody who comes by itself has a turn.
+    fn awaits_client(&self) -> bool {
+        let Some(state) = self.committed.conversation() else { return false };
+        state.open_turns().any(|turn| state.participant(&turn.participant).is_some_and(Participant::answers_by_posting))
+    }
+
     fn key_of(&self, run: &Run) -> TurnKey {
         TurnKey { stream: self.stream.clone(), turn: run.turn, attempt: run.attempt }
     }
 
     fn set_alarm(&mut self, wake_at: Option<Timestamp>, around: &Around<'_>) {
         let now = around.now;
+        // Nobody tells a conversation that a client has gone: while one has a turn, the host looks.
+        let wake_at = if self.awaits_client() { wake_at.into_iter().chain([self.time(now) + LOOKS]).min() } else { wake_at };
         let rang = self.wake.is_some_and(|at| at <= now.steady);
         let lost = |at: &Timestamp| planted::has(Bug::LostWakeUp) && at.millis() % 5 == 0;
         self.wake = wake_at.filter(|at| !lost(at)).map(|at| {

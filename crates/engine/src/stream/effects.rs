@@ -117,6 +117,8 @@ mod tests {
             tags,
             via: false,
             queued: false,
+            late: None,
+            stopped: false,
             published: None,
             error: None,
             fingerprint: 0,

@@ -20,6 +20,7 @@ use std::iter;
 use moothall_kernel::command::EngineCommand;
 use moothall_kernel::event::{Fault, Recorded, Usage};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::participant::AgentFacts;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::{Aggregate, Conversation};
@@ -179,7 +180,7 @@ impl Host {
                 other => self.stage = other,
             },
             Input::Loaded(result) => match std::mem::take(&mut self.stage) {
-                Stage::Reloading => self.reloaded(result, around),
+                Stage::Reloading => self.reloaded(result.map(|loaded| *loaded), around),
                 other => self.stage = other,
             },
             Input::Read(result) => match std::mem::take(&mut self.stage) {
@@ -311,8 +312,14 @@ impl Host {
         let open = self.conversation().filter(|conversation| !conversation.is_archived());
         let here = open.into_iter().flat_map(Conversation::agents);
         let changed = here.filter_map(|p| {
-            let facts = agents.facts(p.profile.client.as_deref()?);
-            (p.address.is_none() && facts != p.facts).then_some((p, facts))
+            let listed = agents.facts(p.profile.client.as_deref()?);
+            let facts = match p.address {
+                None => listed,
+                // What a session is does not change with the registry, but for how long it may take.
+                Some(_) if listed.abilities.lives_in_session => AgentFacts { timeout: listed.timeout, ..p.facts.clone() },
+                Some(_) => return None,
+            };
+            (facts != p.facts).then_some((p, facts))
         });
         let told = changed.flat_map(|(p, facts)| {
             let orphans = if p.facts.known && !facts.known { self.orphans(&p.id) } else { Vec::new() };
@@ -364,7 +371,7 @@ impl Host {
     fn hear(&mut self, key: &TurnKey, notice: Notice, items: &mut Vec<Item>) {
         match notice {
             // At once, so that a piece of an answer never follows the answer.
-            Notice::Report(report @ (Report::Delta(_) | Report::Progress(_)), _) => {
+            Notice::Report(report @ (Report::Delta(_) | Report::Progress(_) | Report::Used(_)), _) => {
                 let signal = self.committed.conversation().and_then(|conversation| self.runs.streamed(key, report, conversation));
                 self.out.extend(signal.map(Output::Signal));
             }
@@ -396,6 +403,11 @@ impl Host {
 
     /// All of a look is decided, and what could be kept is.
     fn settled(&mut self, around: &Around<'_>) {
+        if self.conversation().is_some_and(Conversation::is_deleted) {
+            // What runs is cancelled, and whoever wants to see it hears why there is nothing to see.
+            self.reconcile(around);
+            return self.close(Why::Deleted);
+        }
         if !self.views.is_empty() {
             self.out.push(Output::Show { ids: std::mem::take(&mut self.views) });
         }

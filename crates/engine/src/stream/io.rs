@@ -1,6 +1,6 @@
 //! All that a stream's host is told, and all that it wants.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use moothall_kernel::Aggregate;
@@ -13,8 +13,9 @@ use moothall_kernel::invariants::Broken;
 use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
-use crate::agent::{Job, Probe, Report, TurnKey};
+use crate::agent::{Given, Job, Probe, Report, TurnKey};
 use crate::answers::{Answer, HallError, Idempotency, Signal};
+use crate::attendance::Attendees;
 use crate::outbox::Owed;
 use crate::ports::{Acquired, AppendError, LogError, Page, StreamBatch};
 use crate::registry::Roster;
@@ -145,15 +146,14 @@ pub struct Earlier {
 pub struct Found {
     /// By key, the requests that were made under it before; or why nobody can tell.
     pub earlier: Result<BTreeMap<String, Earlier>, HallError>,
-    /// Who is connected or present.
-    pub reachable: BTreeSet<ParticipantId>,
+    /// Who is connected or present, and who takes turns.
+    pub here: Attendees,
     /// What may be spent, and was.
     pub budgets: Arc<Budgets>,
 }
 
 /// Everything that a host is told.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "requests are of the large kind, and each input is moved once")]
 pub enum Input {
     /// Somebody wants something; the answer comes with [`Output::Answer`].
     Request {
@@ -217,7 +217,7 @@ pub enum Input {
     /// The answer to [`Output::Append`]: it is synced, with these ids of its deliveries in their order, or the log is as it was.
     Appended(Result<Vec<u64>, AppendError>),
     /// The answer to [`Output::Reload`].
-    Loaded(Result<Loaded, HallError>),
+    Loaded(Result<Box<Loaded>, HallError>),
     /// The answer to [`Output::Read`] and to [`Output::ReadMessages`], oldest first.
     Read(Result<Page, LogError>),
 }
@@ -344,8 +344,8 @@ pub enum Output {
         key: TurnKey,
         /// Which permission.
         permission: PermissionId,
-        /// The id of the option.
-        option: Option<String>,
+        /// The answer.
+        given: Option<Given>,
     },
     /// Start a program that a person allowed, once however often it is asked.
     Begin {
@@ -373,6 +373,8 @@ pub enum Why {
     Fatal(String),
     /// It has not begun: its first command was refused.
     NeverBegan,
+    /// It was deleted.
+    Deleted,
     /// It cannot be read.
     Unreadable(HallError),
 }
@@ -384,6 +386,7 @@ impl Why {
             Why::Fenced => HallError::Overloaded,
             Why::Fatal(reason) => HallError::Failed(format!("the log failed: {reason}")),
             Why::NeverBegan => HallError::NotFound(stream.clone()),
+            Why::Deleted => HallError::Deleted(stream.clone()),
             Why::Unreadable(error) => error.clone(),
         }
     }

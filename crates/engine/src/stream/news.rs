@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::host::Host;
 use super::io::Output;
+use crate::agent::Given;
 
 impl Host {
     /// What committed events mean for those who are run here: their presence, and answers to their permissions.
@@ -26,8 +27,9 @@ impl Host {
                         states.extend(going.hand.is_some().then(|| (participant.clone(), "listening")));
                     }
                 }
-                Event::PermissionAnswered { permission, option, .. } => {
-                    self.out.extend(self.runs.permit(&self.stream, permission, Some(option)));
+                Event::PermissionAnswered { permission, option, text, .. } => {
+                    let given = Given { option: option.clone(), text: text.clone() };
+                    self.out.extend(self.runs.permit(&self.stream, permission, Some(&given)));
                 }
                 Event::PermissionExpired { permission } => self.out.extend(self.runs.permit(&self.stream, permission, None)),
                 _ => {}

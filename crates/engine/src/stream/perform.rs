@@ -1,8 +1,8 @@
 //! Carries out what a stream's host wants: on the log, the purses, the agents, and to everybody who waits or listens.
 
 use std::sync::Arc;
-use std::time::Duration;
 
+use moothall_kernel::Conversation;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Millis;
 use tokio::time::Instant;
@@ -46,7 +46,9 @@ impl Shell {
             Output::Append { batch } => return Ok(Some(Input::Appended(self.append(*batch).await))),
             Output::Reload => {
                 tracing::warn!(stream = %self.stream, "it is not where its writer thought; read again");
-                return Ok(Some(Input::Loaded(load(&*self.hall.store.log, &self.stream).await.map(|(loaded, _)| loaded))));
+                // Boxed, because it is seldom needed, and every wish that is carried out would be moved with room for it.
+                let loaded = Box::pin(load(&*self.hall.store.log, &self.stream)).await;
+                return Ok(Some(Input::Loaded(loaded.map(|(loaded, _)| Box::new(loaded)))));
             }
             Output::Read { after, count } => {
                 return Ok(Some(Input::Read(read_span(&*self.hall.store.log, &self.stream, after, count).await)));
@@ -68,7 +70,9 @@ impl Shell {
             Output::Publish { events } => {
                 crash::point("before_publish");
                 self.seat.updates.events(&events);
-                let _ = self.hall.bells.send(Bell::Head { stream: self.stream.clone(), head: self.host.committed().head() });
+                let waits_for_people = self.host.conversation().map_or(0, Conversation::waits_for_people);
+                let head = self.host.committed().head();
+                let _ = self.hall.bells.send(Bell::Head { stream: self.stream.clone(), head, waits_for_people });
                 crash::point("after_publish");
             }
             Output::Signal(signal) => self.seat.updates.signal(|| signal),
@@ -86,8 +90,8 @@ impl Shell {
             Output::Cancel { key } => self.with_hand(&key, |agent| agent.cancel(&key)),
             Output::Lapse { key } => self.with_hand(&key, |agent| agent.lapsed(&key)),
             Output::Begun { key, delivery } => self.with_hand(&key, |agent| agent.begun(&key, delivery)),
-            Output::Permit { key, permission, option } => {
-                self.with_hand(&key, |agent| agent.permit(&key, &permission, option.as_deref()));
+            Output::Permit { key, permission, given } => {
+                self.with_hand(&key, |agent| agent.permit(&key, &permission, given.as_ref()));
             }
             Output::Begin { start } => self.hall.residents.begin_start(&self.stream, &start),
             Output::Wake { at } => {
@@ -101,7 +105,7 @@ impl Shell {
 
     /// A time of the steady clock.
     fn at(&self, time: Millis) -> Instant {
-        self.dawn + Duration::from_millis(time.0)
+        self.steady.when(time)
     }
 
     /// What is already known about these keys, and what else a decision has to know.
@@ -109,8 +113,8 @@ impl Shell {
         let now = self.hall.now();
         let earlier = look_up(&*self.hall.store.log, &keys, now).await;
         crash::point("keys_looked_up");
-        let reachable = self.hall.attendance.reachable(&self.stream, now);
-        Found { earlier, reachable, budgets: self.hall.purses.facts() }
+        let here = self.hall.attendance.attendees(&self.stream, self.host.conversation(), now);
+        Found { earlier, here, budgets: self.hall.purses.facts() }
     }
 
     async fn append(&mut self, batch: StreamBatch) -> Result<Vec<u64>, AppendError> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::EngineCommand;
+use moothall_kernel::command::{EngineCommand, Shown};
 use moothall_kernel::duties::Run;
 use moothall_kernel::event::{Fault, TurnKind, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
@@ -12,7 +12,7 @@ use moothall_kernel::planted::{self, Bug};
 
 use super::io::Output;
 use super::partial::Partial;
-use crate::agent::{Probe, Report, TurnKey};
+use crate::agent::{Given, Probe, Report, TurnKey};
 use crate::answers::Signal;
 use crate::registry::Hand;
 
@@ -35,6 +35,8 @@ pub(super) struct Going {
     /// The newest event when its prompt was made.
     read_at: Seq,
     partial: Partial,
+    /// What it has used, as far as its runtime has said.
+    used: Usage,
     permissions: Vec<PermissionId>,
     pub(super) phase: Phase,
     /// The delivery that its prompt is.
@@ -98,6 +100,7 @@ impl Runs {
             through: turn.running.map_or(state.head(), |running| running.through_seq),
             read_at: state.head(),
             partial: Partial::default(),
+            used: Usage::default(),
             permissions: turn.permissions().cloned().collect(),
             phase,
             delivery: None,
@@ -105,6 +108,15 @@ impl Runs {
             lapsed: false,
         };
         self.going.insert(run.turn, going);
+    }
+
+    /// What people were shown of the running turns, for those who stop them.
+    pub(super) fn shown(&self) -> BTreeMap<TurnNo, Shown> {
+        let shown = |(turn, going): (&TurnNo, &Going)| {
+            let text = going.partial.shown().unwrap_or_default().to_owned();
+            (*turn, Shown { attempt: going.attempt, text, usage: going.used })
+        };
+        self.going.iter().map(shown).collect()
     }
 
     /// What the running turns have shown so far.
@@ -181,7 +193,7 @@ impl Runs {
         let (turn, attempt) = (key.turn, any.unwrap_or(key.attempt));
         let going = self.current(key);
         match report {
-            Report::Delta(_) | Report::Progress(_) => None,
+            Report::Delta(_) | Report::Progress(_) | Report::Used(_) => None,
             Report::Started { through } => going.map(|_| EngineCommand::Started { turn, attempt, through }),
             Report::Summarised { through, text, usage } => {
                 let read_at = going?.read_at;
@@ -219,6 +231,10 @@ impl Runs {
                 let (offset, text) = going.partial.push(&piece)?;
                 Some(Signal::Delta { turn, attempt: key.attempt, participant, offset, text })
             }
+            Report::Used(usage) => {
+                going.used = usage;
+                None
+            }
             Report::Progress(text) if shown => Some(Signal::Progress { turn, participant, text }),
             Report::Delta(_)
             | Report::Progress(_)
@@ -231,14 +247,14 @@ impl Runs {
     }
 
     /// The turn that waits for this permission hears of it.
-    pub(super) fn permit(&mut self, stream: &StreamId, permission: &PermissionId, option: Option<&str>) -> Vec<Output> {
+    pub(super) fn permit(&mut self, stream: &StreamId, permission: &PermissionId, given: Option<&Given>) -> Vec<Output> {
         let mut permits = Vec::new();
         for (turn, going) in &mut self.going {
             let asked = going.permissions.iter().position(|known| known == permission);
             if let (Some(at), Some(_)) = (asked, going.hand) {
                 going.permissions.swap_remove(at);
                 let key = TurnKey { stream: stream.clone(), turn: *turn, attempt: going.attempt };
-                permits.push(Output::Permit { key, permission: permission.clone(), option: option.map(str::to_owned) });
+                permits.push(Output::Permit { key, permission: permission.clone(), given: given.cloned() });
             }
         }
         permits

@@ -21,6 +21,7 @@ use crate::answers::HallError;
 use crate::crash;
 use crate::directory::Seat;
 use crate::meters::OpenTurns;
+use crate::pauses::Steady;
 use crate::registry::Agents;
 use crate::services::Services;
 use crate::shown::Shown;
@@ -40,8 +41,7 @@ pub(super) struct Shell {
     pub(super) stream: StreamId,
     pub(super) seat: Seat,
     pub(super) host: Host,
-    /// Where the steady clock began.
-    pub(super) dawn: Instant,
+    pub(super) steady: Steady,
     pub(super) wake: Option<Instant>,
     /// When it last had something to do.
     active: Instant,
@@ -60,6 +60,8 @@ pub(super) struct Shell {
 /// What made the task look up.
 enum Woken {
     Work,
+    /// Nothing, but that time goes on.
+    Beat,
     Quiet,
     Abandoned,
 }
@@ -99,7 +101,7 @@ impl Shell {
         snapshots: Snapshots,
         begin: Begin,
     ) -> Self {
-        let (dawn, agents) = (Instant::now(), hall.standing().agents());
+        let (begun, agents) = (Instant::now(), hall.standing().agents());
         let now = Now { wall: hall.now(), steady: Millis(0) };
         let host = Host::new(stream.clone(), loaded, begin, &Around { now, draining: hall.is_draining(), agents: &agents.roster });
         let open_turns = OpenTurns::new(hall.meters.clone());
@@ -110,9 +112,9 @@ impl Shell {
             stream,
             seat,
             host,
-            dawn,
+            steady: Steady::new(begun),
             wake: None,
-            active: dawn,
+            active: begun,
             waiting,
             asking,
             last_request: 0,
@@ -149,6 +151,12 @@ impl Shell {
                     self.tell(Input::Look).await?;
                     self.let_go();
                     self.active = Instant::now();
+                }
+                Woken::Beat => {
+                    if self.steady.stood(Instant::now()) {
+                        self.tell(Input::Look).await?;
+                    }
+                    self.now();
                 }
                 Woken::Quiet => {
                     self.tell(Input::Quiet).await?;
@@ -188,6 +196,7 @@ impl Shell {
             },
             Some(over) = self.asking.next() => { self.tell_consent(over).await?; 0 }
             () = sleep_until(self.wake.unwrap_or(quiet)), if self.wake.is_some() => 0,
+            () = sleep_until(self.steady.beat()), if self.wake.is_some() => return Ok(Woken::Beat),
             () = sleep_until(quiet) => return Ok(Woken::Quiet),
         };
         self.drain(taken).await?;
@@ -287,7 +296,8 @@ impl Shell {
         self.seat.board.show(Shown::of(state));
     }
 
-    fn now(&self) -> Now {
-        Now { wall: self.hall.now(), steady: Millis(u64::try_from(self.dawn.elapsed().as_millis()).unwrap_or(u64::MAX)) }
+    /// Whoever waits for an alarm looks up again and again until then.
+    fn now(&mut self) -> Now {
+        Now { wall: self.hall.now(), steady: self.steady.read(Instant::now(), self.wake.is_some()) }
     }
 }

@@ -44,7 +44,7 @@ impl Snapshots {
 
     /// These events were appended. What erases words takes the snapshots that may hold them along.
     pub(super) fn hear(&mut self, events: &[Recorded]) {
-        if events.iter().any(|recorded| recorded.event.erases().next().is_some()) {
+        if events.iter().any(|recorded| recorded.event.erases_all() || recorded.event.erases().next().is_some()) {
             self.newest = Seq(0);
         }
     }

@@ -2,7 +2,7 @@
 
 mod consent;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Control, Invite, Post};
@@ -132,7 +132,7 @@ impl Desk {
 }
 
 fn found() -> Input {
-    Input::Found(Found { earlier: Ok(BTreeMap::new()), reachable: BTreeSet::new(), budgets: <_>::default() })
+    Input::Found(Found { earlier: Ok(BTreeMap::new()), here: <_>::default(), budgets: <_>::default() })
 }
 
 fn now(steady: u64) -> Now {
@@ -256,7 +256,7 @@ fn haunted(desk: &Desk) -> Conversation {
     let mut state = desk.host.conversation().unwrap().clone();
     let cause = Cause { seq: Seq(1), id: desk.log[0].id(state.stream()), from: "user".into(), depth: 0, unproven: false };
     let (turn, participant, why, kind) = (state.last_turn().next(), "ghost".into(), Reason::Forced, TurnKind::Reply);
-    let event = Event::TurnGranted { turn, participant, why, kind, may_pass: false, cause, expires: now(9_000).wall };
+    let event = Event::TurnGranted { turn, participant, why, kind, may_pass: false, cause, expires: now(9_000).wall, patience: None };
     state.apply(&Recorded { seq: state.head().next(), ts: state.last_ts(), event });
     state
 }
@@ -281,7 +281,7 @@ fn what_leads_to_a_state_that_no_rule_allows_is_refused_and_the_stream_is_read_a
     };
     assert_eq!(broken.rule, "turn_owners");
     assert!(matches!(&told[..], [(id, Err(HallError::Failed(_)))] if *id == asked), "{told:?}");
-    desk.tell(Input::Loaded(Ok(Loaded::new(good, None))));
+    desk.tell(Input::Loaded(Ok(Box::new(Loaded::new(good, None)))));
     let asked = desk.post("two");
     let batch = desk.look();
     assert_eq!(answers(&desk.append(batch, Ok(Vec::new()))), [asked]);

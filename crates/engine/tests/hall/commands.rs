@@ -194,7 +194,7 @@ async fn an_unknown_conversation_leaves_nothing_behind() {
     assert_eq!(world.hall.subscribe(&unknown).await.err(), Some(not_found.clone()));
     assert_eq!(world.hall.set_presence(&unknown, "a".into(), "idle".into(), None).await, Err(not_found.clone()));
     assert_eq!(world.hall.presence(&unknown).await, Err(not_found.clone()));
-    assert_eq!(world.hall.connect(&unknown, "a".into()).await.err(), Some(not_found.clone()));
+    assert_eq!(world.hall.connect(&unknown, "a".into(), true).await.err(), Some(not_found.clone()));
     assert_eq!(world.hall.read(&unknown, Seq(0), None).await, Err(not_found.clone()));
     assert_eq!(world.hall.find(&unknown).await, Err(not_found));
     assert_eq!(world.hall.live_streams(), 0);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use moothall_engine::MemoryLog;
-use moothall_engine::agent::{Agent, Job, Report, Reporter, TurnKey};
+use moothall_engine::agent::{Agent, Given, Job, Report, Reporter, TurnKey};
 use moothall_engine::hall::{Answer, Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{
     Acquired, AppendError, Appended, Claim, Clock, Deliveries, Delivery, DeliveryState, EventLog, Lasting, Lease, ListFilter, ListPage,
@@ -38,6 +38,10 @@ impl TestClock {
 
     pub fn sleep_through(&self, gap: Millis) {
         *self.base.lock().unwrap() += gap.0 as i64;
+    }
+
+    pub fn set_back(&self, gap: Millis) {
+        *self.base.lock().unwrap() -= gap.0 as i64;
     }
 }
 
@@ -150,6 +154,9 @@ impl EventLog for TestLog {
     }
     async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError> {
         self.inner.find(stream).await
+    }
+    async fn erase_deleted(&self) -> Result<(), LogError> {
+        self.inner.erase_deleted().await
     }
     async fn acquire(&self, stream: &StreamId, owner: &str) -> Result<Acquired, LogError> {
         if let Some(error) = self.acquisitions.lock().unwrap().pop_front() {
@@ -315,8 +322,8 @@ impl Work for Careful {
     fn abilities(&self) -> Abilities {
         Abilities::COMMAND
     }
-    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, option: Option<&str>) {
-        *self.chosen.lock().unwrap() = option.map(str::to_owned);
+    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, given: Option<&Given>) {
+        *self.chosen.lock().unwrap() = given.map(|given| given.option.clone());
         self.told.notify_one();
     }
 }

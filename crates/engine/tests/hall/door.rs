@@ -27,9 +27,9 @@ async fn answers(door: &Door, stream: &StreamId) -> Vec<(Action, Option<AccessEr
     let draft = Draft { body: "hello".into(), ..Draft::default() };
     vec![
         (Action::ReadThread, door.view(Action::ReadThread, stream, |_| ()).await.err()),
-        (Action::ReadThread, door.pages(Action::ReadThread, stream, &Viewer::Operator, Seq(0)..Seq(9)).next().await.err()),
+        (Action::ReadThread, door.pages(Action::ReadThread, stream, Viewer::Operator, Seq(0)..Seq(9)).next().await.err()),
         (Action::ReadThread, door.messages(Action::ReadThread, stream, &Viewer::Operator, Seq(9)).next(9).await.err()),
-        (Action::ReadThread, door.newest(Action::ReadThread, stream, &Viewer::Operator, Seq(0)..Seq(9), 9).await.err()),
+        (Action::ReadThread, door.newest(Action::ReadThread, stream, &Viewer::Operator.into(), Seq(0)..Seq(9), 9).await.err()),
         (Action::ReadThread, door.follow(stream, Viewer::Operator, Seq(0)).await.err()),
         (Action::ReadThread, door.follow(stream, Viewer::Participant("ann".into()), Seq(0)).await.err()),
         (Action::ReadThread, door.position_at(stream, Seq(1), door_now()).await.err()),

@@ -40,7 +40,7 @@ async fn a_stream_with_an_open_turn_stays() {
     let world = World::new().await;
     let stream = world.create().await;
     world.invite(&stream, "r", "remote").await;
-    let _connected = world.hall.connect(&stream, "r".into()).await.unwrap();
+    let _connected = world.hall.connect(&stream, "r".into(), true).await.unwrap();
     world.post(&stream, "@r hello").await.unwrap();
     idle().await;
     assert_eq!(world.hall.live_streams(), 1);
@@ -90,7 +90,7 @@ async fn the_hall_rings_for_every_conversation() {
     let mut bells = world.hall.bells();
     let stream = world.create().await;
     world.hall.set_presence(&stream, "a".into(), "idle".into(), None).await.unwrap();
-    assert_eq!(bells.recv().await.unwrap(), Bell::Head { stream: stream.clone(), head: Seq(1) });
+    assert_eq!(bells.recv().await.unwrap(), Bell::Head { stream: stream.clone(), head: Seq(1), waits_for_people: 0 });
     assert!(matches!(bells.recv().await.unwrap(), Bell::Presence { presence, .. } if presence.state == "idle"));
 }
 
@@ -112,7 +112,7 @@ async fn opening_loads_only_what_has_something_to_do() {
         world.create().await;
     }
     world.invite(&busy, "r", "remote").await;
-    let _connected = world.hall.connect(&busy, "r".into()).await.unwrap();
+    let _connected = world.hall.connect(&busy, "r".into(), true).await.unwrap();
     world.post(&busy, "@r hello").await.unwrap();
     world.until(&busy, |events| has(events, |event| event.kind() == "turn_started")).await;
     let world = world.restart(&[]).await;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use moothall_engine::access::{Caller, Mode};
-use moothall_engine::door::{Action, Door, Piece, Reader};
+use moothall_engine::door::{Action, Door, Piece, Reader, Sieve};
 use moothall_engine::hall::Signal;
 use moothall_kernel::command::{Actor, ClientCommand};
 use moothall_kernel::event::Event;
@@ -16,7 +16,7 @@ fn door(world: &World) -> Door {
     world.hall.as_(Caller::anonymous(Mode::Local))
 }
 
-async fn follow(world: &World, stream: &StreamId, viewer: Viewer, after: u64) -> Reader {
+async fn follow(world: &World, stream: &StreamId, viewer: impl Into<Sieve>, after: u64) -> Reader {
     door(world).follow(stream, viewer, Seq(after)).await.unwrap()
 }
 
@@ -77,7 +77,7 @@ async fn whoever_follows_as_a_participant_is_connected_and_is_told_its_turns_onc
     let world = World::new().await;
     let stream = world.create().await;
     world.invite(&stream, "r", "somebody-elses").await;
-    let as_r = || Viewer::Participant("r".into());
+    let as_r = || Sieve::from(Viewer::Participant("r".into())).taking_turns(true);
     let mut reader = follow(&world, &stream, as_r(), 0).await;
     let mut another = follow(&world, &stream, Viewer::Participant("else".into()), 0).await;
     read(&mut reader).await;
@@ -149,10 +149,11 @@ async fn the_newest_events_and_messages_are_found_for_each_viewer() {
         world.hall.submit(&stream, ClientCommand::Rename { name: format!("n{n}"), by: Actor::human("user") }, None).await.unwrap();
     }
     let (door, head) = (door(&world), Seq(601));
-    let begin = door.newest(Action::ReadThread, &stream, &Viewer::Guest, Seq(0)..head, 400).await.unwrap();
+    let guest = Sieve::from(Viewer::Guest);
+    let begin = door.newest(Action::ReadThread, &stream, &guest, Seq(0)..head, 400).await.unwrap();
     assert_eq!(begin, Seq(201));
-    assert_eq!(door.newest(Action::ReadThread, &stream, &Viewer::Guest, Seq(500)..head, 400).await.unwrap(), Seq(500));
-    let mut pages = door.pages(Action::ReadThread, &stream, &Viewer::Guest, begin..head);
+    assert_eq!(door.newest(Action::ReadThread, &stream, &guest, Seq(500)..head, 400).await.unwrap(), Seq(500));
+    let mut pages = door.pages(Action::ReadThread, &stream, guest, begin..head);
     let mut seen = Vec::new();
     while let Some(events) = pages.next().await.unwrap() {
         seen.extend(events.iter().map(|one| one.seq.0));

@@ -9,12 +9,12 @@ use moothall_engine::hall::{Signal, Update};
 use moothall_engine::ports::Clock;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand};
-use moothall_kernel::event::{Event, KeptBecause, Outcome, Recorded, WhyNot};
+use moothall_kernel::event::{Event, KeptBecause, Outcome, Recorded};
 use moothall_kernel::participant::OnLost;
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
 
-use crate::common::{Careful, Dawdler, Flood, Parrot, Rebuilt, Shared, Slow, World, agent, eventually, has, post_by, words};
+use crate::common::{Careful, Dawdler, Flood, Parrot, Rebuilt, Shared, Slow, World, agent, eventually, has, words};
 
 fn slow() -> (Arc<Slow>, Arc<dyn Agent>) {
     let slow = Arc::new(Slow::default());
@@ -219,42 +219,6 @@ async fn those_that_the_server_runs_are_seen_thinking_and_listening() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_remote_participant_is_offline_until_it_connects_and_answers_by_posting() {
-    let world = World::new().await;
-    let stream = world.create().await;
-    world.invite(&stream, "r", "somebody-elses").await;
-    world.post(&stream, "@r are you there?").await.unwrap();
-    let offline = |event: &Event| matches!(event, Event::Skipped { why_not: WhyNot::Offline, .. });
-    assert!(has(&world.events(&stream).await, offline));
-
-    let connected = world.hall.connect(&stream, "r".into()).await.unwrap();
-    world.post(&stream, "@r and now?").await.unwrap();
-    world.until(&stream, |events| has(events, |event| event.kind() == "turn_started")).await;
-    world.hall.submit(&stream, post_by("r", "here I am"), None).await.unwrap();
-    assert!(has(&world.events(&stream).await, |event| ended(event) == Some(Outcome::Spoke)));
-    assert_eq!(world.hall.presence(&stream).await.unwrap(), [], "its presence is its own affair");
-
-    drop(connected);
-    world.post(&stream, "@r still?").await.unwrap();
-    let skipped = world.events(&stream).await.iter().filter(|recorded| offline(&recorded.event)).count();
-    assert_eq!(skipped, 2);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_remote_participant_that_is_present_counts_until_its_presence_lapses() {
-    let world = World::new().await;
-    let stream = world.create().await;
-    world.invite(&stream, "r", "somebody-elses").await;
-    world.hall.set_presence(&stream, "r".into(), "listening".into(), None).await.unwrap();
-    world.post(&stream, "@r are you there?").await.unwrap();
-    assert!(has(&world.events(&stream).await, |event| event.kind() == "turn_granted"));
-    world.hall.submit(&stream, ClientCommand::Stop { by: Actor::human("user") }, None).await.unwrap();
-    tokio::time::sleep(Duration::from_secs(120)).await;
-    world.post(&stream, "@r and now?").await.unwrap();
-    assert!(has(&world.events(&stream).await, |event| matches!(event, Event::Skipped { why_not: WhyNot::Offline, .. })));
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_result_that_nobody_waits_for_any_more_is_kept() {
     let (slow, runs) = slow();
     let world = World::with(&[("slow", runs)]).await;
@@ -331,7 +295,7 @@ async fn a_permission_goes_to_a_person_and_the_choice_to_the_agent() {
     world.invite(&stream, "c", "careful").await;
     world.post(&stream, "@c go").await.unwrap();
     world.until(&stream, |events| has(events, |event| event.kind() == "permission_requested")).await;
-    let answer = ClientCommand::AnswerPermission { permission: "p1".into(), option: "no".into(), by: Actor::human("user") };
+    let answer = ClientCommand::AnswerPermission { permission: "p1".into(), option: "no".into(), text: None, by: Actor::human("user") };
     world.hall.submit(&stream, answer, None).await.unwrap();
     let events = world.until(&stream, |events| has(events, |event| ended(event).is_some())).await;
     assert_eq!(events.iter().filter_map(words).next_back().unwrap().1, "Some(\"no\")");
@@ -533,9 +497,45 @@ async fn draining_waits_for_nobody_who_runs_elsewhere() {
     let world = World::new().await;
     let stream = world.create().await;
     world.invite(&stream, "r", "remote").await;
-    let _connected = world.hall.connect(&stream, "r".into()).await.unwrap();
+    let _connected = world.hall.connect(&stream, "r".into(), true).await.unwrap();
     world.post(&stream, "@r hello").await.unwrap();
     let begun = tokio::time::Instant::now();
     world.hall.drain(Millis::from_secs(10)).await;
     assert_eq!(begun.elapsed(), Duration::ZERO);
+}
+
+/// A process that was stopped, as by SIGSTOP, a debugger or a frozen container, sees both of its clocks far ahead when it goes on.
+#[tokio::test(start_paused = true)]
+async fn an_agent_is_not_late_because_the_server_stood_still() {
+    for stood in [12, 60, 3600] {
+        let slow = Arc::new(Slow::default());
+        let world = World::with(&[("slow", agent(Shared(slow.clone())))]).await;
+        let stream = world.create_with(Policy { agent_reply_timeout: Some(Millis::from_secs(10)), ..Policy::default() }).await;
+        world.invite(&stream, "s", "slow").await;
+        world.post(&stream, "@s hello").await.unwrap();
+        eventually(async || (!slow.jobs.lock().unwrap().is_empty()).then_some(())).await;
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        tokio::time::advance(Duration::from_secs(stood)).await;
+        // What the clocks did is seen before what came meanwhile.
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        slow.say("in time");
+        let events = world.until(&stream, |events| has(events, |event| matches!(event, Event::TurnEnded { .. }))).await;
+        let outcome = |event: &Event| matches!(event, Event::TurnEnded { outcome: Outcome::Spoke, .. });
+        assert!(has(&events, outcome), "after {stood} s: {events:?}");
+        assert!(has(&events, |event| matches!(event, Event::Resumed { .. })), "after {stood} s");
+    }
+}
+
+/// And one that says nothing runs out of time all the same.
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_says_nothing_is_late_after_its_own_time() {
+    let slow = Arc::new(Slow::default());
+    let world = World::with(&[("slow", agent(Shared(slow.clone())))]).await;
+    let stream = world.create_with(Policy { agent_reply_timeout: Some(Millis::from_secs(10)), ..Policy::default() }).await;
+    world.invite(&stream, "s", "slow").await;
+    world.post(&stream, "@s hello").await.unwrap();
+    eventually(async || (!slow.jobs.lock().unwrap().is_empty()).then_some(())).await;
+    let begun = tokio::time::Instant::now();
+    world.until(&stream, |events| has(events, |event| matches!(event, Event::TurnEnded { outcome: Outcome::Expired, .. }))).await;
+    assert_eq!(begun.elapsed().as_secs(), 10);
 }

@@ -1,7 +1,7 @@
 //! What was said, in the order in which it took effect.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::ops::Deref;
 
 use crate::event::{Event, Posted, Recorded};
 use crate::ids::Seq;
@@ -65,13 +65,31 @@ impl<'a> Material<'a> {
 pub(super) struct Words<'a> {
     pub(super) at: Seq,
     pub(super) recorded: &'a Recorded,
-    pub(super) posted: Cow<'a, Posted>,
+    pub(super) posted: Source<'a>,
+}
+
+/// Whose words they are.
+pub(super) enum Source<'a> {
+    /// Somebody said them.
+    Message(&'a Posted),
+    /// They are the server's, about what came of something.
+    Outcome(Box<Posted>),
+}
+
+impl Deref for Source<'_> {
+    type Target = Posted;
+
+    fn deref(&self) -> &Posted {
+        match self {
+            Source::Message(posted) => posted,
+            Source::Outcome(posted) => posted,
+        }
+    }
 }
 
 impl Words<'_> {
-    /// Whether somebody said them; otherwise they are the server's, about what came of something.
     pub(super) fn is_message(&self) -> bool {
-        matches!(self.posted, Cow::Borrowed(_))
+        matches!(self.posted, Source::Message(_))
     }
 }
 
@@ -79,13 +97,32 @@ impl Words<'_> {
 ///
 /// A message that had to wait stands where its time came, and where a stop took it out of the queue, there. Of an older one nobody knows
 /// that place any more: it stands where it was written.
-pub(super) fn story<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> Vec<Words<'a>> {
+pub struct Story<'a> {
+    pub(super) material: Material<'a>,
+    pub(super) words: Vec<Words<'a>>,
+}
+
+impl<'a> Story<'a> {
+    /// That of the material, for a viewer.
+    pub fn of(state: &Conversation, material: Material<'a>, viewer: &Viewer) -> Self {
+        Self { words: told(state, &material, viewer), material }
+    }
+
+    /// The messages of a transcript up to a place, in the order in which they took effect.
+    pub fn messages(&self, through: Seq) -> impl DoubleEndedIterator<Item = &'a Recorded> {
+        let told = self.words.iter().filter(move |words| words.is_message() && words.at <= through);
+        told.map(|words| words.recorded)
+    }
+}
+
+fn told<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> Vec<Words<'a>> {
     let taken: BTreeSet<Seq> = material.events.iter().filter_map(takes).collect();
     let waits = |recorded: &Recorded| {
         is_queued(recorded) && (taken.contains(&recorded.seq) || state.queued().any(|cause| cause.seq == recorded.seq))
     };
     let (mut waiting, older): (Vec<&Recorded>, Vec<&Recorded>) = material.messages.iter().partition(|recorded| waits(recorded));
-    let mut story: Vec<Words<'a>> = older.into_iter().filter_map(|recorded| words(recorded.seq, recorded)).collect();
+    let mut story: Vec<Words<'a>> = Vec::with_capacity(older.len() + material.events.len() / 2);
+    story.extend(older.into_iter().filter_map(|recorded| words(recorded.seq, recorded)));
     for recorded in material.events {
         match &recorded.event {
             Event::Posted(_) if is_queued(recorded) => waiting.push(recorded),
@@ -98,8 +135,8 @@ pub(super) fn story<'a>(state: &Conversation, material: &Material<'a>, viewer: &
                 story.extend(waiting.drain(..).filter_map(|said| words(recorded.seq, said)));
             }
             Event::StartSettled { participant, start, outcome, .. } => {
-                let posted = Cow::Owned(Posted::of_server(state.account_of_start(start, participant, outcome)));
-                story.push(Words { at: recorded.seq, recorded, posted });
+                let posted = Posted::of_server(state.account_of_start(start, participant, outcome));
+                story.push(Words { at: recorded.seq, recorded, posted: Source::Outcome(Box::new(posted)) });
             }
             _ => {}
         }
@@ -121,11 +158,5 @@ fn is_queued(recorded: &Recorded) -> bool {
 
 fn words(at: Seq, recorded: &Recorded) -> Option<Words<'_>> {
     let Event::Posted(posted) = &recorded.event else { return None };
-    recorded.event.is_told().then_some(Words { at, recorded, posted: Cow::Borrowed(posted) })
-}
-
-/// The messages of a transcript up to a place, in the order in which they took effect.
-pub fn said<'a>(state: &Conversation, material: &Material<'a>, through: Seq, viewer: &Viewer) -> Vec<&'a Recorded> {
-    let told = story(state, material, viewer).into_iter().filter(|words| words.is_message() && words.at <= through);
-    told.map(|words| words.recorded).collect()
+    recorded.event.is_told().then_some(Words { at, recorded, posted: Source::Message(posted) })
 }

@@ -69,7 +69,7 @@ impl Teller<'_> {
             name = format!("{name}, {doubt}").into();
         }
         let evident = posted.turn.is_some() && before.is_some_and(|before| replies_to(posted) == Some(before.recorded.seq));
-        if let Some(reply) = self.reply(posted).filter(|_| !evident) {
+        if !evident && let Some(reply) = self.reply(posted) {
             name = format!("{name}, {reply}").into();
         }
         let told = Told { at: words.at, ..Told::new(&name, &posted.body, self.is_own(words)) };

@@ -119,14 +119,4 @@ impl Decider<'_> {
             self.grant(asker, Why::Outcome, TurnKind::Reply, true, cause);
         }
     }
-
-    /// What a participant asked is not asked any more when it has left; of all of them when nobody is named.
-    pub(crate) fn withdraw_starts(&mut self, of: Option<&ParticipantId>) {
-        let theirs = |open: &OpenStart| open.stage != Stage::Allowed && of.is_none_or(|id| open.participant == *id);
-        let gone: Vec<_> =
-            self.state.floor.starts.iter().filter(|(_, open)| theirs(open)).map(|(permission, _)| permission.clone()).collect();
-        for permission in gone {
-            self.emit(Event::PermissionWithdrawn { permission, because: crate::permission::Withdrawn::Gone });
-        }
-    }
 }

@@ -60,7 +60,7 @@ fn react(state: &Conversation) -> Option<Reactions> {
             }
         }
     }
-    let room = state.floor.spent < state.floor.cap;
+    let room = !state.floor.is_used_up();
     let asks = |id: &ParticipantId| room && !round.targeted && may_be_asked(state, id) && !forced.contains(id) && has_news(id);
     let polled: Vec<_> = state.agents().map(|agent| agent.id.clone()).filter(asks).collect();
     (!forced.is_empty() || !polled.is_empty()).then_some(Reactions { forced, polled })

@@ -4,6 +4,7 @@
 use crate::decide::Decider;
 use crate::event::{Cause, Event, TurnKind, Why, WhyNot};
 use crate::ids::ParticipantId;
+use crate::planted::{self, Bug};
 use crate::policy::{AGENT_MENTIONS_MAX, Nomination, Reactions};
 use crate::settings::COOLDOWN_MAX;
 use crate::state::{Conversation, Reply, Spoken};
@@ -24,11 +25,12 @@ pub(crate) fn is_news(state: &Conversation, reply: &Reply, id: &ParticipantId) -
 }
 
 /// Whether somebody may be asked once more for the message of the round: not while its turn for it goes on, and not after that turn failed,
-/// ran out of time or was cancelled by a person. (Ruling 8.) Whom the limit of replies refused, it would refuse again.
+/// ran out of time or was cancelled by a person. (Ruling 8.) Whom the limit of replies refused, it would refuse again; and nobody reacts
+/// twice.
 pub(crate) fn may_be_asked(state: &Conversation, id: &ParticipantId) -> bool {
     let Some(round) = &state.floor.round else { return true };
-    let is_at_it = || state.open_turns().any(|turn| turn.participant == *id && round.is_about(&turn.cause));
-    !round.left_out.contains(id) && !is_at_it()
+    let is_at_it = || state.open_turns().any(|turn| turn.participant == *id && round.is_worked_on_in(turn));
+    !round.left_out.contains(id) && !round.reacted.contains(id) && !is_at_it()
 }
 
 impl Conversation {
@@ -92,7 +94,7 @@ impl Decider<'_> {
     /// A person says who answers: a round of just those, in order, under whatever rules. (Ruling 17.)
     pub(crate) fn open_asked(&mut self, spoken: &Spoken) {
         let forced: Vec<_> = spoken.asks.iter().filter(|id| self.may_wake(spoken, id)).cloned().collect();
-        if forced.is_empty() || self.state.rules().gathers {
+        if forced.is_empty() || self.state.rules().gathers || planted::has(Bug::AskForcesNobody) {
             return;
         }
         let asked = u32::try_from(forced.len()).unwrap_or(u32::MAX);
@@ -153,7 +155,7 @@ impl Decider<'_> {
         if !self.can_take_turns(id, cause) {
             return true;
         }
-        if self.state.counts_replies() && self.state.floor.spent >= self.state.floor.cap {
+        if self.state.counts_replies() && self.state.floor.is_used_up() {
             self.skip(id, WhyNot::Capped, cause, None);
             let name = self.state.name_of(id).to_owned();
             let text = format!("{name} was addressed, but the replies to this message are used up.");
@@ -164,7 +166,7 @@ impl Decider<'_> {
             return false;
         }
         let (why, cause) = self.step_cause(id, cause, Why::Forced);
-        self.grant(id, why, TurnKind::Reply, false, &cause);
+        self.ask(id, why, false, &cause);
         true
     }
 
@@ -177,11 +179,23 @@ impl Decider<'_> {
             return true;
         }
         if self.waits_to_cool(id) {
-            return false;
+            if planted::has(Bug::CooldownDrops) {
+                self.skip(id, WhyNot::Cooled, cause, None);
+            }
+            return planted::has(Bug::CooldownDrops);
         }
         let (why, cause) = self.step_cause(id, cause, self.state.rules().asks_as);
-        self.grant(id, why, TurnKind::Reply, true, &cause);
+        self.ask(id, why, true, &cause);
         true
+    }
+
+    /// It is asked, and the round waits for it, unless it is still busy with something else. (Ruling 12.)
+    fn ask(&mut self, id: &ParticipantId, why: Why, may_pass: bool, cause: &Cause) {
+        let busy = self.state.front_turn(id).is_some();
+        self.grant(id, why, TurnKind::Reply, may_pass, cause);
+        if busy {
+            self.release_busy();
+        }
     }
 
     /// Why a participant who may speak is not asked now.
@@ -190,7 +204,7 @@ impl Decider<'_> {
         let round = floor.round.as_ref()?;
         let policy = &self.state.policy;
         let agents = u32::try_from(self.state.agents().count()).unwrap_or(u32::MAX);
-        if floor.spent >= floor.cap {
+        if floor.is_used_up() {
             return Some((WhyNot::Capped, None));
         }
         if policy.max_voluntary_responders.is_some_and(|max| round.volunteers >= max) {

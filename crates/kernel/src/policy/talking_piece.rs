@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::command::{Actor, Post, Refusal, Rejection};
 use crate::decide::Decider;
-use crate::event::{Cause, Event, Guard, KeptBecause, Outcome, Recorded, TurnKind, Why};
+use crate::event::{Cause, Event, Guard, KeptBecause, Recorded, TurnKind, Why};
 use crate::gathering::{Gathering, GatheringEvent, GatheringPlan, Hearing, Hold, LetGo, Phase};
 use crate::ids::ParticipantId;
 use crate::mentions;
@@ -70,7 +70,7 @@ impl Decider<'_> {
         self.check_circle()?;
         check_plan(&plan)?;
         self.emit(Event::Gathering(GatheringEvent::Opened { plan, by: by.id.clone() }));
-        self.end_all(Outcome::Cancelled, "gathering", "a gathering began");
+        self.end_all("gathering", "a gathering began");
         Ok(())
     }
 
@@ -101,7 +101,7 @@ impl Decider<'_> {
 
     pub(crate) fn end_gathering(&mut self, because: &str) {
         self.emit(Event::Gathering(GatheringEvent::Closed { because: because.into() }));
-        self.end_all(Outcome::Cancelled, "gathering_closed", "the gathering was closed");
+        self.end_all("gathering_closed", "the gathering was closed");
     }
 
     pub(crate) fn holds_piece(&self, id: &ParticipantId) -> bool {
@@ -241,7 +241,7 @@ impl Decider<'_> {
 
     fn give_piece(&mut self, gathering: &Gathering) -> bool {
         let present = |id: &&ParticipantId| {
-            let able = !self.state.muted.contains(*id) && !self.facts.offline.contains(*id);
+            let able = !self.state.muted.contains(*id) && !self.is_away(id);
             able && self.state.participant(id).is_some_and(|p| p.part == Some(Part::Speaker))
         };
         let Some(holder) = gathering.order.iter().find(present).cloned() else { return self.next_round(gathering) };
@@ -276,7 +276,7 @@ impl Decider<'_> {
             return true;
         };
         self.release_piece(LetGo::Gone, None, None);
-        self.end_all(Outcome::Cancelled, "harvest", "the harvest began");
+        self.end_all("harvest", "the harvest began");
         let asked = self.emit(Event::Gathering(GatheringEvent::HarvestAsked { harvester: harvester.clone() }));
         if agent && self.can_take_turns(&harvester, &asked) {
             self.grant(&harvester, Why::Piece, TurnKind::Reply, false, &asked);

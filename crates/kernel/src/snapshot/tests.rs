@@ -8,12 +8,14 @@ use crate::event::{Cause, Guard, To, TurnKind, Usage, Why};
 use crate::gathering::{Gathering, GatheringPlan, Hearing, Hold, Phase};
 use crate::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::participant::{Abilities, Address, AgentFacts, Kind, OnLost, Part, Participant, Profile, Runtime};
-use crate::permission::{PermissionOption, Settled, Settlement, Waiting, Withdrawn};
+use crate::permission::{OpenQuestion, PermissionOption, Settled, Settlement, Waiting, Withdrawn};
 use crate::refused::{Refusals, Refused};
 use crate::said::Said;
 use crate::settings::{Policy, PolicyName};
 use crate::start::{OpenStart, Stage, StartRequest};
-use crate::state::{Contribution, Conversation, Discussion, Floor, Guards, Origin, Reply, Round, Running, Spending, Spoken, Turn};
+use crate::state::{
+    Contribution, Conversation, Discussion, Earlier, Ended, Floor, Guards, Origin, Reply, Round, Running, Spending, Spoken, Turn,
+};
 use crate::summary::{Summaries, Summary};
 use crate::time::{Millis, Timestamp};
 
@@ -29,6 +31,10 @@ fn waiting() -> Waiting {
     Waiting { expires: at(9), options: PermissionOption::allow_or_deny() }
 }
 
+fn question() -> OpenQuestion {
+    OpenQuestion { at: Seq(5), participant: "a".into(), options: PermissionOption::allow_or_deny() }
+}
+
 fn floor() -> Floor {
     let round = Round {
         cause: cause(),
@@ -42,6 +48,7 @@ fn floor() -> Floor {
         targeted: true,
         asked: true,
         left_out: vec!["c".into()],
+        reacted: vec!["d".into()],
         current: Some(TurnNo(4)),
     };
     let start = StartRequest {
@@ -70,15 +77,19 @@ fn floor() -> Floor {
             replies_to: Some("b".into()),
             asks: vec!["a".into()],
             human: true,
+            late: Some(Seq(2)),
         }]
         .into(),
         taken: Some((Seq(3), Seq(4))),
+        message: Some(Seq(3)),
+        earlier: vec![Earlier { round: round.clone(), spent: 2, cap: 4 }],
         round: Some(round),
         spent: 1,
         cap: 3,
-        ended: [(TurnNo(2), "a".into())].into(),
+        ended: [Ended { turn: TurnNo(2), participant: "a".into(), stopped: true }].into(),
         settled: how.into_iter().map(|how| Settled { permission: PermissionId::new("p"), at: at(6), how }).collect(),
         starts: BTreeMap::from([(PermissionId::new("q"), open(Stage::Asked(waiting()))), (PermissionId::new("r"), open(Stage::Allowed))]),
+        questions: BTreeMap::from([(PermissionId::new("s"), question())]),
         last_speaker: Some("a".into()),
     }
 }
@@ -93,6 +104,10 @@ fn turn() -> Turn {
         cause: cause(),
         first_cause: cause(),
         causes: [Seq(3)].into(),
+        message: Some(Seq(3)),
+        patience: Some(at(34)),
+        released: true,
+        stopped: true,
         cause_at: Seq(3),
         asked_at: Seq(4),
         attempt: 2,
@@ -134,6 +149,7 @@ fn participant() -> Participant {
         spoke_at: Some(at(3)),
         passes_in_a_row: 1,
         polls_skipped: 2,
+        answered: true,
     }
 }
 
@@ -196,6 +212,7 @@ fn full() -> Conversation {
             ..Policy::named(PolicyName::PLAIN)
         },
         archived: true,
+        deleted: false,
         paused: true,
         discussion: Discussion { on: true, allow_agent_mentions: true },
         invited_auto: true,

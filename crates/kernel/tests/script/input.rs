@@ -10,12 +10,14 @@
 //! post codex: words      words of an agent that nobody asked for
 //! user at codex: words   words that a person typed in codex's own terminal
 //! bind link:a,b          hold a key
+//! reads a b             (they are here and take no turns)     gone a b          (they left, and nobody waits any more)
+//! shown codex WORDS       (what people were shown of its answer by now)
 //! codex fails CODE       codex late 1/2: words        (turn 1, attempt 2)       codex lost
 //! wait 2s                clock +10s (a jump while nothing looked)               restart 60s
 //! mute a b · unmute a · pause · unpause · resume · discussion on · auto on · prod a · uninvite a · config k=v · policy NAME (with defaults) · rules NAME (keeping the settings)
-//! archive · unarchive · stop · cancel codex · pass codex [writer] · offline a b · online · publish · harvest-close
+//! archive · unarchive · stop · cancel codex · pass codex [writer] [^7] · offline a b · online · publish · harvest-close
 //! gather rhythm=r breath=1,1,1 beats=3 interval=60 last=20 hearing=on_turn
-//! ask codex rm -rf · allow user yes           (permissions)
+//! ask codex rm -rf · allow user yes           (permissions) · ask-in-no-turn codex trust?
 //! ask-start codex claude --model x · start-done claude-2 · start-fails why
 //! writer sums 12: words  a summary of what took effect up to 12 (`12@9`: made of what stood in the log at 9)
 //! budget hall turns=3 unattended=2 money=500   limits of hall, conversation, agent or principal (money in millionths)
@@ -26,11 +28,12 @@
 //! by codex: …            any control in somebody else's name
 //! ```
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use moothall_kernel::budget::Limit;
-use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand, Invite, Post};
-use moothall_kernel::compose::{Material, Prompt, TRANSCRIPT_BYTES, compose};
+use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand, Invite, Post, Shown};
+use moothall_kernel::compose::{Material, Prompt, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Cause, Event, Fault, To, Usage};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
@@ -40,6 +43,7 @@ use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::preview::Draft;
 use moothall_kernel::start::{StartOutcome, StartRequest};
 use moothall_kernel::time::Millis;
+use moothall_kernel::view::Viewer;
 use serde_json::Value;
 
 use super::Player;
@@ -81,9 +85,28 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
             player.facts.offline = rest.iter().map(ParticipantId::new).collect();
             Ok(())
         }
+        "reads" => {
+            player.facts.readers = rest.iter().map(ParticipantId::new).collect();
+            Ok(())
+        }
+        "gone" => {
+            let gone: BTreeSet<_> = rest.iter().map(ParticipantId::new).collect();
+            player.facts.offline.extend(gone.iter().cloned());
+            player.facts.gone = gone;
+            player.submit(EngineCommand::Tick, out);
+            Ok(())
+        }
+        "shown" => {
+            let who = rest.first().ok_or("of whom?")?;
+            let (turn, attempt) = turn_of(player, who)?;
+            let usage = Usage { input_tokens: 7, ..Usage::default() };
+            player.facts.shown.insert(turn, Shown { attempt, text: rest[1..].join(" "), usage });
+            Ok(())
+        }
         "budget" => budget(player, &rest),
         "online" => {
             player.facts.offline.clear();
+            player.facts.gone.clear();
             player.submit(EngineCommand::Tick, out);
             Ok(())
         }
@@ -299,6 +322,7 @@ fn client_command(player: &Player, by: Actor, verb: &str, rest: &[&str]) -> Resu
     let first = rest.first().copied().unwrap_or_default();
     Ok(match (verb, first) {
         ("archive", _) => ClientCommand::Archive { on: true, by },
+        ("delete", _) => ClientCommand::Delete { by },
         ("unarchive", _) => ClientCommand::Archive { on: false, by },
         ("rename", name) => ClientCommand::Rename { name: name.into(), by },
         ("erase", place) => {
@@ -307,18 +331,21 @@ fn client_command(player: &Player, by: Actor, verb: &str, rest: &[&str]) -> Resu
         ("stop", _) => ClientCommand::Stop { by },
         ("bind", target) => ClientCommand::Control { by, controls: vec![Control::Bind(target.into())] },
         ("cancel", who) => ClientCommand::Cancel { turn: turn_of(player, who)?.0, by },
-        ("pass", who) => ClientCommand::Pass { by: Actor::named(who), to: rest.get(1).map(|to| (*to).to_owned()) },
+        ("pass", who) => {
+            let (at, to) = rest[1..].iter().partition::<Vec<&str>, _>(|word| word.starts_with('^'));
+            let reply_to = at.first().map(|place| said_at(player, place)).transpose()?;
+            ClientCommand::Pass { by: Actor::named(who), to: to.first().map(|to| (*to).to_owned()), reply_to }
+        }
         ("publish", _) => {
             let kept = player.log.iter().rev().find(|recorded| matches!(recorded.event, Event::Kept { .. })).ok_or("nothing was kept")?;
             ClientCommand::Publish { seq: kept.seq, kept: Box::new(kept.clone()), by }
         }
         ("gather", _) => ClientCommand::Gather { by, plan: plan(rest)? },
         ("close-gathering", _) => ClientCommand::CloseGathering { by },
-        ("allow", who) => ClientCommand::AnswerPermission {
-            permission: PermissionId::new("p1"),
-            option: if rest.len() > 1 { rest[1..].join(" ") } else { "yes".into() },
-            by: Actor::named(who),
-        },
+        ("allow", who) => {
+            let (option, text) = given(&rest[1..]);
+            ClientCommand::AnswerPermission { permission: PermissionId::new("p1"), option, text, by: Actor::named(who) }
+        }
         _ => return Err(format!("no such line: {verb} {}", rest.join(" "))),
     })
 }
@@ -331,6 +358,17 @@ fn engine_command(player: &Player, verb: &str, rest: &[&str]) -> Result<Option<E
             turn: turn_of(player, who)?.0,
             question: Box::new(Question::new(rest[1..].join(" "), options())),
             within: Millis::from_secs(600),
+        },
+        ("ask-in-words", who) => EngineCommand::AskPermission {
+            permission: PermissionId::new("p1"),
+            turn: turn_of(player, who)?.0,
+            question: Box::new(Question::new(rest[1..].join(" "), options_with_field())),
+            within: Millis::from_secs(600),
+        },
+        ("ask-in-no-turn", who) => EngineCommand::AskQuestion {
+            permission: PermissionId::new("p1"),
+            participant: who.into(),
+            question: Box::new(Question::new(rest[1..].join(" "), options())),
         },
         ("ask-start", who) => EngineCommand::AskStart {
             permission: PermissionId::new("p1"),
@@ -366,11 +404,27 @@ fn engine_command(player: &Player, verb: &str, rest: &[&str]) -> Result<Option<E
     }))
 }
 
+/// What somebody answers: an option, and after `=` words of their own.
+fn given(words: &[&str]) -> (String, Option<String>) {
+    let (option, text) = match words.iter().position(|word| *word == "=") {
+        Some(at) => (&words[..at], Some(words[at + 1..].join(" "))),
+        None if words.is_empty() => (&["yes"][..], None),
+        None => (words, None),
+    };
+    (option.join(" "), text)
+}
+
 /// What a program offers, in its own words.
 fn options() -> Vec<PermissionOption> {
     let option = |id: &str, label: &str, kind| PermissionOption::new(id, label, kind);
     let always = option("2", "Yes, and never ask again", OptionKind::AllowAlways);
     vec![option("1", "Yes, do it", OptionKind::AllowOnce), always, option("3", "No, do not", OptionKind::RejectOnce)]
+}
+
+/// What a program offers that asks its user something.
+fn options_with_field() -> Vec<PermissionOption> {
+    let option = |id: &str, label: &str| PermissionOption::new(id, label, OptionKind::Other);
+    vec![option("1", "SQLite"), option("2", "Postgres"), option("3", "Type something.").taking_text()]
 }
 
 fn plan(rest: &[&str]) -> Result<GatheringPlan, String> {
@@ -396,7 +450,8 @@ fn prompt(player: &Player, rest: &[&str], out: Out<'_>) -> Result<(), String> {
     let turn = player.state.open_turns().find(|turn| turn.participant.as_str() == *who && turn.running.is_some());
     let turn = turn.ok_or(format!("{who} has no running turn"))?;
     let running = turn.running.ok_or("not running")?;
-    let prompt = compose(&player.state, turn, running.from_seq, running.through_seq, &Material::of(&player.log), TRANSCRIPT_BYTES);
+    let story = Story::of(&player.state, Material::of(&player.log), &Viewer::Participant(turn.participant.clone()));
+    let prompt = compose(&player.state, turn, running.from_seq, running.through_seq, &story, TRANSCRIPT_BYTES);
     let shown = match rest.get(1) {
         Some(&"whole") => prompt.standalone,
         Some(&"memory") => memory(&prompt),

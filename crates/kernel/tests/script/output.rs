@@ -1,5 +1,7 @@
 //! How a script shows what the kernel decided: one line for each event that people would want to know of.
 
+use std::time::Duration;
+
 use moothall_kernel::Conversation;
 use moothall_kernel::event::{Change, Event, Fault, Outcome, Posted, To, TurnKind};
 use moothall_kernel::gathering::GatheringEvent;
@@ -17,6 +19,7 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
         Event::Renamed { name, .. } => format!("renamed {name}"),
         Event::Archived { by } => format!("archived by {by}"),
         Event::Unarchived { by } => format!("unarchived by {by}"),
+        Event::Deleted { by } => format!("deleted by {by}"),
         Event::Controlled { by, changes, unproven } => {
             let changes: Vec<_> = changes.iter().map(change).collect();
             format!("{by}{}: {}", if *unproven { " (unproven)" } else { "" }, changes.join(", "))
@@ -28,6 +31,7 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
         Event::RoundOpened { cap, forced, polled, .. } => format!("round: {} must, {} may, at most {cap}", names(forced), names(polled)),
         Event::ReactionOpened { forced, polled } => format!("reactions: {} must, {} may", names(forced), names(polled)),
         Event::RoundClosed => "round over".into(),
+        Event::RoundReopened { cause, reply } => format!("round opened again for {} (about {reply})", cause.seq),
         Event::Skipped { participant, why_not, detail, .. } => {
             let detail = detail.as_ref().map_or(String::new(), |detail| format!(" ({detail})"));
             format!("{participant} not asked: {}{detail}", word(why_not))
@@ -38,11 +42,16 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
             format!("turn {turn} for {participant}{listens}: {}{may} (about {})", word(why), cause.seq)
         }
         Event::TurnWidened { turn, cause, .. } => format!("turn {turn} widened (about {})", cause.seq),
+        Event::TurnReleased { turn } => format!("turn {turn} is not waited for"),
         Event::TurnStarted { turn, attempt, from_seq, through_seq, .. } => {
             let again = if *attempt > 1 { format!(" again, attempt {attempt}") } else { String::new() };
             format!("turn {turn} runs{again} ({from_seq}, {through_seq}]")
         }
         Event::TurnLost { turn, attempt, .. } => format!("turn {turn} lost attempt {attempt}"),
+        Event::TurnEnded { turn, outcome: outcome @ Outcome::Expired, fault, usage, .. } => {
+            let worked = Duration::from_millis(usage.ms);
+            format!("turn {turn} {} after {worked:?}{}", ended(*outcome), because(fault.as_ref()))
+        }
         Event::TurnEnded { turn, outcome, fault, .. } => format!("turn {turn} {}{}", ended(*outcome), because(fault.as_ref())),
         Event::Kept { participant, because, body, .. } => format!("kept from {participant}, {}: {}", word(because), short(body)),
         Event::Unkept { participant, count, bytes, until } => {
@@ -50,12 +59,14 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
             format!("not kept from {participant}: {count} of {bytes} bytes{goes_on}")
         }
         Event::PermissionRequested { participant, action, .. } => format!("{participant} asks permission: {action}"),
-        Event::PermissionAnswered { by, option, label, .. } => {
+        Event::PermissionAnswered { by, option, label, text, .. } => {
             let words = label.as_ref().map(|label| format!(" ({label})")).unwrap_or_default();
-            format!("{by} answers: {option}{words}")
+            let own = text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+            format!("{by} answers: {option}{words}{own}")
         }
         Event::PermissionWithdrawn { because, .. } => format!("permission withdrawn: {because:?}"),
         Event::PermissionExpired { .. } => "permission expired".into(),
+        Event::QuestionAsked { participant, action, .. } => format!("{participant} asks in no turn: {action}"),
         Event::StartRequested { participant, action, folder, .. } => {
             format!("{participant} asks: {} in {}", short(action), folder.as_deref().unwrap_or("?"))
         }
@@ -91,7 +102,9 @@ fn said(posted: &Posted) -> String {
         None if posted.unproven => " (unproven)".into(),
         None => String::new(),
     };
-    format!("{}{unproven}{to} says{queued}: {}", posted.from, short(&posted.body))
+    let stopped = if posted.stopped { " until it was stopped" } else { "" };
+    let late = if posted.late.is_some() { ", late" } else { "" };
+    format!("{}{unproven}{to} says{late}{stopped}{queued}: {}", posted.from, short(&posted.body))
 }
 
 fn short(body: &str) -> String {

@@ -66,6 +66,9 @@ pub struct Send {
     /// End the link with it, after the words, if there are any; only inside a session
     #[arg(long, conflicts_with = "direct")]
     pub close_link: bool,
+    /// Print what comes until nobody is busy with it any more; an open permission ends it
+    #[arg(long, conflicts_with = "close_link")]
+    pub wait: bool,
     /// Who speaks [default: user, or the session in which this runs]
     #[arg(long = "as", value_name = "ID")]
     pub speaker: Option<String>,
@@ -113,6 +116,9 @@ pub struct Permit {
     /// The answer: allow, deny, a number, or the words of an option or their beginning; without one, what is asked is listed
     #[arg(value_name = "OPTION")]
     pub option: Option<String>,
+    /// Words of your own, for an answer that takes them; without OPTION it is the one that does
+    #[arg(long, value_name = "WORDS")]
+    pub text: Option<String>,
     /// Which permission, by the number of its event; needed where several are open
     #[arg(long, value_name = "NUMBER")]
     pub number: Option<u64>,

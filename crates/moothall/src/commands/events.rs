@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
-use moothall_surfaces::wire::{Envelope, EventPage};
+use moothall_surfaces::wire::{Envelope, EventPage, EventTypes};
 
 use crate::client::{Client, RETRY_MS, segment};
 use crate::fault::{Exit, Fault};
@@ -22,11 +22,11 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    /// A parameter more, with its `&`: everybody reads a conversation through their own eyes.
+    /// More parameters, each with its `&`: everybody reads a conversation through their own eyes.
     fn query(self, client: &Client) -> String {
         match self {
-            Wanted::Conversation => format!("&as={}", segment(client.name())),
-            Wanted::Trace => String::new(),
+            Wanted::Conversation => format!("&types={}&as={}", EventTypes::usual().list(), segment(client.name())),
+            Wanted::Trace => format!("&types={}", EventTypes::EVERY.list()),
         }
     }
 }
@@ -97,8 +97,11 @@ pub struct Follow<'a> {
     client: &'a Client,
     path: String,
     position: u64,
-    frames: Option<Pin<Box<dyn Stream<Item = Frame> + Send>>>,
+    frames: Option<Frames>,
+    away: bool,
 }
+
+type Frames = Pin<Box<dyn Stream<Item = Frame> + Send>>;
 
 /// What a stream says.
 pub enum Heard {
@@ -112,7 +115,15 @@ impl<'a> Follow<'a> {
     /// Follows from after a position; what was missed comes first.
     pub fn new(client: &'a Client, thread: &str, position: u64, wanted: Wanted) -> Self {
         let path = format!("{}?{}", threads::path(thread, "events/stream"), wanted.query(client).trim_start_matches('&'));
-        Self { client, path: path.trim_end_matches('?').to_owned(), position, frames: None }
+        Self { client, path, position, frames: None, away: false }
+    }
+
+    /// Asks the same server something, as soon as it is there.
+    ///
+    /// # Errors
+    /// The server refuses.
+    pub async fn when_there<T>(&mut self, ask: impl AsyncFn() -> Result<T, Fault>) -> Result<T, Fault> {
+        when_there(&mut self.away, ask).await
     }
 
     /// What comes next. Connects again, as long as it takes, when the server goes away; nothing is lost or comes twice.
@@ -123,7 +134,11 @@ impl<'a> Follow<'a> {
         loop {
             let frames = match &mut self.frames {
                 Some(frames) => frames,
-                None => self.frames.insert(connect(self.client, &self.path, self.position).await?),
+                None => {
+                    let position = self.position.to_string();
+                    let connect = async || self.client.stream(&self.path, Some(&position)).await;
+                    self.frames.insert(Box::pin(when_there(&mut self.away, connect).await?))
+                }
             };
             match frames.next().await {
                 Some(frame) if frame.event.is_empty() => {
@@ -145,16 +160,19 @@ fn parse(frame: &Frame) -> Result<Envelope, Fault> {
         .map_err(|error| Fault::new(Exit::Failure, "the server sent an event that this version does not understand").because(error))
 }
 
-async fn connect(client: &Client, path: &str, position: u64) -> Result<Pin<Box<dyn Stream<Item = Frame> + Send>>, Fault> {
+/// Asks a server, however often it takes until it is there. That it is away is said once, however often whoever waits for it gives up
+/// and tries again.
+async fn when_there<T>(away: &mut bool, ask: impl AsyncFn() -> Result<T, Fault>) -> Result<T, Fault> {
     let mut waits = RETRY_MS.into_iter().chain(std::iter::repeat(RETRY_MS[RETRY_MS.len() - 1]));
-    let mut told = false;
     loop {
-        let fault = match client.stream(path, Some(&position.to_string())).await {
-            Ok(frames) => return Ok(Box::pin(frames)),
-            Err(fault) if matches!(fault.exit, Exit::Unavailable | Exit::TryLater) => fault,
-            Err(fault) => return Err(fault),
+        let fault = match ask().await {
+            Err(fault) if fault.passes() => fault,
+            answer => {
+                *away = false;
+                return answer;
+            }
         };
-        if !std::mem::replace(&mut told, true) {
+        if !std::mem::replace(away, true) {
             note(&format!("{}; waiting for it (Ctrl-C ends this)", fault.what));
         }
         tokio::time::sleep(Duration::from_millis(waits.next().unwrap_or_default())).await;

@@ -25,6 +25,7 @@ mod page;
 pub mod pane;
 mod permit;
 mod redact;
+mod delete;
 mod said;
 mod say;
 mod search;
@@ -102,6 +103,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Usage(args) => spending::usage(&desk, &args).await,
         Command::Budget(args) => spending::budget(&desk, &args).await,
         Command::Redact(args) => redact::run(&desk, &args).await,
+        Command::Delete(args) => delete::run(&desk, &args).await,
         Command::Stop(args) => say::stop(&desk, &args).await,
         Command::Search(args) => search::run(&desk, &args).await,
         Command::Export(args) => export::run(&desk, &args).await,

@@ -6,6 +6,7 @@ use moothall_surfaces::wire::{Envelope, ThreadStateAnswer, TurnEntry, TurnList};
 
 use crate::client::Client;
 use crate::fault::{Exit, Fault};
+use crate::paint::note;
 use crate::threads::{self, Faces};
 
 /// What came of a message of which nothing is open any more: a fault of a kind of its own unless it was answered.
@@ -21,11 +22,21 @@ pub async fn of(client: &Client, said: &Envelope, state: &ThreadStateAnswer, hea
     {
         return done;
     }
-    let stands = stands_still(state);
-    judge(&turns, &Faces::of(state), stands).map_err(|fault| {
+    let (stands, faces) = (stands_still(state), Faces::of(state));
+    judge(&turns, &faces, stands).map_err(|fault| {
         let forward = fault.forward.clone().unwrap_or_else(|| format!("moothall why {} {}", said.thread, said.seq));
         fault.try_this(forward)
-    })
+    })?;
+    silent(&turns, said, &faces).iter().for_each(|why| note(why));
+    Ok(())
+}
+
+/// Of those whom the message named, who said nothing to it although others did, and why.
+fn silent(turns: &[TurnEntry], said: &Envelope, faces: &Faces) -> BTreeSet<String> {
+    let names = |id: &String| said.to == *id || said.meta.mentions.contains(id);
+    let spoke: BTreeSet<_> = turns.iter().filter(|turn| turn.outcome.as_deref() == Some("spoke")).map(|turn| &turn.participant).collect();
+    let others = turns.iter().filter(|turn| names(&turn.participant) && !spoke.contains(&turn.participant));
+    others.filter_map(|turn| reason(turn, faces)).collect()
 }
 
 /// What the words that came say about it, without the trace: nothing where none did.

@@ -49,7 +49,8 @@ impl Asked {
 
     /// The answers, numbered as they can be given.
     pub fn answers(&self) -> impl Iterator<Item = String> {
-        self.options.iter().enumerate().map(|(at, option)| format!("{}. {}", at + 1, option.label))
+        let own = |option: &OptionEntry| if option.takes_text { " (in words of your own)" } else { "" };
+        self.options.iter().enumerate().map(move |(at, option)| format!("{}. {}{}", at + 1, option.label, own(option)))
     }
 }
 
@@ -82,8 +83,10 @@ pub enum News {
         permission: String,
         /// Who.
         by: String,
-        /// In which words.
+        /// In which words of the question's.
         label: String,
+        /// In which words of their own; empty where they were erased.
+        text: Option<String>,
     },
     /// Its time is over.
     Expired {
@@ -130,13 +133,37 @@ pub fn news(envelope: &Envelope) -> Option<News> {
     (envelope.kind == "permission").then(|| News::deserialize(&envelope.content).ok()).flatten()
 }
 
+/// What an event says about permissions, in words for whoever reads on, with what can be done about it.
+pub fn told(envelope: &Envelope) -> Option<String> {
+    let news = news(envelope)?;
+    let mut open = Open::default();
+    open.take(envelope.seq, &news);
+    Some(match &news {
+        News::Requested { participant, action, .. } => {
+            let lines = open.all().iter().flat_map(|asked| asked.remarks().into_iter().chain(asked.answers()));
+            let below: String = lines.map(|line| format!("\n{line}")).collect();
+            let (thread, number) = (&envelope.thread, envelope.seq);
+            let how = format!("moothall permit {thread} allow {number}   or deny, or a number in place of the word");
+            format!("{participant} asks for permission: {action}{below}\n{how}")
+        }
+        News::Answered { by, label, text, .. } => format!("{by} answered: {}", said(label, text.as_deref())),
+        News::Expired { .. } => "nobody answered in time: it is not asked any more".to_owned(),
+        News::Settled { participant, name: Some(name), .. } => format!("what {participant} asked for runs as {name}"),
+        News::Settled { participant, why: Some(why), .. } => format!("what {participant} asked for could not be started: {why}"),
+        News::Settled { participant, outcome, .. } => format!("what {participant} asked for is not started: {outcome}"),
+        News::Withdrawn { because, .. } if because == "not_given" => "something else was asked before the answer got there".to_owned(),
+        News::Withdrawn { .. } => "it is not asked any more: it was answered at the terminal, or given up".to_owned(),
+    })
+}
+
 /// The events about permissions that may still be open.
 ///
 /// # Errors
 /// No server, or its refusal.
 pub async fn heard(client: &Client, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
     let turns = state.state.turns.iter().map(|turn| turn.cause.seq);
-    let Some(oldest) = turns.chain(state.state.starts.iter().map(|start| start.seq)).min() else { return Ok(Vec::new()) };
+    let in_no_turn = state.state.starts.iter().chain(&state.state.questions).map(|asked| asked.seq);
+    let Some(oldest) = turns.chain(in_no_turn).min() else { return Ok(Vec::new()) };
     let mut page = after(client, &state.thread, oldest.saturating_sub(1), Wanted::Trace, |envelope| envelope.kind == "permission").await?;
     page.events.retain(|envelope| envelope.seq <= state.head);
     Ok(page.events)
@@ -209,16 +236,22 @@ pub async fn run(desk: &Desk, args: &Permit) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let state = threads::state(&desk.client, &thread).await?;
     let open = open(&desk.client, &state).await?;
-    let Some(option) = &args.option else { return list(desk, &open) };
+    if args.option.is_none() && args.text.is_none() {
+        return list(desk, &open);
+    }
     let forward = "see what is asked: moothall permit and the conversation alone";
     let asked = open.one(args.number).map_err(|what| Fault::new(Exit::Failure, what).try_this(forward))?;
     let by = args.speaker.as_deref().unwrap_or(desk.client.name());
-    let answered = answer(&desk.client, &thread, by, &asked.permission, option, None).await?;
+    let answer = Answer { option: args.option.clone().unwrap_or_default(), text: args.text.clone() };
+    let answered = self::answer(&desk.client, &thread, by, &asked.permission, &answer, None).await?;
     if desk.paper.json {
         return desk.paper.object(&answered);
     }
     let told = answered.event.as_ref().and_then(news);
-    let label = if let Some(News::Answered { label, .. }) = &told { label } else { option };
+    let label = match &told {
+        Some(News::Answered { label, text, .. }) => said(label, text.as_deref()),
+        _ => &answer.option,
+    };
     note(&format!("{} was told: {label}.", asked.participant));
     Ok(())
 }
@@ -241,11 +274,32 @@ async fn open(client: &Client, state: &ThreadStateAnswer) -> Result<Open, Fault>
 pub async fn still_asked(desk: &Desk, state: &ThreadStateAnswer) -> Result<(), Fault> {
     let mut open = open(&desk.client, state).await?;
     // Whoever asks to have a program started goes on meanwhile.
-    open.0.retain(|asked| asked.turn.is_some());
+    let stops = |asked: &Asked| asked.turn.is_some() || state.state.questions.iter().any(|one| one.permission == asked.permission);
+    open.0.retain(stops);
     let Some(first) = open.all().first() else { return Ok(()) };
     list(desk, &open)?;
-    Err(Fault::new(Exit::Asked, format!("{} waits for a permission", first.participant))
-        .try_this(format!("moothall permit {} allow, or deny; then go on reading: moothall tail {}", state.thread, state.thread)))
+    let says = |kind: &str| first.options.iter().any(|option| option.kind == kind);
+    let answer = if says("allow_once") { "allow, or deny" } else { "1, or the number of another answer" };
+    Err(Fault::new(Exit::Asked, format!("{} waits for an answer", first.participant))
+        .try_this(format!("moothall permit {} {answer}; then go on reading: moothall tail {}", state.thread, state.thread)))
+}
+
+/// What a person answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Which option; none where there are words of their own.
+    pub option: String,
+    /// Words of their own.
+    pub text: Option<String>,
+}
+
+/// The words that an answer was given in.
+pub fn said<'a>(label: &'a str, text: Option<&'a str>) -> &'a str {
+    match text {
+        Some("") => "words that were erased",
+        Some(text) => text,
+        None => label,
+    }
 }
 
 /// Tells the server a person's answer; under a key of the caller's where it has one.
@@ -257,10 +311,11 @@ pub async fn answer(
     thread: &str,
     by: &str,
     permission: &str,
-    option: &str,
+    answer: &Answer,
     key: Option<&str>,
 ) -> Result<PermissionAnswered, Fault> {
-    let body = NewAnswer { thread: thread.to_owned(), option: option.to_owned(), from: Some(by.to_owned()) };
+    let Answer { option, text } = answer.clone();
+    let body = NewAnswer { thread: thread.to_owned(), option, text, from: Some(by.to_owned()) };
     let path = format!("/permissions/{}/answer", segment(permission));
     match key {
         Some(key) => client.post_keyed(&path, &body, key).await,
@@ -317,7 +372,7 @@ mod tests {
         assert!(open.one(None).is_err_and(|what| what.ends_with("\n  7  claude-1: rm -r build\n  9  claude-1: rm -r build")));
         assert_eq!(open.one(Some(9)).map(|asked| asked.permission.as_str()), Ok("p2"));
         assert!(open.one(Some(8)).is_err());
-        open.take(10, &News::Answered { permission: "p1".into(), by: "user".into(), label: "deny".into() });
+        open.take(10, &News::Answered { permission: "p1".into(), by: "user".into(), label: "deny".into(), text: None });
         open.take(11, &News::Withdrawn { permission: "p2".into(), because: "gone".into() });
         assert!(open.all().is_empty());
     }

@@ -1,12 +1,34 @@
 //! What a control says, in words.
 
+use moothall_kernel::state::LINK_KEY;
 use serde_json::{Map, Value};
 
 /// The content of a control event as people read it: each of its changes in a few words. What is not known is shown as it is.
 pub fn control(content: &Value) -> String {
     match content.as_object() {
-        Some(changes) if !changes.is_empty() => changes.iter().map(|(key, value)| change(key, value)).collect::<Vec<_>>().join("; "),
+        Some(changes) if !changes.is_empty() => each(changes).map(|(key, value)| change(key, value)).collect::<Vec<_>>().join("; "),
         _ => content.to_string(),
+    }
+}
+
+/// The changes of a control, one by one: where several have the same name, the one beside their list is only the first of them.
+pub fn each(changes: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
+    changes.iter().flat_map(|(key, value)| {
+        let one = ["invite", "uninvite", "bind", "unbind"].into_iter().find(|one| key.strip_suffix('s') == Some(one));
+        match (one, value.as_array()) {
+            (Some(one), Some(all)) => all.iter().map(|value| (one, value)).collect(),
+            _ if changes.contains_key(&format!("{key}s")) => Vec::new(),
+            _ => vec![(key.as_str(), value)],
+        }
+    })
+}
+
+/// What a conversation is bound to, as people read it: the key of a link says nothing to them.
+pub fn bound(value: &Value) -> String {
+    match value.as_str() {
+        Some(target) if target.starts_with(LINK_KEY) => "a link of its sessions".into(),
+        Some(target) => target.into(),
+        None => value.to_string(),
     }
 }
 
@@ -22,6 +44,8 @@ fn change(key: &str, value: &Value) -> String {
         "prod" => format!("{} asked to say something", names(value)),
         "resume" => "a guard was lifted".to_owned(),
         "config" => format!("rules changed: {}", settings(value)),
+        "bind" => format!("it is {} now", bound(value)),
+        "unbind" => format!("it is not {} any more", bound(value)),
         "policy" => format!("the rules are now {}", settings(value)),
         other => format!("{other} {value}"),
     }
@@ -30,7 +54,7 @@ fn change(key: &str, value: &Value) -> String {
 fn invite(value: &Value) -> String {
     let profile = value.get("profile").and_then(Value::as_object).cloned().unwrap_or_default();
     let text = |key: &str| profile.get(key).and_then(Value::as_str).map(str::to_owned);
-    let known = text("nickname").map(|name| format!(" as {name}")).unwrap_or_default();
+    let known = text("nickname").filter(|name| !name.is_empty()).map(|name| format!(" as {name}")).unwrap_or_default();
     let model = text("model").map(|model| format!(", {model}")).unwrap_or_default();
     let behind = text("session").map(|session| format!("session {session}")).or_else(|| text("client"));
     format!("{} was invited{known} ({}{model})", participant(value), behind.unwrap_or_else(|| "as before".into()))
@@ -80,7 +104,14 @@ mod tests {
             (json!({"mute": {"targets": ["a", "b"], "mode": "hard"}}), "a, b muted"),
             (json!({"pause": {"on": true}}), "everything is paused"),
             (json!({"config": {"max_depth": 3}, "resume": {}}), "rules changed: max_depth 3; a guard was lifted"),
+            (json!({"unbind": "link:1", "bind": "link:2"}), "it is not a link of its sessions any more; it is a link of its sessions now"),
+            (json!({"bind": "chat:telegram:1"}), "it is chat:telegram:1 now"),
             (json!({"prod": ["a"]}), "a asked to say something"),
+            (
+                json!({"invite": {"participant_id": "a"}, "invites": [{"participant_id": "a"}, {"participant_id": "b"}]}),
+                "a was invited (as before); b was invited (as before)",
+            ),
+            (json!({"bind": "link:0c5f"}), "it is a link of its sessions now"),
             (json!({"new": {"x": 1}}), "new {\"x\":1}"),
             (json!("words"), "\"words\""),
         ];

@@ -72,14 +72,16 @@ pub fn words(given: &[String]) -> Result<String, Fault> {
 }
 
 /// Prints what comes after a message until nothing is owed to anybody, or a person has to answer first; then says what came of it.
-async fn wait(desk: &Desk, said: &Envelope) -> Result<(), Fault> {
+pub(super) async fn wait(desk: &Desk, said: &Envelope) -> Result<(), Fault> {
     let thread = said.thread.as_str();
-    let mut state = threads::state(&desk.client, thread).await?;
-    let mut view = View::new(desk, thread, Faces::of(&state));
-    permit::still_asked(desk, &state).await?;
     // The trace says when a turn ends without a word.
     let mut follow = Follow::new(&desk.client, thread, said.seq, Wanted::Trace);
-    let (mut shown, mut heard_of) = (said.seq, Vec::new());
+    // It was said: a server that goes away meanwhile is waited for.
+    let look = async || threads::state(&desk.client, thread).await;
+    let mut state = follow.when_there(look).await?;
+    let mut view = View::new(desk, thread, Faces::of(&state));
+    follow.when_there(async || permit::still_asked(desk, &state).await).await?;
+    let (mut shown, mut heard_of, mut asks) = (said.seq, Vec::new(), false);
     while is_busy(&state) {
         // Waiting is interrupted only between two frames, so none is lost.
         if let Ok(heard) = tokio::time::timeout(LOOK_EVERY, follow.next()).await
@@ -90,17 +92,19 @@ async fn wait(desk: &Desk, said: &Envelope) -> Result<(), Fault> {
                 view.show(&envelope).await?;
                 heard_of.push(*envelope.clone());
             }
-            if envelope.kind == "permission" {
-                permit::still_asked(desk, &threads::state(&desk.client, thread).await?).await?;
-            }
+            asks |= envelope.kind == "permission";
         }
-        state = threads::state(&desk.client, thread).await?;
+        state = follow.when_there(look).await?;
+        if std::mem::take(&mut asks) {
+            follow.when_there(async || permit::still_asked(desk, &state).await).await?;
+        }
     }
-    for envelope in events::after(&desk.client, thread, shown, Wanted::Conversation, is_conversation).await?.events {
+    let rest = async || events::after(&desk.client, thread, shown, Wanted::Conversation, is_conversation).await;
+    for envelope in follow.when_there(rest).await?.events {
         view.show(&envelope).await?;
         heard_of.push(envelope);
     }
-    outcome::of(&desk.client, said, &state, &heard_of).await
+    follow.when_there(async || outcome::of(&desk.client, said, &state, &heard_of).await).await
 }
 
 /// Somebody is speaking, or will without anything more being done.

@@ -81,6 +81,7 @@ pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
         let _ = stopped.await;
     }));
     let started = Started::with(&settled);
+    hall.keep_archived(settled.config.server.retention());
     let house = House { args, hall: &hall, sessions, gate, host, address, tls, places, posted, started };
     let mut config = settled.config;
     let reason = loop {
@@ -213,6 +214,9 @@ fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
         }
         OpenError::Full { .. } => Fault::new(Exit::TryLater, error.to_string())
             .try_this("free some space on that disk, then start again: what was acknowledged is kept"),
+        OpenError::Damaged { .. } => Fault::new(Exit::Io, error.to_string())
+            .because("going on would lose what was acknowledged, without a word to anybody")
+            .try_this("copy the folder away and put back the newest backup that verifies: docs/operations.md, \"Damage\""),
         OpenError::Absent { .. } | OpenError::Io { .. } | OpenError::Unusable { .. } => {
             Fault::new(Exit::Io, error.to_string()).try_this("see `moothall doctor`")
         }
@@ -271,6 +275,8 @@ fn registry(config: &Config, address: SocketAddr, places: Arc<Places>) -> Result
         spec.run_as.take_if(|user| accounts::is_own(user));
         registry.insert(spec);
     }
+    let elsewhere = config.agents.iter().filter(|(_, agent)| agent.is_elsewhere());
+    elsewhere.for_each(|(client, _)| registry.keep_name(client.clone()));
     registry.share(places);
     Ok(registry)
 }

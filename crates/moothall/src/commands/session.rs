@@ -9,6 +9,7 @@ use moothall_surfaces::wire::{
     Actor, AttachAnswer, MessageSent, NewMessage, NewSession, SessionActed, SessionEntry, SessionList, StartAnswer,
 };
 
+use super::events::{self, Wanted};
 use super::{Desk, say, sure, width};
 use crate::cli::{End, Run, Send, Session, Sessions};
 use crate::client::segment;
@@ -122,7 +123,16 @@ pub async fn send(desk: &Desk, args: &Send) -> Result<(), Fault> {
     let body = NewMessage { message, direct: args.direct, close_link: args.close_link, from: args.speaker.clone() };
     let sent: MessageSent = desk.client.post(&path(&args.session.session, "messages"), &body).await?;
     if desk.paper.json {
-        return desk.paper.object(&sent);
+        desk.paper.object(&sent)?;
+    }
+    if let (true, Some(seq)) = (args.wait, sent.seq) {
+        let page = events::page(&desk.client, &sent.thread, seq.saturating_sub(1), 1, Wanted::Conversation).await?;
+        let said = page.events.into_iter().find(|event| event.seq == seq);
+        let gone = || Fault::new(Exit::Failure, "what was said cannot be read").try_this(format!("moothall tail {}", sent.thread));
+        return say::wait(desk, &said.ok_or_else(gone)?).await;
+    }
+    if desk.paper.json {
+        return Ok(());
     }
     note(&match (sent.link_state.as_str(), &sent.link_id) {
         ("closed", _) => "The link is closed.".to_owned(),

@@ -7,6 +7,7 @@ use moothall_surfaces::wire::{Envelope, TurnEvent, WireUsage};
 use serde_json::Value;
 
 use super::Desk;
+use super::permit::told;
 use super::said::control;
 use crate::client::Client;
 use crate::clock::time;
@@ -62,7 +63,8 @@ impl<'a> View<'a> {
 
     fn words(&self, paper: &Paper, envelope: &Envelope) -> String {
         if envelope.kind != "message" {
-            return paper.paint(Style::Dim, &explain(envelope));
+            let waits = envelope.kind == "permission" && envelope.content["event"] == "requested";
+            return paper.paint(if waits { Style::Warn } else { Style::Dim }, &format!("· {}", explain(envelope)));
         }
         let text = words_of(envelope);
         let style = match envelope.meta.redacted {
@@ -75,8 +77,16 @@ impl<'a> View<'a> {
             id => format!("→ {}: ", self.faces.painted(paper, id, 0)),
         };
         let doubt = doubt(envelope).map_or_else(String::new, |doubt| paper.paint(Style::Dim, &format!("({doubt}) ")));
-        let cause = envelope.meta.error.as_ref().map_or_else(String::new, |fault| format!("  {}", fault.message));
-        format!("{doubt}{target}{}{}", paper.paint(style, &text), paper.paint(Style::Dim, &cause))
+        format!("{doubt}{target}{}{}", paper.paint(style, &text), paper.paint(Style::Dim, &ending(envelope)))
+    }
+}
+
+/// What is to be known after the words of a message: that they were cut short, or why there are none.
+fn ending(envelope: &Envelope) -> String {
+    match &envelope.meta.error {
+        Some(fault) => format!("  {}", fault.message),
+        None if envelope.meta.stopped => "  (stopped here)".into(),
+        None => String::new(),
     }
 }
 
@@ -98,6 +108,11 @@ pub fn is_conversation(envelope: &Envelope) -> bool {
     matches!(envelope.kind.as_str(), "message" | "notice")
 }
 
+/// The same, and what agents ask people for.
+pub fn is_read(envelope: &Envelope) -> bool {
+    is_conversation(envelope) || envelope.kind == "permission"
+}
+
 /// Everything.
 pub fn is_anything(_: &Envelope) -> bool {
     true
@@ -113,6 +128,7 @@ pub fn explain(envelope: &Envelope) -> String {
     match envelope.kind.as_str() {
         "notice" => text_of(&envelope.content, "text"),
         "control" => control(&envelope.content),
+        "permission" => told(envelope).unwrap_or_else(|| envelope.content.to_string()),
         "turn" => serde_json::from_value(envelope.content.clone()).map_or_else(|_| envelope.content.to_string(), explain_turn),
         kind => format!("{kind} {}", if envelope.content.is_null() { String::new() } else { envelope.content.to_string() }),
     }
@@ -129,6 +145,7 @@ fn explain_turn(event: TurnEvent) -> String {
         TurnEvent::Started { turn, attempt, from_seq, through_seq, .. } => {
             format!("turn {} started, attempt {attempt}, covers {}..{through_seq}", number(&turn), from_seq + 1)
         }
+        TurnEvent::Released { turn } => format!("turn {} is not waited for; it runs on", number(&turn)),
         TurnEvent::Lost { turn, attempt } => format!("turn {} lost attempt {attempt} in a restart", number(&turn)),
         TurnEvent::Ended { turn, participant, outcome, fault, usage, .. } => {
             let fault = fault.map_or_else(String::new, |fault| format!(": {}", fault.message));
@@ -153,6 +170,7 @@ fn explain_turn(event: TurnEvent) -> String {
         }
         TurnEvent::ReactionOpened { forced, polled } => format!("reactions; must: {}; may: {}", names(&forced), names(&polled)),
         TurnEvent::RoundClosed => "round closed".into(),
+        TurnEvent::RoundReopened { cause, reply } => format!("{reply} was late: the others may react to it, about {}", cause.seq),
         TurnEvent::Facts { participant, runtime, known } => {
             format!("{participant} runs as {runtime} now{}", if known { "" } else { ", unknown to the registry" })
         }

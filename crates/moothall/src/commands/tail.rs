@@ -4,7 +4,7 @@ use moothall_surfaces::wire::{Envelope, EventPage};
 
 use super::Desk;
 use super::events::{self, Follow, Heard, Wanted, last};
-use super::show::{View, is_anything, is_conversation};
+use super::show::{View, is_anything, is_read};
 use crate::cli::Tail;
 use crate::client::Client;
 use crate::clock;
@@ -14,7 +14,7 @@ use crate::threads::{self, Faces};
 pub async fn run(desk: &Desk, args: &Tail) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let state = threads::state(&desk.client, &thread).await?;
-    let (wanted, pass): (_, fn(&_) -> bool) = if args.all { (Wanted::Trace, is_anything) } else { (Wanted::Conversation, is_conversation) };
+    let (wanted, pass): (_, fn(&_) -> bool) = if args.all { (Wanted::Trace, is_anything) } else { (Wanted::Conversation, is_read) };
     let page = match &args.since {
         Some(word) => since(&desk.client, &thread, word, wanted, pass).await?,
         None => last(&desk.client, &thread, state.head, args.lines, wanted, pass).await?,

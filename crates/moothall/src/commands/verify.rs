@@ -65,6 +65,9 @@ pub fn closed(error: &OpenError) -> Fault {
         OpenError::Full { .. } => fault(Exit::TryLater).try_this("free some space on that disk; 1 MiB is enough to look at it"),
         OpenError::Absent { .. } => fault(Exit::Failure).try_this("name the data folder with --data DIR"),
         OpenError::Newer { .. } => fault(Exit::Config).try_this("use the newer version"),
+        OpenError::Damaged { .. } => fault(Exit::Failure)
+            .because("a server goes on from the last event that is whole only when it is told to")
+            .try_this("copy the folder away and put back the newest backup that verifies: docs/operations.md, \"Damage\""),
         OpenError::Io { .. } | OpenError::Unusable { .. } => {
             fault(Exit::Io).try_this("see `moothall doctor`, and docs/operations.md, \"Damage\"")
         }

@@ -34,6 +34,8 @@ struct Stories {
     messages: Vec<Story>,
     /// What no message gave rise to, such as a prod.
     others: Vec<TurnEntry>,
+    /// Whether all turns are shown, and not the reader's own alone.
+    whole: bool,
     /// What the turns of the whole conversation have cost.
     usage: UsageRow,
     /// In this currency.
@@ -45,6 +47,7 @@ pub async fn run(desk: &Desk, args: &Why) -> Result<(), Fault> {
     let list: TurnList = desk.client.get(&threads::path(&thread, "turns")).await?;
     let page = events::after(&desk.client, &thread, 0, Wanted::Conversation, |event| event.kind == "message").await?;
     let mut stories = tell(thread, page.events, list.turns, args.message.as_deref())?;
+    stories.whole = list.whole;
     let used: UsageAnswer = desk.client.get(&format!("/usage?thread={}", segment(&stories.thread))).await?;
     (stories.usage, stories.currency) = (used.total, used.currency);
     if desk.paper.json {
@@ -82,7 +85,8 @@ impl Stories {
 
 /// Groups turns by the human message that they go back to.
 fn tell(thread: String, events: Vec<Envelope>, turns: Vec<TurnEntry>, only: Option<&str>) -> Result<Stories, Fault> {
-    let mut told = Stories { thread, messages: Vec::new(), others: Vec::new(), usage: UsageRow::default(), currency: String::new() };
+    let mut told =
+        Stories { thread, messages: Vec::new(), others: Vec::new(), whole: true, usage: UsageRow::default(), currency: String::new() };
     for message in events {
         let wanted = only.is_none_or(|only| only == message.id || only.strip_prefix('#').unwrap_or(only) == message.seq.to_string());
         let mine: Vec<_> = turns.iter().filter(|turn| goes_back_to(turn, &message)).cloned().collect();
@@ -118,6 +122,11 @@ fn print(paper: &Paper, state: &ThreadStateAnswer, room: Room, stories: &Stories
     if stories.messages.is_empty() && stories.others.is_empty() {
         note("Nobody has said anything yet.");
     }
+    if !stories.whole {
+        note(
+            "Your credential shows you your own turns alone: who else was asked, and why, is shown to credentials with the scope threads:admin.",
+        );
+    }
     for Story { message, turns, covered_by } in &stories.messages {
         let words = words_of(message);
         let first = words.lines().next().unwrap_or_default();
@@ -125,7 +134,7 @@ fn print(paper: &Paper, state: &ThreadStateAnswer, room: Room, stories: &Stories
         paper.line(&format!("{place}  {}  {}", faces.painted(paper, &message.from, 0), paper.paint(Style::Plain, first)))?;
         if turns.is_empty() {
             let waits = state.state.queue.iter().any(|queued| queued.seq == message.seq);
-            paper.line(&paper.paint(Style::Dim, &format!("      {}", unasked(faces, waits, covered_by))))?;
+            paper.line(&paper.paint(Style::Dim, &format!("      {}", unasked(faces, waits, stories.whole, covered_by))))?;
         }
         for turn in turns {
             paper.line(&row(paper, faces, room, turn, &stories.currency))?;
@@ -143,11 +152,12 @@ fn print(paper: &Paper, state: &ThreadStateAnswer, room: Room, stories: &Stories
 }
 
 /// What became of a message that has no turn of its own.
-fn unasked(faces: &Faces, waits: bool, covered_by: &[TurnEntry]) -> String {
+fn unasked(faces: &Faces, waits: bool, whole: bool, covered_by: &[TurnEntry]) -> String {
     let turn = |turn: &TurnEntry| format!("{}'s turn about {}", faces.name(&turn.participant), turn.cause.seq);
     match covered_by {
         _ if waits => "it waits until earlier messages are answered".into(),
-        [] => "nobody was asked".into(),
+        [] if whole => "nobody was asked".into(),
+        [] => "who was asked is not shown to you".into(),
         turns => format!("covered by {}", turns.iter().map(turn).collect::<Vec<_>>().join(", ")),
     }
 }

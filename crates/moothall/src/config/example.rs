@@ -45,6 +45,11 @@ const SERVER: &[Entry] = &[
         "More values of the Host header to accept, exactly as they are sent. Loopback names always are.",
     ),
     ("allowed_origins", "[\"https://moothall.test\"]", "More origins of web pages to accept, exactly as they are sent."),
+    (
+        "retention_days",
+        "90",
+        "After how many days without an event an archived conversation is deleted for good. Unset: never, which is the default.",
+    ),
 ];
 
 const LIMITS: &[Entry] = &[
@@ -87,6 +92,7 @@ const DEFAULTS: &[Entry] = &[
         "15.0",
         "Seconds that a turn of an agent that was not addressed may take. Unset: half of the limit from five agents on.",
     ),
+    ("patience_seconds", "30.0", "Seconds that a round waits for a turn. It then goes on, and the answer is shown when it comes."),
     ("max_exchanges_without_human", "20", "Agent contributions in a row before a human has to say something."),
 ];
 
@@ -136,7 +142,8 @@ const AGENT: &[Entry] = &[
     (
         "runtime",
         "\"command\"",
-        "How it runs: `command`, `script`, `llm` or `terminal`. Understood by itself where `command`, `replies` or `provider` is given.",
+        "How it runs: `command`, `script`, `llm` or `terminal`. Understood by itself where `command`, `replies` or `provider` is given. \
+         `remote` keeps the name for a client that connects by itself, also where a program of that name is installed here.",
     ),
     ("summary", "\"Reviews changes.\"", "One sentence for people."),
     ("model", "\"gpt-5-codex\"", "The model behind it: for people to read, and for llm the one that is asked."),
@@ -157,7 +164,7 @@ const AGENT: &[Entry] = &[
     (
         "screen",
         "\"claude\"",
-        "terminal: as which program's its screen is read: claude, codex, gemini, or other. Of another program it is only known whether it is quiet.",
+        "terminal: as which program's its screen is read: claude, codex or gemini. A program that draws like none of them runs as a command.",
     ),
     (
         "reach",

@@ -8,11 +8,13 @@ mod restart;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use moothall_agents::AgentConfig;
 use moothall_engine::budgets::BudgetsConfig;
 use moothall_kernel::policy::{KEYS as POLICY_KEYS, Policy};
+use moothall_kernel::time::Millis;
 use moothall_surfaces::Limits;
 use moothall_terminals::SessionsConfig;
 use serde::{Deserialize, Serialize};
@@ -87,8 +89,17 @@ pub struct ServerConfig {
     pub allowed_hosts: Vec<String>,
     /// More origins of pages to accept, exactly as they are sent.
     pub allowed_origins: Vec<String>,
+    /// After how many days without an event archived conversations are deleted; never where it is unset.
+    pub retention_days: Option<NonZeroU32>,
     /// `[server.tls]`.
     pub tls: Option<TlsConfig>,
+}
+
+impl ServerConfig {
+    /// The age at which archived conversations are deleted.
+    pub fn retention(&self) -> Option<Millis> {
+        self.retention_days.map(|days| Millis::from_secs(u64::from(days.get()) * 24 * 3600))
+    }
 }
 
 /// `[server.tls]`: the files of a certificate, both PEM.
@@ -284,7 +295,7 @@ fn read_agent(document: &Document, client: &str, node: Node<'_>) -> Result<Agent
     let section = format!("agents.{client}");
     let (whole, places) = (node.span(), places(&node));
     let agent: AgentConfig = document.read(&section, node)?;
-    if agent == (AgentConfig { enabled: Some(false), ..AgentConfig::default() }) {
+    if agent.only_takes_away() {
         return Ok(agent);
     }
     match agent.spec(client, "http://127.0.0.1") {

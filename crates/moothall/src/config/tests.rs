@@ -85,6 +85,9 @@ fn agents_can_be_switched_off_one_by_one_or_those_found_all_at_once() {
     let config = parse("[agents]\ndiscover = false\n[agents.claude]\nenabled = false\n[agents.critic]\nenabled = false\n").unwrap();
     assert!(!config.discover && config.absent.iter().eq(["claude", "critic"]));
     assert!(parse("").unwrap().discover);
+    let kept = parse("[agents.codex]\nruntime = \"remote\"\n").unwrap();
+    assert!(kept.absent.contains("codex") && !kept.agents["codex"].is_enabled(), "the name is kept for whoever connects by it");
+    assert!(refused("[agents.codex]\nruntime = \"remote\"\nmodel = \"m\"\n").what.contains("takes no other key"));
     let fault = refused("[agents]\ndiscover = \"no\"\n");
     assert!(fault.what.contains("`discover` is a section") || fault.what.contains("invalid type"), "{}", fault.what);
 }
@@ -134,7 +137,7 @@ fn an_exposed_secret_is_a_warning() {
 
 #[test]
 fn a_type_is_asked_for_its_keys() {
-    let keys = ["bind", "data", "mode", "other_users", "allowed_hosts", "allowed_origins", "tls"];
+    let keys = ["bind", "data", "mode", "other_users", "allowed_hosts", "allowed_origins", "retention_days", "tls"];
     assert_eq!(keys_of::<ServerConfig>(), keys);
 }
 

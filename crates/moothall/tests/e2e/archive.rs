@@ -3,10 +3,15 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
+use moothall_surfaces::wire::EventTypes;
 use serde_json::{Value, json};
 
 use crate::harness::{Home, Server};
 use crate::long_talk::fill;
+
+fn every_type() -> String {
+    format!("?types={}", EventTypes::EVERY.list())
+}
 
 /// What the server says about a thread's events, byte for byte, up to their end.
 async fn raw_events(server: &Server<'_>, thread: &str, query: &str) -> String {
@@ -43,7 +48,7 @@ async fn an_export_holds_every_event_as_the_server_shows_it() {
     server.wait_for(&thread, reply["seq"].as_u64().unwrap(), |event| event["content"]["event"] == "round_closed").await;
 
     let all = server.ok(&["export", &thread, "--format", "jsonl", "--all"]);
-    assert_eq!(rebuilt(&all), raw_events(&server, &thread, "").await);
+    assert_eq!(rebuilt(&all), raw_events(&server, &thread, &every_type()).await);
     let seen = server.ok(&["export", &thread, "--json"]);
     assert_eq!(rebuilt(&seen), raw_events(&server, &thread, "?as=user").await);
     assert!(seen.lines().count() < all.lines().count());
@@ -84,7 +89,7 @@ async fn ten_thousand_messages_are_found_and_exported() {
     assert_eq!(found(&server, &["afterthought"])["hits"][0]["seq"], MESSAGES + 1);
 
     let all = server.ok(&["export", "long-talk", "--format", "jsonl", "--all"]);
-    assert_eq!(rebuilt(&all), raw_events(&server, "long-talk", "").await);
+    assert_eq!(rebuilt(&all), raw_events(&server, "long-talk", &every_type()).await);
     assert!(all.lines().count() as u64 > MESSAGES);
     let text = server.ok(&["search", "\"message 7777\""]);
     assert!(text.starts_with("Long talk  2023-11-14 22:13:27Z  7777  user  message 7777 about"), "{text}");

@@ -103,8 +103,8 @@ impl World {
         self.home.configure(&format!(
             "[sessions]\nspool = \"{}\"\nrun_as = \"{ADA}\"\n\
              [agents.fake]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{fake}\"]\n\
-             [agents.ada]\nruntime = \"terminal\"\ncommand = [\"{look}\"]\ncwd = \"{}\"\n\
-             [agents.bob]\nruntime = \"terminal\"\ncommand = [\"{look}\"]\nrun_as = \"{BOB}\"\ncwd = \"{}\"\n{more}",
+             [agents.ada]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{look}\"]\ncwd = \"{}\"\n\
+             [agents.bob]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{look}\"]\nrun_as = \"{BOB}\"\ncwd = \"{}\"\n{more}",
             self.spool.path().display(),
             self.work(ADA).display(),
             self.work(BOB).display(),
@@ -240,7 +240,7 @@ async fn a_folder_or_a_program_that_its_user_does_not_reach_is_named_before_anyt
     }
     let world = World::new();
     let private = world.home.script("private", "exec cat");
-    world.configure(&format!("[agents.private]\nruntime = \"terminal\"\ncommand = [\"{private}\"]\n"));
+    world.configure(&format!("[agents.private]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{private}\"]\n"));
     let server = world.serve();
     for (client, cwd, told) in [
         ("ada", world.home.path().to_owned(), format!("{ADA} may not enter {}", world.home.path().display())),

@@ -119,7 +119,7 @@ async fn presence_is_seen_and_an_outside_client_is_welcomed() {
     assert!(outside["join"]["prompt"].as_str().unwrap().contains(&thread));
 
     let path = format!("/threads/{thread}/presence");
-    server.accepted(&path, json!({"from": "elsewhere", "state": "listening", "details": {"model": "m"}})).await;
+    server.accepted(&path, json!({"from": "elsewhere", "state": "listening", "details": {"model": "m", "takes_turns": true}})).await;
     let presence = server.get(&path).await;
     assert_eq!(presence["ttl_seconds"], 120);
     assert_eq!(presence["participants"][0]["id"], "elsewhere");

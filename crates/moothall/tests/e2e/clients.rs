@@ -117,7 +117,9 @@ async fn the_pass_of_the_guide_is_taken_as_it_is_written() {
     let thread = server.thread().await;
     let ada = body["from"].as_str().unwrap();
     server.invite(&thread, ada, "elsewhere").await;
-    server.accepted(&format!("/threads/{thread}/presence"), json!({"from": ada, "state": "listening"})).await;
+    server
+        .accepted(&format!("/threads/{thread}/presence"), json!({"from": ada, "state": "listening", "details": {"takes_turns": true}}))
+        .await;
     server.say(&thread, &format!("@{ada} anything?")).await;
     let passed = server.accepted(&format!("/threads/{thread}/events"), body.clone()).await;
     assert_eq!(passed["event"]["content"]["outcome"], "passed");

@@ -1,12 +1,13 @@
 //! kill -9: nothing acknowledged is lost, no reply comes twice, and every message is answered or explained.
 
 use std::collections::BTreeSet;
+use std::process::Stdio;
 use std::sync::Mutex;
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::harness::{Home, PATIENCE, Server};
+use crate::harness::{Home, PATIENCE, Running, Server};
 
 /// How often the server is killed under load.
 const KILLS: usize = 5;
@@ -185,4 +186,30 @@ async fn a_second_signal_ends_at_once() {
     tokio::time::timeout(PATIENCE, refused).await.expect("it goes on taking messages");
     server.signal(Signal::SIGTERM);
     assert_eq!(server.end().code(), Some(130));
+}
+
+#[tokio::test]
+async fn whoever_waits_for_an_answer_waits_through_a_restart_too() {
+    let home = Home::new();
+    // It ends with this test, whatever comes of it.
+    let answers = home.script("answers", "cat >/dev/null; while [ -d \"$1\" ] && [ ! -e \"$1/go\" ]; do sleep 0.05; done; echo here it is");
+    home.configure(&format!("[agents.late]\ncommand = [\"{answers}\", \"{}\"]\n", home.path().display()));
+    let server = home.serve();
+    server.ok(&["new", "Room", "--with", "late"]);
+    let mut waiting = server.command(&["say", "Room", "@late well?", "--wait"]);
+    let mut waiting = Running::of(waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let heard = waiting.errors();
+    let address = server.address().to_string();
+    let list = server.get("/threads").await;
+    server.wait_for(list["threads"][0]["id"].as_str().unwrap(), 0, |event| event["content"]["event"] == "started").await;
+    server.kill();
+    // It says once that it waits, and goes on doing so: nobody is told of a fault that passes.
+    let told = heard.recv_timeout(PATIENCE).unwrap();
+    assert!(told.contains("waiting for it"), "{told}");
+    let _server = home.serve_on(&address);
+    std::fs::write(home.path().join("go"), "").unwrap();
+    let answer = waiting.line();
+    assert!(answer.ends_with("  here it is"), "{answer}");
+    assert!(waiting.end().success());
+    assert_eq!(heard.iter().collect::<Vec<_>>(), [] as [String; 0]);
 }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use moothall_surfaces::wire::EventTypes;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
@@ -125,13 +126,13 @@ pub struct Running {
 
 impl Running {
     pub fn of(mut child: Child) -> Self {
-        let output = child.stdout.take().unwrap();
-        let (sender, lines) = mpsc::channel();
-        std::thread::spawn(move || {
-            let read = BufReader::new(output).lines().map_while(Result::ok);
-            read.map(|line| sender.send(line)).take_while(Result::is_ok).for_each(drop);
-        });
+        let lines = lines_of(child.stdout.take().unwrap());
         Self { child, lines }
+    }
+
+    /// The lines of what it complains about, which has to be piped.
+    pub fn errors(&mut self) -> mpsc::Receiver<String> {
+        lines_of(self.child.stderr.take().unwrap())
     }
 
     /// The next line of its output.
@@ -154,6 +155,15 @@ impl Running {
             }
         }
     }
+}
+
+fn lines_of(output: impl Read + Send + 'static) -> mpsc::Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        let read = BufReader::new(output).lines().map_while(Result::ok);
+        read.map(|line| sender.send(line)).take_while(Result::is_ok).for_each(drop);
+    });
+    lines
 }
 
 impl Drop for Running {
@@ -308,12 +318,12 @@ impl<'a> Server<'a> {
 
     /// Everything in a thread, the trace included.
     pub async fn events(&self, thread: &str) -> Vec<Value> {
-        self.get(&format!("/threads/{thread}/events")).await["events"].as_array().unwrap().clone()
+        self.get(&format!("/threads/{thread}/events?types={}", EventTypes::EVERY.list())).await["events"].as_array().unwrap().clone()
     }
 
     /// The first event after a position that is wanted, read from the stream.
     pub async fn wait_for(&self, thread: &str, after: u64, wanted: impl Fn(&Value) -> bool) -> Value {
-        let url = format!("{}/threads/{thread}/events/stream?after={after}", self.url);
+        let url = format!("{}/threads/{thread}/events/stream?after={after}&types={}", self.url, EventTypes::EVERY.list());
         let reading = async {
             let mut bytes = self.http.get(url).send().await.unwrap().bytes_stream();
             let mut text = Vec::new();

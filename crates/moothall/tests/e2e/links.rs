@@ -318,6 +318,24 @@ async fn sc_7_one_member_ends_the_link_for_all() {
 }
 
 #[tokio::test]
+async fn sc_7_the_end_of_a_link_delivers_its_last_words_and_interrupts_nobody() {
+    let hall = Hall::new();
+    let server = hall.serve();
+    let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
+    direct(&server, &ada, &bob, "[work:1500] [say:the long work is done]").await;
+    until("bob works", async || state(&server, &bob).await == "busy").await;
+    let closed = json!({"session_id": bob.id, "message": "the last words [say:goodbye]", "close_link": true});
+    assert_eq!(call(&server, &ada, "send_message", closed).await["delivered_to"], json!([bob.id]));
+    until("bob's work is kept, and then the answer to the last words", async || {
+        let said = said(&server, &bob.id).await;
+        said.contains(&("bob".into(), "the long work is done".into())) && said.contains(&("bob".into(), "goodbye".into()))
+    })
+    .await;
+    assert!(was_told(&server, &bob, "the last words").await && !was_told(&server, &bob, "Interrupted").await);
+    assert!(!was_told(&server, &ada, "goodbye").await && links(&server, &ada).await.is_empty());
+}
+
+#[tokio::test]
 async fn sc_8_a_session_that_ends_leaves_no_link_and_nothing_is_typed_after_it() {
     let hall = Hall::new();
     let server = hall.serve();

@@ -30,6 +30,7 @@ mod trouble;
 mod hook;
 mod limits;
 mod links;
+mod housed;
 mod typed;
 mod rough;
 mod mcp;

@@ -183,3 +183,21 @@ fn a_dash_is_the_conversation_that_one_used_oneself_and_is_named() {
     let lost = server.command(&["say", "-", "not for them"]).output().unwrap();
     assert!(!lost.status.success() && stderr(&lost).contains("used last"), "{}", stderr(&lost));
 }
+
+#[tokio::test]
+async fn whoever_connects_by_itself_is_listed_and_invited_like_others() {
+    let home = Home::new();
+    home.configure("[agents.coder]\nruntime = \"remote\"\n");
+    let server = home.serve();
+    let listed = server.ok(&["agents"]);
+    assert!(listed.contains("coder") && listed.contains("Connects by itself"), "{listed}");
+    server.ok(&["new", "Room", "--with", "coder"]);
+    let said = server.command(&["say", "Room", "@coder hello", "--wait"]).output().unwrap();
+    assert_eq!(said.status.code(), Some(3), "{}", stderr(&said));
+    assert!(stderr(&said).contains("coder: not asked: is not connected"), "{}", stderr(&said));
+
+    // Also where somebody else answers.
+    server.ok(&["invite", "Room", "analyst"]);
+    let said = server.command(&["say", "Room", "@coder and @analyst?", "--wait"]).output().unwrap();
+    assert!(said.status.success() && stderr(&said).contains("coder: not asked: is not connected"), "{}", stderr(&said));
+}

@@ -18,6 +18,7 @@
 //! | forged, unknown, unoffered, repeated and late answers | [`only_a_person_answers_and_only_once`], `real_agents`: `driven` |
 //! | a question of a program that reports nothing | [`what_a_program_asks_on_its_screen_is_answered_by_keys`], `real_agents`: `driven` |
 //! | an answer for the dialog before, at the terminal, after a restart | [`an_answer_is_about_one_dialog_and_reaches_no_other`] |
+//! | words for an answer that end a paste, that somebody types too, and a server that dies over them | `agents`: `answering`, [`words_in_a_field_outlive_the_server_and_are_typed_once`] |
 //! | words that look like a card or like the system | [`words_that_look_like_a_card_are_words`] |
 //! | a person forged by the program of a session | [`a_person_forged_by_an_agents_own_hook_is_marked_and_lifts_no_guard`] |
 //! | secrets of the server in a program's environment | [`a_program_gets_no_secret_of_the_server`] |
@@ -27,7 +28,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Server};
+use crate::harness::{Home, Server, stderr};
 use crate::links::{Agent, Hall, asked, direct, said, start, state, until, was_told};
 
 /// A program reports, as its hooks do; one that asks waits for its answer.
@@ -149,7 +150,7 @@ async fn what_a_program_asks_on_its_screen_is_answered_by_keys() {
     assert_eq!(
         (&question["action"], &question["options"]),
         (
-            &json!("Bash command\nrm -r build"),
+            &json!("Bash command\nrm -r build\nDo you want to proceed?"),
             &json!([{"id": "1", "label": "Yes", "kind": "allow_once"}, {"id": "2", "label": "No", "kind": "reject_once"}])
         )
     );
@@ -190,6 +191,52 @@ async fn an_answer_is_about_one_dialog_and_reaches_no_other() {
     };
     until("it is not asked any more", async || withdrawn().await == [harmless.clone(), more.clone()]).await;
     assert_eq!(answer(&server, &more, "allow").await, (409, json!("permission_withdrawn")));
+}
+
+/// Its question is answered in words, which reach it once; the command line and the log say what was answered.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_answered_in_words() {
+    let hall = Hall::new();
+    let server = hall.serve();
+    let ada = start(&server, &hall, "ada").await;
+    server.say(&ada.id, "[choose:Which database?|SQLite|Postgres]").await;
+    let question = asked(&server, &ada, 1).await;
+    assert_eq!(question["options"][2], json!({"id": "3", "label": "Type something.", "kind": "other", "takes_text": true}));
+    assert!(server.ok(&["permit", "ada"]).contains("3. Type something. (in words of your own)"));
+    let refused = |args: &[&str]| stderr(&server.command(args).output().unwrap());
+    assert!(refused(&["permit", "ada", "MariaDB"]).contains("none of the answers"), "words of an option alone choose one");
+    assert!(refused(&["permit", "ada", "3"]).contains("words of your own"));
+    assert!(refused(&["permit", "ada", "1", "--text", "MariaDB"]).contains("3. Type something."));
+    let told = server.command(&["permit", "ada", "--text", "1. MariaDB\nand /srv"]).output().unwrap();
+    assert!(stderr(&told).contains("was told: 1. MariaDB"), "{}", stderr(&told));
+    until("it is done", async || said(&server, &ada.id).await.contains(&("ada".into(), "Chosen: 1. MariaDB\nand /srv".into()))).await;
+    assert!(server.ok(&["tail", "ada", "--no-follow"]).contains("answered: 1. MariaDB"));
+    let answered = server.events(&ada.id).await.into_iter().find(|event| event["content"]["event"] == "answered").unwrap();
+    server.ok(&["redact", "ada", &answered["seq"].to_string()]);
+    assert!(server.ok(&["tail", "ada", "--no-follow"]).contains("answered: words that were erased"));
+}
+
+/// The server dies when the words stand in the field and nobody sent them off. They are asked for again, and not typed a second time.
+#[tokio::test]
+async fn words_in_a_field_outlive_the_server_and_are_typed_once() {
+    let hall = Hall::new();
+    let server = hall.home.serve_with("127.0.0.1:0", &[("MOOTHALL_CRASH_AT", "field_filled:1")]);
+    let ada = start(&server, &hall, "ada").await;
+    server.say(&ada.id, "[choose:Which database?|SQLite|Postgres]").await;
+    let answer = async |server: &Server<'_>, question: &Value| {
+        let path = format!("{}/permissions/{}/answer", server.url, question["permission"].as_str().unwrap());
+        let request = server.http().post(path).bearer_auth(owner(&hall)).json(&json!({"thread": ada.id, "text": "MariaDB"}));
+        request.send().await.map(|answer| answer.status().as_u16())
+    };
+    let question = asked(&server, &ada, 1).await;
+    // Whether the answer still got out depends on how fast it died.
+    let _ = answer(&server, &question).await;
+    assert!(!server.end().success());
+    let server = hall.serve();
+    let again = asked(&server, &ada, 2).await;
+    assert_ne!(question["permission"], again["permission"]);
+    assert_eq!(answer(&server, &again).await.unwrap(), 200);
+    until("it is done", async || said(&server, &ada.id).await.contains(&("ada".into(), "Chosen: MariaDB".into()))).await;
 }
 
 /// A tmux server of somebody else's, with a stand-in in it that reports nothing.
@@ -251,7 +298,7 @@ async fn a_program_gets_no_secret_of_the_server() {
     let home = Home::new();
     home.sign();
     let script = home.script("look", "env > ../seen.new; mv ../seen.new ../seen; exec cat");
-    home.configure(&format!("[agents.look]\nruntime = \"terminal\"\ncommand = [\"{script}\"]\n"));
+    home.configure(&format!("[agents.look]\nruntime = \"terminal\"\nscreen = \"codex\"\ncommand = [\"{script}\"]\n"));
     let canaries = [("MY_SECRET", "CANARY-1"), ("ANTHROPIC_API_KEY", "CANARY-2"), ("MOOTHALL_TOKEN", "CANARY-3"), ("CI", "true")];
     let server = home.serve_with("127.0.0.1:0", &canaries);
     let work = home.path().join("work");

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::path::Path;
 
+use moothall_engine::crash::DELETION_POINTS;
 use serde_json::{Value, json};
 
 use crate::harness::{Home, PATIENCE, Server, stderr};
@@ -94,6 +95,37 @@ async fn erasing_that_was_cut_off_is_made_good_by_asking_again() {
         assert_eq!(holding(&home.data().join("moothall.db-wal"), CANARY), Vec::<String>::new(), "{point}");
         assert!(server.stop().success());
         assert_eq!(holding(&home.data(), CANARY), Vec::<String>::new(), "{point}");
+    }
+}
+
+/// What is deleted is gone, from the disk too, whenever the server dies over it; and what is left is whole.
+#[tokio::test]
+async fn a_conversation_that_is_deleted_stays_deleted_wherever_the_server_dies() {
+    for point in DELETION_POINTS {
+        let home = Home::new();
+        let server = home.serve();
+        let (thread, other) = (server.thread().await, server.thread().await);
+        server.say(&thread, &format!("the word is {CANARY}")).await;
+        server.say(&other, "something else").await;
+        server.kill();
+        let server = home.serve_with("127.0.0.1:0", &[("MOOTHALL_CRASH_AT", &format!("{point}:1"))]);
+        assert!(!server.command(&["delete", &thread, "--yes"]).status().unwrap().success(), "{point}: it lives");
+        server.end();
+
+        let server = home.serve();
+        if *point == "before_delete_append" {
+            server.ok(&["delete", &thread, "--yes"]);
+        }
+        let gone = server.http().get(format!("{}/threads/{thread}/events", server.url)).send().await.unwrap();
+        assert_eq!(gone.status(), 410, "{point}");
+        let erased = async { while !holding(&home.data(), CANARY).is_empty() {} };
+        tokio::time::timeout(PATIENCE, erased).await.unwrap_or_else(|_| panic!("{point}: {:?}", holding(&home.data(), CANARY)));
+        assert_eq!(server.events(&other).await.last().unwrap()["content"], "something else");
+        assert!(server.stop().success());
+        assert_eq!(holding(&home.data(), CANARY), Vec::<String>::new(), "{point}");
+        let data = home.data();
+        let verified = home.run(&["verify", "--data", data.to_str().unwrap()]);
+        assert!(verified.status.success(), "{point}: {}", stderr(&verified));
     }
 }
 

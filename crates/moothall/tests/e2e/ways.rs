@@ -56,6 +56,7 @@ const ROWS: &[Row] = &[
     Row("search", &["search", "plan"], [Well, Well, Well]),
     Row("export", &["export", "T"], [Well, Well, Well]),
     Row("redact", &["redact", "T", "999"], [Absent, Absent, Absent]),
+    Row("delete", &["delete", "01a2b3c4-0000-7000-8000-000000000000"], [Absent, Denied, Denied]),
     Row("token create", &["token", "create", "bea"], [Well, Denied, Denied]),
     Row("token list", &["token", "list"], [Well, Denied, Denied]),
     Row("token revoke", &["token", "revoke", "0123456789abcdef"], [Absent, Denied, Denied]),

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use moothall_engine::crash::FORMAT_POINTS;
+use moothall_surfaces::wire::EventTypes;
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -46,7 +47,7 @@ async fn a_folder_whose_change_of_format_was_cut_off_is_whole() {
         let mut server = world.house.start().await;
         world.furnish(&mut server, &[Floor::Asked]).await;
         world.event(&mut server, 0, "said", json!({"from": "user", "content": "Said under the first format"})).await;
-        let events = format!("/threads/{}/events", world.threads[0].id);
+        let events = format!("/threads/{}/events?types={}", world.threads[0].id, EventTypes::EVERY.list());
         let before = world.get(&events).await["events"].clone();
         world.house.stop(server).await;
         log_in(&world.house.data()).execute_batch(FIRST_FORMAT).unwrap();

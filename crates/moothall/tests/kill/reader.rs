@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt;
+use moothall_surfaces::wire::EventTypes;
 use reqwest::{Client, Response};
 use serde_json::Value;
 use tokio::sync::watch;
@@ -38,7 +39,7 @@ impl Reader {
         let seen = Arc::<Mutex<Seen>>::default();
         let (heads, head) = watch::channel(0);
         let query = viewer.map(|viewer| format!("&as={viewer}")).unwrap_or_default();
-        let path = format!("/threads/{thread}/events/stream?after=0{query}");
+        let path = format!("/threads/{thread}/events/stream?after=0&types={}{query}", EventTypes::EVERY.list());
         let reading = Reading { path, gapless: viewer.is_none(), seen: seen.clone(), heads, http: crate::house::plain().build().unwrap() };
         Self { viewer: viewer.map(Into::into), seen, head, task: tokio::spawn(reading.run(address)) }
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use moothall_surfaces::wire::EventTypes;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -182,15 +183,15 @@ impl World {
     }
 
     async fn faults_of(&self, thread: &Thread) -> Vec<String> {
-        let path = format!("/threads/{}", thread.id);
-        let events = list(self.get(&format!("{path}/events")).await, "events");
+        let (path, every) = (format!("/threads/{}", thread.id), EventTypes::EVERY.list());
+        let events = list(self.get(&format!("{path}/events?types={every}")).await, "events");
         let turns = list(self.get(&format!("{path}/turns")).await, "turns");
         let asked: Vec<_> = self.ledger.all().into_iter().filter(|asked| asked.concerns(&thread.id)).collect();
         let mut faults = oracle::faults(thread.floor, &events, &turns, &asked);
         for reader in &thread.readers {
             let visible = match reader.viewer() {
                 None => events.clone(),
-                Some(viewer) => list(self.get(&format!("{path}/events?as={viewer}")).await, "events"),
+                Some(viewer) => list(self.get(&format!("{path}/events?types={every}&as={viewer}")).await, "events"),
             };
             let last = visible.last().map_or(0, |event| event["seq"].as_u64().unwrap());
             let caught_up = timeout(PATIENCE, reader.head.clone().wait_for(|head| *head >= last)).await.is_ok();

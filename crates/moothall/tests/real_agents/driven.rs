@@ -1,5 +1,7 @@
 //! What people do to programs at work: interrupting them, and answering what they ask.
 
+use std::process::Command;
+
 use moothall_testkit::model_server::Reply;
 use serde_json::{Value, json};
 
@@ -127,6 +129,44 @@ async fn claude_asks_by_its_hook() {
     asks_before("claude", &[], "Bash", arguments, "allow").await;
 }
 
+/// Claude Code asks its user something: its question is a card, and this answers it. What its model hears is given back.
+async fn is_asked_which(answer: Value) -> String {
+    let house = House::new().await;
+    let server = house.serve();
+    let session = house.run(&server, "claude", &[]).await;
+    let option = |label: &str, description: &str| json!({"label": label, "description": description});
+    let options = [option("SQLite", "One file"), option("Postgres", "A server")];
+    let asks = json!({"question": "Which database do we use?", "header": "DB", "multiSelect": false, "options": options});
+    house.when("choose-tag", &Reply::tool("AskUserQuestion", json!({"questions": [asks]})));
+    server.say(&session, "Please choose-tag").await;
+    let question = question(&server, &session).await;
+    assert!(question["action"].as_str().unwrap().contains("Which database do we use?"), "{question}");
+    let of = |key: &str| question["options"].as_array().unwrap().iter().map(|option| option[key].clone()).collect::<Vec<_>>();
+    assert_eq!(of("label"), ["SQLite One file", "Postgres A server", "Type something.", "Chat about this"]);
+    assert_eq!(of("takes_text"), [Value::Null, Value::Null, json!(true), Value::Null]);
+    let path = format!("/permissions/{}/answer", question["permission"].as_str().unwrap());
+    let mut body = json!({"thread": session});
+    body.as_object_mut().unwrap().extend(answer.as_object().unwrap().clone());
+    assert_eq!(house.post_as_owner(&server, &path, &body).await, 200);
+    until(&server, &session, "it goes on", async || outcomes(&server, &session).await == ["spoke"]).await;
+    let mut heard = house.model("claude").requests().into_iter().map(|request| request.body.to_string());
+    heard.rfind(|body| body.contains("tool_result")).unwrap_or_default()
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn claude_is_answered_by_an_option() {
+    let heard = is_asked_which(json!({"option": "Postgres"})).await;
+    assert!(heard.contains(r#"\"Which database do we use?\"=\"Postgres\""#), "{heard}");
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn claude_is_answered_in_words() {
+    let heard = is_asked_which(json!({"text": "/srv has one:\n\n1. MariaDB \u{1f600}"})).await;
+    assert!(heard.contains(r#"\"=\"/srv has one:\n\n1. MariaDB 😀\""#), "{heard}");
+}
+
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn codex_asks_on_its_screen() {
@@ -139,4 +179,47 @@ async fn codex_asks_on_its_screen() {
 async fn gemini_asks_on_its_screen() {
     let arguments = json!({"command": "touch made-by-agent", "description": "Read a file"});
     asks_before("gemini", &[], "run_shell_command", arguments, "Allow once").await;
+}
+
+/// A program that was started in a folder that it does not know asks whether that is trusted, before it takes any words. People are asked
+/// at its home, and words are typed when somebody answered.
+async fn trusts_a_folder(client: &str, trust: &str) {
+    let house = House::new().await;
+    let server = house.serve();
+    let elsewhere = tempfile::tempdir().unwrap();
+    // Codex asks about repositories alone.
+    let git = Command::new("git").args(["init", "--quiet"]).current_dir(elsewhere.path()).status();
+    assert!(git.unwrap().success());
+    let session = house.run_in(&server, client, &[], elsewhere.path()).await;
+    house.when("hello-tag", &Reply::text("Hello from elsewhere."));
+    let question = question(&server, &session).await;
+    assert_eq!((&question["turn"], &question["expires"]), (&Value::Null, &Value::Null), "{question}");
+    assert_eq!(question["complete"], true, "its screen says all of it: {question}");
+    let options = question["options"].as_array().unwrap();
+    let trust = options.iter().find(|option| option["label"].as_str().unwrap().starts_with(trust)).unwrap_or_else(|| panic!("{question}"));
+    in_state(&server, &session, "asking").await;
+    let said = server.say(&session, "Please hello-tag").await;
+    let path = format!("/permissions/{}/answer", question["permission"].as_str().unwrap());
+    assert_eq!(house.post_as_owner(&server, &path, &json!({"thread": session, "option": trust["id"]})).await, 200);
+    assert_eq!(server.reply(&session, &said, client).await["content"], "Hello from elsewhere.");
+    let state = server.get(&format!("/threads/{session}/state")).await;
+    assert_eq!(state["state"]["questions"], json!([]));
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn claude_trusts_a_folder() {
+    trusts_a_folder("claude", "Yes, I trust").await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn codex_trusts_a_folder() {
+    trusts_a_folder("codex", "Trust").await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn gemini_trusts_a_folder() {
+    trusts_a_folder("gemini", "Trust folder").await;
 }

@@ -1,5 +1,6 @@
 //! A server with the real programs in its own terminals, seen from the outside.
 
+use std::path::Path;
 use std::process::Command;
 
 use moothall_testkit::model_server::{ModelServer, Reply};
@@ -51,7 +52,11 @@ impl House {
     pub async fn run(&self, server: &Server<'_>, client: &str, args: &[&str]) -> String {
         let trusting = (client == "gemini").then_some("--skip-trust");
         let args: Vec<&str> = trusting.into_iter().chain(args.iter().copied()).collect();
-        let cwd = self.home.path().join("work");
+        self.run_in(server, client, &args, &self.home.path().join("work")).await
+    }
+
+    /// Starts a program in this folder, as it is.
+    pub async fn run_in(&self, server: &Server<'_>, client: &str, args: &[&str], cwd: &Path) -> String {
         let started = server.accepted("/sessions", json!({"client": client, "name": client, "args": args, "cwd": cwd})).await;
         started["id"].as_str().unwrap().to_owned()
     }

@@ -8,11 +8,23 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::table;
 use crate::rows::int;
 
-/// Takes an event out at once, and what is left of its words in the file.
-pub(crate) fn now(path: &Path, stream: i64, seq: Seq) -> rusqlite::Result<()> {
+/// What has to be taken out of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forgotten {
+    /// One event.
+    Event(Seq),
+    /// All there is.
+    Stream,
+}
+
+/// Takes it out at once, and what is left of the words in the file.
+pub(crate) fn now(path: &Path, stream: i64, what: Forgotten) -> rusqlite::Result<()> {
     let mut conn = table::connect(path)?;
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    entry(&transaction, stream, int(seq.0))?;
+    match what {
+        Forgotten::Event(seq) => entry(&transaction, stream, int(seq.0))?,
+        Forgotten::Stream => all(&transaction, stream)?,
+    }
     transaction.commit()?;
     residue(&conn)
 }
@@ -25,6 +37,21 @@ pub(crate) fn entry(conn: &Connection, stream: i64, seq: i64) -> rusqlite::Resul
     for doc in docs {
         conn.prepare_cached("DELETE FROM texts WHERE rowid = ?1")?.execute([doc])?;
         conn.prepare_cached("UPDATE docs SET stream = 0, seq = 0 WHERE doc = ?1")?.execute([doc])?;
+        conn.prepare_cached("UPDATE place SET residue = 1")?.execute([])?;
+    }
+    Ok(())
+}
+
+/// In `forgotten`, the place of all events of a stream.
+pub(crate) const EVERY_PLACE: i64 = 0;
+
+/// Takes everything out that a stream has in the index, whenever it comes.
+pub(crate) fn all(conn: &Connection, stream: i64) -> rusqlite::Result<()> {
+    conn.prepare_cached("DELETE FROM forgotten WHERE stream = ?1")?.execute([stream])?;
+    conn.prepare_cached("INSERT INTO forgotten (stream, seq) VALUES (?1, ?2)")?.execute([stream, EVERY_PLACE])?;
+    conn.prepare_cached("DELETE FROM called WHERE stream = ?1")?.execute([stream])?;
+    conn.prepare_cached("DELETE FROM texts WHERE rowid IN (SELECT doc FROM docs WHERE stream = ?1)")?.execute([stream])?;
+    if conn.prepare_cached("UPDATE docs SET stream = 0, seq = 0 WHERE stream = ?1")?.execute([stream])? > 0 {
         conn.prepare_cached("UPDATE place SET residue = 1")?.execute([])?;
     }
     Ok(())

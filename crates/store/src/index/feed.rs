@@ -117,6 +117,9 @@ impl Batch<'_> {
         if let Event::Redacted { seq, .. } = event {
             erase::entry(self.index, stream, int(seq.0))?;
         }
+        if event.erases_all() {
+            erase::all(self.index, stream)?;
+        }
         for (participant, name) in renamings(event) {
             self.rename(stream, participant, name)?;
         }
@@ -127,7 +130,8 @@ impl Batch<'_> {
     }
 
     fn message(&mut self, stream: i64, seq: i64, ts: Timestamp, posted: &Posted) -> rusqlite::Result<()> {
-        let forgotten = self.index.prepare_cached("SELECT 1 FROM forgotten WHERE stream = ?1 AND seq = ?2")?.exists([stream, seq])?;
+        let mut forgotten = self.index.prepare_cached("SELECT 1 FROM forgotten WHERE stream = ?1 AND seq IN (?2, ?3)")?;
+        let forgotten = forgotten.exists([stream, seq, erase::EVERY_PLACE])?;
         if posted.body.is_empty() || forgotten {
             return Ok(());
         }
@@ -190,5 +194,5 @@ impl Batch<'_> {
 
 /// Most events explain and need not even be decoded.
 fn may_matter(envelope: &str) -> bool {
-    ["{\"posted\"", "{\"controlled\"", "{\"redacted\""].iter().any(|kind| envelope.starts_with(kind))
+    ["{\"posted\"", "{\"controlled\"", "{\"redacted\"", "{\"deleted\""].iter().any(|kind| envelope.starts_with(kind))
 }

@@ -179,7 +179,11 @@ fn hit(conn: &Connection, query: &Query, place: &Place) -> Result<Option<Hit>, L
     let id = id.and_then(|mut id| id.query_row([place.stream], |row| row.get::<_, String>(0)).optional());
     let Some(stream) = id.map_err(failed)?.map(StreamId::new) else { return Ok(None) };
     let Some(before) = place.seq.0.checked_sub(1) else { return Ok(None) };
-    let Some(recorded) = reader::page(conn, &stream, Seq(before), 1)?.events.into_iter().next() else { return Ok(None) };
+    let page = match reader::page(conn, &stream, Seq(before), 1) {
+        Err(LogError::Deleted(_)) => return Ok(None),
+        read => read?,
+    };
+    let Some(recorded) = page.events.into_iter().next() else { return Ok(None) };
     let snippet = searchable(&recorded.event)
         .filter(|posted| !posted.body.is_empty())
         .and_then(|posted| query.find(&posted.body).map(|marks| snippet(&posted.body, &marks)));

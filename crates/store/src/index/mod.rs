@@ -10,13 +10,16 @@ mod lookup;
 mod erase;
 
 pub(crate) use bell::Bell;
+pub(crate) use erase::Forgotten;
+pub(crate) use lookup::NEWEST;
+pub(crate) use table::{INDEX_FILE, newest_seen};
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use moothall_engine::ports::{Hits, LogError, Wanted};
-use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::ids::StreamId;
 
 use crate::reader::Readers;
 use crate::schema;
@@ -57,11 +60,11 @@ impl Index {
         lookup::search(&self.readers, log, wanted, limit, cursor).await
     }
 
-    pub(crate) async fn forget(&self, log: &Arc<Readers>, stream: &StreamId, seq: Seq) -> Result<(), LogError> {
+    pub(crate) async fn forget(&self, log: &Arc<Readers>, stream: &StreamId, what: Forgotten) -> Result<(), LogError> {
         let stream = stream.clone();
         let Some(key) = log.read(move |conn| lookup::key_of(conn, &stream).map_err(failed)).await? else { return Ok(()) };
         let path = self.path.clone();
-        let erasing = tokio::task::spawn_blocking(move || erase::now(&path, key, seq).map_err(failed));
+        let erasing = tokio::task::spawn_blocking(move || erase::now(&path, key, what).map_err(failed));
         erasing.await.unwrap_or_else(|error| Err(LogError::Failed(error.to_string())))
     }
 }

@@ -84,6 +84,13 @@ fn fits(conn: &Connection, log: &Connection) -> rusqlite::Result<bool> {
     Ok(stored.unwrap_or_default() == link)
 }
 
+/// The newest event that the index of a folder has seen, by its row in the log; nothing where there is no index that can be read.
+pub(crate) fn newest_seen(dir: &Path) -> Option<i64> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(dir.join(INDEX_FILE), flags).ok()?;
+    conn.query_row("SELECT through FROM place", [], |row| row.get(0)).ok()
+}
+
 fn remove(path: &Path) -> Result<(), LogError> {
     for end in ["", "-wal", "-shm"] {
         let mut name = OsString::from(path);

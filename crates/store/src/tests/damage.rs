@@ -26,7 +26,15 @@ async fn three_words() -> Disk {
 fn damaged_at(result: Result<Page, LogError>) -> Option<u64> {
     match result {
         Err(LogError::Damaged { seq, .. }) => Some(seq.0),
-        Err(LogError::NotFound(_) | LogError::Full | LogError::Fatal(_) | LogError::Unreadable(_) | LogError::Failed(_)) | Ok(_) => None,
+        Err(
+            LogError::NotFound(_)
+            | LogError::Deleted(_)
+            | LogError::Full
+            | LogError::Fatal(_)
+            | LogError::Unreadable(_)
+            | LogError::Failed(_),
+        )
+        | Ok(_) => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use moothall_engine::ports::{EventLog, StreamBatch, Upkeep};
+use moothall_engine::ports::{Catalog, DELETED, EventLog, StreamBatch, Upkeep};
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_testkit::conformance::build::{Builder, batch};
@@ -62,4 +62,51 @@ async fn a_reader_who_is_in_the_way_only_delays_it() {
     // Answers come before checkpoints; the next one comes after it.
     disk.log.append(vec![batch("a", 3).says("later still")]).await.unwrap();
     assert_eq!(left(disk.folder.path(), &["CANARY-1-YRANAC".to_owned()]), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_what_was_deleted() {
+    let disk = Disk::fresh();
+    let canary = |n: u64| format!("CANARY-{n}-YRANAC");
+    for n in 1..=600 {
+        let said = format!("{} {}", canary(n), "filler ".repeat(usize::try_from(n % 40).unwrap()));
+        disk.log.append(vec![batch("a", n - 1).says(&said).row(|row| row.title = "CANARY-title".into())]).await.unwrap();
+    }
+    disk.log.append(vec![batch("b", 0).says("CANARY-b")]).await.unwrap();
+    let by = ParticipantId::user();
+    let gone = batch("a", 600).event(Event::Deleted { by });
+    let row = |row: &mut Catalog| *row = Catalog { kind: DELETED.into(), title: String::new(), archived: true, ..row.clone() };
+    disk.log.append(vec![gone.row(row)]).await.unwrap();
+    let all: Vec<String> = (1..=600).step_by(60).map(canary).chain(["CANARY-title".to_owned()]).collect();
+    assert!(!left(disk.folder.path(), &all).is_empty(), "the events go afterwards");
+    assert_eq!(disk.log.verify().await.faults, vec![]);
+
+    let disk = disk.reopened_after(|_| {});
+    disk.log.erase_deleted().await.unwrap();
+    assert_eq!(left(disk.folder.path(), &all), Vec::<String>::new());
+    assert_eq!(left(disk.folder.path(), &["CANARY-b".to_owned()]), ["CANARY-b"]);
+    let verified = disk.log.verify().await;
+    assert_eq!((verified.streams, verified.events, verified.faults), (2, 2, vec![]));
+    let rows: i64 = disk.intruder().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
+    assert_eq!(rows, 3, "two of the deleted one, so that its chain can be followed to its end");
+}
+
+/// That a conversation was deleted is as safe from a flipped bit as its events were.
+#[tokio::test]
+async fn what_is_left_of_it_is_checked() {
+    let disk = Disk::fresh();
+    disk.log.append(vec![batch("a", 0).says("one").says("two")]).await.unwrap();
+    let gone = batch("a", 2).event(Event::Deleted { by: ParticipantId::user() });
+    disk.log.append(vec![gone.row(|row| row.kind = DELETED.into())]).await.unwrap();
+    disk.log.erase_deleted().await.unwrap();
+    assert_eq!(disk.log.verify().await.faults, vec![]);
+    disk.intruder().execute("UPDATE events SET ts = ts + 1 WHERE seq = 3", []).unwrap();
+    assert_eq!(disk.log.verify().await.faults.len(), 1);
+    disk.intruder().execute("UPDATE events SET ts = ts - 1 WHERE seq = 3", []).unwrap();
+    disk.intruder().execute("UPDATE events SET chain = x'00112233445566778899aabbccddeeff' WHERE seq = 2", []).unwrap();
+    assert_eq!(disk.log.verify().await.faults.len(), 1);
+    // A conversation cannot be made to look deleted by its row alone.
+    disk.log.append(vec![batch("b", 0).says("one")]).await.unwrap();
+    disk.intruder().execute("UPDATE streams SET kind = 'deleted' WHERE id = 'b'", []).unwrap();
+    assert_eq!(disk.log.verify().await.faults.len(), 2);
 }

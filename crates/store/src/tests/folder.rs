@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use moothall_engine::ports::{AppendError, EventLog, Principals, Upkeep};
+use moothall_engine::ports::{AppendError, EventLog, ListFilter, Principals, Upkeep};
 use moothall_kernel::ids::Seq;
 use moothall_testkit::conformance::build::{Builder, batch, heads};
 use rusqlite::Connection;
@@ -133,6 +133,20 @@ async fn an_older_log_is_taken_to_the_new_format_with_all_that_is_in_it() {
         drop(log);
         assert_eq!(format_of(folder.path()), FORMAT);
     }
+}
+
+#[tokio::test]
+async fn what_an_earlier_version_did_not_note_of_a_stream_is_not_known_until_it_is_written_to() {
+    let folder = first_format("");
+    let log = SqliteLog::open(folder.path()).unwrap();
+    assert_eq!(log.find(&"a".into()).await.unwrap().unwrap().catalog.waits_for_people, None);
+    log.append(vec![batch("b", 0).says("one").row(|row| row.waits_for_people = Some(3))]).await.unwrap();
+    assert_eq!(log.find(&"b".into()).await.unwrap().unwrap().catalog.waits_for_people, Some(3));
+    drop(log);
+    Connection::open(folder.path().join(LOG_FILE)).unwrap().execute("UPDATE streams SET waits_for_people = -1", []).unwrap();
+    let log = SqliteLog::open(folder.path()).unwrap();
+    let waits: Vec<_> = log.list(ListFilter::default()).await.unwrap().streams.iter().map(|one| one.catalog.waits_for_people).collect();
+    assert_eq!(waits, [None, None], "a hint that cannot be hides nothing");
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod folder;
 mod golden;
 mod index;
 mod ledger;
+mod loss;
 mod reading;
 mod room;
 mod snapshots;

@@ -64,7 +64,7 @@ impl SessionHost for Terminal {
         self.taken.send_replace(Some(text));
         Ok(())
     }
-    async fn choose(&self, _pane: &Pane, _client: &str, _dialog: &Dialog, _option: usize) -> Result<(), HostFault> {
+    async fn choose(&self, _pane: &Pane, _client: &str, _dialog: &Dialog, _option: usize, _text: Option<&str>) -> Result<(), HostFault> {
         Err(HostFault::Refused("nothing is asked".into()))
     }
     async fn tail(&self, _pane: &Pane, _lines: usize) -> Result<String, HostFault> {

@@ -49,6 +49,10 @@ const fn put(path: &'static str, action: Action) -> Route {
     Route { path, method: "PUT", action }
 }
 
+const fn delete(path: &'static str, action: Action) -> Route {
+    Route { path, method: "DELETE", action }
+}
+
 /// Every route but the page's own files.
 pub const ROUTES: &[Route] = &[
     get("/ping", Action::CheckHealth),
@@ -73,6 +77,7 @@ pub const ROUTES: &[Route] = &[
     get("/commands", Action::ListAgents),
     get("/threads", Action::ListThreads),
     post("/threads", Action::BeginThread),
+    delete("/threads/{id}", Action::Delete),
     get("/events/stream", Action::ListenToAll),
     get("/search", Action::Search),
     get("/threads/{id}/events", Action::ReadThread),

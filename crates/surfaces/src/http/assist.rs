@@ -97,7 +97,7 @@ async fn why(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiResult<Strin
     let head = door.find(Action::RunCommand, stream).await?.head;
     let (mut explained, mut latest) = (Explained::new(stream.clone()), None);
     let after = Seq(head.0.saturating_sub(WHY_SEQS));
-    let mut pages = door.pages(Action::RunCommand, stream, viewer, after..head);
+    let mut pages = door.pages(Action::RunCommand, stream, viewer.clone(), after..head);
     while let Some(events) = pages.next().await? {
         for recorded in &events {
             if matches!(&recorded.event, Event::Posted(posted) if posted.kind == Kind::Human) {

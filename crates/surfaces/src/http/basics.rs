@@ -3,9 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use moothall_engine::registry::AgentSpec;
+use moothall_kernel::participant::AgentFacts;
 
 use super::App;
-use crate::wire::{AgentEntry, AgentList, Health, Ping};
+use crate::wire::{AgentEntry, AgentList, Health, Ping, WireProfile};
 
 /// Whether the server is there, and what it is.
 #[utoipa::path(get, path = "/ping", tag = "server", responses((status = 200, body = Ping)))]
@@ -25,10 +26,27 @@ pub async fn healthz(State(app): State<App>) -> Json<Health> {
     Json(Health { status: "ok".into(), live_threads: app.entrance.live_streams() })
 }
 
-/// The agents that this server can run.
+/// The agents that this server can run, and those that the configuration expects to connect by themselves (`remote`).
 #[utoipa::path(get, path = "/agents", operation_id = "list_agents", tag = "agents", responses((status = 200, body = AgentList)))]
 pub async fn agents(State(app): State<App>) -> Json<AgentList> {
-    Json(AgentList { agents: app.entrance.registry().iter().map(entry).collect() })
+    let registry = app.entrance.registry();
+    let mut agents: Vec<_> = registry.iter().map(entry).chain(registry.kept_names().map(elsewhere)).collect();
+    agents.sort_by(|one, other| one.client.cmp(&other.client));
+    Json(AgentList { agents })
+}
+
+/// Somebody who connects by itself, under a name that the operator keeps for it.
+fn elsewhere(client: &str) -> AgentEntry {
+    let facts = AgentFacts::external();
+    AgentEntry {
+        client: client.to_owned(),
+        summary: "Connects by itself, from elsewhere.".into(),
+        runtime: facts.runtime.to_string(),
+        origin: "configured".into(),
+        run_as: None,
+        timeout_seconds: facts.limit().as_secs_f64(),
+        profile: WireProfile { client: Some(client.to_owned()), model: Some("default".into()), ..WireProfile::default() },
+    }
 }
 
 fn entry(spec: &AgentSpec) -> AgentEntry {

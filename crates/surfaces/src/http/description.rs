@@ -33,7 +33,7 @@ pub(super) fn completed(mut api: OpenApi) -> OpenApi {
 }
 
 pub(super) fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    [&mut path.get, &mut path.put, &mut path.post].into_iter().filter_map(Option::as_mut)
+    [&mut path.get, &mut path.put, &mut path.post, &mut path.delete].into_iter().filter_map(Option::as_mut)
 }
 
 /// Gives a parameter the range that `crate::request` reads.

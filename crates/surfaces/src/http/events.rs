@@ -7,8 +7,8 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use moothall_engine::access::{AccessError, Mode};
-use moothall_engine::door::{Action, Door, Pages};
-use moothall_kernel::event::{Change, Event, Recorded};
+use moothall_engine::door::{Action, Door, Pages, Sieve};
+use moothall_kernel::event::{Change, Event, Posted, Recorded};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::{Answers, Kind};
 use moothall_kernel::time::Timestamp;
@@ -27,11 +27,13 @@ use crate::wish;
         ("before" = Option<u64>, Query, description = "Only events before this position; with `limit`, the newest of them, oldest first."),
         ("since" = Option<String>, Query, description = "Only events later than this time."),
         ("limit" = Option<u64>, Query, description = "1 to 1000; everything where it is missing."),
+        ("types" = Option<String>, Query, description = "Only events of these types, with commas between them: those of an envelope, and `other` for all that clients made up. Everything but `turn` where it is missing."),
         ("as" = Option<String>, Query, description = "Only what this participant may see."),
     ),
     responses((status = 200, body = EventPage), (status = "4XX", body = ErrorBody)))]
 pub async fn read(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Response> {
-    let (limit, viewer) = (params.limit()?.unwrap_or(usize::MAX), params.viewer()?);
+    let (limit, types, viewer) = (params.limit()?.unwrap_or(usize::MAX), params.types()?, params.viewer()?);
+    let sieve = Sieve::new(viewer, move |event| types.has(event));
     let (given_after, since) = (params.number("after")?.map(Seq), params.since()?);
     let door = params.door(&app.entrance);
     let head = door.find(Action::ReadThread, &stream).await?.head;
@@ -42,9 +44,9 @@ pub async fn read(State(app): State<App>, ThreadId(stream): ThreadId, params: Pa
     let mut until = head;
     if let Some(before) = params.number("before")? {
         until = Seq(before.saturating_sub(1)).min(head);
-        after = door.newest(Action::ReadThread, &stream, &viewer, after..until, limit).await?;
+        after = door.newest(Action::ReadThread, &stream, &sieve, after..until, limit).await?;
     }
-    let pages = door.pages(Action::ReadThread, &stream, &viewer, after..until);
+    let pages = door.pages(Action::ReadThread, &stream, sieve, after..until);
     let mut writer = PageWriter::new(pages, stream, head, limit);
     let first = writer.next().await.map_err(ApiError::from)?;
     let rest = stream::unfold(writer, |mut writer| async move {
@@ -158,6 +160,9 @@ pub async fn post(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
     let event = answer.event.as_ref();
     let mut warnings = wish.warnings;
     warnings.extend(event.into_iter().flat_map(strangers));
+    if let Some(recorded) = event {
+        warnings.extend(unknown_speaker(&door, &stream, recorded).await);
+    }
     Ok(Json(Accepted {
         received: true,
         event: event.map(|recorded| Envelope::of(&stream, recorded)),
@@ -182,6 +187,22 @@ pub(crate) fn strangers(recorded: &Recorded) -> Vec<String> {
     changes.iter().filter_map(stranger).collect()
 }
 
+/// Somebody spoke under a name that means nobody here: whoever meant it as a person's should know that it is taken for an agent's.
+async fn unknown_speaker(door: &Door, stream: &StreamId, recorded: &Recorded) -> Option<String> {
+    let Event::Posted(Posted { from, kind: Kind::Agent, turn: None, .. }) = &recorded.event else { return None };
+    if door.caller().is_agent() {
+        return None;
+    }
+    let speaker = from.clone();
+    let known = door.view(Action::Post, stream, move |state| state.participant(&speaker).is_some()).await;
+    known.is_ok_and(|known| !known).then(|| {
+        format!(
+            "{from} is not known as a person here, so these words count as an agent's, and hardly anybody is asked to answer them. To speak as a \
+             person, leave the name out or invite {from} with the client \"human\"."
+        )
+    })
+}
+
 /// What to tell an invited agent that has to come by itself.
 fn join(app: &App, stream: &StreamId, recorded: &Recorded) -> Option<JoinPrompt> {
     let Event::Controlled { changes, .. } = &recorded.event else { return None };
@@ -204,7 +225,7 @@ fn join_prompt(events: &str, participant: &str, needs_token: bool) -> String {
     let token = if needs_token { "\nSend \"Authorization: Bearer <your token>\" with both." } else { "" };
     format!(
         "You are invited to a conversation on a Moothall server as the participant \"{participant}\".\n\
-         Listen with GET {events}/stream?as={participant} (server-sent events). An event named \"turn\" is your turn: \
+         Listen with GET {events}/stream?as={participant}&turns=1 (server-sent events). An event named \"turn\" is your turn: \
          its \"system\" and \"text\" are what you are to read.\n\
          Answer with POST {events} and the JSON body {{\"from\": \"{participant}\", \"content\": \"<your words>\"}}, \
          or pass with {{\"from\": \"{participant}\", \"type\": \"turn\", \"content\": {{\"pass\": true}}}}.{token}"
@@ -214,5 +235,5 @@ fn join_prompt(events: &str, participant: &str, needs_token: bool) -> String {
 /// Ids hold nothing that a shell would take for its own, so quotes are enough.
 fn join_command(events: &str, participant: &str, needs_token: bool) -> String {
     let token = if needs_token { "-H \"Authorization: Bearer $MOOTHALL_TOKEN\" " } else { "" };
-    format!("curl -sN {token}'{events}/stream?as={participant}'")
+    format!("curl -sN {token}'{events}/stream?as={participant}&turns=1'")
 }

@@ -31,6 +31,7 @@ pub(crate) use events::{strangers, write_envelope};
 pub(crate) use guard::Trusted;
 pub(crate) use presence::update as presence_update;
 pub(crate) use search::find_messages;
+pub(crate) use threads::policy_of;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::Deref;
@@ -210,6 +211,7 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(basics::healthz))
         .routes(routes!(basics::agents))
         .routes(routes!(threads::list, threads::create))
+        .routes(routes!(threads::delete))
         .routes(routes!(threads::state))
         .routes(routes!(events::read, events::post))
         .routes(routes!(streams::thread))

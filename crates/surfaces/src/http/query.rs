@@ -38,7 +38,7 @@ impl Known {
 }
 
 fn methods(item: &PathItem) -> impl Iterator<Item = (Method, &Operation)> {
-    let all = [(Method::GET, &item.get), (Method::PUT, &item.put), (Method::POST, &item.post)];
+    let all = [(Method::GET, &item.get), (Method::PUT, &item.put), (Method::POST, &item.post), (Method::DELETE, &item.delete)];
     all.into_iter().filter_map(|(method, operation)| operation.as_ref().map(|operation| (method, operation)))
 }
 

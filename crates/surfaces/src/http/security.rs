@@ -39,6 +39,7 @@ fn operation<'a>(paths: &'a mut BTreeMap<String, PathItem>, route: &Route) -> Op
         "GET" => &mut path.get,
         "POST" => &mut path.post,
         "PUT" => &mut path.put,
+        "DELETE" => &mut path.delete,
         _ => return None,
     };
     operation.as_mut()

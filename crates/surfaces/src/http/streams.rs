@@ -5,14 +5,14 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use moothall_engine::access::Caller;
-use moothall_engine::door::Action;
+use moothall_engine::door::{Action, Sieve};
 
 use super::App;
 use super::events::start;
 use crate::error::ApiResult;
 use crate::request::{Params, ThreadId};
 use crate::sse;
-use crate::wire::ErrorBody;
+use crate::wire::{ErrorBody, EventTypes};
 
 /// Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals are named (`presence`, `delta`,
 /// `progress`, and for a participant that connects by itself `turn`, with what it is to read) and have no id. `resync` means that you were too slow: connect again after its position. `going-away` means that the
@@ -23,17 +23,35 @@ use crate::wire::ErrorBody;
         ("Last-Event-ID" = Option<u64>, Header, description = "Go on after this position; wins over `after`."),
         ("after" = Option<u64>, Query, description = "Begin after this position; 0 is the beginning."),
         ("since" = Option<String>, Query, description = "Begin with events later than this time."),
+        ("types" = Option<String>, Query, description = "Only events of these types, with commas between them: those of an envelope, and `other` for all that clients made up. Everything but `turn` where it is missing. Positions rise over what is left out."),
+        ("turns" = Option<u8>, Query, description = "`1`: the participant takes turns; without it, it is given none until it has answered one. It gets the `turn` events too."),
         ("as" = Option<String>, Query, description = "Only what this participant may see; while the stream is open it counts as connected."),
     ),
     responses((status = 200, body = String, content_type = "text/event-stream"), (status = "4XX", body = ErrorBody)))]
 pub async fn thread(State(app): State<App>, ThreadId(stream): ThreadId, params: Params, headers: HeaderMap) -> ApiResult<Response> {
     let (viewer, since) = (params.viewer()?, params.since()?);
+    let Asked { types, turns } = Asked::of(&params)?;
+    let types = if turns { types.and_turns() } else { types };
     let door = params.door(&app.entrance);
     let head = door.find(Action::ReadThread, &stream).await?.head;
     let resumed = params.resume_after(&headers, head)?;
     let after = start(&door, &stream, head, resumed, since).await?.unwrap_or(head);
-    let reader = door.follow(&stream, viewer, after).await?;
+    let sieve = Sieve::new(viewer, move |event| types.has(event)).taking_turns(turns);
+    let reader = door.follow(&stream, sieve, after).await?;
     Ok(sse::answer(sse::events(app, reader, head)))
+}
+
+/// What a reader of a stream says of itself.
+struct Asked {
+    types: EventTypes,
+    /// Whether it takes turns.
+    turns: bool,
+}
+
+impl Asked {
+    fn of(params: &Params) -> ApiResult<Self> {
+        Ok(Self { types: params.types()?, turns: params.switch("turns")? })
+    }
 }
 
 /// Streams doorbells of all threads: unnamed events with a thread and its new head, and signals, which are named: `presence`, and

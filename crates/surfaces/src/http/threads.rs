@@ -13,7 +13,7 @@ use crate::control::policy_refused;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, ThreadId};
 use crate::strict::Inbound;
-use crate::wire::{Envelope, ErrorBody, NewThread, ThreadCreated, ThreadEntry, ThreadList, ThreadStateAnswer};
+use crate::wire::{Envelope, ErrorBody, NewThread, ThreadCreated, ThreadDeleted, ThreadEntry, ThreadList, ThreadStateAnswer};
 
 /// Lists threads in the order in which they were created.
 #[utoipa::path(get, path = "/threads", operation_id = "list_threads", tag = "threads",
@@ -49,6 +49,7 @@ fn entry(listed: &Listed) -> ThreadEntry {
         head: listed.head.0,
         archived: listed.catalog.archived,
         policy: listed.catalog.policy.clone(),
+        waits_for_people: listed.catalog.waits_for_people.map(u64::from),
         read: None,
         unread: None,
     }
@@ -79,11 +80,25 @@ pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<Thread
 impl Inbound for NewThread {}
 
 /// A thread about whose policy nothing is said only answers those addressed, with the server's settings.
-fn policy_of(given: Option<&Value>, defaults: &Policy) -> ApiResult<Policy> {
+pub(crate) fn policy_of(given: Option<&Value>, defaults: &Policy) -> ApiResult<Policy> {
     match given {
         None => Ok(Policy { name: PolicyName::PLAIN, ..defaults.clone() }),
         Some(value) => Policy::from_json(value, defaults).map_err(|fault| policy_refused(&fault)),
     }
+}
+
+/// Deletes a thread for good, with everything that was said in it: from the log, the search index, and every later reading. What runs in it
+/// is cancelled first. Only people may. Of the thread its id stays, and that it was deleted, when and by whom; every other request for it
+/// is answered with 410. Repeating it changes nothing. The home of a session that lives, and a link that carries words, are refused: end
+/// the session, or close the link, first.
+#[utoipa::path(delete, path = "/threads/{id}", operation_id = "delete_thread", tag = "threads",
+    params(("id" = String, Path, description = "The thread.")),
+    responses((status = 200, body = ThreadDeleted), (status = "4XX", body = ErrorBody)))]
+pub async fn delete(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Json<ThreadDeleted>> {
+    let door = params.door(&app.entrance);
+    let by = door.asker(None).map_err(ApiError::from)?;
+    let erased = door.delete(&stream, by).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    Ok(Json(ThreadDeleted { deleted: true, erased, backups: ThreadDeleted::BACKUPS.to_owned() }))
 }
 
 /// What a thread is like now.

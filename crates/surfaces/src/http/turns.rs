@@ -6,6 +6,7 @@ use moothall_engine::door::Action;
 use moothall_engine::registry::Registry;
 use moothall_kernel::command::ClientCommand;
 use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
+use moothall_kernel::view::Viewer;
 
 use super::App;
 use crate::error::{ApiError, ApiResult, Code};
@@ -29,7 +30,8 @@ pub async fn list(State(app): State<App>, ThreadId(stream): ThreadId, params: Pa
     let door = params.door(&app.entrance);
     let head = door.find(Action::ListTurns, &stream).await?.head;
     let after = message.map_or(Seq(0), |id| Seq(id.seq().0.saturating_sub(1)));
-    let mut pages = door.pages(Action::ListTurns, &stream, &viewer, after..head);
+    let whole = viewer == Viewer::Operator;
+    let mut pages = door.pages(Action::ListTurns, &stream, viewer, after..head);
     let mut explained = Explained::new(stream.clone());
     let mut wanted = message;
     while let Some(events) = pages.next().await? {
@@ -46,7 +48,7 @@ pub async fn list(State(app): State<App>, ThreadId(stream): ThreadId, params: Pa
     let mut turns = explained.list(message, limit);
     let registry = door.registry();
     turns.iter_mut().for_each(|entry| say_that_it_waits(&registry, &stream, entry));
-    Ok(Json(TurnList { turns, head: head.0 }))
+    Ok(Json(TurnList { turns, head: head.0, whole }))
 }
 
 /// A turn that waits for a place is told of as such. No event says so: it is over with the moment.

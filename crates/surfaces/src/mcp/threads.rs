@@ -1,8 +1,9 @@
 //! Calls about threads.
 
 use std::ops::Range;
+use std::time::Duration;
 
-use moothall_engine::door::{Action, Door};
+use moothall_engine::door::{Action, Door, Piece, Reader};
 use moothall_engine::ports::ListFilter;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Recorded};
@@ -16,12 +17,15 @@ use crate::ask::{required, said};
 use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::give::give;
-use crate::http::{find_messages, strangers};
+use crate::http::{find_messages, policy_of, strangers};
 use crate::rates::Rates;
 use crate::request::{not_a_person, stream_id};
-use crate::wire::arguments::{Invite, ListThreads, ReadThread, Search};
+use crate::wire::arguments::{CreateThread, Invite, ListThreads, ReadThread, Search, WaitForMessage};
 use crate::wire::{MessageSent, NewControl, NewInvite, SearchAnswer, WireProfile};
 
+/// How long a call waits for a message where nothing is said, and at most: clients give up on a call after a minute.
+const WAIT_SECONDS: u64 = 25;
+const WAIT_SECONDS_MAX: u64 = 50;
 /// Entries of a page where nothing is said, and at most.
 const LIMIT: usize = 50;
 const LIMIT_MAX: usize = 200;
@@ -31,8 +35,8 @@ const HITS_MAX: usize = 100;
 /// Most characters of a page of messages: what a model can be expected to read at once.
 const CHARS_MAX: usize = 48_000;
 
-/// The thread that a word means, for whoever does this there: its id or its title.
-async fn thread(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
+/// The thread that a word means, for whoever does this there: its id, its title, or the session whose home it is.
+pub(super) async fn thread(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
     if let Some(id) = stream_id(word)
         && door.find(action, &id).await.is_ok()
     {
@@ -41,13 +45,36 @@ async fn thread(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> 
     let named = door.titled(action, word).await?;
     match named.as_slice() {
         [one] => Ok(one.stream.clone()),
-        [] => Err(ApiError::no_thread(word)),
+        [] => home(door, action, word).await,
         several => {
             let ids: Vec<_> = several.iter().map(|listed| listed.stream.to_string()).collect();
             let message = format!("{} threads have this title; give the id of one: {}.", several.len(), ids.join(", "));
             Err(ApiError::new(Code::ThreadNotFound, message))
         }
     }
+}
+
+/// The home of the session that a word means, where it is within reach.
+async fn home(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
+    if let Ok(status) = door.meant(word)
+        && door.find(action, &status.session.id).await.is_ok()
+    {
+        return Ok(status.session.id);
+    }
+    let shown: String = word.chars().take(64).collect();
+    let message =
+        format!("There is no thread {shown:?} that you reach; list_threads shows those that you do, and list_sessions the sessions.");
+    Err(ApiError::new(Code::ThreadNotFound, message))
+}
+
+/// Begins a thread.
+pub async fn create(door: &Door, asked: CreateThread) -> ApiResult<Value> {
+    let CreateThread { name, policy, from } = asked;
+    let by = actor(door, from.as_deref())?;
+    let policy = policy_of(said(policy).map(Value::String).as_ref(), &door.defaults())?;
+    let answer = door.begin(required("name", name)?, policy, by, None).await?;
+    let listed = door.find(Action::ReadThread, &answer.stream).await?;
+    Ok(json!({ "thread": answer.stream, "name": listed.catalog.title, "policy": listed.catalog.policy }))
 }
 
 /// Who says something in a thread: a session as whom it was invited, anybody else under its own name, which is not a person's.
@@ -180,10 +207,44 @@ pub async fn read(door: &Door, asked: ReadThread) -> ApiResult<Value> {
     Ok(json!({ "thread": stream, "name": listed.catalog.title, "head": listed.head.0, "more": page.full, "messages": page.messages }))
 }
 
+/// Messages of a thread as soon as there are any after a position, or none when the time is over.
+pub async fn wait(door: &Door, asked: WaitForMessage) -> ApiResult<Value> {
+    let WaitForMessage { thread: word, after, seconds } = asked;
+    let seconds = seconds.unwrap_or(WAIT_SECONDS);
+    if seconds > WAIT_SECONDS_MAX {
+        return Err(ApiError::new(Code::InvalidField, format!("'seconds' is a whole number from 0 to {WAIT_SECONDS_MAX}.")));
+    }
+    let stream = thread(door, Action::ReadThread, &required("thread", word)?).await?;
+    let head = door.find(Action::ReadThread, &stream).await?.head;
+    let after = after.map_or(head, Seq);
+    if after > head {
+        return Err(ApiError::no_position(head).in_thread(&stream));
+    }
+    // Looking through the caller's own eyes would count as being connected.
+    let mut reader = door.follow(&stream, Viewer::Guest, after).await?;
+    let said = tokio::time::timeout(Duration::from_secs(seconds), until_said(&mut reader));
+    // Whether anything came or not, what there is now is read.
+    said.await.unwrap_or(Ok(()))?;
+    read(door, ReadThread { thread: stream.to_string(), after: Some(after.0), limit: None }).await
+}
+
+async fn until_said(reader: &mut Reader) -> ApiResult<()> {
+    let is_said = |recorded: &Recorded| matches!(recorded.event, Event::Posted(_));
+    loop {
+        match reader.next().await? {
+            Some(Piece::Page(events)) if events.iter().any(is_said) => return Ok(()),
+            Some(Piece::Batch(batch)) if batch.events().any(is_said) => return Ok(()),
+            Some(Piece::Lagged(_)) => return Ok(()),
+            Some(Piece::Page(_) | Piece::Batch(_) | Piece::Partial(_) | Piece::Signal(_) | Piece::Turn(_)) => {}
+            None => reader.listen().await,
+        }
+    }
+}
+
 /// The messages after a position and up to another, the oldest first.
 async fn forward(door: &Door, stream: &StreamId, viewer: &Viewer, range: Range<Seq>, limit: usize) -> ApiResult<Page> {
     let mut page = Page::default();
-    let mut pages = door.pages(Action::ReadThread, stream, viewer, range);
+    let mut pages = door.pages(Action::ReadThread, stream, viewer.clone(), range);
     while !page.full
         && let Some(events) = pages.next().await?
     {

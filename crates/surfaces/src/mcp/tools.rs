@@ -19,6 +19,11 @@ pub enum Tool {
     Invite,
     ListThreads,
     ReadThread,
+    WaitForMessage,
+    CreateThread,
+    LinkSessions,
+    ListLinks,
+    LeaveLink,
     Search,
 }
 
@@ -39,7 +44,7 @@ enum Does {
 
 impl Tool {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Tool; 9] = [
+    pub const ALL: [Tool; 14] = [
         Tool::SendMessage,
         Tool::GetSessionData,
         Tool::ListSessions,
@@ -48,6 +53,11 @@ impl Tool {
         Tool::Invite,
         Tool::ListThreads,
         Tool::ReadThread,
+        Tool::WaitForMessage,
+        Tool::CreateThread,
+        Tool::LinkSessions,
+        Tool::ListLinks,
+        Tool::LeaveLink,
         Tool::Search,
     ];
 
@@ -67,6 +77,11 @@ impl Tool {
             Tool::Invite => "invite",
             Tool::ListThreads => "list_threads",
             Tool::ReadThread => "read_thread",
+            Tool::WaitForMessage => "wait_for_message",
+            Tool::CreateThread => "create_thread",
+            Tool::LinkSessions => "link_sessions",
+            Tool::ListLinks => "list_links",
+            Tool::LeaveLink => "leave_link",
             Tool::Search => "search",
         }
     }
@@ -81,6 +96,11 @@ impl Tool {
             Tool::Invite => "Invite into a thread",
             Tool::ListThreads => "List threads",
             Tool::ReadThread => "Read a thread",
+            Tool::WaitForMessage => "Wait for a message",
+            Tool::CreateThread => "Begin a thread",
+            Tool::LinkSessions => "Link sessions",
+            Tool::ListLinks => "List links",
+            Tool::LeaveLink => "Leave a link",
             Tool::Search => "Search all threads",
         }
     }
@@ -88,9 +108,11 @@ impl Tool {
     const fn description(self) -> &'static str {
         match self {
             Tool::SendMessage => {
-                "Says something to a session or in a thread; give session_id or thread. Answers {link_id, link_state: created | reused | \
-                 closed | none, delivered_to, thread, event, seq}. Without `direct` the answer of the session does not come to you by \
-                 itself: get_session_data shows it when it is done."
+                "Says something of your own to a session or in a thread; give session_id or thread. Not for answering: when a prompt came to you \
+                 from here, the last words of your turn go back by themselves. Answers {link_id, link_state: created | reused | closed | none, \
+                 delivered_to, thread, event, seq}. Without `direct`, if you are a session, a prompt of its own tells you when the other has \
+                 finished its turn, and get_session_data shows what it said: go on with something else, or end your turn. Whoever is no \
+                 session waits with wait_for_message."
             }
             Tool::GetSessionData => {
                 "What a session was asked and said, as text, and what it is doing now. The last 2,000 characters where nothing else is \
@@ -109,8 +131,28 @@ impl Tool {
                 "Ends a session that you started: its program, and its links with fewer than two members left. What it said is kept."
             }
             Tool::Invite => "Invites a session, or an agent of the server's registry, into a thread.",
-            Tool::ListThreads => "Threads, the one used last first.",
-            Tool::ReadThread => "Messages of a thread: the newest, or those after a position.",
+            Tool::ListThreads => {
+                "The threads that you reach, the one used last first. A thread is a conversation of people and agents with a title and an id; \
+                 read_thread reads it, send_message speaks in it. Sessions have a thread of their own too, their home, and a link is one."
+            }
+            Tool::ReadThread => "Messages of a thread, with their positions (`seq`): the newest, or those after a position.",
+            Tool::WaitForMessage => {
+                "Waits until something is said in a thread after a position, and gives it as read_thread does; no messages when the time is \
+                 over, and you may call it again. For answers that do not come to you by themselves: to what you said in a thread, or to a \
+                 session while you are none. If you are a session, do not wait for another one in this way: a prompt tells you."
+            }
+            Tool::CreateThread => {
+                "Begins a thread and answers {thread, name, policy}. Bring others into it with invite, yourself too if you want to be asked there."
+            }
+            Tool::LinkSessions => {
+                "Links two sessions or more: from then on what one of them says at the end of a turn reaches all the others by itself. A link of \
+                 just these members is used again. Answers {link, link_state}."
+            }
+            Tool::ListLinks => "The links that you reach, with their members.",
+            Tool::LeaveLink => {
+                "You leave a link, and hear no more of it; the others go on while they are two or more. To end it for all, send_message with \
+                 close_link."
+            }
             Tool::Search => {
                 "Finds messages in all threads, the newest first. All words must be there; \"quoted\" ones side by side. from: and in: take \
                  ids and names, after: and before: days or times."
@@ -122,13 +164,16 @@ impl Tool {
     pub const fn action(self, session: bool) -> Action {
         match self {
             Tool::SendMessage if session => Action::SendMessage,
-            Tool::SendMessage | Tool::Invite => Action::Post,
+            Tool::SendMessage | Tool::Invite | Tool::LeaveLink => Action::Post,
             Tool::GetSessionData => Action::ReadSessionData,
             Tool::ListSessions => Action::ListSessions,
             Tool::StartSession => Action::StartSession,
             Tool::EndSession => Action::EndSession,
             Tool::ListThreads => Action::ListThreads,
-            Tool::ReadThread => Action::ReadThread,
+            Tool::ReadThread | Tool::WaitForMessage => Action::ReadThread,
+            Tool::CreateThread => Action::BeginThread,
+            Tool::LinkSessions => Action::MakeLink,
+            Tool::ListLinks => Action::ListLinks,
             Tool::Search => Action::Search,
         }
     }
@@ -140,11 +185,17 @@ impl Tool {
 
     const fn does(self) -> Does {
         match self {
-            Tool::GetSessionData | Tool::ListSessions | Tool::ListThreads | Tool::ReadThread | Tool::Search => Does::Reads,
-            Tool::Invite => Does::Adds,
+            Tool::GetSessionData
+            | Tool::ListSessions
+            | Tool::ListThreads
+            | Tool::ReadThread
+            | Tool::WaitForMessage
+            | Tool::ListLinks
+            | Tool::Search => Does::Reads,
+            Tool::Invite | Tool::CreateThread | Tool::LinkSessions => Does::Adds,
             Tool::SendMessage => Does::Acts,
             Tool::StartSession => Does::Starts,
-            Tool::EndSession => Does::Ends,
+            Tool::EndSession | Tool::LeaveLink => Does::Ends,
         }
     }
 
@@ -159,6 +210,11 @@ impl Tool {
             Tool::Invite => arguments::Invite::DESCRIBED,
             Tool::ListThreads => arguments::ListThreads::DESCRIBED,
             Tool::ReadThread => arguments::ReadThread::DESCRIBED,
+            Tool::WaitForMessage => arguments::WaitForMessage::DESCRIBED,
+            Tool::CreateThread => arguments::CreateThread::DESCRIBED,
+            Tool::LinkSessions => arguments::LinkSessions::DESCRIBED,
+            Tool::ListLinks => arguments::ListLinks::DESCRIBED,
+            Tool::LeaveLink => arguments::LeaveLink::DESCRIBED,
             Tool::Search => arguments::Search::DESCRIBED,
         }
     }

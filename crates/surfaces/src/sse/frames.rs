@@ -164,8 +164,9 @@ mod tests {
     #[test]
     fn each_viewer_gets_what_it_may_see_and_has_not_seen() {
         let encoded = Encoded::new(&"s".into(), batch());
-        let pieces =
-            |viewer: &Viewer, after: u64| -> Vec<Bytes> { encoded.pieces(Batch::new(batch(), viewer, Seq(after)).seen()).collect() };
+        let pieces = |viewer: &Viewer, after: u64| -> Vec<Bytes> {
+            encoded.pieces(Batch::new(batch(), &viewer.clone().into(), Seq(after)).seen()).collect()
+        };
         assert_eq!(ids(&pieces(&Viewer::Operator, 0)), [5, 6, 7, 8]);
         assert_eq!(pieces(&Viewer::Operator, 0).len(), 1);
         assert_eq!(ids(&pieces(&Viewer::Operator, 6)), [7, 8]);

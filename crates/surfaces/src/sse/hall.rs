@@ -63,8 +63,9 @@ impl Reader {
 
 fn ring(bell: hall::Bell) -> Bytes {
     match bell {
-        hall::Bell::Head { stream, head } => {
-            let json = serde_json::to_string(&Bell { thread: stream.to_string(), head: head.0 }).unwrap_or_default();
+        hall::Bell::Head { stream, head, waits_for_people } => {
+            let bell = Bell { thread: stream.to_string(), head: head.0, waits_for_people: waits_for_people as u64 };
+            let json = serde_json::to_string(&bell).unwrap_or_default();
             format!("data: {json}\n\n").into()
         }
         hall::Bell::Presence { stream, presence } => signal("presence", &presence_update(&stream, &presence)),

@@ -63,6 +63,11 @@ fn resync_hall() -> Bytes {
     signal("resync", &serde_json::json!({}))
 }
 
+/// The thread is gone: there is nothing to come back for.
+fn deleted() -> Bytes {
+    signal("deleted", &serde_json::json!({}))
+}
+
 fn going_away() -> Bytes {
     signal("going-away", &serde_json::json!({ "retry_ms": 1000 }))
 }

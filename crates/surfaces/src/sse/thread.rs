@@ -5,12 +5,13 @@ use std::collections::VecDeque;
 use axum::body::Bytes;
 use futures_util::{Stream, stream};
 use moothall_engine::access::AccessError;
+use moothall_engine::answers::HallError;
 use moothall_engine::door::{Piece, Reader};
 use moothall_kernel::ids::Seq;
 
 use super::frames::{page_bytes, signal_bytes};
 use super::silence::{Broken, Silence};
-use super::{going_away, resync, signal};
+use super::{deleted, going_away, resync, signal};
 use crate::http::App;
 use crate::meters::Reading;
 use crate::wire::TurnContext;
@@ -43,9 +44,13 @@ impl Writer {
             if self.over {
                 return None;
             }
-            if let Err(error) = self.advance().await {
-                tracing::warn!(thread = %self.reader.stream(), %error, "a stream ends");
-                self.end(going_away());
+            match self.advance().await {
+                Ok(()) => {}
+                Err(AccessError::Hall(HallError::Deleted(_))) => self.end(deleted()),
+                Err(error) => {
+                    tracing::warn!(thread = %self.reader.stream(), %error, "a stream ends");
+                    self.end(going_away());
+                }
             }
         }
     }

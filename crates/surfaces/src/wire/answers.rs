@@ -48,6 +48,10 @@ pub struct ThreadEntry {
     pub archived: bool,
     /// The name of its policy.
     pub policy: String,
+    /// How much waits there for a person: what agents ask permission for, and a guard that holds the floor. Missing where an earlier
+    /// version of the server wrote to it last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for_people: Option<u64>,
     /// The position up to which the participant named by `as` has read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<u64>,
@@ -202,6 +206,9 @@ pub struct Bell {
     pub thread: String,
     /// The position of its newest event.
     pub head: u64,
+    /// How much waits there for a person, as in the list of threads.
+    #[serde(default)]
+    pub waits_for_people: u64,
 }
 
 /// An agent of the registry.

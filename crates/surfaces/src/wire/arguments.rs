@@ -38,6 +38,11 @@ impl Kind for Option<u64> {
     const KIND: &'static str = "integer";
 }
 
+impl Kind for Vec<String> {
+    const KIND: &'static str = "array";
+    const REQUIRED: bool = true;
+}
+
 impl Kind for Option<Vec<String>> {
     const KIND: &'static str = "array";
 }
@@ -65,7 +70,7 @@ macro_rules! arguments {
 }
 
 const SESSION_ID: &str = "The session: its id, at least six characters of its beginning, or its name.";
-const THREAD: &str = "The thread: its id, or its exact title.";
+const THREAD: &str = "The thread: its id, its exact title, or the name of a session whose home it is.";
 const FROM: &str = "Who you are, e.g. `planner`. Only for clients without a session's token; a session speaks for itself.";
 const DIRECT: &str = "Open a link, or use the one there is: from then on what either of you says at the end of a turn reaches the other by itself. Only \
      sessions can.";
@@ -75,9 +80,9 @@ arguments! {
     SendMessage {
         session_id: Option<String> = SESSION_ID,
         thread: Option<String> = THREAD,
-        message: Option<String> = "The words. Required, unless a link is only to be closed.",
+        message: Option<String> = "The words. Required, unless a link is only to be closed. Not the answer to a prompt: that goes back by itself.",
         direct: Option<bool> = DIRECT,
-        close_link: Option<bool> = "End the link with that session, after the words, if there are any.",
+        close_link: Option<bool> = "End the link with that session for all its members; the words, if there are any, are still delivered.",
         from: Option<String> = FROM,
     }
 }
@@ -149,6 +154,48 @@ arguments! {
         thread: String = THREAD,
         after: Option<u64> = "Only messages after this position, the oldest first; the newest where it is missing.",
         limit: Option<u64> = "1 to 200; 50 where it is missing.",
+    }
+}
+
+arguments! {
+    /// Arguments of `wait_for_message`.
+    WaitForMessage {
+        thread: String = THREAD,
+        after: Option<u64> = "Only messages after this position, e.g. the `seq` that send_message answered; those that come from now on where it is missing.",
+        seconds: Option<u64> = "How long to wait, up to 50; 25 where it is missing, and 0 only looks.",
+    }
+}
+
+arguments! {
+    /// Arguments of `create_thread`.
+    CreateThread {
+        name: String = "Its title.",
+        policy: Option<String> = "Who answers: `mention_only` (whoever is addressed; where it is missing), `hybrid` (whoever is addressed, then whoever has \
+            something to say), `round_robin` (each once) or `open` (everybody hears everybody).",
+        from: Option<String> = FROM,
+    }
+}
+
+arguments! {
+    /// Arguments of `link_sessions`.
+    LinkSessions {
+        sessions: Vec<String> = "The sessions to link, each by its id, the beginning of it, or its name. You are in it too if you are a session.",
+        title: Option<String> = "Its title; made from the members' names where it is missing.",
+        from: Option<String> = FROM,
+    }
+}
+
+arguments! {
+    /// Arguments of `list_links`.
+    ListLinks {
+        session: Option<String> = "Only those of this session.",
+    }
+}
+
+arguments! {
+    /// Arguments of `leave_link`.
+    LeaveLink {
+        link: String = "The link: its id, or its exact title.",
     }
 }
 

@@ -1,8 +1,9 @@
 //! The content of `control` events, in the shape in which clients send it.
 
+use moothall_engine::content::together;
 use moothall_kernel::event::Change;
 use moothall_kernel::participant::{Address, Profile};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
@@ -116,16 +117,21 @@ pub struct WireProfile {
     /// The model behind it. Required at the first invite of an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Names it answers to together with others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Names it answers to together with others; `[]` or `null` takes those away that it has.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     pub roles: Option<Vec<String>>,
-    /// The name people read, unique in its thread.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The name people read, unique in its thread; `""` or `null` takes away what it has.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     pub nickname: Option<String>,
     /// The session that takes part, by id or name: it is prompted in its terminal. `client` and `model` may be left out then, and the
     /// participant's id too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+}
+
+/// What is written, be it `null`: that is not the same as to say nothing of it.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(value: D) -> Result<Option<T>, D::Error> {
+    Option::deserialize(value).map(|given| Some(given.unwrap_or_default()))
 }
 
 impl From<&Profile> for WireProfile {
@@ -154,14 +160,10 @@ impl From<WireProfile> for Profile {
     }
 }
 
-/// One content object that says all of this.
+/// One content object that says all of this. Where several were invited at once, `invite` is the first of them and `invites` has them all;
+/// so it is with those taken out and with what is bound. Those muted, heard again or asked to speak are one list.
 pub fn changes_as_content(changes: &[Change]) -> Value {
-    let mut content = Map::new();
-    for change in changes {
-        let (key, value) = change_as_entry(change);
-        content.insert(key.into(), value);
-    }
-    Value::Object(content)
+    Value::Object(together(changes.iter().map(change_as_entry)))
 }
 
 fn change_as_entry(change: &Change) -> (&'static str, Value) {

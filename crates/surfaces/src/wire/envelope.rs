@@ -26,15 +26,16 @@ pub struct Envelope {
     pub ts: String,
     /// The thread's id.
     pub thread: String,
-    /// `message`, `control`, `notice`, `turn`, `permission`, `gathering`, `link`, `delivery`, `attachment`, `thread.created`,
-    /// `thread.renamed`, `thread.archived`, `thread.unarchived`, or a client's own word.
+    /// `message`, `control`, `notice`, `turn`, `permission`, `gathering`, `thread.created`,
+    /// `thread.renamed`, `thread.archived`, `thread.unarchived`, `thread.deleted`, or a client's own word.
     #[serde(rename = "type")]
     pub kind: String,
     /// A participant's id; `moothall` is the server itself.
     pub from: String,
     /// `all`, or the id of the participant it addresses. It targets; it never hides.
     pub to: String,
-    /// Text for messages and names, an object for most others.
+    /// Text for messages and names, an object for most others. A control's has a key for each thing that changed; where several were invited
+    /// at once, `invite` is the first of them and `invites` the list of them all.
     pub content: Value,
     /// What else is known.
     #[serde(default, skip_serializing_if = "Meta::is_empty")]
@@ -71,6 +72,9 @@ pub struct Meta {
     /// It waits until earlier messages are answered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub queued: bool,
+    /// A person stopped its author: these are the words that were shown by then, and no more of them comes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
     /// The position of the kept text that a person made visible with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<u64>,
@@ -114,15 +118,14 @@ impl From<&Cause> for CauseRef {
 
 /// The parts of an envelope that depend on the kind of event.
 struct Face {
-    kind: String,
     to: String,
     content: Value,
     meta: Meta,
 }
 
 impl Face {
-    fn new(kind: &str, content: Value) -> Self {
-        Self { kind: kind.into(), to: "all".into(), content, meta: Meta::default() }
+    fn new(content: Value) -> Self {
+        Self { to: "all".into(), content, meta: Meta::default() }
     }
 
     fn to(mut self, to: &To) -> Self {
@@ -158,7 +161,7 @@ impl Envelope {
             seq: recorded.seq.0,
             ts: recorded.ts.to_string(),
             thread: stream.to_string(),
-            kind: face.kind,
+            kind: type_word(&recorded.event).into(),
             from,
             to: face.to,
             content: face.content,
@@ -167,64 +170,109 @@ impl Envelope {
     }
 }
 
-fn face(stream: &StreamId, event: &Event) -> Face {
+/// The word for an event's type. A client's own event has the client's own.
+pub fn type_word(event: &Event) -> &str {
     match event {
-        Event::Created { name, .. } => Face::new("thread.created", json!(name)),
-        Event::Renamed { name, .. } => Face::new("thread.renamed", json!(name)),
-        Event::Archived { .. } => Face::new("thread.archived", Value::Null),
-        Event::Unarchived { .. } => Face::new("thread.unarchived", Value::Null),
-        Event::Controlled { changes, unproven, .. } => {
-            Face::new("control", changes_as_content(changes)).with(Meta { unproven: *unproven, ..Meta::default() })
-        }
-        Event::Posted(posted) => {
-            let meta = Meta { redacted: event.is_erased(), ..message_meta(stream, posted) };
-            Face::new("message", json!(posted.body)).to(&posted.to).with(meta)
-        }
-        Event::Foreign { to, kind, content, tags, reply_to, unproven, .. } => {
-            let meta = Meta { tags: tags.clone(), unproven: *unproven, ..Meta::replying(reply_to.as_ref()) };
-            Face::new(kind, content.clone()).to(to).with(meta)
-        }
-        Event::Noticed { code, text, about, cause } => {
-            Face::new("notice", notice(code, text, about.as_ref())).with(Meta::replying(cause.as_ref()))
-        }
-        Event::Stopped { .. } => {
-            Face::new("notice", notice("stopped", "Everything was stopped: open turns and waiting messages are cancelled.", None))
-        }
-        Event::BudgetSpent { spent, currency, about, cause } => {
-            Face::new("notice", spent_content(spent, currency, about)).with(Meta::replying(Some(cause)))
-        }
-        Event::Held { guard } => Face::new("notice", json!({"code": "held", "guard": guard_word(*guard), "text": guard_sentence(*guard)})),
-        Event::Resumed { downtime } => Face::new(
-            "notice",
-            json!({"code": "resumed", "text": "The server was away; open deadlines moved by as long.", "seconds": downtime.as_secs_f64()}),
-        ),
-        Event::Redacted { seq, .. } => {
-            Face::new("notice", json!({"code": "redacted", "text": "The words of an event were erased.", "seq": seq.0}))
-        }
+        Event::Created { .. } => "thread.created",
+        Event::Renamed { .. } => "thread.renamed",
+        Event::Archived { .. } => "thread.archived",
+        Event::Unarchived { .. } => "thread.unarchived",
+        Event::Deleted { .. } => "thread.deleted",
+        Event::Controlled { .. } => "control",
+        Event::Posted(_) => "message",
+        Event::Foreign { kind, .. } => kind,
+        Event::Noticed { .. }
+        | Event::Stopped { .. }
+        | Event::BudgetSpent { .. }
+        | Event::Held { .. }
+        | Event::Resumed { .. }
+        | Event::Redacted { .. } => "notice",
         Event::PermissionRequested { .. }
         | Event::PermissionAnswered { .. }
         | Event::PermissionExpired { .. }
         | Event::PermissionWithdrawn { .. }
+        | Event::QuestionAsked { .. }
         | Event::StartRequested { .. }
-        | Event::StartSettled { .. } => Face::new("permission", permission(stream, event)),
-        Event::Gathering(step) => Face::new("gathering", gathering::content(step)),
-        Event::TurnGranted { participant, cause, .. } => {
-            Face::new("turn", turn_content(stream, event)).only_to(participant).with(Meta::replying(Some(cause)))
+        | Event::StartSettled { .. } => "permission",
+        Event::Gathering(_) => "gathering",
+        Event::TurnGranted { .. }
+        | Event::TurnEnded { .. }
+        | Event::Taken { .. }
+        | Event::RoundOpened { .. }
+        | Event::ReactionOpened { .. }
+        | Event::RoundClosed
+        | Event::RoundReopened { .. }
+        | Event::Skipped { .. }
+        | Event::TurnWidened { .. }
+        | Event::TurnReleased { .. }
+        | Event::TurnStarted { .. }
+        | Event::TurnLost { .. }
+        | Event::Kept { .. }
+        | Event::Unkept { .. }
+        | Event::Summarised { .. }
+        | Event::FactsChanged { .. } => "turn",
+    }
+}
+
+fn face(stream: &StreamId, event: &Event) -> Face {
+    match event {
+        Event::Created { name, .. } => Face::new(json!(name)),
+        Event::Renamed { name, .. } => Face::new(json!(name)),
+        Event::Archived { .. } => Face::new(Value::Null),
+        Event::Unarchived { .. } => Face::new(Value::Null),
+        Event::Deleted { .. } => Face::new(Value::Null),
+        Event::Controlled { changes, unproven, .. } => {
+            Face::new(changes_as_content(changes)).with(Meta { unproven: *unproven, ..Meta::default() })
         }
-        Event::TurnEnded { participant, .. } => Face::new("turn", turn_content(stream, event)).only_to(participant),
+        Event::Posted(posted) => {
+            let meta = Meta { redacted: event.is_erased(), ..message_meta(stream, posted) };
+            Face::new(json!(posted.body)).to(&posted.to).with(meta)
+        }
+        Event::Foreign { to, content, tags, reply_to, unproven, .. } => {
+            let meta = Meta { tags: tags.clone(), unproven: *unproven, ..Meta::replying(reply_to.as_ref()) };
+            Face::new(content.clone()).to(to).with(meta)
+        }
+        Event::Noticed { code, text, about, cause } => Face::new(notice(code, text, about.as_ref())).with(Meta::replying(cause.as_ref())),
+        Event::Stopped { .. } => {
+            Face::new(notice("stopped", "Everything was stopped: open turns and waiting messages are cancelled.", None))
+        }
+        Event::BudgetSpent { spent, currency, about, cause } => {
+            Face::new(spent_content(spent, currency, about)).with(Meta::replying(Some(cause)))
+        }
+        Event::Held { guard } => Face::new(json!({"code": "held", "guard": guard_word(*guard), "text": guard_sentence(*guard)})),
+        Event::Resumed { downtime } => Face::new(
+            json!({"code": "resumed", "text": "The server was away; open deadlines moved by as long.", "seconds": downtime.as_secs_f64()}),
+        ),
+        Event::Redacted { seq, .. } => Face::new(json!({"code": "redacted", "text": "The words of an event were erased.", "seq": seq.0})),
+        Event::PermissionRequested { .. }
+        | Event::PermissionExpired { .. }
+        | Event::PermissionWithdrawn { .. }
+        | Event::QuestionAsked { .. }
+        | Event::StartRequested { .. }
+        | Event::StartSettled { .. } => Face::new(permission(stream, event)),
+        Event::PermissionAnswered { .. } => {
+            Face::new(permission(stream, event)).with(Meta { redacted: event.is_erased(), ..Meta::default() })
+        }
+        Event::Gathering(step) => Face::new(gathering::content(step)),
+        Event::TurnGranted { participant, cause, .. } => {
+            Face::new(turn_content(stream, event)).only_to(participant).with(Meta::replying(Some(cause)))
+        }
+        Event::TurnEnded { participant, .. } => Face::new(turn_content(stream, event)).only_to(participant),
         Event::Taken { .. }
         | Event::RoundOpened { .. }
         | Event::ReactionOpened { .. }
         | Event::RoundClosed
+        | Event::RoundReopened { .. }
         | Event::Skipped { .. }
         | Event::TurnWidened { .. }
+        | Event::TurnReleased { .. }
         | Event::TurnStarted { .. }
         | Event::TurnLost { .. }
         | Event::Kept { .. }
         | Event::Unkept { .. }
         | Event::Summarised { .. }
         | Event::FactsChanged { .. } => {
-            Face::new("turn", turn_content(stream, event)).with(Meta { redacted: event.is_erased(), ..Meta::default() })
+            Face::new(turn_content(stream, event)).with(Meta { redacted: event.is_erased(), ..Meta::default() })
         }
     }
 }
@@ -240,6 +288,7 @@ fn message_meta(stream: &StreamId, posted: &Posted) -> Meta {
         unproven: posted.unproven,
         typed_at: posted.typed_at.as_ref().map(ToString::to_string),
         queued: posted.queued,
+        stopped: posted.stopped,
         published: posted.published.map(|seq| seq.0),
         redacted: false,
         error: posted.error.as_ref().map(WireFault::from),
@@ -297,6 +346,10 @@ fn permission(stream: &StreamId, event: &Event) -> Value {
             }
             content
         }
+        Event::QuestionAsked { permission, participant, action, options, partial, folder, look } => json!({
+            "event": "requested", "permission": permission, "turn": null, "participant": participant, "action": action,
+            "complete": !partial, "options": OptionEntry::all(options), "expires": null, "folder": folder, "look": look,
+        }),
         Event::StartRequested { permission, participant, start, action, options, expires, folder } => json!({
             "event": "requested", "permission": permission, "turn": null, "participant": participant, "start": start,
             "action": action, "complete": true, "options": OptionEntry::all(options), "expires": expires.to_string(), "folder": folder,
@@ -315,9 +368,13 @@ fn permission(stream: &StreamId, event: &Event) -> Value {
             }
             content
         }
-        Event::PermissionAnswered { permission, by, option, label } => {
+        Event::PermissionAnswered { permission, by, option, label, text } => {
             let label = label.as_ref().unwrap_or(option);
-            json!({"event": "answered", "permission": permission, "by": by, "option": option, "label": label})
+            let mut content = json!({"event": "answered", "permission": permission, "by": by, "option": option, "label": label});
+            if let Some(text) = text {
+                content["text"] = json!(text);
+            }
+            content
         }
         Event::PermissionExpired { permission } => json!({"event": "expired", "permission": permission}),
         Event::PermissionWithdrawn { permission, because } => {

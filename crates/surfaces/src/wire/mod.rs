@@ -3,6 +3,7 @@
 
 mod words;
 mod envelope;
+mod types;
 mod control;
 mod turn;
 mod gathering;
@@ -40,7 +41,8 @@ pub use session::{
 };
 pub use state::{DiscussionState, InvitedEntry, OpenTurn, ParticipantsState, SwitchState, ThreadState, ThreadStateAnswer, UpcomingEntry};
 pub use turn::{TurnContext, TurnEntry, TurnEvent, TurnList, WireFault, WireUsage, turn_id};
-pub use upkeep::{NewReadMark, ReadMark, Redacted};
+pub use types::EventTypes;
+pub use upkeep::{NewReadMark, ReadMark, Redacted, ThreadDeleted};
 pub use usage::{BudgetEntry, BudgetRaise, BudgetRaised, UsageAnswer, UsageRow};
 pub(crate) use words::measure_word;
 pub use words::{guard_sentence, kind_word, outcome_word, why_not_word, why_word};

@@ -198,13 +198,20 @@ pub struct OptionEntry {
     pub label: String,
     /// What it comes to: `allow_once`, `allow_always`, `reject_once`, `reject_always` or `other`.
     pub kind: String,
+    /// It is answered with `text`: words of one's own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes_text: bool,
 }
 
 impl OptionEntry {
     /// Options as they travel.
     pub fn all(options: &[PermissionOption]) -> Vec<Self> {
-        let entry =
-            |option: &PermissionOption| Self { id: option.id.clone(), label: option.label.clone(), kind: option.kind.word().to_owned() };
+        let entry = |option: &PermissionOption| Self {
+            id: option.id.clone(),
+            label: option.label.clone(),
+            kind: option.kind.word().to_owned(),
+            takes_text: option.takes_text,
+        };
         options.iter().map(entry).collect()
     }
 }
@@ -344,8 +351,12 @@ pub struct NewAnswer {
     /// The thread in which it was asked. Required.
     pub thread: String,
     /// One of its options: its id, its words or their beginning, its number, or `allow` or `deny`, which mean the one option that allows
-    /// or refuses it this once. Required.
+    /// or refuses it this once. Required without `text`; with it, it may be left out, and is the one option that takes any.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub option: String,
+    /// Words of one's own, for an option with `takes_text`, which needs them: some that can be seen, at most 4096 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// Who answers: a person; `user` where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]

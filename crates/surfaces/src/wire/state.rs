@@ -51,7 +51,9 @@ pub struct ThreadState {
     /// Turns granted and not ended.
     pub turns: Vec<OpenTurn>,
     /// Programs that agents ask to have started: each waits for a person's answer.
-    pub starts: Vec<StartRef>,
+    pub starts: Vec<AskedRef>,
+    /// What agents' programs ask in no turn, such as whether a folder is trusted: each waits for a person's answer.
+    pub questions: Vec<AskedRef>,
     /// Who is still to be asked about the current message.
     pub upcoming: Vec<UpcomingEntry>,
     /// Visible agent replies to the current message.
@@ -60,9 +62,9 @@ pub struct ThreadState {
     pub replies_max: u32,
 }
 
-/// A permission to start a program, which waits for a person.
+/// A permission of no turn, which waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct StartRef {
+pub struct AskedRef {
     /// Its id.
     pub permission: String,
     /// The position of the event that asks.
@@ -71,7 +73,7 @@ pub struct StartRef {
     pub participant: String,
 }
 
-impl From<(&PermissionId, Seq, &ParticipantId)> for StartRef {
+impl From<(&PermissionId, Seq, &ParticipantId)> for AskedRef {
     fn from((permission, seq, participant): (&PermissionId, Seq, &ParticipantId)) -> Self {
         Self { permission: permission.to_string(), seq: seq.0, participant: participant.to_string() }
     }
@@ -138,8 +140,15 @@ pub struct OpenTurn {
     pub attempt: u32,
     /// `waiting` or `running`.
     pub state: String,
+    /// Whether the floor went on without waiting for it.
+    #[serde(default)]
+    pub released: bool,
     /// When it was granted.
     pub granted_at: String,
+    /// Since when it has run, without the time for which a person was asked for a permission: later than its start by as much. Missing
+    /// while it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub works_since: Option<String>,
     /// When it ends by itself.
     pub deadline: String,
 }
@@ -181,7 +190,8 @@ impl ThreadState {
             participants: ParticipantsState { invited: invited(conversation) },
             queue: conversation.queued().map(CauseRef::from).collect(),
             turns: conversation.open_turns().map(|turn| OpenTurn::of(conversation, turn)).collect(),
-            starts: conversation.starts_asked().map(StartRef::from).collect(),
+            starts: conversation.starts_asked().map(AskedRef::from).collect(),
+            questions: conversation.questions_asked().map(AskedRef::from).collect(),
             upcoming: upcoming.collect(),
             replies,
             replies_max,
@@ -222,7 +232,9 @@ impl OpenTurn {
             may_pass: turn.may_pass,
             attempt: turn.attempt,
             state: if turn.running.is_some() { "running" } else { "waiting" }.into(),
+            released: turn.released,
             granted_at: turn.granted_at.to_string(),
+            works_since: turn.running.map(|running| running.started_at.to_string()),
             deadline: turn.deadline.to_string(),
         }
     }

@@ -88,6 +88,11 @@ pub enum TurnEvent {
         /// The newest cause.
         cause: CauseRef,
     },
+    /// The floor goes on without waiting for it; it runs on, and its answer is shown when it comes.
+    Released {
+        /// The turn's id.
+        turn: String,
+    },
     /// The runtime accepted it.
     Started {
         /// The turn's id.
@@ -143,7 +148,7 @@ pub enum TurnEvent {
         /// For which turn.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<String>,
-        /// `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece` or `capped`.
+        /// `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece`, `capped` or `stopped`.
         because: String,
         /// The words.
         text: String,
@@ -198,6 +203,13 @@ pub enum TurnEvent {
     },
     /// The message is answered.
     RoundClosed,
+    /// The time of an answer has come that was late: those who have not reacted to the message may.
+    RoundReopened {
+        /// The message.
+        cause: CauseRef,
+        /// The answer's position.
+        reply: u64,
+    },
     /// The registry says something else about a participant's client.
     Facts {
         /// Who.
@@ -214,7 +226,7 @@ impl TurnEvent {
     pub fn of(stream: &StreamId, event: &Event) -> Option<TurnEvent> {
         let id = |turn: &TurnNo| turn_id(stream, *turn);
         Some(match event {
-            Event::TurnGranted { turn, participant, why, kind, may_pass, cause, expires } => TurnEvent::Granted {
+            Event::TurnGranted { turn, participant, why, kind, may_pass, cause, expires, .. } => TurnEvent::Granted {
                 turn: id(turn),
                 participant: participant.to_string(),
                 why: why_word(*why).into(),
@@ -237,6 +249,7 @@ impl TurnEvent {
                 through_seq: through_seq.0,
                 deadline: deadline.to_string(),
             },
+            Event::TurnReleased { turn } => TurnEvent::Released { turn: id(turn) },
             Event::TurnLost { turn, attempt, .. } => TurnEvent::Lost { turn: id(turn), attempt: *attempt },
             Event::TurnEnded { turn, participant, attempt, outcome, fault, usage } => TurnEvent::Ended {
                 turn: id(turn),
@@ -284,6 +297,7 @@ impl TurnEvent {
             }
             Event::ReactionOpened { forced, polled } => TurnEvent::ReactionOpened { forced: texts(forced), polled: texts(polled) },
             Event::RoundClosed => TurnEvent::RoundClosed,
+            Event::RoundReopened { cause, reply } => TurnEvent::RoundReopened { cause: cause.into(), reply: reply.0 },
             Event::FactsChanged { participant, facts } => {
                 TurnEvent::Facts { participant: participant.to_string(), runtime: facts.runtime.to_string(), known: facts.known }
             }
@@ -370,6 +384,8 @@ pub struct TurnEntry {
     pub granted_at: String,
     /// When the runtime accepted it.
     pub started_at: Option<String>,
+    /// When the floor went on without waiting for it, where it did.
+    pub released_at: Option<String>,
     /// When it ended.
     pub ended_at: Option<String>,
     /// It covers what comes after this.
@@ -385,4 +401,7 @@ pub struct TurnList {
     pub turns: Vec<TurnEntry>,
     /// The newest event that was looked at.
     pub head: u64,
+    /// Whether the reader is shown everybody's turns; otherwise only their own, and a message without any may have been answered.
+    #[serde(default)]
+    pub whole: bool,
 }

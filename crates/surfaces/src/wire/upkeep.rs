@@ -14,6 +14,23 @@ pub struct Redacted {
     pub event: Option<Envelope>,
 }
 
+/// Answer of `DELETE /threads/{id}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ThreadDeleted {
+    /// Always `true`: the thread is gone for everybody.
+    pub deleted: bool,
+    /// Whether nothing of it is left in the data folder. Where a full disk was in the way, the rest goes when the request is repeated, or
+    /// when the server starts again.
+    pub erased: bool,
+    /// What still holds it, in a sentence for people.
+    pub backups: String,
+}
+
+impl ThreadDeleted {
+    /// What is said of backups.
+    pub const BACKUPS: &str = "Backups that were made before still hold it.";
+}
+
 /// Body of `PUT /threads/{id}/read`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -33,6 +33,7 @@ pub const fn why_not_word(why_not: WhyNot) -> &'static str {
         WhyNot::Skipped => "skipped",
         WhyNot::Held => "held",
         WhyNot::OverBudget => "over_budget",
+        WhyNot::ReadsOnly => "reads_only",
     }
 }
 
@@ -66,6 +67,7 @@ pub(super) const fn kept_word(because: KeptBecause) -> &'static str {
         KeptBecause::Listening => "listening",
         KeptBecause::NoPiece => "no_piece",
         KeptBecause::Capped => "capped",
+        KeptBecause::Stopped => "stopped",
     }
 }
 

@@ -175,7 +175,7 @@ async fn an_unknown_client_is_taken_with_a_warning_and_words_to_join() {
     assert!(answer["warnings"][0].as_str().unwrap().contains("some-program"));
     assert_eq!(answer["join"]["participant"], "far");
     assert!(answer["join"]["prompt"].as_str().unwrap().contains(&server.url(&format!("/threads/{thread}/events"))));
-    let listening = server.url(&format!("/threads/{thread}/events/stream?as=far"));
+    let listening = server.url(&format!("/threads/{thread}/events/stream?as=far&turns=1"));
     assert_eq!(answer["join"]["command"], format!("curl -sN '{listening}'"));
     let known = server.invite(&thread, "near", "echo").await;
     assert_eq!((&known["warnings"], &known["join"]), (&Value::Null, &Value::Null));

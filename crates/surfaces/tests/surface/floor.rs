@@ -103,7 +103,7 @@ async fn a_remote_agent_is_told_of_its_turn_and_answers_or_passes() {
     server.say(&thread, "user", "@far are you there?").await;
     let away = server.turns(&thread, "").await;
     assert_eq!((&away[0]["participant"], &away[0]["why_not"]), (&json!("far"), &json!("offline")));
-    let mut own = server.stream(&format!("/threads/{thread}/events/stream?as=far")).await;
+    let mut own = server.stream(&format!("/threads/{thread}/events/stream?as=far&turns=1")).await;
     let asked = server.say(&thread, "user", "@far and now?").await;
     let granted = own.until(|event| event["content"]["event"] == "granted").await;
     assert_eq!((&granted["type"], &granted["to"], &granted["content"]["cause"]["id"]), (&json!("turn"), &json!("far"), &asked["id"]));
@@ -169,7 +169,7 @@ async fn an_agent_that_addresses_itself_wakes_nobody() {
     let thread = server.thread("mention_only").await;
     server.invite(&thread, "far", "elsewhere").await;
     server.control(&thread, json!({"discussion": {"on": true}})).await;
-    let _present = server.stream(&format!("/threads/{thread}/events/stream?as=far")).await;
+    let _present = server.stream(&format!("/threads/{thread}/events/stream?as=far&turns=1")).await;
     server.take(&thread, json!({"from": "far", "to": "far", "content": "@far note to self"})).await;
     assert!(server.turns(&thread, "").await.iter().all(|turn| turn["id"].is_null()));
 }

@@ -22,6 +22,7 @@ mod search;
 mod sessions;
 mod stream;
 mod tls;
+mod types;
 mod trust_http;
 mod trust_messages;
 mod upkeep;

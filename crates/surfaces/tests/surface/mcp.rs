@@ -61,7 +61,9 @@ async fn tools_describe_themselves() {
     let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
     let hello = rpc(&server, None, "initialize", params).await;
     assert_eq!((&hello["result"]["serverInfo"]["name"], &hello["result"]["protocolVersion"]), (&json!("moothall"), &json!("2025-06-18")));
-    assert!(hello["result"]["instructions"].as_str().unwrap().contains("never an instruction"));
+    let instructions = hello["result"]["instructions"].as_str().unwrap();
+    assert!(instructions.contains("never an instruction") && instructions.contains("[moothall:"), "{instructions}");
+    assert!(instructions.contains("go back to that thread by themselves") && instructions.contains("a prompt tells you"), "{instructions}");
     let listed = rpc(&server, None, "tools/list", json!({})).await;
     let tools = listed["result"]["tools"].as_array().unwrap();
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -74,6 +76,11 @@ async fn tools_describe_themselves() {
         "invite",
         "list_threads",
         "read_thread",
+        "wait_for_message",
+        "create_thread",
+        "link_sessions",
+        "list_links",
+        "leave_link",
         "search",
     ];
     assert_eq!(names, expected);
@@ -256,6 +263,8 @@ async fn only_our_own_pages_and_names_reach_it() {
     }
 }
 
+const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+
 #[tokio::test]
 async fn what_is_not_the_protocol_is_refused() {
     let (server, _stage) = Server::with_terminals().await;
@@ -264,6 +273,22 @@ async fn what_is_not_the_protocol_is_refused() {
     for body in broken {
         let (status, _) = server.post_raw("/mcp", body.to_owned()).await;
         assert_eq!(status, 400, "{body}");
+    }
+    let told = [
+        (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, "a request of its own"),
+        (r#"{"id":1,"method":"ping"}"#, "JSON-RPC 2.0"),
+        (r#"{"jsonrpc":"2.0","id":1}"#, "JSON-RPC 2.0"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_threads","arguments":"all"}}"#, "are an object"),
+    ];
+    for (body, why) in told {
+        let (status, refused) = server.post_raw("/mcp", body.to_owned()).await;
+        assert!(status == 422 && refused["error"]["message"].as_str().unwrap().contains(why), "{body}: {refused}");
+    }
+    let ping = || server.client.post(server.url("/mcp")).header("content-type", "application/json").body(PING);
+    let unknown = ping().header("accept", "application/json, text/event-stream").header("mcp-protocol-version", "1999-01-01");
+    for (request, why) in [(unknown, "1999-01-01"), (ping().header("accept", "text/html"), "application/json")] {
+        let (status, refused) = answer(request.send().await.unwrap()).await;
+        assert!(status == 422 && refused["error"]["message"].as_str().unwrap().contains(why), "{refused}");
     }
     assert_eq!(server.post_raw("/mcp", format!("\"{}\"", "x".repeat(1 << 20))).await.0, 413);
     let typed = server.client.post(server.url("/mcp")).header("content-type", "text/plain").body("{}").send().await.unwrap();
@@ -313,4 +338,55 @@ async fn a_tool_does_what_the_callers_token_allows_and_where() {
     }
     let rows = server.as_operator(Method::GET, "/audit?limit=1", json!(null)).await.1["rows"].clone();
     assert_eq!((&rows[0]["by"], &rows[0]["detail"]), (&json!("planner"), &json!("POST /mcp: as user")), "{rows}");
+}
+
+#[tokio::test]
+async fn sessions_link_themselves_and_leave() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, stage) = Server::with_startable(Mode::Local, folder.path()).await;
+    for name in ["ann", "ben", "cal"] {
+        server.as_operator(Method::POST, "/sessions", json!({"client": "demo", "name": name, "cwd": folder.path()})).await;
+    }
+    server.introduce(&["ann", "ben", "cal"]).await;
+    let (ann, ben) = (stage.token("ann"), stage.token("ben"));
+    let made = call(&server, Some(&ann), "link_sessions", json!({"sessions": ["ben", "cal"], "title": "All"})).await;
+    assert_eq!((&made["link_state"], made["link"]["members"].as_array().unwrap().len()), (&json!("created"), 3), "{made}");
+    let again = call(&server, Some(&ben), "link_sessions", json!({"sessions": ["ann", "cal", "ben"]})).await;
+    assert_eq!((&again["link_state"], &again["link"]["id"]), (&json!("reused"), &made["link"]["id"]));
+    let listed = call(&server, Some(&ben), "list_links", json!({})).await;
+    assert_eq!(listed["links"][0]["id"], made["link"]["id"]);
+    assert_eq!(call(&server, Some(&ben), "leave_link", json!({"link": made["link"]["id"]})).await["left"], true);
+    let left = call(&server, Some(&ann), "list_links", json!({})).await;
+    assert_eq!(left["links"][0]["members"].as_array().unwrap().len(), 2, "{left}");
+    assert!(!refused(&server, Some(&ben), "leave_link", json!({"link": made["link"]["id"]})).await.is_empty(), "it is in none");
+    let thread = server.thread("open").await;
+    assert!(!refused(&server, Some(&ann), "leave_link", json!({"link": thread})).await.is_empty());
+    assert_eq!(refused(&server, Some(&ann), "link_sessions", json!({"sessions": []})).await, "invalid_field");
+}
+
+#[tokio::test]
+async fn a_thread_is_begun_and_waited_in() {
+    let (server, stage) = Server::with_terminals().await;
+    server.session("planner").await;
+    let token = stage.token("planner");
+    let made = call(&server, Some(&token), "create_thread", json!({"name": "Plans"})).await;
+    assert_eq!((&made["name"], &made["policy"]), (&json!("Plans"), &json!("mention_only")));
+    call(&server, Some(&token), "invite", json!({"thread": "Plans", "client": "echo", "participant": "hand"})).await;
+    assert_eq!(refused(&server, Some(&token), "create_thread", json!({"name": "x", "policy": "loud"})).await, "invalid_policy");
+    let nothing = call(&server, Some(&token), "wait_for_message", json!({"thread": "Plans", "seconds": 0})).await;
+    assert_eq!(nothing["messages"], json!([]));
+    let said = call(&server, Some(&token), "send_message", json!({"thread": "Plans", "message": "Where are we?"})).await;
+    let wait = json!({"thread": "Plans", "after": said["seq"], "seconds": 50});
+    let (waited, _) = tokio::join!(call(&server, Some(&token), "wait_for_message", wait), async {
+        let thread = made["thread"].as_str().unwrap();
+        server.say(thread, "user", "Here.").await
+    });
+    assert_eq!(waited["messages"][0]["text"], "Here.", "{waited}");
+    assert_eq!(refused(&server, None, "wait_for_message", json!({"thread": "Plans", "seconds": 51})).await, "invalid_field");
+    // A session's home is meant by its name, as in send_message.
+    let home = call(&server, Some(&token), "read_thread", json!({"thread": "planner"})).await;
+    assert_eq!(home["name"].as_str().map(|name| name.starts_with("planner")), Some(true), "{home}");
+    let said = rpc(&server, Some(&token), "tools/call", json!({"name": "read_thread", "arguments": {"thread": "nobody"}})).await;
+    let text = said["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("thread_not_found") && text.contains("list_threads") && !text.contains("GET /"), "{text}");
 }

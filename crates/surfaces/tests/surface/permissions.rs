@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::server::Server;
+use crate::server::{Frames, Server};
 
 #[tokio::test]
 async fn only_a_person_answers_and_only_what_is_offered() {
@@ -29,6 +29,8 @@ async fn only_a_person_answers_and_only_what_is_offered() {
         (json!({"thread": thread, "option": "allow", "always": true}), 422, "unknown_field"),
         (json!({"thread": thread, "option": "alow"}), 422, "unknown_option"),
         (json!({"thread": thread, "option": "3"}), 422, "unknown_option"),
+        (json!({"thread": thread, "text": "allow"}), 422, "unknown_option"),
+        (json!({"thread": thread, "option": "allow", "text": "but not all"}), 422, "takes_no_text"),
         (json!({"thread": thread, "option": "allow", "from": "careful"}), 403, "humans_only"),
         (json!({"thread": "nowhere", "option": "allow"}), 404, "thread_not_found"),
     ];
@@ -50,4 +52,38 @@ async fn only_a_person_answers_and_only_what_is_offered() {
     let (status, late) = server.as_operator(Method::POST, path, json!({"thread": thread, "option": "2"})).await;
     let message = late["error"]["message"].as_str().unwrap_or_default();
     assert!(status == 409 && message.starts_with("user answered “allow” already, at 20"), "{late}");
+}
+
+/// What the doorbell says of a thread, once it says this; the list says the same then.
+async fn waits(server: &Server, bells: &mut Frames, thread: &str, wanted: u64) {
+    loop {
+        let frame = bells.next().await.unwrap();
+        if frame.name.is_none() && frame.data["thread"] == thread && frame.data["waits_for_people"] == wanted {
+            break;
+        }
+    }
+    let (_, list) = server.get("/threads").await;
+    let listed = list["threads"].as_array().unwrap().iter().find(|entry| entry["id"] == thread).unwrap();
+    assert_eq!(listed["waits_for_people"], wanted, "{list}");
+}
+
+#[tokio::test]
+async fn the_list_and_the_doorbells_say_how_much_waits_for_a_person() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    let mut bells = server.stream("/events/stream").await;
+    server.invite(&thread, "careful", "careful").await;
+    waits(&server, &mut bells, &thread, 0).await;
+    server.say(&thread, "user", "@careful clean up").await;
+    waits(&server, &mut bells, &thread, 1).await;
+    let body = json!({"thread": thread, "option": "allow"});
+    assert_eq!(server.as_operator(Method::POST, "/permissions/p-1/answer", body).await.0, 200);
+    waits(&server, &mut bells, &thread, 0).await;
+
+    let talk = server.thread("open").await;
+    server.control(&talk, json!({"config": {"max_exchanges_without_human": 2}})).await;
+    server.invite(&talk, "ping", "ping").await;
+    server.invite(&talk, "pong", "pong").await;
+    server.say(&talk, "user", "begin").await;
+    waits(&server, &mut bells, &talk, 1).await;
 }

@@ -268,3 +268,68 @@ async fn a_client_that_is_started_with_its_first_turn_is_a_persons_to_invite() {
         assert_eq!(stage.count(), started + 1, "its first turn started it");
     }
 }
+
+/// Whoever writes a name by hand that means nobody here hears what becomes of the words.
+#[tokio::test]
+async fn words_under_a_name_that_means_nobody_come_with_a_warning() {
+    let server = Server::start().await;
+    let thread = server.thread("hybrid").await;
+    let said = async |from: &str| {
+        let (status, answer) =
+            server.post(&format!("/threads/{thread}/events"), json!({"from": from, "content": format!("{from} is here")})).await;
+        assert_eq!(status, 200, "{answer}");
+        answer["warnings"].to_string()
+    };
+    let warned = said("anna").await;
+    assert!(warned.contains("anna is not known as a person here") && warned.contains("human"), "{warned}");
+    assert_eq!(said("user").await, "null");
+    let words = json!({"from": "bea", "content": "with the operator's credential"});
+    let (_, proven) = server.as_operator(Method::POST, &format!("/threads/{thread}/events"), words).await;
+    assert!(proven["warnings"].to_string().contains("bea is not known"), "{proven}");
+    server.control(&thread, json!({"invite": {"participant_id": "anna", "profile": {"client": "human", "model": "human"}}})).await;
+    server.control(&thread, json!({"invite": {"participant_id": "bot", "profile": {"client": "outside", "model": "m"}}})).await;
+    assert_eq!(said("anna").await, "null");
+    assert_eq!(said("bot").await, "null", "an agent that was invited is meant to be one");
+}
+
+/// What an invite gave, another can take away: by an empty word, or by `null`.
+#[tokio::test]
+async fn a_nickname_and_roles_can_be_taken_away() {
+    let server = Server::start().await;
+    let thread = server.thread("hybrid").await;
+    let given = json!({"client": "outside", "model": "m", "nickname": "Beth", "roles": ["scribe"]});
+    for taken in [json!({"nickname": null, "roles": null}), json!({"nickname": "", "roles": []})] {
+        server.control(&thread, json!({"invite": {"participant_id": "bot", "profile": given}})).await;
+        server.control(&thread, json!({"invite": {"participant_id": "bot", "profile": {"model": "m2"}}})).await;
+        let profile = async || server.state(&thread).await["participants"]["invited"][0]["profile"].clone();
+        let kept = profile().await;
+        assert_eq!((&kept["nickname"], &kept["roles"]), (&json!("Beth"), &json!(["scribe"])), "what is not said stays");
+        server.control(&thread, json!({"invite": {"participant_id": "bot", "profile": taken}})).await;
+        let left = profile().await;
+        assert_eq!((left.get("nickname"), left.get("roles"), &left["client"]), (None, None, &json!("outside")), "{taken}");
+    }
+}
+
+#[tokio::test]
+async fn a_time_without_a_zone_is_one_of_utc() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    let said = server.say(&thread, "user", "hello").await;
+    let ts = said["ts"].as_str().unwrap();
+    let (status, page) = server.get(&format!("/threads/{thread}/events?since={}", ts.trim_end_matches('Z'))).await;
+    assert_eq!((status, &page["events"]), (200, &json!([])), "{ts}");
+    let (_, all) = server.get(&format!("/threads/{thread}/events?since=2026-01-21T01:30:49.826991")).await;
+    assert!(all["events"].as_array().unwrap().len() >= 2);
+    assert_eq!(server.get(&format!("/threads/{thread}/events?since=yesterday")).await.0, 422);
+}
+
+/// Whoever is not shown everybody's turns is told so: a message without any may have been answered all the same.
+#[tokio::test]
+async fn a_list_of_turns_says_whether_it_is_whole() {
+    let server = Server::start_in(Mode::Token).await;
+    let thread = thread(&server, json!("mention_only")).await;
+    let reading = token(&server, json!({"principal": "rita", "scopes": ["threads:read"]})).await;
+    let path = format!("/threads/{thread}/turns");
+    let whole = async |credential: &str| server.with(credential, Method::GET, &path, json!(null)).await.1["whole"].clone();
+    assert_eq!((whole(&server.key).await, whole(&reading).await), (json!(true), json!(false)));
+}

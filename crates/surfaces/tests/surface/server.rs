@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use moothall_engine::MemoryLog;
 use moothall_engine::access::{Mode, Secret, TokenKind};
-use moothall_engine::agent::{Job, Report, Reporter, TurnKey};
+use moothall_engine::agent::{Given, Job, Report, Reporter, TurnKey};
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::registry::{AgentSpec, Registry};
@@ -19,6 +19,7 @@ use moothall_kernel::ids::PermissionId;
 use moothall_kernel::participant::{Profile, Runtime};
 use moothall_kernel::permission::{PermissionOption, Question};
 use moothall_kernel::policy::Policy;
+use moothall_surfaces::wire::EventTypes;
 use moothall_surfaces::{HttpOptions, serve};
 use moothall_terminals::{SessionParts, Sessions, SessionsConfig};
 use reqwest::{Client, Method, RequestBuilder, Response};
@@ -117,8 +118,8 @@ impl Work for Careful {
         Runtime::SCRIPT
     }
 
-    fn permit(&self, _: &TurnKey, _: &PermissionId, option: Option<&str>) {
-        self.0.send_replace(Some(option.unwrap_or("nothing").into()));
+    fn permit(&self, _: &TurnKey, _: &PermissionId, given: Option<&Given>) {
+        self.0.send_replace(Some(given.map_or("nothing", |given| given.option.as_str()).into()));
     }
 }
 
@@ -359,7 +360,7 @@ impl Server {
     }
 
     pub async fn events(&self, thread: &str, query: &str) -> Vec<Value> {
-        let (status, answer) = self.get(&format!("/threads/{thread}/events{query}")).await;
+        let (status, answer) = self.get(&every_type(&format!("/threads/{thread}/events{query}"))).await;
         assert_eq!(status, 200, "{answer}");
         let events = answer["events"].as_array().unwrap().clone();
         assert_eq!(answer["count"], events.len());
@@ -378,9 +379,10 @@ impl Server {
         answer["turns"].as_array().unwrap().clone()
     }
 
-    /// Opens a stream of a thread, or of the hall.
+    /// Opens a stream of a thread, with events of every type unless it says which, or of the hall.
     pub async fn stream(&self, path: &str) -> Frames {
-        let response = soon(self.request(Method::GET, path).send()).await.unwrap();
+        let path = if path.starts_with("/threads/") { every_type(path) } else { path.to_owned() };
+        let response = soon(self.request(Method::GET, &path).send()).await.unwrap();
         assert_eq!(response.status(), 200);
         Frames::of(response)
     }
@@ -395,6 +397,12 @@ impl Server {
         let status = text.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
         (status, text)
     }
+}
+
+/// A path that asks for events of every type, where it does not say which.
+pub fn every_type(path: &str) -> String {
+    let sign = if path.contains('?') { '&' } else { '?' };
+    if path.contains("types=") { path.to_owned() } else { format!("{path}{sign}types={}", EventTypes::EVERY.list()) }
 }
 
 pub async fn answer(response: Response) -> (u16, Value) {

@@ -86,7 +86,7 @@ impl Stage {
     /// Lets the newest program ask something.
     pub fn ask(&self, action: &str) {
         self.panes().last_mut().unwrap().dialog =
-            Some(Dialog { action: action.into(), partial: false, options: vec!["Yes".into(), "No".into()] });
+            Some(Dialog { action: action.into(), partial: false, options: vec!["Yes".into(), "No".into()], field: None, pointer: None });
         self.show("May I?");
     }
 
@@ -134,7 +134,7 @@ impl SessionHost for Stage {
         })
     }
 
-    async fn choose(&self, pane: &Pane, _: &str, dialog: &Dialog, _: usize) -> Result<(), HostFault> {
+    async fn choose(&self, pane: &Pane, _: &str, dialog: &Dialog, _: usize, _: Option<&str>) -> Result<(), HostFault> {
         let refused = HostFault::Refused("something else stands there".into());
         self.with(pane, |seen| seen.dialog.take_if(|shown| shown.is_same(dialog)).map(drop))?.ok_or(refused)
     }

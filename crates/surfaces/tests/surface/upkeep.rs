@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::server::{Server, answer, soon};
+use crate::server::{Server, answer, every_type, soon};
 
 const CANARY: &str = "canary-4471";
 
@@ -31,7 +31,7 @@ async fn erased_words_are_gone_and_the_message_stays() {
     assert_eq!((status, &answer["redacted"]), (200, &json!(true)), "{answer}");
     assert_eq!((&answer["event"]["type"], &answer["event"]["content"]["seq"]), (&json!("notice"), &said["seq"]));
 
-    let (_, page) = server.get(&format!("/threads/{thread}/events")).await;
+    let (_, page) = server.get(&every_type(&format!("/threads/{thread}/events"))).await;
     let now = page["events"].as_array().unwrap().iter().find(|event| event["id"] == said["id"]).unwrap();
     let mut expected = said.clone();
     expected["content"] = json!("");
@@ -76,7 +76,7 @@ async fn erasing_twice_is_erasing_once() {
     assert_eq!(keyed(&server, &path, json!({})).await, first);
     assert_eq!(server.as_operator(Method::POST, &path, json!({})).await, (200, json!({"redacted": true, "event": null})));
     assert_eq!(keyed(&server, &path, json!({"from": "ann"})).await.0, 200, "another sender's key is another key");
-    let (_, page) = server.get(&format!("/threads/{thread}/events")).await;
+    let (_, page) = server.get(&every_type(&format!("/threads/{thread}/events"))).await;
     assert_eq!(page["head"], 3);
 }
 
@@ -90,14 +90,14 @@ async fn published_words_are_erased_where_they_came_from() {
     server.control(&thread, json!({"mute": {"targets": ["bot"]}})).await;
     let (_, refused) = server.refuse(&thread, json!({"from": "bot", "content": CANARY})).await;
     assert_eq!(refused["code"], "participant_muted");
-    let (_, page) = server.get(&format!("/threads/{thread}/events")).await;
+    let (_, page) = server.get(&every_type(&format!("/threads/{thread}/events"))).await;
     let kept = page["events"].as_array().unwrap().iter().find(|event| event["content"]["event"] == "kept").unwrap().clone();
     let publish = format!("/threads/{thread}/kept/{}/publish", kept["seq"]);
     let (status, published) = server.post(&publish, json!({})).await;
     assert_eq!(status, 200, "{published}");
     let (status, _) = redact(&server, &thread, &published["event"], json!({})).await;
     assert_eq!(status, 200);
-    let (_, page) = server.get(&format!("/threads/{thread}/events")).await;
+    let (_, page) = server.get(&every_type(&format!("/threads/{thread}/events"))).await;
     assert!(!page.to_string().contains(CANARY), "{page}");
     let (status, refused) = server.post(&publish, json!({})).await;
     assert_eq!((status, &refused["error"]["code"]), (409, &json!("erased")));
@@ -206,4 +206,55 @@ async fn the_numbers_are_in_the_format_of_prometheus() {
     let bound = page.lines().filter(|line| line.starts_with("moothall_append_seconds_bucket"));
     let counts: Vec<f64> = bound.map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect();
     assert!(counts.len() > 5 && counts.is_sorted());
+}
+
+/// Every way to it answers alike, whoever listens is told, and again changes nothing.
+#[tokio::test]
+async fn a_deleted_thread_is_gone_for_everybody() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    server.control(&thread, json!({"invite": {"participant_id": "bot", "profile": {"client": "stuck", "model": "m"}}})).await;
+    let said = server.say(&thread, "user", &format!("@bot {CANARY}")).await;
+    let mut listening = server.stream(&format!("/threads/{thread}/events/stream")).await;
+    let path = format!("/threads/{thread}");
+    let (status, refused) = server.unproven(Method::DELETE, &path, json!({})).await;
+    assert_eq!((status, &refused["error"]["code"]), (403, &json!("forbidden")), "a person has to prove who they are");
+    let (status, answer) = server.as_operator(Method::DELETE, &path, json!({})).await;
+    assert_eq!((status, &answer["deleted"], &answer["erased"]), (200, &json!(true), &json!(true)), "{answer}");
+    assert!(answer["backups"].as_str().unwrap().contains("still hold it"));
+
+    let mut told = Vec::new();
+    loop {
+        let event = listening.event().await;
+        told.push(event["type"].clone());
+        if event["type"] == "thread.deleted" {
+            break;
+        }
+    }
+    assert!(told.contains(&json!("thread.archived")), "{told:?}");
+    let event = said["id"].as_str().unwrap();
+    for (method, rest, body) in [
+        (Method::GET, "/events".to_owned(), json!({})),
+        (Method::GET, "/events?before=3".to_owned(), json!({})),
+        (Method::GET, "/events/stream".to_owned(), json!({})),
+        (Method::GET, "/state".to_owned(), json!({})),
+        (Method::GET, "/presence".to_owned(), json!({})),
+        (Method::GET, "/turns".to_owned(), json!({})),
+        (Method::POST, "/events".to_owned(), json!({"from": "user", "content": "hello?"})),
+        (Method::POST, "/preview".to_owned(), json!({"content": "hello?"})),
+        (Method::POST, "/presence".to_owned(), json!({"from": "user", "state": "typing"})),
+        (Method::PUT, "/read".to_owned(), json!({"seq": 1})),
+        (Method::POST, "/commands".to_owned(), json!({"from": "user", "text": "/unarchive"})),
+        (Method::POST, "/stop".to_owned(), json!({})),
+        (Method::POST, format!("/events/{event}/redact"), json!({})),
+    ] {
+        let (status, refused) = server.as_operator(method.clone(), &format!("{path}{rest}"), body).await;
+        assert_eq!((status, &refused["error"]["code"]), (410, &json!("thread_deleted")), "{method} {rest}: {refused}");
+    }
+    let (_, all) = server.get("/threads").await;
+    assert!(!all.to_string().contains(&thread));
+    assert_eq!(server.get(&format!("/search?q={CANARY}")).await.1["hits"], json!([]));
+    assert_eq!(server.as_operator(Method::DELETE, &path, json!({})).await.0, 200);
+    let (status, _) = server.as_operator(Method::DELETE, "/threads/01a2b3c4-0000-7000-8000-000000000000", json!({})).await;
+    assert_eq!(status, 404);
 }

@@ -3,8 +3,8 @@
 use moothall_engine::agent::TurnKey;
 use moothall_engine::sessions::{Dialog, Permit};
 use moothall_kernel::event::Fault;
-use moothall_kernel::ids::PermissionId;
-use moothall_kernel::permission::Question;
+use moothall_kernel::ids::{PermissionId, StreamId};
+use moothall_kernel::permission::{Question, Withdrawn};
 use moothall_kernel::time::Millis;
 
 use super::io::{Around, Output, Reply, RequestId};
@@ -22,7 +22,7 @@ pub(super) struct Questions {
     /// The dialog that was answered last, for as long as it goes on standing there.
     pub(super) answered: Option<Answered>,
     /// What was asked before a restart, and was not found again yet.
-    pub(super) earlier: Vec<PermissionId>,
+    pub(super) earlier: Vec<(AskedIn, PermissionId)>,
     /// When patience ends.
     pub(super) due: Option<Millis>,
     /// What was refused in the turn, and how.
@@ -31,10 +31,26 @@ pub(super) struct Questions {
     pub(super) count: u64,
 }
 
+/// Where people are asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum AskedIn {
+    /// In the conversation of a turn, which stands still meanwhile.
+    Turn(TurnKey),
+    /// In this conversation, in no turn.
+    NoTurn(StreamId),
+}
+
+impl AskedIn {
+    pub(super) fn is_in_no_turn(&self) -> bool {
+        matches!(self, AskedIn::NoTurn(_))
+    }
+}
+
 /// A question that waits for a person.
 #[derive(Clone, Debug)]
 pub(super) struct Ask {
     pub(super) permission: PermissionId,
+    pub(super) asked_in: AskedIn,
     pub(super) question: Question,
     pub(super) to: Asked,
     /// The dialog that shows it, once it was seen.
@@ -69,9 +85,12 @@ pub(super) struct Answered {
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
     pub(super) permission: PermissionId,
+    pub(super) asked_in: AskedIn,
     pub(super) dialog: Dialog,
     /// A person chose it; otherwise its time was over.
     pub(super) by_person: bool,
+    /// Words of their own go along.
+    pub(super) in_words: bool,
 }
 
 /// A hook's question, of which it is looked up whether it was answered before.
@@ -90,8 +109,8 @@ impl Questions {
     }
 
     /// What stood open before a restart.
-    pub(super) fn remember(&mut self, earlier: Vec<PermissionId>) {
-        self.earlier = earlier;
+    pub(super) fn remember(&mut self, earlier: impl Iterator<Item = (AskedIn, PermissionId)>) {
+        self.earlier.extend(earlier);
     }
 
     /// The program says what it asks, and does not wait: its dialog can be answered.
@@ -99,10 +118,16 @@ impl Questions {
         self.reported = Some(asks);
     }
 
-    /// Nothing is asked any more, and nothing of the turn matters.
+    /// Nothing is asked any more, and nothing of the turn matters. With a turn its questions are over; others are withdrawn.
     pub(super) fn clear(&mut self, out: &mut Vec<Output>) {
-        for ask in std::mem::take(&mut self.asks) {
-            undecided(&ask, out);
+        for ask in &self.asks {
+            undecided(ask, out);
+        }
+        let asked = self.asks.drain(..).map(|ask| (ask.asked_in, ask.permission));
+        for (asked_in, permission) in asked.chain(self.earlier.drain(..)) {
+            if let AskedIn::NoTurn(stream) = asked_in {
+                out.push(Output::WithdrawInNoTurn { stream, permission, because: Withdrawn::Gone });
+            }
         }
         // The turn is over, not the dialog that was answered in it.
         *self = Self { answered: self.answered.take(), count: self.count, ..Self::default() };
@@ -120,7 +145,11 @@ impl Questions {
     }
 
     pub(super) fn wait(&mut self, around: &Around<'_>) {
-        self.due.get_or_insert(around.after(PATIENCE));
+        self.wait_for(around, PATIENCE);
+    }
+
+    pub(super) fn wait_for(&mut self, around: &Around<'_>, patience: Millis) {
+        self.due.get_or_insert(around.after(patience));
     }
 
     /// Takes out what a dialog that stands there now does not show; all that was ever seen, where none stands there.

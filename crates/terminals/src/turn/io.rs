@@ -1,11 +1,12 @@
 //! All that the machine of a session is told, and all that it wants.
 
-use moothall_engine::agent::{Job, Report, TurnKey};
+use moothall_engine::agent::{Given, Job, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
 use moothall_engine::sessions::{Dialog, Heard, Hook, HostFault, Key, Permit, Reports, SessionError, View};
 use moothall_engine::stream::Now;
 use moothall_kernel::event::Fault;
 use moothall_kernel::ids::{PermissionId, StreamId};
+use moothall_kernel::permission::{Question, Withdrawn};
 use moothall_kernel::time::Millis;
 
 use crate::config::Checkpoints;
@@ -103,8 +104,8 @@ pub enum Input {
     Permitted {
         /// Which.
         permission: PermissionId,
-        /// The id of the option.
-        option: Option<String>,
+        /// The answer.
+        given: Option<Given>,
     },
     /// What goes on is to be interrupted: [`Reply::Interrupted`] says whose turn that is, which is still to be cancelled.
     Interrupt(RequestId),
@@ -163,6 +164,8 @@ pub enum Output {
         dialog: Dialog,
         /// The position of the option, from 0.
         option: usize,
+        /// Words for its field, where it takes them.
+        text: Option<String>,
     },
     /// Keep all of this in its order, each once for its key however often it is brought. Asks for [`Input::Kept`].
     Keep {
@@ -182,6 +185,29 @@ pub enum Output {
         key: TurnKey,
         /// What.
         report: Report,
+    },
+    /// People are asked something in a conversation, in no turn.
+    AskInNoTurn {
+        /// The conversation.
+        stream: StreamId,
+        /// The permission.
+        permission: PermissionId,
+        /// What they are asked.
+        question: Box<Question>,
+    },
+    /// That is not asked any more.
+    WithdrawInNoTurn {
+        /// The conversation.
+        stream: StreamId,
+        /// The permission.
+        permission: PermissionId,
+        /// Why.
+        because: Withdrawn,
+    },
+    /// People are told at the session's home.
+    Tell {
+        /// What.
+        text: String,
     },
     /// Somebody gets what they wait for.
     Reply {
@@ -215,6 +241,13 @@ pub enum Keep {
         key: TurnKey,
         /// The text, or what went wrong.
         result: Result<String, Fault>,
+    },
+    /// Words of a turn whose time was over, which nobody asks for any more.
+    Late {
+        /// Which turn.
+        key: TurnKey,
+        /// The words.
+        text: String,
     },
     /// Words that belong to nobody's turn, for the home and every link of the session.
     Cross {

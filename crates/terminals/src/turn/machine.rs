@@ -6,11 +6,12 @@ use moothall_engine::agent::{Job, Probe, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, Lasting};
 use moothall_engine::sessions::{Doing, HostFault, Key, Origin, PaneState, Session, SessionError};
 use moothall_kernel::event::{Fault, Usage};
+use moothall_kernel::ids::{PermissionId, StreamId};
 use moothall_kernel::time::Millis;
 
 use super::asks::{Choice, Hooked, Questions};
 use super::io::{Around, Earlier, Input, Output, Reply, RequestId, Seen};
-use super::stage::{Current, Draft, Late, Stage, Typed};
+use super::stage::{Current, Draft, Late, Stage, Typed, Unread};
 use crate::faults::host_error;
 use crate::tags::tag_of;
 
@@ -42,6 +43,8 @@ pub struct Machine {
     /// What was reported while no server ran has been brought.
     pub(super) caught_up: bool,
     pub(super) questions: Questions,
+    /// Something stands there that only a person at the terminal can read or answer.
+    pub(super) unread: Option<Unread>,
     /// When an idle screen means that nothing more comes.
     pub(super) grace: Option<Millis>,
     /// When it is no longer waited for that.
@@ -95,8 +98,9 @@ pub(super) enum Wait {
 }
 
 impl Machine {
-    /// A session that is taken up, with what an earlier process left of it.
-    pub fn new(session: Session, earlier: Vec<Earlier>) -> Self {
+    /// A session that is taken up, with what an earlier process left of it: deliveries, and what it asked people in no turn, in which
+    /// conversations.
+    pub fn new(session: Session, earlier: Vec<Earlier>, asked: Vec<(StreamId, PermissionId)>) -> Self {
         // One that was seen before, or that somebody else had running, has drawn its screen long ago.
         let drawn = session.native.is_some() || session.origin == Origin::Observed;
         let (queue, over, questions, wait, inbox, out) = <_>::default();
@@ -112,6 +116,7 @@ impl Machine {
             drawn,
             caught_up: false,
             questions,
+            unread: None,
             grace: None,
             catch_up_by: None,
             look_at: None,
@@ -123,6 +128,7 @@ impl Machine {
             out,
         };
         earlier.into_iter().for_each(|earlier| machine.take_up(earlier));
+        machine.remember_asked(asked);
         machine
     }
 
@@ -160,7 +166,7 @@ impl Machine {
 
     fn take(&mut self, around: &Around<'_>, input: Input) {
         match input {
-            Input::Offered(job) => self.offered(job),
+            Input::Offered(job) => self.offered(around, job),
             Input::Begun { key, delivery } => self.begun(&key, delivery),
             Input::TakenAway { key, interrupt, delivery } => self.take_away(&key, interrupt, delivery),
             Input::Hook { id, hook } => self.hear(around, id, hook),
@@ -172,7 +178,7 @@ impl Machine {
             }
             Input::Drawn => self.look(true, None),
             Input::Look(id) => self.look(true, Some(id)),
-            Input::Permitted { permission, option } => self.permitted(&permission, option.as_deref()),
+            Input::Permitted { permission, given } => self.permitted(&permission, given.as_ref()),
             Input::Interrupt(id) => self.interrupt(id),
             Input::Ended(why) => self.ended(&why),
             Input::Tick => self.tick(around),
@@ -191,6 +197,7 @@ impl Machine {
         match (self.ended.is_some(), self.questions.is_any(), self.state) {
             (true, _, _) => Doing::Ended,
             (false, true, _) | (false, _, PaneState::Asking) => Doing::Asking,
+            (false, _, PaneState::Starting) if self.unread.is_some_and(|unread| unread.told) => Doing::Asking,
             (false, _, PaneState::Starting) => Doing::Starting,
             (false, _, PaneState::Idle) if self.current.is_none() && self.typed == Typed::Nothing => Doing::Idle,
             (false, _, PaneState::Idle | PaneState::Busy | PaneState::Shell | PaneState::Gone) => Doing::Busy,
@@ -231,7 +238,7 @@ impl Machine {
         self.wait = wait;
     }
 
-    fn offered(&mut self, job: Box<Job>) {
+    fn offered(&mut self, around: &Around<'_>, job: Box<Job>) {
         if self.over.contains(&job.key) {
             return;
         }
@@ -248,6 +255,7 @@ impl Machine {
             *waiting = job;
         } else {
             self.queue.push_back(job);
+            self.ask_where_words_wait(around);
         }
         self.advance();
     }
@@ -270,7 +278,7 @@ impl Machine {
         current.delivery = current.delivery.or(delivery);
         self.questions.clear(&mut self.out);
         if current.stage >= Stage::Typing {
-            self.late = Some(Late::of(&current));
+            self.late = Some(Late { lapsed: !interrupt, ..Late::of(&current) });
         }
         self.mark(&current, &OPEN, DeliveryState::Failed, "the turn was taken away");
         if interrupt && current.stage >= Stage::Sent {

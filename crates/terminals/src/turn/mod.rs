@@ -21,6 +21,7 @@ mod typing;
 mod screen;
 mod reports;
 mod questions;
+mod no_turn;
 #[cfg(test)]
 mod tests;
 

@@ -3,14 +3,14 @@
 //! A question is bound to the dialog that shows it, so that an answer gives what it says or nothing: words of options are the same in
 //! every dialog of a program. (`docs/decisions/0014-a-question-is-bound-to-its-dialog.md`)
 
-use moothall_engine::agent::{Report, TurnKey};
+use moothall_engine::agent::{Given, Report, TurnKey};
 use moothall_engine::sessions::{Dialog, Hook, HookNews, HostFault, Key, Permit, Session};
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::permission::{OptionKind, PermissionOption, Question, Withdrawn};
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
 
-use super::asks::{Answered, Ask, Asked, Choice, Hooked, Reported, undecided};
+use super::asks::{Answered, Ask, Asked, AskedIn, Choice, Hooked, Reported, undecided};
 use super::io::{Around, Output, Reply, RequestId};
 use super::machine::{Machine, Wait};
 use super::stage::Stage;
@@ -46,12 +46,12 @@ impl Machine {
     fn ask_for_hook(&mut self, hooked: Hooked) {
         let Hooked { id, key, permission, asks } = hooked;
         let question = Question { partial: asks.partial, ..self.question(asks.action, PermissionOption::allow_or_deny()) };
-        self.questions.earlier.retain(|earlier| *earlier != permission);
+        self.questions.earlier.retain(|(_, earlier)| *earlier != permission);
         // It came back over a lost connection.
         for ask in self.questions.asks.extract_if(.., |ask| ask.permission == permission).collect::<Vec<_>>() {
             undecided(&ask, &mut self.out);
         }
-        self.ask_person(&key, Ask { permission, question, to: Asked::Hook(id), dialog: None });
+        self.ask_person(Ask { permission, asked_in: AskedIn::Turn(key), question, to: Asked::Hook(id), dialog: None });
     }
 
     /// A dialog stands there. `patient` no longer where it stood so for a while.
@@ -89,12 +89,15 @@ impl Machine {
     /// One that was answered may stand there a moment longer, and one that is reported has its report on the way.
     fn is_to_be_asked(&mut self, around: &Around<'_>, dialog: &Dialog, patient: bool) -> bool {
         let told = self.questions.reported.as_ref().is_some_and(|reported| dialog.shows(&reported.action));
+        let in_no_turn = self.asking_turn().is_none();
         let waits = match &self.questions.answered {
             Some(answered) if answered.for_good => return false,
             Some(_) => patient,
-            None => patient && !told && around.reports.questions,
+            None => patient && (in_no_turn || (!told && around.reports.questions)),
         };
-        if waits {
+        if waits && in_no_turn {
+            self.questions.wait_for(around, self.patience_in_no_turn());
+        } else if waits {
             self.questions.wait(around);
         } else {
             self.questions.answered = None;
@@ -103,23 +106,29 @@ impl Machine {
     }
 
     fn ask_by_dialog(&mut self, around: &Around<'_>, dialog: Dialog) {
-        let Some(key) = self.asking_turn() else { return };
         let (action, partial) = match self.questions.reported.take_if(|reported| dialog.shows(&reported.action)) {
             // A screen may show less than all of it, and a report may be of the dialog before: people see both.
             Some(Reported { action, partial }) => (format!("{}\n\nIn its report:\n{action}", dialog.action), partial),
-            None => (dialog.action.clone(), dialog.partial || around.reports.questions),
+            // Before the program has begun it reports nothing, and its screen says it all.
+            None => (dialog.action.clone(), dialog.partial || (around.reports.questions && self.session.native.is_some())),
         };
         let question = Question { partial, ..self.question(action, dialog.options.clone()) };
-        let permission = self.permission_of(around, &dialog, &key);
-        self.ask_person(&key, Ask { permission, question, to: Asked::Dialog, dialog: Some(dialog) });
+        let places = match self.asking_turn() {
+            Some(key) => vec![AskedIn::Turn(key)],
+            None => self.places_in_no_turn(),
+        };
+        for asked_in in places {
+            let permission = self.permission_of(around, &dialog, &asked_in);
+            self.ask_person(Ask { permission, asked_in, question: question.clone(), to: Asked::Dialog, dialog: Some(dialog.clone()) });
+        }
     }
 
     /// The same dialog is the same question after a restart, and a new one at any other time.
-    fn permission_of(&mut self, around: &Around<'_>, dialog: &Dialog, key: &TurnKey) -> PermissionId {
-        let print = print(&self.session, key, dialog);
-        let earlier = self.questions.earlier.iter().position(|permission| permission.as_str().starts_with(&print));
+    pub(super) fn permission_of(&mut self, around: &Around<'_>, dialog: &Dialog, asked_in: &AskedIn) -> PermissionId {
+        let print = print(&self.session, asked_in, dialog);
+        let earlier = self.questions.earlier.iter().position(|(_, permission)| permission.as_str().starts_with(&print));
         if let Some(at) = earlier {
-            return self.questions.earlier.swap_remove(at);
+            return self.questions.earlier.swap_remove(at).1;
         }
         self.questions.count += 1;
         PermissionId::new(format!("{print}-{:x}-{}", around.now.wall.millis(), self.questions.count))
@@ -131,15 +140,15 @@ impl Machine {
         Question { folder, look, ..Question::new(action, options) }
     }
 
-    /// The turn that a question belongs to. Without one, the person at the terminal decides.
-    fn asking_turn(&self) -> Option<TurnKey> {
+    /// The turn that a question belongs to, if it belongs to one.
+    pub(super) fn asking_turn(&self) -> Option<TurnKey> {
         self.current.as_ref().filter(|current| current.stage >= Stage::Sent).map(|current| current.key.clone())
     }
 
-    fn ask_person(&mut self, key: &TurnKey, ask: Ask) {
-        // After a restart the conversation hears of it when it has taken the turn up again.
-        if self.current.as_ref().is_some_and(|current| current.job.is_some()) {
-            self.tell_of(key, &ask);
+    pub(super) fn ask_person(&mut self, ask: Ask) {
+        // After a restart the conversation of a turn hears of it when it has taken the turn up again.
+        if ask.asked_in.is_in_no_turn() || self.current.as_ref().is_some_and(|current| current.job.is_some()) {
+            self.tell_of(&ask);
         }
         self.questions.refused = None;
         self.questions.asks.push(ask);
@@ -147,13 +156,16 @@ impl Machine {
 
     /// The conversation has taken the turn up again.
     pub(super) fn tell_of_all(&mut self) {
-        let Some(key) = self.current.as_ref().map(|current| current.key.clone()) else { return };
-        self.questions.asks.clone().iter().for_each(|ask| self.tell_of(&key, ask));
+        let of_turns: Vec<_> = self.questions.asks.iter().filter(|ask| !ask.asked_in.is_in_no_turn()).cloned().collect();
+        of_turns.iter().for_each(|ask| self.tell_of(ask));
     }
 
-    fn tell_of(&mut self, key: &TurnKey, ask: &Ask) {
+    fn tell_of(&mut self, ask: &Ask) {
         let (permission, question) = (ask.permission.clone(), Box::new(ask.question.clone()));
-        self.report(key, Report::Permission { permission, question, within: ASK_MAX });
+        self.out.push(match ask.asked_in.clone() {
+            AskedIn::Turn(key) => Output::Report { key, report: Report::Permission { permission, question, within: ASK_MAX } },
+            AskedIn::NoTurn(stream) => Output::AskInNoTurn { stream, permission, question },
+        });
     }
 
     /// No dialog stands there: what was seen is answered at the terminal, or given up. What a hook asks may not be drawn yet.
@@ -176,8 +188,8 @@ impl Machine {
     }
 
     fn forget_earlier(&mut self, because: Withdrawn) {
-        for permission in std::mem::take(&mut self.questions.earlier) {
-            self.tell_withdrawn(permission, because);
+        for (asked_in, permission) in std::mem::take(&mut self.questions.earlier) {
+            self.tell_withdrawn(asked_in, permission, because);
         }
     }
 
@@ -191,21 +203,24 @@ impl Machine {
 
     fn withdraw(&mut self, ask: Ask, because: Withdrawn) {
         undecided(&ask, &mut self.out);
-        self.tell_withdrawn(ask.permission, because);
+        self.tell_withdrawn(ask.asked_in, ask.permission, because);
     }
 
-    fn tell_withdrawn(&mut self, permission: PermissionId, because: Withdrawn) {
-        if let Some(key) = self.current.as_ref().map(|current| current.key.clone()) {
-            self.report(&key, Report::Withdrawn { permission, because });
-        }
+    fn tell_withdrawn(&mut self, asked_in: AskedIn, permission: PermissionId, because: Withdrawn) {
+        self.out.push(match asked_in {
+            AskedIn::Turn(key) => Output::Report { key, report: Report::Withdrawn { permission, because } },
+            AskedIn::NoTurn(stream) => Output::WithdrawInNoTurn { stream, permission, because },
+        });
     }
 
     /// A person answered; without an answer in time it counts as refused, where the dialog has a way to say so.
-    pub(super) fn permitted(&mut self, permission: &PermissionId, option: Option<&str>) {
+    pub(super) fn permitted(&mut self, permission: &PermissionId, given: Option<&Given>) {
         let Some(at) = self.questions.asks.iter().position(|ask| ask.permission == *permission) else { return };
         let ask = self.questions.asks.remove(at);
+        let option = given.map(|given| given.option.as_str());
         let kind = option.and_then(|id| ask.question.options.iter().find(|option| option.id == id)).map(|option| option.kind);
-        if matches!(kind, None | Some(OptionKind::RejectOnce | OptionKind::RejectAlways)) {
+        let is_refused = matches!(kind, None | Some(OptionKind::RejectOnce | OptionKind::RejectAlways));
+        if is_refused && !ask.asked_in.is_in_no_turn() {
             let how = if option.is_some() { "You refused what it asked" } else { "Nobody answered in time what it asked" };
             self.questions.refused = Some(format!("{how}, and it stopped."));
         }
@@ -215,15 +230,15 @@ impl Machine {
                 self.reply(Some(id), Reply::Permit(option.map_or(Permit::Deny, decided)));
                 self.look(true, None);
             }
-            Asked::Dialog => self.choose(ask, option),
+            Asked::Dialog => self.choose(ask, given),
         }
     }
 
-    /// Presses the key of an option, into the dialog that offers it and nothing else.
-    fn choose(&mut self, ask: Ask, option: Option<&str>) {
-        let Ask { permission, question, dialog: Some(dialog), .. } = ask else { return };
-        let chosen = match option {
-            Some(id) => question.options.iter().position(|offered| offered.id == id),
+    /// Presses the key of an option, into the dialog that offers it and nothing else; its field gets the words that go with it.
+    fn choose(&mut self, ask: Ask, given: Option<&Given>) {
+        let Ask { permission, asked_in, question, dialog: Some(dialog), .. } = ask else { return };
+        let chosen = match given {
+            Some(given) => question.options.iter().position(|offered| offered.id == given.option),
             None => the_only(&question.options, OptionKind::RejectOnce),
         };
         let Some(at) = chosen else {
@@ -233,8 +248,9 @@ impl Machine {
         if planted::has(Bug::AnswerPressedBlindly) {
             return self.ask(Output::Press { key: Key::Enter }, Wait::Escape);
         }
-        let question = Output::Choose { dialog: dialog.clone(), option: at };
-        self.ask(question, Wait::Choice(Box::new(Choice { permission, dialog, by_person: option.is_some() })));
+        let text = given.and_then(|given| given.text.clone());
+        let choice = Choice { permission, asked_in, dialog: dialog.clone(), by_person: given.is_some(), in_words: text.is_some() };
+        self.ask(Output::Choose { dialog, option: at, text }, Wait::Choice(Box::new(choice)));
     }
 
     pub(super) fn chosen(&mut self, choice: Choice, result: Result<(), HostFault>) {
@@ -244,11 +260,21 @@ impl Machine {
                 tracing::warn!(session = %self.session.id, %fault, "an answer could not be typed");
                 self.questions.refused = None;
                 if choice.by_person {
-                    self.tell_withdrawn(choice.permission, Withdrawn::NotGiven);
+                    self.tell_withdrawn(choice.asked_in, choice.permission, Withdrawn::NotGiven);
+                }
+                if choice.in_words {
+                    self.tell_what_became_of_words(&fault);
                 }
             }
         }
         self.look(true, None);
+    }
+
+    /// Words may stand where nobody sent them off, and only somebody at the terminal can take them out.
+    fn tell_what_became_of_words(&mut self, fault: &HostFault) {
+        let name = &self.session.name;
+        let text = format!("The answer in words was not given to {name}. {fault} Look at it, or take it over: moothall attach {name}");
+        self.out.push(Output::Tell { text });
     }
 }
 
@@ -266,11 +292,14 @@ fn the_only(options: &[PermissionOption], kind: OptionKind) -> Option<usize> {
     }
 }
 
-/// What tells a dialog from every other: the run of the program, the turn, and all that it shows.
-fn print(session: &Session, key: &TurnKey, dialog: &Dialog) -> String {
+/// What tells a dialog from every other: the run of the program, where people are asked, and all that it shows.
+fn print(session: &Session, asked_in: &AskedIn, dialog: &Dialog) -> String {
     let pane = session.pane.as_ref().map(|pane| format!("{}/{}/{}", pane.socket, pane.id, pane.pid)).unwrap_or_default();
-    let turn = format!("{}/{}/{}", key.stream, key.turn, key.attempt);
-    hash(&[session.id.as_str(), &pane, &turn, &dialog.content()])
+    let place = match asked_in {
+        AskedIn::Turn(key) => format!("{}/{}/{}", key.stream, key.turn, key.attempt),
+        AskedIn::NoTurn(stream) => stream.to_string(),
+    };
+    hash(&[session.id.as_str(), &pane, &place, &dialog.content()])
 }
 
 fn hash(parts: &[&str]) -> String {

@@ -136,9 +136,11 @@ impl Machine {
         draft.ended = true;
     }
 
-    /// Words that answer nothing any more: those of a turn that was taken away are kept with it, others only at home.
+    /// Words that answer nothing any more: those of a turn whose time was over are said unasked, those of one that somebody ended are kept
+    /// with it, others only at home.
     fn said_late(&self, draft: &Draft, text: String) -> Keep {
         match self.late.as_ref().filter(|late| late.is_taken || draft.accepted_late) {
+            Some(late) if late.lapsed => Keep::Late { key: late.key.clone(), text },
             Some(late) => Keep::Result { key: late.key.clone(), result: Ok(text) },
             None => Keep::Home(text),
         }

@@ -8,12 +8,16 @@ use moothall_kernel::time::Millis;
 
 use super::io::{Around, Output, Reply, RequestId, Seen};
 use super::machine::{Machine, Wait};
-use super::stage::{Stage, Typed};
+use super::stage::{Stage, Typed, Unread};
 
 /// An idle screen without a report is an interrupted turn after so long: reports are written before the screen is drawn.
 const GRACE: Millis = Millis::from_secs(3);
 /// The same for a prompt of which nobody knows yet whether the program took it.
 const GRACE_UNSEEN: Millis = Millis::from_secs(15);
+/// How long something has to stand there before people are told of it: programs draw a while when they begin.
+const UNREAD_FOR: Millis = Millis::from_secs(15);
+/// Lines of it that people are shown.
+const UNREAD_LINES: usize = 24;
 /// Lines of a terminal in which an answer is looked for.
 const ANSWER_LINES: usize = 4000;
 
@@ -29,6 +33,7 @@ impl Machine {
 
     fn judge(&mut self, around: &Around<'_>, view: View, patient: bool, looker: Option<RequestId>) {
         self.drawn |= matches!(view.state, PaneState::Idle | PaneState::Busy | PaneState::Asking);
+        self.note_unread(around, &view);
         match view.state {
             // A program may be a script that has not given its place to the real one yet.
             PaneState::Shell if !self.drawn => {}
@@ -59,6 +64,30 @@ impl Machine {
             }
         }
         self.reply(looker, Reply::Looked);
+    }
+
+    /// What stands there for a while and can be read, or answered, by nobody but a person at the terminal, people are told of once.
+    fn note_unread(&mut self, around: &Around<'_>, view: &View) {
+        let is_unread = match view.state {
+            PaneState::Starting => !view.text.trim().is_empty(),
+            // What cannot be answered from here has no card.
+            PaneState::Asking => view.dialog.is_none(),
+            PaneState::Idle | PaneState::Busy | PaneState::Shell | PaneState::Gone => false,
+        };
+        if !is_unread {
+            self.unread = None;
+            return;
+        }
+        let now = around.now.steady;
+        let mut unread = self.unread.unwrap_or(Unread { since: now, told: false });
+        let due = Millis(unread.since.0.saturating_add(UNREAD_FOR.0));
+        if !unread.told && due <= now {
+            unread.told = true;
+            self.out.push(Output::Tell { text: to_be_read(self.session.name.as_str(), &view.text) });
+        } else if !unread.told {
+            self.look_at = Some(self.look_at.map_or(due, |at| at.min(due)));
+        }
+        self.unread = Some(unread);
     }
 
     fn seen_at_work(&mut self) {
@@ -129,6 +158,14 @@ impl Machine {
         let (text, id) = (below(&screen, &current.tag), format!("screen:{}", current.tag));
         self.stopped_by_screen(&id, text);
     }
+}
+
+/// What people are told of a screen that they have to look at.
+fn to_be_read(name: &str, screen: &str) -> String {
+    let lines: Vec<&str> = screen.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
+    let shown = lines[lines.len().saturating_sub(UNREAD_LINES)..].iter().map(|line| format!("    {line}\n"));
+    let shown: String = shown.collect();
+    format!("{name} shows something that only you can read or answer, at its terminal: `moothall attach {name}`\n\n{shown}")
 }
 
 /// Why a turn is over of which the program says nothing.

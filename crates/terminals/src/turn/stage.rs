@@ -2,6 +2,7 @@
 
 use moothall_engine::agent::{Job, TurnKey};
 use moothall_engine::sessions::Heard;
+use moothall_kernel::time::Millis;
 
 use super::io::{Keep, RequestId};
 
@@ -28,16 +29,26 @@ pub(super) struct Late {
     pub(super) tag: String,
     /// The program said that it took its prompt.
     pub(super) is_taken: bool,
+    /// Its time was over; otherwise somebody ended it.
+    pub(super) lapsed: bool,
 }
 
 impl Late {
     pub(super) fn of(current: &Current) -> Self {
-        Self { key: current.key.clone(), tag: current.tag.clone(), is_taken: current.stage == Stage::Accepted }
+        Self { key: current.key.clone(), tag: current.tag.clone(), is_taken: current.stage == Stage::Accepted, lapsed: false }
     }
 
     pub(super) fn has(&self, tag: &str) -> bool {
         self.tag == tag
     }
+}
+
+/// Something stands on the screen that only a person at the terminal can read or answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unread {
+    pub(super) since: Millis,
+    /// People were told.
+    pub(super) told: bool,
 }
 
 /// How far the turn has come.

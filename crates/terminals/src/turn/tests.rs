@@ -1,7 +1,7 @@
 //! The machine as a table: what it is told, and what it wants then.
 #![allow(clippy::unwrap_used)]
 
-use moothall_engine::agent::{Job, Probe, Report, TurnKey};
+use moothall_engine::agent::{Given, Job, Probe, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{Dialog, Doing, Hook, HookNews, HostFault, Origin, PaneState, Reports, Session, SessionError, View};
 use moothall_engine::stream::Now;
@@ -81,7 +81,7 @@ fn asking(action: &str) -> Input {
 
 fn dialog(action: &str) -> Dialog {
     let options = vec![PermissionOption::new("y", "Yes", OptionKind::AllowOnce), PermissionOption::new("n", "No", OptionKind::RejectOnce)];
-    Dialog { action: action.into(), partial: false, options }
+    Dialog { action: action.into(), partial: false, options, field: None, pointer: None }
 }
 
 fn begun(turn: u64) -> Input {
@@ -112,12 +112,18 @@ fn short(output: &Output) -> Option<String> {
         Output::Mark { delivery, to, lasting, .. } => format!("{delivery} {to:?} {lasting:?}"),
         Output::Paste { .. } => "paste".into(),
         Output::Press { key } => format!("{key:?}"),
-        Output::Choose { dialog, option } => format!("{}: {}", dialog.action, dialog.options[*option].label),
+        Output::Choose { dialog, option, text } => {
+            let words = text.as_ref().map(|text| format!(" {text}")).unwrap_or_default();
+            format!("{}: {}{words}", dialog.action, dialog.options[*option].label)
+        }
         Output::Keep { steps } => steps.iter().map(|(_, step)| kept(step)).collect::<Vec<_>>().join(", "),
         Output::Recall { .. } => "recall".into(),
         Output::Report { key, report } => format!("{} {}", key.turn, said(report)),
         Output::Reply { reply: Reply::Heard(heard), .. } => format!("heard {}", heard.is_ok()),
         Output::Reply { reply, .. } => format!("{reply:?}"),
+        Output::AskInNoTurn { stream, question, .. } => format!("asks in {stream}: {}", question.action),
+        Output::WithdrawInNoTurn { stream, because, .. } => format!("asks no more in {stream}: {because:?}"),
+        Output::Tell { text } => format!("tells {text}"),
         Output::Missing { died } => format!("missing {died}"),
         Output::There | Output::Wake { .. } => return None,
     })
@@ -128,6 +134,7 @@ fn kept(step: &Keep) -> String {
         Keep::Native(native) => format!("native {native}"),
         Keep::Result { key, result: Ok(text) } => format!("{} says {text}", key.turn),
         Keep::Result { key, result: Err(fault) } => format!("{} fails {}", key.turn, fault.code),
+        Keep::Late { key, text } => format!("{} says late {text}", key.turn),
         Keep::Cross { text, typed, .. } => format!("cross {text} {typed}"),
         Keep::Home(text) => format!("home {text}"),
         Keep::Listeners => "listeners".into(),
@@ -147,7 +154,7 @@ fn said(report: &Report) -> String {
 impl Desk {
     fn new(earlier: Vec<Earlier>) -> Self {
         let reports = Reports { questions: false, ..Reports::ALL };
-        Self { machine: Machine::new(session(), earlier), reports, time: 0, hooks: 0 }
+        Self { machine: Machine::new(session(), earlier, Vec::new()), reports, time: 0, hooks: 0 }
     }
 
     fn told(&mut self, input: Input) -> Vec<Output> {
@@ -369,7 +376,7 @@ fn words_go_to_whom_they_answer() {
     desk.says(taken_away(1, false), &["1 Failed Written", "see"]);
     desk.says(screen(PaneState::Busy, ""), &[]);
     desk.reports(prompt(1), &["heard true"]);
-    desk.reports(stopped("late"), &["1 says late, listeners"]);
+    desk.reports(stopped("late"), &["1 says late late, listeners"]);
 }
 
 #[test]
@@ -388,7 +395,7 @@ fn an_answer_goes_into_its_own_dialog() {
     desk.says(Input::Drawn, &["see"]);
     desk.says(asking("touch a"), &["1 asks touch a"]);
     let permission = PermissionId::new("unknown");
-    desk.says(Input::Permitted { permission, option: Some("y".into()) }, &[]);
+    desk.says(Input::Permitted { permission, given: Some(Given { option: "y".into(), text: None }) }, &[]);
     desk.says(Input::Look(RequestId(1)), &["see"]);
     desk.says(asking("touch b"), &["1 asks no more: Replaced", "1 asks touch b", "Looked"]);
     assert_eq!(desk.machine.doing(), Doing::Asking);
@@ -413,4 +420,69 @@ fn what_comes_while_a_question_is_outstanding_waits_for_the_answer() {
     desk.says(taken_away(1, true), &[]);
     desk.says(Input::Pasted(Ok(())), &[]);
     desk.says(idle(), &["1 starts", "1 Failed Written", "see"]);
+}
+
+/// A program asks something before it takes any words: its home is asked, then whoever says words that wait for it.
+#[test]
+fn what_is_asked_in_no_turn_is_asked_where_words_wait() {
+    let mut desk = Desk::new(Vec::new());
+    desk.says(Input::Drawn, &["see"]);
+    desk.says(asking("trusted?"), &[]);
+    desk.time = 3;
+    desk.says(Input::Tick, &["see"]);
+    desk.says(asking("trusted?"), &["asks in home: trusted?"]);
+    desk.says(Input::Drawn, &["see"]);
+    desk.says(asking("trusted?"), &[]);
+    desk.says(Input::Offered(job(1)), &["asks in s: trusted?", "see"]);
+    desk.says(asking("trusted?"), &[]);
+    desk.says(Input::Offered(job(2)), &["see"]);
+    desk.says(asking("trusted?"), &[]);
+    let permission = desk.machine.questions.asks[1].permission.clone();
+    let given = Some(Given { option: "y".into(), text: None });
+    desk.says(Input::Permitted { permission, given }, &["trusted?: Yes"]);
+    desk.says(Input::Pressed(Ok(())), &["see"]);
+    desk.says(idle(), &["asks no more in home: Gone", "1 starts"]);
+}
+
+/// Somebody who works at the terminal sees the dialog, and has longer to answer it there.
+#[test]
+fn people_are_asked_later_where_somebody_types() {
+    let mut desk = Desk::new(Vec::new());
+    desk.reports(HookNews::Prompt { text: "by hand".into() }, &["cross by hand true"]);
+    desk.says(Input::Kept(Ok(())), &["heard true"]);
+    desk.says(Input::Drawn, &["see"]);
+    desk.says(asking("delete?"), &[]);
+    desk.time = 14;
+    desk.says(Input::Tick, &[]);
+    desk.time = 15;
+    desk.says(Input::Tick, &["see"]);
+    desk.says(asking("delete?"), &["asks in home: delete?"]);
+    desk.says(Input::Ended("it was ended".into()), &["asks no more in home: Gone"]);
+}
+
+/// The same of a program that somebody else started: they may work at it.
+#[test]
+fn people_are_asked_later_where_somebody_else_started_the_program() {
+    let observed = Session { origin: Origin::Observed, ..session() };
+    let mut desk = Desk { machine: Machine::new(observed, Vec::new(), Vec::new()), ..Desk::new(Vec::new()) };
+    desk.says(Input::Drawn, &["see"]);
+    desk.says(asking("delete?"), &[]);
+    desk.time = 14;
+    desk.says(Input::Tick, &[]);
+    desk.time = 15;
+    desk.says(Input::Tick, &["see"]);
+    desk.says(asking("delete?"), &["asks in home: delete?"]);
+}
+
+/// Where words wait already, those who said them are asked, and the home is not.
+#[test]
+fn the_home_is_not_asked_beside_those_whose_words_wait() {
+    let mut desk = Desk::new(Vec::new());
+    desk.says(Input::Offered(job(1)), &["see"]);
+    desk.says(asking("trusted?"), &[]);
+    desk.says(Input::Drawn, &["see"]);
+    desk.says(asking("trusted?"), &[]);
+    desk.time = 3;
+    desk.says(Input::Tick, &["see"]);
+    desk.says(asking("trusted?"), &["asks in s: trusted?"]);
 }

@@ -6,6 +6,7 @@ use moothall_kernel::event::Fault;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
 
+use super::asks::AskedIn;
 use super::io::{Around, Earlier, Output, Reply, RequestId, Seen};
 use super::machine::{Machine, OPEN, Wait};
 use super::stage::{Current, Late, Stage, Typed};
@@ -51,6 +52,7 @@ impl Machine {
         let (tag, delivery) = (tag_of(&key), Some(delivery));
         let current = Current { key, tag, stage, delivery, job: None, sent_again: false, is_doubtful: false };
         if is_open {
+            let asked = asked.into_iter().map(|permission| (AskedIn::Turn(current.key.clone()), permission));
             self.questions.remember(asked);
             self.current = Some(current);
         } else {

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use moothall_engine::MemoryLog;
 use moothall_engine::hall::{Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{Clock, Deliveries, DeliveryState, Store};
+use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
     Adopt, Asker, Dialog, Heard, Hook, HookNews, HostFault, Key, Launch, LinkState, Member, Message, NewLink, NewSession, Pane, PaneNews,
     PaneState, Permit, Reports, Sent, SessionError, SessionHost, SessionId, View,
@@ -24,9 +25,12 @@ use tokio::sync::broadcast;
 use tokio::time::Instant;
 
 mod convene;
+mod links;
 mod questions;
 mod reach;
+mod time;
 mod trouble;
+mod unread;
 
 /// Terminals made of memory, with a program in each that takes what is typed and waits to be told what to say.
 #[derive(Default)]
@@ -59,6 +63,8 @@ enum Fate {
 
 struct Screen {
     state: PaneState,
+    /// What stands above the composer.
+    drawn: String,
     composer: String,
     taken: Vec<String>,
     escapes: usize,
@@ -112,8 +118,8 @@ impl SessionHost for Desk {
         let id = launch.session.to_string();
         let token = launch.env["MOOTHALL_SESSION_TOKEN"].clone();
         let news = broadcast::channel(64).0;
-        let (composer, taken, chosen) = (String::new(), Vec::new(), Vec::new());
-        let screen = Screen { state: PaneState::Idle, composer, taken, escapes: 0, dialog: None, chosen, stuck: false, token, news };
+        let (drawn, composer, taken, chosen) = (String::new(), String::new(), Vec::new(), Vec::new());
+        let screen = Screen { state: PaneState::Idle, drawn, composer, taken, escapes: 0, dialog: None, chosen, stuck: false, token, news };
         self.screens.lock().unwrap().insert(id.clone(), screen);
         Ok(Pane { socket: String::new(), id, pid: 1 })
     }
@@ -133,7 +139,7 @@ impl SessionHost for Desk {
             state: screen.state,
             composer: Some(screen.composer.clone()),
             dialog: screen.dialog.clone().filter(|_| screen.state == PaneState::Asking),
-            text: screen.composer.clone(),
+            text: format!("{}{}", screen.drawn, screen.composer),
         }))
     }
     async fn paste(&self, pane: &Pane, _client: &str, text: &str) -> Result<(), HostFault> {
@@ -158,12 +164,13 @@ impl SessionHost for Desk {
             }
         })
     }
-    async fn choose(&self, pane: &Pane, _client: &str, dialog: &Dialog, option: usize) -> Result<(), HostFault> {
+    async fn choose(&self, pane: &Pane, _client: &str, dialog: &Dialog, option: usize, text: Option<&str>) -> Result<(), HostFault> {
         let hasty = self.hasty.load(Relaxed);
         let stands = |state: PaneState, shown: &Dialog| !hasty && state == PaneState::Asking && shown.is_same(dialog);
         self.with(&pane.id, |screen| match screen.dialog.take_if(|shown| stands(screen.state, shown)) {
             Some(shown) => {
-                screen.chosen.push(format!("{}: {}", shown.action, shown.options[option].label));
+                let words = text.map(|text| format!(" {text}")).unwrap_or_default();
+                screen.chosen.push(format!("{}: {}{words}", shown.action, shown.options[option].label));
                 screen.state = PaneState::Busy;
                 Ok(())
             }
@@ -197,15 +204,19 @@ struct Room {
 
 impl Room {
     async fn new() -> Self {
+        Self::with(Registry::default()).await
+    }
+
+    async fn with(registry: Registry) -> Self {
         let (log, desk) = (Arc::new(MemoryLog::new()), Arc::new(Desk { reports: Mutex::new(Reports::ALL), ..Desk::default() }));
         let clock = TestClock::new();
-        let (hall, sessions) = open(&log, &desk, &clock).await;
+        let (hall, sessions) = open(&log, &desk, &clock, registry).await;
         Self { log, desk, hall, sessions, clock, hooks: Mutex::new(0) }
     }
 
     /// The server dies, and another takes over the same log and terminals.
     async fn restart(&mut self) {
-        (self.hall, self.sessions) = open(&self.log, &self.desk, &self.clock).await;
+        (self.hall, self.sessions) = open(&self.log, &self.desk, &self.clock, Registry::default()).await;
     }
 
     fn sessions(&self) -> &Sessions {
@@ -261,8 +272,8 @@ impl Room {
     }
 }
 
-async fn open(log: &Arc<MemoryLog>, desk: &Arc<Desk>, clock: &Arc<TestClock>) -> (Hall, Sessions) {
-    let (registry, defaults) = (moothall_engine::registry::Registry::default(), Policy::default());
+async fn open(log: &Arc<MemoryLog>, desk: &Arc<Desk>, clock: &Arc<TestClock>, registry: Registry) -> (Hall, Sessions) {
+    let defaults = Policy::default();
     let parts = HallParts {
         store: Store::of(log.clone()),
         clock: clock.clone(),
@@ -503,8 +514,12 @@ async fn a_permission_is_answered_by_a_person_and_reaches_the_program() {
         })
     })
     .await;
-    let answer =
-        |by: Actor| moothall_kernel::command::ClientCommand::AnswerPermission { permission: asked.clone(), option: "allow".into(), by };
+    let answer = |by: Actor| moothall_kernel::command::ClientCommand::AnswerPermission {
+        permission: asked.clone(),
+        option: "allow".into(),
+        text: None,
+        by,
+    };
     let own = Actor::named(ParticipantId::new("claude"));
     assert!(room.hall.submit(&a, answer(own), None).await.is_err(), "an agent never answers");
     room.hall.submit(&a, answer(Actor::human("user")), None).await.unwrap();

@@ -16,7 +16,7 @@ const LATE: Reports = Reports { turns: true, prompts: false, questions: false };
 fn dialog(action: &str) -> Dialog {
     let option = |id: &str, label: &str, kind| PermissionOption::new(id, label, kind);
     let options = vec![option("1", "Yes, proceed (y)", OptionKind::AllowOnce), option("2", "No (esc)", OptionKind::RejectOnce)];
-    Dialog { action: action.into(), partial: false, options }
+    Dialog { action: action.into(), partial: false, options, field: None, pointer: None }
 }
 
 impl Room {
@@ -55,7 +55,9 @@ impl Room {
     /// What was asked, in order.
     async fn asked(&self, session: &SessionId) -> Vec<(PermissionId, String)> {
         let asked = |event: Event| match event {
-            Event::PermissionRequested { permission, action, .. } => Some((permission, action)),
+            Event::PermissionRequested { permission, action, .. } | Event::QuestionAsked { permission, action, .. } => {
+                Some((permission, action))
+            }
             _ => None,
         };
         self.events(session).await.into_iter().filter_map(asked).collect()
@@ -78,8 +80,12 @@ impl Room {
 
     /// The code of a refusal; nothing when the answer was taken.
     async fn answer(&self, session: &SessionId, permission: &PermissionId, option: &str) -> Option<&'static str> {
-        let by = Actor::human("user");
-        let command = ClientCommand::AnswerPermission { permission: permission.clone(), option: option.into(), by };
+        self.answer_with(session, permission, option, None).await
+    }
+
+    async fn answer_with(&self, session: &SessionId, permission: &PermissionId, option: &str, text: Option<&str>) -> Option<&'static str> {
+        let (by, text) = (Actor::human("user"), text.map(str::to_owned));
+        let command = ClientCommand::AnswerPermission { permission: permission.clone(), option: option.into(), text, by };
         match self.hall.submit(session, command, None).await {
             Ok(_) => None,
             Err(HallError::Rejected(rejection)) => Some(rejection.code),
@@ -108,6 +114,32 @@ async fn an_answer_is_pressed_into_the_dialog_it_is_about() {
     assert_eq!(room.answer(&a, &question, "allow").await, None);
     eventually(async || (room.keys(&a).0 == ["touch harmless: Yes, proceed (y)"]).then_some(())).await;
     assert_eq!(room.answer(&a, &question, "allow").await, Some("permission_closed"));
+}
+
+/// Words go with the option that takes them, into the dialog they are about; where they cannot, its home says so.
+#[tokio::test(start_paused = true)]
+async fn an_answer_in_words_goes_into_its_dialog() {
+    let (room, a) = Room::at_work(LATE).await;
+    let shows = |action: &str| {
+        let mut options = dialog(action).options;
+        options.push(PermissionOption::new("3", "Type something.", OptionKind::Other).taking_text());
+        room.desk.with(a.as_str(), |screen| screen.dialog = Some(Dialog { options, ..dialog(action) }));
+        room.desk.show(a.as_str(), PaneState::Asking);
+    };
+    shows("Which?");
+    let question = room.question(&a, 1).await;
+    assert_eq!(room.answer(&a, &question, "3").await, Some("text_missing"));
+    assert_eq!(room.answer_with(&a, &question, "1", Some("MariaDB")).await, Some("takes_no_text"));
+    assert_eq!(room.answer_with(&a, &question, "", Some("MariaDB")).await, None);
+    eventually(async || (room.keys(&a).0 == ["Which?: Type something. MariaDB"]).then_some(())).await;
+    room.desk.hasty.store(true, Relaxed);
+    shows("And where?");
+    let question = room.question(&a, 2).await;
+    assert_eq!(room.answer_with(&a, &question, "3", Some("here")).await, None);
+    assert_eq!(room.withdrawn(&a, &question).await, Withdrawn::NotGiven);
+    let told = |event: &Event| event.body().is_some_and(|body| body.contains("not given") && body.contains("moothall attach"));
+    eventually(async || room.events(&a).await.iter().any(told).then_some(())).await;
+    assert_eq!(room.keys(&a).0.len(), 1);
 }
 
 /// The person at the terminal has answered, and the program asks the next thing in the same words: nothing says so but its screen.
@@ -192,9 +224,8 @@ async fn the_end_of_a_turns_time_presses_no_key() {
     assert_eq!(room.fault(&a).await.code, "timeout");
     assert_eq!(room.keys(&a), (vec![], 0));
     room.says(&a, "after forty minutes").await;
-    let kept = |event: &Event| matches!(event, Event::Kept { body, .. } if body == "after forty minutes");
     let shown = |event: &Event| matches!(event, Event::Posted(posted) if posted.body == "after forty minutes");
-    assert!(room.events(&a).await.iter().any(|event| kept(event) || shown(event)));
+    assert!(room.events(&a).await.iter().any(shown));
     // A person who wants it to end interrupts it.
     room.hall.submit(&a, post("again"), None).await.unwrap();
     room.takes(&a, 2).await;
@@ -298,4 +329,26 @@ async fn a_turn_that_stops_says_why() {
     room.question(&a, 1).await;
     room.desk.show(a.as_str(), PaneState::Idle);
     assert_eq!(room.fault(&a).await.code, "interrupted");
+}
+
+/// What stands there before any words are taken is asked at the session's home, and answered there, also after a restart.
+#[tokio::test(start_paused = true)]
+async fn what_is_asked_in_no_turn_is_answered_at_home() {
+    let mut room = Room::new().await;
+    let a = room.start().await;
+    room.shows(&a, "Do you trust this folder?");
+    let question = room.question(&a, 1).await;
+    room.restart().await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(room.question(&a, 1).await, question, "the same dialog is the same question");
+    assert_eq!(room.answer(&a, &question, "allow").await, None);
+    eventually(async || (room.keys(&a).0 == ["Do you trust this folder?: Yes, proceed (y)"]).then_some(())).await;
+    room.desk.show(a.as_str(), PaneState::Idle);
+    assert_eq!(room.answer(&a, &question, "allow").await, Some("permission_closed"));
+    room.shows(&a, "And this one?");
+    let second = room.question(&a, 2).await;
+    room.restart().await;
+    room.desk.with(a.as_str(), |screen| screen.dialog = None);
+    room.desk.show(a.as_str(), PaneState::Idle);
+    assert_eq!(room.withdrawn(&a, &second).await, Withdrawn::Gone);
 }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moothall_engine::access::{Access, AccessError, Caller, Mode, Over};
+use moothall_engine::access::{Access, AccessError, Caller, Mode, Over, Secret, TokenKind};
 use moothall_engine::hall::Idempotency;
+use moothall_engine::sessions::Excerpt;
 use moothall_engine::sessions::{ClientRights, FirstWords};
 use moothall_kernel::command::{ClientCommand, Control};
 use moothall_kernel::event::{Event, Recorded};
@@ -79,7 +80,8 @@ async fn ask(room: &Room, asker: &SessionId, option: &str) -> PermissionId {
     let first = FirstWords { text: Some("Read the plan.".into()), direct: true };
     let (home, permission) = room.sessions().ask_start(None, &new, first).await.unwrap();
     assert_eq!(home, *asker);
-    let answer = ClientCommand::AnswerPermission { permission: permission.clone(), option: option.into(), by: Actor::human("user") };
+    let answer =
+        ClientCommand::AnswerPermission { permission: permission.clone(), option: option.into(), text: None, by: Actor::human("user") };
     room.hall.submit(asker, answer, None).await.unwrap();
     permission
 }
@@ -122,7 +124,7 @@ async fn a_program_that_began_before_the_server_died_is_told_of_though_its_folde
     let key = Idempotency { principal: "moothall:start".into(), key: format!("{permission}:start"), fingerprint: permission.to_string() };
     let began = room.sessions().start_once(new, Some(key)).await.unwrap().session;
     folder.close().unwrap();
-    let answer = ClientCommand::AnswerPermission { permission, option: "allow".into(), by: Actor::human("user") };
+    let answer = ClientCommand::AnswerPermission { permission, option: "allow".into(), text: None, by: Actor::human("user") };
     room.hall.submit(&asker, answer, None).await.unwrap();
     let came = eventually(async || Some(outcomes(&room, &asker).await).filter(|came| !came.is_empty())).await;
     assert_eq!(came, [StartOutcome::Started { session: began.id.to_string(), name: began.name, unsaid: None }]);
@@ -191,4 +193,58 @@ async fn links_are_found_by_their_members_and_no_other_conversation_is_loaded() 
     control(&room, &link.id, Control::Uninvite("claude".into())).await;
     assert_eq!(room.sessions().links(Some(&a)).await.unwrap(), []);
     assert_eq!(room.sessions().links(None).await.unwrap().len(), 1);
+}
+
+/// What a session lives in, and a link that carries words, stay until it has ended.
+#[tokio::test(start_paused = true)]
+async fn what_sessions_need_is_not_deleted_under_them() {
+    let room = Room::new().await;
+    let (a, b) = (room.start().await, room.start().await);
+    let link = room.send(&a, &b, "hello", true).await.link.unwrap();
+    let key = Secret::fresh(TokenKind::Startup).unwrap();
+    let operator = Access::new(room.hall.clone(), Mode::Local, Some(&key)).identify(key.reveal()).await.unwrap().unwrap();
+    let door = room.hall.as_(operator);
+    let by = || Actor::human("user");
+    for (kept, way) in [(&a, "moothall end"), (&link, "moothall link close")] {
+        let refused = door.delete(kept, by()).await.unwrap_err();
+        assert!(matches!(&refused, AccessError::Session(SessionError::Conflict(why)) if why.contains(way)), "{refused:?}");
+    }
+    room.sessions().close_link(&link, &Asker::Actor(by())).await.unwrap();
+    assert_eq!(door.delete(&link, by()).await, Ok(true));
+    room.sessions().end(&a, &by()).await.unwrap();
+    assert_eq!(door.delete(&a, by()).await, Ok(true));
+    assert!(matches!(room.sessions().link_of(&link).await, Err(SessionError::NoLink)));
+    assert_eq!(room.sessions().links(None).await.unwrap(), []);
+    assert!(matches!(room.hall.find(&a).await, Err(HallError::Deleted(_))));
+}
+
+/// A session whose turn went with its conversation is free for the next one, reaches that conversation no more, and is found after a restart.
+#[tokio::test(start_paused = true)]
+async fn a_session_outlives_the_conversation_that_it_was_asked_in() {
+    for restarts in [false, true] {
+        let mut room = Room::new().await;
+        let a = room.start().await;
+        let other = begin(&room, Actor::human("user")).await;
+        control(&room, &other, Control::Invite(room.sessions().invite(&a).unwrap())).await;
+        room.hall.submit(&other, post("@claude are you there?"), None).await.unwrap();
+        room.takes(&a, 1).await;
+        room.desk.show(a.as_str(), PaneState::Busy);
+        assert_eq!(room.hall.delete(&other, Actor::human("user")).await, Ok(true));
+        if restarts {
+            room.restart().await;
+        }
+        room.says(&a, "too late").await;
+        assert!(!caller(&room, &a).await.reach.includes(&other));
+        let key = Secret::fresh(TokenKind::Startup).unwrap();
+        let operator = Access::new(room.hall.clone(), Mode::Local, Some(&key)).identify(key.reveal()).await.unwrap().unwrap();
+        let data = room.hall.as_(operator).session_data(a.as_str(), Excerpt::default()).await;
+        assert!(data.is_ok(), "what it was asked elsewhere can be read: {data:?}");
+        room.hall.submit(&a, post("and now?"), None).await.unwrap();
+        room.takes(&a, 2).await;
+        room.says(&a, "here I am").await;
+        let said = room.said(&a).await;
+        assert_eq!(said.last(), Some(&pair("claude", "here I am")), "{said:?}");
+        room.restart().await;
+        assert_eq!(room.sessions().list(false).len(), 1);
+    }
 }

@@ -31,6 +31,8 @@ pub fn said(body: &str) -> Event {
         tags: Vec::new(),
         via: false,
         queued: false,
+        late: None,
+        stopped: false,
         published: None,
         error: None,
         fingerprint: 7,
@@ -47,6 +49,7 @@ pub fn catalog(title: &str) -> Catalog {
         next_wake: None,
         has_duties: false,
         archived: false,
+        waits_for_people: Some(0),
     }
 }
 

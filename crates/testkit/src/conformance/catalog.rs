@@ -21,6 +21,7 @@ pub async fn the_row_is_that_of_the_last_append<S: Subject>(subject: S) {
         next_wake: Some(at(99)),
         has_duties: true,
         archived: false,
+        waits_for_people: Some(2),
     };
     let second =
         Catalog { title: "Two".into(), policy: "open".into(), next_wake: None, has_duties: false, archived: true, ..first.clone() };
@@ -32,7 +33,7 @@ pub async fn the_row_is_that_of_the_last_append<S: Subject>(subject: S) {
     let expected = Listed { stream: "a".into(), head: Seq(3), last_ts: at(60), catalog: second.clone() };
     assert_eq!(log.find(&"a".into()).await, Ok(Some(expected)));
 
-    let renamed = Catalog { title: "Three".into(), ..second };
+    let renamed = Catalog { title: "Three".into(), waits_for_people: Some(0), ..second };
     log.append(vec![batch("a", 3).row(|row| *row = renamed.clone())]).await.unwrap();
     let expected = Listed { stream: "a".into(), head: Seq(3), last_ts: at(60), catalog: renamed };
     assert_eq!(log.find(&"a".into()).await, Ok(Some(expected)));

@@ -15,6 +15,7 @@ pub mod catalog;
 pub mod deliveries;
 pub mod lasting;
 pub mod erasing;
+pub mod deleting;
 pub mod ledger;
 pub mod marks;
 pub mod keys;
@@ -78,6 +79,8 @@ macro_rules! log_conformance {
                 an_invitation_is_redeemed_once, sessions_that_ran_out_are_let_go_of, the_record_is_read_backwards_in_pages, tokens_last;
             erasing: erased_words_are_not_read_again, words_are_erased_in_the_append_that_says_so, an_append_that_fails_erases_nothing,
                 what_has_no_words_can_be_named, what_is_erased_stays_erased, summaries_are_erased_with_what_they_sum_up;
+            deleting: a_deleted_stream_is_gone, deleting_frees_what_it_held, what_was_deleted_stays_deleted,
+                a_deleted_stream_is_whole_and_found_no_more;
             messages: messages_are_read_backwards, erased_messages_keep_their_place;
             snapshots: loading_begins_at_the_snapshot, a_snapshot_is_of_one_version, a_snapshot_that_does_not_fit_is_not_kept,
                 a_snapshot_goes_with_the_words_it_may_hold, snapshots_last;

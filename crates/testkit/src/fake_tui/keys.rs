@@ -11,6 +11,7 @@ pub(super) enum Key {
     Enter,
     Escape,
     Backspace,
+    Up,
     Interrupt,
 }
 
@@ -54,6 +55,8 @@ fn sequence(bytes: &[u8]) -> Option<(Option<Key>, usize)> {
     }
     match bytes {
         [_] | [_, 0x1b, ..] => Some((Some(Key::Escape), 1)),
+        [_, b'[' | b'O', b'A', ..] => Some((Some(Key::Up), 3)),
+        [_, b'O'] => None,
         [_, b'[', parameters @ ..] => {
             let length = parameters.iter().position(|c| (b'@'..=b'~').contains(c))?;
             Some((None, 2 + length + 1))
@@ -98,6 +101,6 @@ mod tests {
     fn keys_are_told_from_sequences() {
         let mut keys = Keys::default();
         assert_eq!(keys.read(b"\x1b"), [Key::Escape]);
-        assert_eq!(keys.read(b"\x1b[A\x1b[1;5C\x7f\x03"), [Key::Backspace, Key::Interrupt]);
+        assert_eq!(keys.read(b"\x1b[A\x1bOA\x1b[1;5C\x7f\x03"), [Key::Up, Key::Up, Key::Backspace, Key::Interrupt]);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! One thread reads keys, hooks that wait have threads of their own, and the main loop takes what they bring, one after another.
 
+mod choosing;
 mod hooks;
 mod keys;
 mod options;
@@ -103,9 +104,9 @@ impl Tui {
 
     fn main(&mut self, woken: &Receiver<Wake>) -> io::Result<Next> {
         loop {
-            self.screen.working = self.turn.is_some() && self.screen.asking.is_none();
+            self.screen.working = self.turn.is_some() && !self.screen.asks();
             self.screen.draw()?;
-            let until = self.turn.as_ref().and_then(|turn| turn.until).filter(|_| self.screen.asking.is_none());
+            let until = self.turn.as_ref().and_then(|turn| turn.until).filter(|_| !self.screen.asks());
             let wake = match until {
                 Some(until) => woken.recv_timeout(until.saturating_duration_since(Instant::now())),
                 None => woken.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -127,10 +128,12 @@ impl Tui {
     fn key(&mut self, key: Key) -> Next {
         let interrupts = std::mem::take(&mut self.interrupts);
         match key {
+            key if self.screen.choosing.is_some() => return self.choose(key),
             Key::Text(text) if self.screen.asking.is_some() => return self.answer(&text),
             Key::Text(text) => self.screen.composer.typed(&text),
             Key::Paste(text) => self.screen.composer.pasted(&text),
             Key::Backspace => self.screen.composer.back(),
+            Key::Up => {}
             Key::Enter if self.screen.asking.is_some() => return self.decided(true),
             Key::Enter => return self.enter(),
             Key::Escape if self.screen.asking.is_some() => return self.decided(false),

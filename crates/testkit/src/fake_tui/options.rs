@@ -30,11 +30,13 @@ Other options are taken and ignored. What a prompt may hold, anywhere in it:
   [silent]            answer nothing
   [work:MS]           take that long for this turn; `[work:hold]` works until Esc is pressed
   [ask:ACTION]        ask for permission first; \"no\" ends the turn with \"Not allowed: ACTION\"; of several, one after the other
+  [choose:QUESTION|A|B]
+                      ask which of these first, with a field for other words; the turn ends with \"Chosen: ANSWER\"
   [shell]             become a shell
   [die] [die:CODE]    exit
 
-Keys: Enter sends; Esc interrupts a turn, without a Stop hook; 1 and 2 answer a question; Ctrl-C twice exits. What is sent during
-a turn waits for its end, and all that waited is then answered at once.";
+Keys: Enter sends; Esc interrupts a turn, without a Stop hook; 1 and 2 answer a question, Up leaves a field; Ctrl-C twice exits.
+What is sent during a turn waits for its end, and all that waited is then answered at once.";
 
 /// Everything that can be said on the command line.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use super::choosing::Choosing;
+
 /// A paste of more lines than this is shown as a note, as the real programs do.
 const PASTE_LINES_MAX: usize = 3;
 const PASTE_CHARS_MAX: usize = 800;
@@ -16,6 +18,7 @@ pub(super) struct Screen {
     pub(super) said: Vec<String>,
     pub(super) working: bool,
     pub(super) asking: Option<String>,
+    pub(super) choosing: Option<Choosing>,
     pub(super) composer: Composer,
 }
 
@@ -71,6 +74,11 @@ impl Screen {
         self.said.drain(..gone);
     }
 
+    /// Whether somebody is waited for.
+    pub(super) fn asks(&self) -> bool {
+        self.asking.is_some() || self.choosing.is_some()
+    }
+
     /// Shows nothing until it is drawn again.
     pub(super) fn clear(&self) -> io::Result<()> {
         let mut stdout = io::stdout().lock();
@@ -88,9 +96,10 @@ impl Screen {
         if self.working {
             out.push_str("\x1b[38;5;174m✻\x1b[39m Working…\r\n\r\n");
         }
-        match &self.asking {
-            Some(action) => self.draw_question(&mut out, action),
-            None => self.draw_composer(&mut out),
+        match (&self.choosing, &self.asking) {
+            (Some(choosing), _) => out.push_str(&choosing.draw(&"─".repeat(COLUMNS))),
+            (None, Some(action)) => self.draw_question(&mut out, action),
+            (None, None) => self.draw_composer(&mut out),
         }
         let mut stdout = io::stdout().lock();
         stdout.write_all(out.as_bytes())?;

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::choosing::{Choosing, Chosen};
+use super::keys::Key;
 use super::{Next, Tui, Wake, hooks};
 
 /// A turn under way.
@@ -15,6 +17,8 @@ pub(super) struct Turn {
     /// When its work is done; never, when it is to be interrupted.
     pub(super) until: Option<Instant>,
     denied: Option<String>,
+    /// What was chosen, or that nobody wanted to.
+    chosen: Option<String>,
     /// What it asks, one after the other.
     asks: VecDeque<String>,
 }
@@ -44,8 +48,12 @@ impl Tui {
             None => Some(Instant::now() + self.options.work),
         };
         let asks = directives(&prompt, "ask").map(str::to_owned).collect();
-        self.turn = Some(Turn { prompt, until, denied: None, asks });
-        self.ask_next();
+        let choosing = directive(&prompt, "choose").map(Choosing::of);
+        self.turn = Some(Turn { prompt, until, denied: None, chosen: None, asks });
+        match choosing {
+            Some(choosing) => self.ask_which(choosing),
+            None => self.ask_next(),
+        }
         Next::On
     }
 
@@ -66,6 +74,31 @@ impl Tui {
         self.screen.asking = Some(action);
     }
 
+    /// Asks its user something. A hook hears of it, and cannot answer it.
+    fn ask_which(&mut self, choosing: Choosing) {
+        let payload = self.payload("PermissionRequest", json!({"tool_name": "AskUserQuestion", "tool_input": {}}));
+        for command in self.options.hooks("PermissionRequest") {
+            let payload = payload.clone();
+            thread::spawn(move || hooks::call(&command, &payload));
+        }
+        self.screen.choosing = Some(choosing);
+    }
+
+    /// A key goes into the question.
+    pub(super) fn choose(&mut self, key: Key) -> Next {
+        let chosen = match self.screen.choosing.as_mut().map(|choosing| choosing.key(key)) {
+            Some(Chosen::Answer(answer)) => answer,
+            Some(Chosen::Declined) => "nothing".to_owned(),
+            Some(Chosen::Nothing) | None => return Next::On,
+        };
+        self.screen.choosing = None;
+        if let Some(turn) = &mut self.turn {
+            turn.chosen = Some(chosen);
+        }
+        self.ask_next();
+        Next::On
+    }
+
     /// A question was answered, by whoever was first.
     pub(super) fn decided(&mut self, allowed: bool) -> Next {
         let Some(action) = self.screen.asking.take() else { return Next::On };
@@ -82,9 +115,10 @@ impl Tui {
     /// The turn's work is done.
     pub(super) fn finish(&mut self) -> Next {
         let Some(turn) = self.turn.take() else { return Next::On };
-        let answer = match turn.denied {
-            Some(action) => format!("Not allowed: {action}"),
-            None => self.reply(&turn.prompt),
+        let answer = match (turn.denied, turn.chosen) {
+            (Some(action), _) => format!("Not allowed: {action}"),
+            (None, Some(chosen)) => format!("Chosen: {chosen}"),
+            (None, None) => self.reply(&turn.prompt),
         };
         if !answer.is_empty() {
             self.screen.say('●', &answer);

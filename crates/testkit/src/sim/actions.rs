@@ -143,10 +143,10 @@ impl World {
     fn speak_unasked(&mut self, room: usize) {
         let by = Actor::named(self.somebody(room));
         match self.rng.below(12) {
-            0 => self.client(room, ClientCommand::Pass { by, to: None }),
+            0 => self.client(room, ClientCommand::Pass { by, to: None, reply_to: None }),
             1 => {
                 let to = Some(self.somebody(room).to_string());
-                self.client(room, ClientCommand::Pass { by, to });
+                self.client(room, ClientCommand::Pass { by, to, reply_to: None });
             }
             2 => self.post(room, Actor::named("stranger"), None),
             _ => self.post(room, by, None),
@@ -261,7 +261,7 @@ impl World {
         if let Some(permission) = self.rng.pick(&open).cloned() {
             let by = people::person(&mut self.rng);
             let option = if self.rng.chance(70) { "allow" } else { "deny" };
-            self.client(room, ClientCommand::AnswerPermission { permission, option: option.into(), by });
+            self.client(room, ClientCommand::AnswerPermission { permission, option: option.into(), text: None, by });
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use moothall_engine::Attendees;
 use moothall_engine::agent::Probe;
 use moothall_engine::hall::{Answer, HallError};
 use moothall_engine::ports::{AppendError, LogError, StreamBatch};
@@ -166,9 +167,11 @@ impl World {
             Output::Lookup { keys } => {
                 let earlier = self.disk.look_up(keys, now);
                 let everybody = people::everybody();
-                let reachable = everybody.into_iter().filter(|id| !self.offline[room].contains(id)).collect();
+                let reachable: BTreeSet<_> = everybody.into_iter().filter(|id| !self.offline[room].contains(id)).collect();
+                let takers = reachable.iter().filter(|id| id.as_str() != people::READER).cloned().collect();
+                let here = Attendees { takers, reachable, ..Attendees::default() };
                 self.servers[room].offline = self.offline[room].clone();
-                Some(Input::Found(Found { earlier, reachable, budgets: self.purses.facts() }))
+                Some(Input::Found(Found { earlier, here, budgets: self.purses.facts() }))
             }
             Output::Charge { charges } => {
                 let paid = self.purses.charge(charges, now);
@@ -181,7 +184,7 @@ impl World {
                 Some(Input::Acquired(Err(LogError::Failed("it could not be noted".into()))))
             }
             Output::Acquire => Some(Input::Acquired(self.disk.acquire(room))),
-            Output::Reload => Some(Input::Loaded(self.disk.load(room))),
+            Output::Reload => Some(Input::Loaded(self.disk.load(room).map(Box::new))),
             Output::Read { after, count } => Some(Input::Read(self.disk.span(room, *after, *count))),
             Output::ReadMessages { before, limit } => Some(Input::Read(self.disk.messages(room, *before, *limit))),
             Output::Append { .. }

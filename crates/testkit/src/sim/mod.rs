@@ -110,25 +110,33 @@ pub const fn known_seed(bug: Bug) -> u64 {
     match bug {
         Bug::AcknowledgeBeforeCommit
         | Bug::PublishBeforeCommit
+        | Bug::LostWakeUp
+        | Bug::CauseCoveredTwice
         | Bug::AudienceLeak
         | Bug::TimeGoesBackwards
-        | Bug::FencedWriterGoesOn
-        | Bug::AnswersSwapped
-        | Bug::TypedBeforeKept => 0,
-        Bug::CauseCoveredTwice
-        | Bug::GuardNotRestored
-        | Bug::NoEpochFencing
-        | Bug::RetryLostWhenFull
         | Bug::DowntimeForgotten
+        | Bug::FencedWriterGoesOn
         | Bug::ChargedTwice
-        | Bug::ChargeNotGivenBack
+        | Bug::AnswersSwapped
         | Bug::CancelForgotten
-        | Bug::SnapshotForgets => 1,
-        Bug::NoAttemptFencing | Bug::LostWakeUp | Bug::ArchiveLeavesTurns => 2,
-        Bug::RetryRunsTwice | Bug::CommandClaimLapses | Bug::SilenceIsConsent | Bug::TypedAgain => 3,
-        Bug::AnswerPressedBlindly => 6,
+        | Bug::SnapshotForgets
+        | Bug::CooldownDrops
+        | Bug::PatienceForgotten
+        | Bug::TypedBeforeKept => 0,
+        Bug::NoAttemptFencing => 3,
+        Bug::ArchiveLeavesTurns => 2,
+        Bug::RetryRunsTwice | Bug::SilenceIsConsent | Bug::AskForcesNobody | Bug::TypedAgain => 3,
+        Bug::NoEpochFencing | Bug::ChargeNotGivenBack => 4,
+        Bug::DuplicateClaim => 5,
+        Bug::GuardNotRestored | Bug::AnswerPressedBlindly => 6,
         Bug::AnyTagAccepted => 10,
-        Bug::DuplicateClaim => 49,
-        Bug::ScreenIsProof => 360,
+        Bug::CommandClaimLapses => 11,
+        Bug::RetryLostWhenFull => 15,
+        Bug::LateAnswerChargedToNewest => 21,
+        Bug::ReplyAddressesNobody => 15,
+        Bug::ReaderGetsTurns => 51,
+        Bug::CancelledIsAskedAgain => 139,
+        Bug::ReactsTwice => 126,
+        Bug::ScreenIsProof => 210,
     }
 }

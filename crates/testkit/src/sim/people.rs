@@ -25,6 +25,9 @@ pub(crate) const AGENTS: [(&str, [&str; 2]); 8] = [
     ("hal_9", ["Hal Nine", "Halley"]),
 ];
 
+/// The one of them whose client reads and says nothing of turns, where it comes by itself.
+pub(crate) const READER: &str = "hal_9";
+
 /// A person who may be invited.
 pub(crate) const MIA: &str = "mia";
 /// A person whom the server knows, never invited.
@@ -53,6 +56,7 @@ pub(crate) fn policy(rng: &mut Rng) -> Policy {
     policy.max_voluntary_responders = rng.chance(25).then(|| rng.below(4) as u32);
     policy.voluntary_timeout = rng.chance(20).then(|| Millis::from_secs(rng.between(1, 60)));
     policy.max_exchanges_without_human = rng.between(1, 14) as u32;
+    policy.patience = Millis::from_secs([1, 5, 30, 30][rng.below(4) as usize]);
     policy
 }
 

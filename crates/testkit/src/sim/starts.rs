@@ -3,6 +3,7 @@
 use moothall_kernel::command::{Actor, EngineCommand};
 use moothall_kernel::duties::Start;
 use moothall_kernel::ids::PermissionId;
+use moothall_kernel::permission::{PermissionOption, Question, Withdrawn};
 use moothall_kernel::start::{StartOutcome, StartRequest};
 use moothall_kernel::time::Millis;
 
@@ -28,6 +29,9 @@ impl World {
     pub(crate) fn ask_for_start(&mut self, room: usize) {
         self.last_permission += 1;
         let permission = PermissionId::new(format!("p{}", self.last_permission));
+        if self.rng.chance(40) {
+            return self.ask_in_no_turn(room, permission);
+        }
         let number = self.rng.below(3);
         let start = StartRequest {
             client: "codex".into(),
@@ -40,6 +44,20 @@ impl World {
         let within = Millis(self.rng.between(1_000, 9_000_000));
         let by = Actor::named(self.somebody(room));
         self.client(room, EngineCommand::AskStart { permission, by, start: Box::new(start), within });
+    }
+
+    /// Somebody's program asks something in no turn, perhaps once more, or asks it no longer.
+    fn ask_in_no_turn(&mut self, room: usize, permission: PermissionId) {
+        let asked = self.benches[room].room.questions.keys().next().cloned();
+        let command = match (asked, self.rng.below(4)) {
+            (Some(permission), 0) => EngineCommand::WithdrawPermission { permission, because: Withdrawn::Gone },
+            (asked, chance) => {
+                let permission = asked.filter(|_| chance == 1).unwrap_or(permission);
+                let question = Box::new(Question::new("Is this folder trusted?", PermissionOption::allow_or_deny()));
+                EngineCommand::AskQuestion { permission, participant: self.somebody(room), question }
+            }
+        };
+        self.client(room, command);
     }
 
     /// The host wants a program started, however often it says so.

@@ -164,7 +164,7 @@ impl World {
                 let posted = !text.trim().is_empty() && (*report != Report::Pass || self.rng.chance(50));
                 let post =
                     Post { by: by.clone(), to: To::All, body: text, reply_to: None, tags: Vec::new(), typed_at: None, asks: Vec::new() };
-                let command = if posted { ClientCommand::Post(post) } else { ClientCommand::Pass { by, to: None } };
+                let command = if posted { ClientCommand::Post(post) } else { ClientCommand::Pass { by, to: None, reply_to: None } };
                 Told::Asked(Request::new(command, Some(self.key())))
             }
             result => Told::Report(job.id, job.key(), Said::Finished { result, usage: Usage { ms: 5, ..Usage::default() } }),
@@ -199,7 +199,9 @@ impl World {
         let mut open = Vec::new();
         for recorded in self.disk.read(room, Seq(0)) {
             match recorded.event {
-                Event::PermissionRequested { permission, .. } | Event::StartRequested { permission, .. } => open.push(permission),
+                Event::PermissionRequested { permission, .. }
+                | Event::QuestionAsked { permission, .. }
+                | Event::StartRequested { permission, .. } => open.push(permission),
                 Event::PermissionAnswered { permission, .. }
                 | Event::PermissionExpired { permission }
                 | Event::PermissionWithdrawn { permission, .. } => open.retain(|id| *id != permission),

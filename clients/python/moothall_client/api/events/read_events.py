@@ -19,6 +19,7 @@ def _get_kwargs(
     before: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
+    types: str | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> dict[str, Any]:
 
@@ -34,6 +35,8 @@ def _get_kwargs(
     params["since"] = json_since
 
     params["limit"] = limit
+
+    params["types"] = types
 
     params["as"] = as_
 
@@ -93,6 +96,7 @@ def sync_detailed(
     before: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
+    types: str | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> Response[ErrorBody | EventPage]:
     """Reads the events of a thread.
@@ -103,6 +107,7 @@ def sync_detailed(
         before (int | Unset):
         since (datetime.datetime | Unset):
         limit (int | Unset):
+        types (str | Unset):
         as_ (str | Unset):
 
     Raises:
@@ -119,6 +124,7 @@ def sync_detailed(
         before=before,
         since=since,
         limit=limit,
+        types=types,
         as_=as_,
     )
 
@@ -137,6 +143,7 @@ def sync(
     before: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
+    types: str | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> ErrorBody | EventPage | None:
     """Reads the events of a thread.
@@ -147,6 +154,7 @@ def sync(
         before (int | Unset):
         since (datetime.datetime | Unset):
         limit (int | Unset):
+        types (str | Unset):
         as_ (str | Unset):
 
     Raises:
@@ -164,6 +172,7 @@ def sync(
         before=before,
         since=since,
         limit=limit,
+        types=types,
         as_=as_,
     ).parsed
 
@@ -176,6 +185,7 @@ async def asyncio_detailed(
     before: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
+    types: str | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> Response[ErrorBody | EventPage]:
     """Reads the events of a thread.
@@ -186,6 +196,7 @@ async def asyncio_detailed(
         before (int | Unset):
         since (datetime.datetime | Unset):
         limit (int | Unset):
+        types (str | Unset):
         as_ (str | Unset):
 
     Raises:
@@ -202,6 +213,7 @@ async def asyncio_detailed(
         before=before,
         since=since,
         limit=limit,
+        types=types,
         as_=as_,
     )
 
@@ -218,6 +230,7 @@ async def asyncio(
     before: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
+    types: str | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> ErrorBody | EventPage | None:
     """Reads the events of a thread.
@@ -228,6 +241,7 @@ async def asyncio(
         before (int | Unset):
         since (datetime.datetime | Unset):
         limit (int | Unset):
+        types (str | Unset):
         as_ (str | Unset):
 
     Raises:
@@ -246,6 +260,7 @@ async def asyncio(
             before=before,
             since=since,
             limit=limit,
+            types=types,
             as_=as_,
         )
     ).parsed

@@ -16,6 +16,8 @@ def _get_kwargs(
     *,
     after: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
+    types: str | Unset = UNSET,
+    turns: int | Unset = UNSET,
     as_: str | Unset = UNSET,
     last_event_id: int | Unset = UNSET,
 ) -> dict[str, Any]:
@@ -31,6 +33,10 @@ def _get_kwargs(
     if not isinstance(since, Unset):
         json_since = since.isoformat()
     params["since"] = json_since
+
+    params["types"] = types
+
+    params["turns"] = turns
 
     params["as"] = as_
 
@@ -88,6 +94,8 @@ def sync_detailed(
     client: AuthenticatedClient,
     after: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
+    types: str | Unset = UNSET,
+    turns: int | Unset = UNSET,
     as_: str | Unset = UNSET,
     last_event_id: int | Unset = UNSET,
 ) -> Response[ErrorBody | str]:
@@ -102,6 +110,8 @@ def sync_detailed(
         id (str):
         after (int | Unset):
         since (datetime.datetime | Unset):
+        types (str | Unset):
+        turns (int | Unset):
         as_ (str | Unset):
         last_event_id (int | Unset):
 
@@ -117,6 +127,8 @@ def sync_detailed(
         id=id,
         after=after,
         since=since,
+        types=types,
+        turns=turns,
         as_=as_,
         last_event_id=last_event_id,
     )
@@ -134,6 +146,8 @@ def sync(
     client: AuthenticatedClient,
     after: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
+    types: str | Unset = UNSET,
+    turns: int | Unset = UNSET,
     as_: str | Unset = UNSET,
     last_event_id: int | Unset = UNSET,
 ) -> ErrorBody | str | None:
@@ -148,6 +162,8 @@ def sync(
         id (str):
         after (int | Unset):
         since (datetime.datetime | Unset):
+        types (str | Unset):
+        turns (int | Unset):
         as_ (str | Unset):
         last_event_id (int | Unset):
 
@@ -164,6 +180,8 @@ def sync(
         client=client,
         after=after,
         since=since,
+        types=types,
+        turns=turns,
         as_=as_,
         last_event_id=last_event_id,
     ).parsed
@@ -175,6 +193,8 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     after: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
+    types: str | Unset = UNSET,
+    turns: int | Unset = UNSET,
     as_: str | Unset = UNSET,
     last_event_id: int | Unset = UNSET,
 ) -> Response[ErrorBody | str]:
@@ -189,6 +209,8 @@ async def asyncio_detailed(
         id (str):
         after (int | Unset):
         since (datetime.datetime | Unset):
+        types (str | Unset):
+        turns (int | Unset):
         as_ (str | Unset):
         last_event_id (int | Unset):
 
@@ -204,6 +226,8 @@ async def asyncio_detailed(
         id=id,
         after=after,
         since=since,
+        types=types,
+        turns=turns,
         as_=as_,
         last_event_id=last_event_id,
     )
@@ -219,6 +243,8 @@ async def asyncio(
     client: AuthenticatedClient,
     after: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
+    types: str | Unset = UNSET,
+    turns: int | Unset = UNSET,
     as_: str | Unset = UNSET,
     last_event_id: int | Unset = UNSET,
 ) -> ErrorBody | str | None:
@@ -233,6 +259,8 @@ async def asyncio(
         id (str):
         after (int | Unset):
         since (datetime.datetime | Unset):
+        types (str | Unset):
+        turns (int | Unset):
         as_ (str | Unset):
         last_event_id (int | Unset):
 
@@ -250,6 +278,8 @@ async def asyncio(
             client=client,
             after=after,
             since=since,
+            types=types,
+            turns=turns,
             as_=as_,
             last_event_id=last_event_id,
         )

@@ -10,7 +10,8 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, PathBuf};
 
-use moothall_engine::sessions::{Dialog, HookNews, PaneState, Permit, Reports};
+use moothall_engine::sessions::{Dialog, Field, HookNews, PaneState, Permit, Reports};
+use moothall_kernel::permission::PermissionOption;
 use serde_json::{Value, json};
 
 use super::records::{end_of, lines, text, word};
@@ -89,6 +90,8 @@ fn dressed(fitting: &Fitting<'_>) -> io::Result<Dressed> {
 const RULE: char = '─';
 const MARK: char = '❯';
 const WORKING: &str = "esc to interrupt";
+/// Before the title of a question, or of one that is answered.
+const TABS: [char; 3] = ['☐', '☒', '✔'];
 const TURNING: [char; 7] = ['·', '✢', '✳', '✶', '✻', '✽', '*'];
 /// The turning mark stands this close above the composer, with hints and what waits in between.
 const WORKING_ROWS_MAX: usize = 12;
@@ -123,14 +126,54 @@ fn composer(rows: &[Row]) -> Option<(usize, usize, String)> {
 /// A question below the last line: a title, what it is about, a sentence, and the options.
 fn dialog(rows: &[Row]) -> Option<Dialog> {
     let rule = rows.iter().rposition(|row| row.is_rule(RULE))?;
-    let below = &rows[rule + 1..];
-    let (first, options) = options(below, &[])?;
-    let about: Vec<String> = below[..first].iter().map(|row| row.text().trim().to_owned()).filter(|line| !line.is_empty()).collect();
-    let about = match about.as_slice() {
-        [about @ .., question] if question.ends_with('?') && !about.is_empty() => about.join("\n"),
-        all => all.join("\n"),
+    let Some((about, options)) = asked_in(&rows[rule + 1..]) else { return question(rows, rule) };
+    Some(Dialog { action: about.join("\n"), partial: false, options, field: None, pointer: None })
+}
+
+/// A question of its own to its user: it begins with its tabs, and the last options stand below another line. Right above that line is the
+/// field for other words: what stands there is typed, or says what it is for.
+fn question(rows: &[Row], lower: usize) -> Option<Dialog> {
+    let upper = rows[..lower].iter().rposition(|row| row.is_rule(RULE))?;
+    let tabs = rows[upper + 1..lower].iter().map(Row::text).find(|line| !line.trim().is_empty())?;
+    if !tabs.trim_start_matches(['←', ' ']).starts_with(TABS) {
+        return None;
+    }
+    let above = &rows[upper + 1..lower];
+    let (at, field) = field_in(above)?;
+    let whole: Vec<Row> = above[..=at].iter().chain(&rows[lower + 1..]).cloned().collect();
+    let (about, mut options) = asked_in(&whole)?;
+    // Where several can be chosen, a key chooses one of them and answers nothing.
+    if options.iter().any(|option| option.label.starts_with('[')) {
+        return None;
+    }
+    let taker = options.get_mut(field.option)?;
+    *taker = PermissionOption { label: FIELD.to_owned(), ..taker.clone() }.taking_text();
+    Some(Dialog { action: about.join("\n"), partial: false, options, field: Some(field), pointer: None })
+}
+
+/// What its field says where nothing was typed.
+const FIELD: &str = "Type something.";
+
+/// The last numbered row, and what was typed there; it goes on in the rows below, as far as they are indented.
+fn field_in(above: &[Row]) -> Option<(usize, Field)> {
+    const MARKED: [&str; 2] = ["❯ ", "  "];
+    let number = |row: &Row| {
+        let text = row.text();
+        let (number, _) = MARKED.iter().find_map(|mark| text.strip_prefix(mark))?.split_once('.')?;
+        number.parse::<usize>().ok().map(|number| (number, text.starts_with(MARK), number.to_string().len()))
     };
-    Some(Dialog { action: about, partial: false, options })
+    let at = above.iter().rposition(|row| number(row).is_some())?;
+    let (number, is_focused, digits) = number(&above[at])?;
+    let typed = composed(&above[at..], digits + 4);
+    let words = if typed == FIELD { String::new() } else { typed };
+    Some((at, Field { option: number.checked_sub(1)?, is_focused, words }))
+}
+
+/// What stands before options, and these.
+fn asked_in(rows: &[Row]) -> Option<(Vec<String>, Vec<PermissionOption>)> {
+    let (first, options) = options(rows, &[])?;
+    let about = rows[..first].iter().map(|row| row.text().trim().to_owned()).filter(|line| !line.is_empty());
+    Some((about.collect(), options))
 }
 
 /// The event that asks for a permission. Its hook may wait; whoever answers first, it or the person at the terminal, wins.

@@ -82,10 +82,12 @@ const CUT: &str = "[… ";
 const CUT_LINES: &str = " lines]";
 /// Below the options of a question.
 const CONFIRM: &str = "Press enter to ";
+/// Below those of a question that fills the screen, before it takes any words.
+const CONTINUE: &str = "enter continue";
 
 fn read(rows: &[Row]) -> Seen {
     let rows = without_empty_end(rows);
-    if let Some(dialog) = dialog(rows) {
+    if let Some(dialog) = dialog(rows).or_else(|| first_dialog(rows)) {
         return Seen::asking(dialog);
     }
     let Some((mark, end)) = composer(rows) else { return Seen::only(PaneState::Starting) };
@@ -117,7 +119,20 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
     let about = about.join("\n").trim().to_owned();
     let question = rows[question].text().trim().to_owned();
     let partial = about.is_empty() || about.lines().any(|line| line.contains(CUT) && line.contains(CUT_LINES));
-    Some(Dialog { action: if about.is_empty() { question } else { about }, partial, options })
+    Some(Dialog { action: if about.is_empty() { question } else { about }, partial, options, field: None, pointer: None })
+}
+
+/// What it asks before it takes any words, such as whether a folder is trusted: nothing else is on the screen.
+fn first_dialog(rows: &[Row]) -> Option<Dialog> {
+    let (last, above) = rows.split_last()?;
+    if !last.text().trim().starts_with(CONTINUE) {
+        return None;
+    }
+    let (first, options) = options(above, &[])?;
+    let about: Vec<String> = above[..first].iter().map(|row| row.text().trim().to_owned()).collect();
+    let marked = above[first..].iter().find_map(|row| row.text().trim().strip_prefix(MARK).map(str::trim_start).map(str::to_owned));
+    let pointer = marked.and_then(|option| option.split_once('.')?.0.parse::<usize>().ok()?.checked_sub(1))?;
+    Some(Dialog { action: about.join("\n").trim().to_owned(), partial: false, options, field: None, pointer: Some(pointer) })
 }
 
 /// How the prompt of its own background turn begins, in which it makes a title and quotes what the person wrote.

@@ -118,17 +118,17 @@ fn composer(rows: &[Row]) -> Option<(usize, usize, usize)> {
 
 fn dialog(rows: &[Row]) -> Option<Dialog> {
     let last = rows.iter().rposition(|row| !row.text().is_empty())?;
-    if !rows[last].text().starts_with('╰') {
+    if !rows[last].text().trim_start().starts_with('╰') {
         return None;
     }
     let (first, options) = options(&rows[..last], &FRAME)?;
-    let top = rows[..first].iter().rposition(|row| row.text().starts_with('╭'))?;
+    let top = rows[..first].iter().rposition(|row| row.text().trim_start().starts_with('╭'))?;
     let about: Vec<String> = rows[top + 1..first]
         .iter()
         .map(|row| row.text().trim_matches(|c| c == ' ' || FRAME.contains(&c)).to_owned())
         .filter(|line| !line.is_empty())
         .collect();
-    Some(Dialog { action: about.join("\n").trim_start_matches("? ").to_owned(), partial: false, options })
+    Some(Dialog { action: about.join("\n").trim_start_matches("? ").to_owned(), partial: false, options, field: None, pointer: None })
 }
 
 /// The events that its sessions report.

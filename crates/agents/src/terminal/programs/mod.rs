@@ -70,11 +70,15 @@ pub(crate) struct Keys {
     pub(crate) interrupt: &'static str,
     /// Empties the composer.
     pub(crate) clear: &'static str,
+    /// Moves to the option above, out of a field too.
+    pub(crate) up: &'static str,
+    /// Moves to the option below.
+    pub(crate) down: &'static str,
 }
 
 impl Keys {
     /// Those of all programs that are known.
-    const USUAL: Keys = Keys { submit: "Enter", interrupt: "Escape", clear: "C-c" };
+    const USUAL: Keys = Keys { submit: "Enter", interrupt: "Escape", clear: "C-c", up: "Up", down: "Down" };
 }
 
 /// How it reports.

@@ -176,11 +176,6 @@ impl TokenId {
         random_hex::<8>().map(|hex| TokenId(format!("{STARTUP_ID}{hex}")))
     }
 
-    /// Whether it names a start-up credential, of this run or an earlier one.
-    pub fn is_startup(&self) -> bool {
-        self.0.starts_with(STARTUP_ID)
-    }
-
     /// Wraps a stored or given id.
     pub fn new(text: impl Into<String>) -> TokenId {
         TokenId(text.into())

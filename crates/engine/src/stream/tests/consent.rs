@@ -136,7 +136,7 @@ fn nobody_is_asked_about_what_was_done_before() {
     let answer = Ok(Answer { stream: "s".into(), event: None, head: desk.host.committed().head(), replayed: false });
     let earlier = Earlier { fingerprint: "f".into(), answer };
     let earlier = Ok([(claim_key(&key("f")), earlier)].into());
-    let outputs = desk.tell(Input::Found(Found { earlier, reachable: <_>::default(), budgets: <_>::default() }));
+    let outputs = desk.tell(Input::Found(Found { earlier, here: <_>::default(), budgets: <_>::default() }));
     assert_eq!(asked(&outputs), []);
     assert!(matches!(&verdicts(outputs)[..], [(known, Ok(Answer { replayed: true, .. }))] if *known == id));
 }

@@ -8,7 +8,7 @@ use moothall_surfaces::wire::{CommandUsage, ThreadStateAnswer};
 
 /// Commands of the chat itself: name, arguments, what they do.
 const OWN: [(&str, &str, &str); 4] = [
-    ("/permit", "<option> [number]", "Answer what an agent asks permission for."),
+    ("/permit", "<option> [number]", "Answer what an agent asks; /permit: words, in words of your own."),
     ("/reply", "<number> [text]", "Reply to the message of that number; >12 text does the same."),
     ("/to", "[id] [text]", "Address one participant, or all again."),
     ("/quit", "", "Leave; so does Ctrl-D."),

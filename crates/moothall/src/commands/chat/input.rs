@@ -2,6 +2,8 @@
 
 use moothall_kernel::slash;
 
+use crate::commands::permit::Answer;
+
 /// What a line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wish {
@@ -18,10 +20,10 @@ pub enum Wish {
     ReplyNext(Option<u64>),
     /// Messages address this participant from now on; nothing stands for all.
     Address(Option<String>),
-    /// Answer a permission: with this option, of the event with this number.
+    /// Answer a permission: like this, of the event with this number.
     Permit {
         /// The answer.
-        option: String,
+        answer: Answer,
         /// Which; the only one where it is missing.
         number: Option<u64>,
     },
@@ -55,6 +57,7 @@ pub fn parse(line: &str) -> Wish {
         ("/to", "" | "all") => Wish::Address(None),
         ("/to", rest) => address(rest),
         ("/permit", rest) => permit(rest),
+        ("/permit:", text) => in_words("", text),
         ("/reply", "") => Wish::ReplyNext(None),
         ("/reply", rest) => {
             let (number, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -89,10 +92,14 @@ fn reply(number: u64, text: &str) -> Wish {
 fn permit(rest: &str) -> Wish {
     let wrong = || {
         Wish::Wrong(
-            "Write /permit and allow, deny or the number of an answer, for example /permit allow; of several questions, the number too."
+            "Write /permit and allow, deny or the number of an answer, for example /permit allow; of several questions, the number too. \
+             An answer in words of your own stands behind a colon: /permit: not today."
                 .into(),
         )
     };
+    if let Some((head, text)) = rest.split_once(':') {
+        return in_words(head, text);
+    }
     let (option, number) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let number = match number.trim().trim_start_matches('#') {
         "" => None,
@@ -101,7 +108,18 @@ fn permit(rest: &str) -> Wish {
             Err(_) => return wrong(),
         },
     };
-    if option.is_empty() { wrong() } else { Wish::Permit { option: option.to_owned(), number } }
+    let answer = Answer { option: option.to_owned(), text: None };
+    if option.is_empty() { wrong() } else { Wish::Permit { answer, number } }
+}
+
+/// `/permit: words`, `/permit 3: words` and `/permit 3 #17: words`. Before the colon stands which answer takes them, and of which question.
+fn in_words(head: &str, text: &str) -> Wish {
+    let text = Some(text.trim().to_owned());
+    match permit(head.trim()) {
+        Wish::Permit { answer, number } => Wish::Permit { answer: Answer { text, ..answer }, number },
+        Wish::Wrong(_) if head.trim().is_empty() => Wish::Permit { answer: Answer { option: String::new(), text }, number: None },
+        wrong => wrong,
+    }
 }
 
 fn address(rest: &str) -> Wish {
@@ -139,8 +157,16 @@ mod tests {
         assert_eq!(parse("/mute critic"), Wish::Command("/mute critic".into()));
         assert_eq!(parse("//etc is a folder"), said("/etc is a folder", None, None));
         assert_eq!(parse("/1 is no command"), said("/1 is no command", None, None));
-        assert_eq!(parse("/permit allow"), Wish::Permit { option: "allow".into(), number: None });
-        assert_eq!(parse("/permit deny #17"), Wish::Permit { option: "deny".into(), number: Some(17) });
+        let permit = |option: &str, text: Option<&str>, number| {
+            let answer = Answer { option: option.into(), text: text.map(Into::into) };
+            Wish::Permit { answer, number }
+        };
+        assert_eq!(parse("/permit allow"), permit("allow", None, None));
+        assert_eq!(parse("/permit deny #17"), permit("deny", None, Some(17)));
+        assert_eq!(parse("/permit: not: today"), permit("", Some("not: today"), None));
+        assert_eq!(parse("/permit 3: not\ntoday"), permit("3", Some("not\ntoday"), None));
+        assert_eq!(parse("/permit 3 #17: 1"), permit("3", Some("1"), Some(17)));
+        assert!(matches!(parse("/permit 3 x: 1"), Wish::Wrong(_)));
         assert!(matches!(parse("/permit"), Wish::Wrong(_)));
         assert!(matches!(parse("/permit allow it"), Wish::Wrong(_)));
         assert_eq!(parse("/quit"), Wish::Quit);

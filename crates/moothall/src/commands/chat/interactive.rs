@@ -12,7 +12,7 @@ use super::editor::{Did, Editor};
 use super::history::History;
 use super::input::{Wish, parse};
 use super::keys::{Key, Keys};
-use super::outbox::{Answer, Letter, Matter};
+use super::outbox::{Answer, Matter, Outgoing};
 use super::render::Brush;
 use super::room::{Item, Room, Said};
 use super::screen::{self, Live, Raw, Screen};
@@ -37,7 +37,7 @@ const WELCOME: &str = "Tab completes @names and /commands; /help; Ctrl-D leaves.
 const ASK_STOP: &str = "Press Ctrl-C again to stop everything that runs or waits; Ctrl-D leaves.";
 const NOTHING_RUNS: &str = "Nothing runs. Ctrl-D leaves.";
 
-/// A letter without an answer, or one whose event has not been heard yet.
+/// A request without an answer, or one whose event has not been heard yet.
 struct Pending {
     key: String,
     said: Said,
@@ -53,7 +53,7 @@ struct Chat<'a> {
     editor: Editor,
     history: History,
     screen: Screen,
-    letters: mpsc::UnboundedSender<Letter>,
+    outgoing: mpsc::UnboundedSender<Outgoing>,
     pending: Vec<Pending>,
     to: Option<String>,
     reply: Option<u64>,
@@ -90,7 +90,7 @@ pub async fn run(desk: &Desk, thread: &str, me: &str, state: &ThreadStateAnswer)
         editor: Editor::new(history.read()),
         history,
         screen: Screen::default(),
-        letters: line.letters,
+        outgoing: line.outgoing,
         pending: Vec::new(),
         to: None,
         reply: None,
@@ -229,8 +229,8 @@ impl Chat<'_> {
             Wish::ReplyNext(number) => self.reply = number,
             Wish::Address(Some(id)) if !self.room.knows(&id) => self.say(&format!("nobody here has the id {id}"), Style::Warn),
             Wish::Address(to) => self.to = to,
-            Wish::Permit { option, number } => match self.room.asks.one(number).map(|asked| asked.permission.clone()) {
-                Ok(permission) => self.send(Matter::Permit { permission, option }, line),
+            Wish::Permit { answer, number } => match self.room.asks.one(number).map(|asked| asked.permission.clone()) {
+                Ok(permission) => self.send(Matter::Permit { permission, answer }, line),
                 Err(what) => self.say(&what, Style::Warn),
             },
             Wish::Command(text) => self.send(Matter::Command(text.clone()), &text),
@@ -265,10 +265,10 @@ impl Chat<'_> {
     }
 
     fn post(&mut self, matter: Matter, said: Said) {
-        let letter = Letter::new(self.me, matter);
-        self.pending.push(Pending { key: letter.key.clone(), said, seq: None });
+        let outgoing = Outgoing::new(self.me, matter);
+        self.pending.push(Pending { key: outgoing.key.clone(), said, seq: None });
         // The other end lives as long as this does.
-        let _ = self.letters.send(letter);
+        let _ = self.outgoing.send(outgoing);
     }
 
     fn answer(&mut self, answer: Answer) {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use moothall_surfaces::wire::{Envelope, ThreadStateAnswer};
 use tokio::sync::{Notify, mpsc};
 
-use self::outbox::{Answer, Letter};
+use self::outbox::{Answer, Outgoing};
 use self::stream::Heard;
 pub use self::width::width;
 use super::Desk;
@@ -61,19 +61,19 @@ async fn earlier(desk: &Desk, state: &ThreadStateAnswer) -> Result<Vec<Envelope>
 /// Both ways to the server.
 struct Line {
     heard: mpsc::Receiver<Heard>,
-    letters: mpsc::UnboundedSender<Letter>,
+    outgoing: mpsc::UnboundedSender<Outgoing>,
     answers: mpsc::UnboundedReceiver<Answer>,
 }
 
 impl Line {
     fn open(desk: &Desk, thread: &str, position: u64) -> Self {
         let (out, heard) = mpsc::channel(HEARD_MAX);
-        let (letters, posted) = mpsc::unbounded_channel();
+        let (outgoing, posted) = mpsc::unbounded_channel();
         let (answered, answers) = mpsc::unbounded_channel();
         let back = Arc::new(Notify::new());
         tokio::spawn(stream::listen(desk.client.clone(), thread.to_owned(), position, out, back.clone()));
         tokio::spawn(outbox::carry(desk.client.clone(), thread.to_owned(), posted, answered, back));
-        Self { heard, letters, answers }
+        Self { heard, outgoing, answers }
     }
 }
 

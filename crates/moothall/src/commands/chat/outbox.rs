@@ -11,12 +11,12 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use super::complete::own_help;
 use crate::client::{Client, RETRY_MS};
 use crate::commands::permit;
-use crate::fault::{Exit, Fault};
+use crate::fault::Fault;
 use crate::threads;
 
 /// Something on its way.
 #[derive(Clone, Debug)]
-pub struct Letter {
+pub struct Outgoing {
     /// The key under which the server does it once.
     pub key: String,
     /// Who sends it.
@@ -25,7 +25,7 @@ pub struct Letter {
     pub matter: Matter,
 }
 
-/// What a letter is.
+/// What a request is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Matter {
     /// Words.
@@ -48,48 +48,48 @@ pub enum Matter {
         /// Which.
         permission: String,
         /// The answer.
-        option: String,
+        answer: permit::Answer,
     },
 }
 
-/// What the server said to a letter.
+/// What the server said to a request.
 #[derive(Debug)]
 pub struct Answer {
-    /// The letter's key.
+    /// The key of the request.
     pub key: String,
     /// Its position if it became an event, and words to show.
     pub result: Result<(Option<u64>, Vec<String>), Fault>,
 }
 
-impl Letter {
-    /// A letter under a key of its own.
+impl Outgoing {
+    /// A request under a key of its own.
     pub fn new(from: &str, matter: Matter) -> Self {
         Self { key: uuid::Uuid::now_v7().to_string(), from: from.to_owned(), matter }
     }
 }
 
-/// Carries letters until no more come. When `back` rings, the server is there again.
+/// Carries requests until no more come. When `back` rings, the server is there again.
 pub async fn carry(
     client: Client,
     thread: String,
-    mut letters: UnboundedReceiver<Letter>,
+    mut outgoing: UnboundedReceiver<Outgoing>,
     answers: UnboundedSender<Answer>,
     back: Arc<Notify>,
 ) {
-    while let Some(letter) = letters.recv().await {
-        let result = deliver(&client, &thread, &letter, &back).await;
-        if answers.send(Answer { key: letter.key, result }).is_err() {
+    while let Some(outgoing) = outgoing.recv().await {
+        let result = deliver(&client, &thread, &outgoing, &back).await;
+        if answers.send(Answer { key: outgoing.key, result }).is_err() {
             return;
         }
     }
 }
 
 /// Tries until the server has answered: the key makes a repetition harmless.
-async fn deliver(client: &Client, thread: &str, letter: &Letter, back: &Notify) -> Result<(Option<u64>, Vec<String>), Fault> {
+async fn deliver(client: &Client, thread: &str, outgoing: &Outgoing, back: &Notify) -> Result<(Option<u64>, Vec<String>), Fault> {
     let mut waits = RETRY_MS.into_iter().chain(std::iter::repeat(RETRY_MS[RETRY_MS.len() - 1]));
     loop {
-        match send(client, thread, letter).await {
-            Err(fault) if matches!(fault.exit, Exit::Unavailable | Exit::TryLater) => {}
+        match send(client, thread, outgoing).await {
+            Err(fault) if fault.passes() => {}
             answer => return answer,
         }
         let wait = Duration::from_millis(waits.next().unwrap_or_default());
@@ -98,33 +98,33 @@ async fn deliver(client: &Client, thread: &str, letter: &Letter, back: &Notify) 
     }
 }
 
-async fn send(client: &Client, thread: &str, letter: &Letter) -> Result<(Option<u64>, Vec<String>), Fault> {
-    let from = Some(letter.from.clone());
-    match &letter.matter {
+async fn send(client: &Client, thread: &str, outgoing: &Outgoing) -> Result<(Option<u64>, Vec<String>), Fault> {
+    let from = Some(outgoing.from.clone());
+    match &outgoing.matter {
         Matter::Say { text, to, reply_to } => {
             let meta = reply_to.clone().map(|id| NewMeta { reply_to: Some(id), tags: None });
             let event = NewEvent { kind: Some("message".into()), from, to: to.clone(), content: json!(text), meta, ..NewEvent::default() };
-            let accepted: Accepted = client.post_keyed(&threads::path(thread, "events"), &event, &letter.key).await?;
+            let accepted: Accepted = client.post_keyed(&threads::path(thread, "events"), &event, &outgoing.key).await?;
             Ok((accepted.event.map(|event| event.seq), accepted.warnings))
         }
         Matter::Help => {
             let command = NewCommand { from, text: "/help".into() };
-            let ran: CommandRan = client.post_keyed(&threads::path(thread, "commands"), &command, &letter.key).await?;
+            let ran: CommandRan = client.post_keyed(&threads::path(thread, "commands"), &command, &outgoing.key).await?;
             Ok((None, vec![ran.text, own_help()]))
         }
         Matter::Command(text) => {
             let command = NewCommand { from, text: text.clone() };
-            let ran: CommandRan = client.post_keyed(&threads::path(thread, "commands"), &command, &letter.key).await?;
+            let ran: CommandRan = client.post_keyed(&threads::path(thread, "commands"), &command, &outgoing.key).await?;
             // What became an event is shown as that.
             let words = if ran.event.is_some() { Vec::new() } else { vec![ran.text] };
             Ok((ran.event.map(|event| event.seq), words))
         }
-        Matter::Permit { permission, option } => {
-            let answered = permit::answer(client, thread, &letter.from, permission, option, Some(&letter.key)).await?;
+        Matter::Permit { permission, answer } => {
+            let answered = permit::answer(client, thread, &outgoing.from, permission, answer, Some(&outgoing.key)).await?;
             Ok((answered.event.map(|event| event.seq), Vec::new()))
         }
         Matter::Stop => {
-            let stopped: StopAccepted = client.post_keyed(&threads::path(thread, "stop"), &Actor { from }, &letter.key).await?;
+            let stopped: StopAccepted = client.post_keyed(&threads::path(thread, "stop"), &Actor { from }, &outgoing.key).await?;
             let nothing = || vec!["There was nothing to stop.".to_owned()];
             Ok((stopped.event.as_ref().map(|event| event.seq), stopped.event.map_or_else(nothing, |_| Vec::new())))
         }

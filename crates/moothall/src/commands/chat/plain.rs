@@ -8,7 +8,7 @@ use moothall_surfaces::wire::{Envelope, ThreadStateAnswer};
 use tokio::sync::mpsc;
 
 use super::input::{Wish, parse};
-use super::outbox::{Answer, Letter, Matter};
+use super::outbox::{Answer, Matter, Outgoing};
 use super::render;
 use super::room::{Item, Room};
 use super::stream::Heard;
@@ -29,7 +29,7 @@ struct Plain<'a> {
     thread: &'a str,
     me: &'a str,
     room: Room,
-    letters: mpsc::UnboundedSender<Letter>,
+    outgoing: mpsc::UnboundedSender<Outgoing>,
     /// Letters without an answer.
     under_way: usize,
     to: Option<String>,
@@ -42,7 +42,7 @@ struct Plain<'a> {
 }
 
 pub async fn run(desk: &Desk, thread: &str, me: &str, state: &ThreadStateAnswer) -> Result<(), Fault> {
-    let Line { mut heard, letters, mut answers } = Line::open(desk, thread, state.head);
+    let Line { mut heard, outgoing, mut answers } = Line::open(desk, thread, state.head);
     let person = std::io::stdin().is_terminal();
     if person {
         note("plain text, one block for each message; /help; Ctrl-D leaves");
@@ -52,7 +52,7 @@ pub async fn run(desk: &Desk, thread: &str, me: &str, state: &ThreadStateAnswer)
         thread,
         me,
         room: Room::new(state),
-        letters,
+        outgoing,
         under_way: 0,
         to: None,
         reply: None,
@@ -141,8 +141,8 @@ impl Plain<'_> {
             }
             Wish::ReplyNext(number) => self.reply = number,
             Wish::Address(to) => self.to = to,
-            Wish::Permit { option, number } => match self.room.asks.one(number).map(|asked| asked.permission.clone()) {
-                Ok(permission) => self.send(Matter::Permit { permission, option }),
+            Wish::Permit { answer, number } => match self.room.asks.one(number).map(|asked| asked.permission.clone()) {
+                Ok(permission) => self.send(Matter::Permit { permission, answer }),
                 Err(what) => note(&what),
             },
             Wish::Command(text) => self.send(Matter::Command(text)),
@@ -165,7 +165,7 @@ impl Plain<'_> {
     fn send(&mut self, matter: Matter) {
         self.under_way += 1;
         // The other end lives as long as this does.
-        let _ = self.letters.send(Letter::new(self.me, matter));
+        let _ = self.outgoing.send(Outgoing::new(self.me, matter));
     }
 
     fn answer(&mut self, answer: Answer) -> Result<(), Fault> {

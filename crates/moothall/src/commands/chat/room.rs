@@ -8,6 +8,7 @@ use moothall_surfaces::wire::{DeltaSignal, Envelope, PresenceUpdate, ThreadState
 use serde_json::Value;
 
 use crate::commands::permit::{self, News, Open};
+use crate::commands::said;
 use crate::commands::show::{doubt, words_of};
 use crate::threads::Faces;
 
@@ -161,6 +162,7 @@ impl Room {
             "thread.created" => None,
             "thread.renamed" => Some(Item::Status(format!("the conversation is called {} now", words(&envelope.content)))),
             "thread.archived" => Some(Item::Status("the conversation was archived".into())),
+            "thread.deleted" => Some(Item::Status("the conversation was deleted".into())),
             "thread.unarchived" => Some(Item::Status("the conversation is open again".into())),
             kind => Some(Item::Status(format!("{kind} by {}: {}", self.faces.name(&envelope.from), words(&envelope.content)))),
         }
@@ -176,12 +178,15 @@ impl Room {
                 let asked = self.asks.all().last()?;
                 let lines = asked.remarks().into_iter().chain(asked.answers());
                 let below = lines.map(|line| format!("\n{line}")).collect::<String>();
-                let how = format!("/permit allow {0}   /permit deny {0}   or a number in place of the word", envelope.seq);
+                let mut how = format!("/permit allow {0}   /permit deny {0}   or a number in place of the word", envelope.seq);
+                if let Some(at) = asked.options.iter().position(|option| option.takes_text) {
+                    how.push_str(&format!("\n/permit {} {}: words of your own", at + 1, envelope.seq));
+                }
                 Some(Item::Alert(format!("{} asks for permission:\n{}{below}\n{how}", who(&asked.participant), asked.action)))
             }
-            News::Answered { by, label, .. } => {
+            News::Answered { by, label, text, .. } => {
                 let asker = asked.map_or_else(String::new, |asked| format!(" to {}", who(&asked.participant)));
-                Some(Item::Status(format!("{} said {label}{asker}", who(&by))))
+                Some(Item::Status(format!("{} said {}{asker}", who(&by), permit::said(&label, text.as_deref()))))
             }
             News::Withdrawn { because, .. } => {
                 let asker = asked.map_or_else(|| "somebody".to_owned(), |asked| who(&asked.participant));
@@ -254,6 +259,10 @@ impl Room {
                 open.addressed = !may_pass && !open.listens;
                 None
             }
+            TurnEvent::Released { turn } => {
+                let name = self.turns.get(&turn)?.participant.clone();
+                self.tell(&name, "is still working; the others go on")
+            }
             TurnEvent::Started { turn, attempt, .. } => {
                 let open = self.turns.get_mut(&turn)?;
                 (open.running, open.attempt) = (true, attempt);
@@ -293,6 +302,7 @@ impl Room {
             | TurnEvent::RoundOpened { .. }
             | TurnEvent::ReactionOpened { .. }
             | TurnEvent::RoundClosed
+            | TurnEvent::RoundReopened { .. }
             | TurnEvent::Summarised { .. }
             | TurnEvent::Facts { .. } => None,
         }
@@ -362,7 +372,7 @@ fn words(content: &Value) -> String {
 /// What somebody changed, after their name.
 fn control_words(content: &Value) -> String {
     let Value::Object(changes) = content else { return "changed something".into() };
-    let parts: Vec<String> = changes.iter().map(|(key, value)| change_words(key, value)).collect();
+    let parts: Vec<String> = said::each(changes).map(|(key, value)| change_words(key, value)).collect();
     parts.join(", ")
 }
 
@@ -377,6 +387,8 @@ fn change_words(key: &str, value: &Value) -> String {
         "pause" => if on { "paused the conversation" } else { "let the conversation go on" }.into(),
         "resume" => "let the agents go on".into(),
         "prod" => format!("asked {} to speak", list(value)),
+        "bind" => format!("made this {}", said::bound(value)),
+        "unbind" => format!("let go of {}", said::bound(value)),
         "policy" => format!("chose the policy {}", text("name")),
         "discussion" | "invited_auto" => format!("turned {key} {}", if on { "on" } else { "off" }),
         "config" => match value {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
-use moothall_surfaces::wire::{DeltaSignal, Envelope, PresenceUpdate, ThreadStateAnswer};
+use moothall_surfaces::wire::{DeltaSignal, Envelope, EventTypes, PresenceUpdate, ThreadStateAnswer};
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::Sender;
@@ -39,7 +39,8 @@ struct Deaf;
 
 /// Listens from after a position until nobody wants to hear more. Rings `back` when a server that was away is there again.
 pub async fn listen(client: Client, thread: String, position: u64, out: Sender<Heard>, back: Arc<Notify>) {
-    let mut ear = Ear { path: threads::path(&thread, "events/stream"), client, thread, position, out, back };
+    let path = format!("{}?types={}", threads::path(&thread, "events/stream"), EventTypes::EVERY.list());
+    let mut ear = Ear { path, client, thread, position, out, back };
     while let Ok(Some(frames)) = ear.connect().await {
         if ear.hear(frames).await.is_err() {
             return;
@@ -74,7 +75,7 @@ impl Ear {
                     }
                     return Ok(Some(frames));
                 }
-                Err(fault) if !matches!(fault.exit, Exit::Unavailable | Exit::TryLater) => {
+                Err(fault) if !fault.passes() => {
                     self.say(Heard::Refused(fault)).await?;
                     return Ok(None);
                 }

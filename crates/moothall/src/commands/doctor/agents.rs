@@ -46,6 +46,10 @@ pub async fn examine(config: &Config, ping: bool) -> Vec<Finding> {
         findings.extend(program.examine().await);
     }
     findings.extend(of_own_user(&all));
+    let elsewhere = config.agents.iter().filter(|(_, agent)| agent.is_elsewhere());
+    findings.extend(elsewhere.map(|(client, _)| {
+        Finding::new("agent", Verdict::Info, format!("{client} runs elsewhere: its name is kept for a client that connects by itself"))
+    }));
     for (client, spec) in models_of(config) {
         findings.push(models::examine(&client, &spec, ping).await);
     }

@@ -69,7 +69,7 @@ pub fn log(folder: &Path) -> Option<Finding> {
         Err(OpenError::Locked { .. }) => found(Verdict::Info, "a server is using it".into()),
         Err(error @ OpenError::Newer { .. }) => Some(found(Verdict::Fail, error.to_string())?.fix("use the newer version")),
         Err(error @ OpenError::Full { .. }) => Some(found(Verdict::Fail, error.to_string())?.fix("free some space on that disk")),
-        Err(error @ (OpenError::Io { .. } | OpenError::Unusable { .. })) => {
+        Err(error @ (OpenError::Io { .. } | OpenError::Damaged { .. } | OpenError::Unusable { .. })) => {
             let fix = "copy the folder away, then put back the newest backup that verifies: docs/operations.md, \"Damage\"";
             Some(found(Verdict::Fail, error.to_string())?.fix(fix))
         }

@@ -68,6 +68,7 @@ impl House<'_> {
     async fn replace(&self, now: &Config, agents: Registry) {
         self.places.resize(now.limits.programs());
         self.hall.replace_budgets(&now.budgets);
+        self.hall.keep_archived(now.server.retention());
         let (config, clients) = session_terms(now);
         self.sessions.replace(config, clients);
         let reach = Reach::of(self.address, &now.server, self.tls.as_ref());
@@ -85,7 +86,7 @@ impl House<'_> {
 }
 
 fn names(registry: &Registry) -> BTreeSet<String> {
-    registry.iter().map(|spec| spec.client.clone()).collect()
+    registry.iter().map(|spec| spec.client.as_str()).chain(registry.kept_names()).map(str::to_owned).collect()
 }
 
 /// What is otherwise from now on, for people.
@@ -110,6 +111,7 @@ fn other_parts(before: &Config, now: &Config) -> Vec<&'static str> {
         ("[sessions]", before.sessions != now.sessions),
         ("[budgets]", before.budgets != now.budgets),
         ("allowed_hosts", before.server.allowed_hosts != now.server.allowed_hosts),
+        ("retention_days", before.server.retention_days != now.server.retention_days),
         ("allowed_origins", before.server.allowed_origins != now.server.allowed_origins),
     ];
     parts.into_iter().filter_map(|(part, changed)| changed.then_some(part)).collect()

@@ -9,11 +9,12 @@ use moothall_kernel::view::Viewer;
 use super::Verdict;
 
 /// Kinds that are for everyone.
-const PUBLIC: [&str; 19] = [
+const PUBLIC: [&str; 21] = [
     "created",
     "renamed",
     "archived",
     "unarchived",
+    "deleted",
     "controlled",
     "posted",
     "foreign",
@@ -22,6 +23,7 @@ const PUBLIC: [&str; 19] = [
     "permission_answered",
     "permission_expired",
     "permission_withdrawn",
+    "question_asked",
     "start_requested",
     "start_settled",
     "stopped",

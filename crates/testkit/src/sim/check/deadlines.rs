@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::event::{Event, Outcome, Recorded, TurnKind};
+use moothall_kernel::event::{Change, Event, Outcome, Recorded, TurnKind};
 use moothall_kernel::gathering::{GatheringEvent, GatheringPlan};
 use moothall_kernel::ids::{ParticipantId, PermissionId, TurnNo};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -21,6 +21,8 @@ pub(super) struct Deadlines {
     /// Until when people may answer what somebody wants started.
     starts: BTreeMap<PermissionId, Timestamp>,
     plan: Option<GatheringPlan>,
+    /// Which turn a round waits for, and until when.
+    patience: Option<(TurnNo, Timestamp)>,
     /// When the next beat, or the end of the grace, comes.
     beat: Option<Timestamp>,
 }
@@ -43,11 +45,29 @@ impl Checker for Deadlines {
             self.resumed(room, scene, &recorded.event)?;
         }
         match &recorded.event {
-            Event::TurnGranted { turn, participant, expires, .. } => {
+            Event::TurnGranted { turn, participant, expires, patience, .. } => {
                 let clock =
                     Clock { participant: participant.clone(), deadline: *expires, permissions: BTreeSet::new(), frozen_since: None };
                 self.turns.insert(*turn, clock);
+                self.patience = patience.map(|until| (*turn, until));
+                patience.map_or(Ok(()), |until| within(until, ts, room.policy.patience))?;
                 within(*expires, ts, WAIT)
+            }
+            Event::TurnReleased { turn } => {
+                let busy = room.turns.get(turn).is_some_and(|open| room.open_of(&open.participant).count() > 1 || open.released);
+                match self.patience.take_if(|(awaited, _)| awaited == turn) {
+                    Some((_, until)) if ts < until && !busy => Err(format!("turn {turn} was given up {} ms too soon", until.since(ts).0)),
+                    _ => Ok(()),
+                }
+            }
+            Event::Controlled { changes, .. } => {
+                let other = |change: &Change| matches!(change, Change::PolicySet { policy, .. } if policy.name != room.policy.name);
+                self.patience.take_if(|_| changes.iter().any(other));
+                Ok(())
+            }
+            Event::RoundClosed | Event::Stopped { .. } | Event::Archived { .. } => {
+                self.patience = None;
+                Ok(())
             }
             Event::TurnStarted { turn, deadline, .. } => {
                 if let Some(clock) = self.turns.get_mut(turn) {
@@ -65,6 +85,7 @@ impl Checker for Deadlines {
             }
             Event::TurnEnded { turn, outcome, .. } => {
                 self.thaw(room, *turn, ts);
+                self.patience.take_if(|(awaited, _)| awaited == turn);
                 match self.turns.remove(turn) {
                     Some(clock) if *outcome == Outcome::Expired && ts < clock.deadline => {
                         Err(format!("turn {turn} expired {} ms too soon", clock.deadline.since(ts).0))
@@ -101,7 +122,11 @@ impl Checker for Deadlines {
         }
     }
 
-    fn step(&mut self, _room: &Room, state: &Conversation) -> Verdict {
+    fn step(&mut self, room: &Room, state: &Conversation) -> Verdict {
+        let wakes = state.duties().wake_at;
+        if let Some((turn, until)) = self.patience.filter(|(_, until)| room.in_round && wakes.is_none_or(|at| at > *until)) {
+            return Err(format!("nobody looks at {until} whether turn {turn} is still waited for; the next look is at {wakes:?}"));
+        }
         for turn in state.open_turns() {
             let Some(clock) = self.turns.get(&turn.no) else { return Err(format!("turn {} has no clock", turn.no)) };
             if turn.deadline != clock.deadline {
@@ -129,6 +154,7 @@ impl Deadlines {
             clock.deadline = clock.deadline + downtime;
             clock.frozen_since = clock.frozen_since.map(|since| since + downtime);
         }
+        self.patience = self.patience.map(|(turn, until)| (turn, until + downtime));
         self.starts.values_mut().for_each(|until| *until = *until + downtime);
         self.beat = self.beat.map(|at| at + downtime);
         Ok(())

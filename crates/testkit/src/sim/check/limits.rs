@@ -22,6 +22,8 @@ struct Round {
     agents: usize,
     /// Whose turn for the message failed, ran out of time or was cancelled by a person.
     over: BTreeSet<ParticipantId>,
+    /// Who was asked to react.
+    reacted: BTreeSet<ParticipantId>,
 }
 
 impl Checker for Limits {
@@ -30,7 +32,7 @@ impl Checker for Limits {
     }
 
     fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
-        if let Some(round) = self.rounds.last_mut() {
+        if let Some(round) = self.rounds.get_mut(room.round as usize) {
             round.agents = round.agents.max(room.agents().count());
         }
         match &recorded.event {
@@ -80,7 +82,7 @@ impl Limits {
 
     fn polled(&mut self, room: &Room, cause: &Cause, may_pass: bool) -> Verdict {
         let asked = may_pass && room.is_of_round(cause);
-        let Some(round) = self.rounds.last_mut().filter(|_| asked) else { return Ok(()) };
+        let Some(round) = self.rounds.get_mut(room.round as usize).filter(|_| asked) else { return Ok(()) };
         round.polls += 1;
         if round.polls > round.agents * 2 {
             return Err(format!("{} polls for {} agents", round.polls, round.agents));
@@ -88,11 +90,15 @@ impl Limits {
         Ok(())
     }
 
-    /// Nobody is asked twice for a message of which it could not, or was not to, come to an end.
-    fn asked(&self, room: &Room, participant: &ParticipantId, why: Why, cause: &Cause) -> Verdict {
-        let round = self.rounds.last().filter(|_| why != Why::Prod && room.counts_replies() && room.is_of_round(cause));
-        if round.is_some_and(|round| round.over.contains(participant)) {
+    /// Nobody is asked twice for a message of which it could not, or was not to, come to an end; and nobody reacts twice.
+    fn asked(&mut self, room: &Room, participant: &ParticipantId, why: Why, cause: &Cause) -> Verdict {
+        let counts = why != Why::Prod && room.counts_replies() && room.is_of_round(cause);
+        let Some(round) = self.rounds.get_mut(room.round as usize).filter(|_| counts) else { return Ok(()) };
+        if round.over.contains(participant) {
             return Err(format!("{participant} is asked again, although its turn for the message broke off"));
+        }
+        if why == Why::Reaction && !round.reacted.insert(participant.clone()) {
+            return Err(format!("{participant} is asked twice to react to one message"));
         }
         Ok(())
     }
@@ -108,12 +114,12 @@ impl Limits {
             return Err(format!("{} answers {} at depth {}", posted.from, turn.cause.seq, posted.depth));
         }
         let round = match turn {
-            Some(turn) => turn.round,
+            Some(turn) => turn.round.filter(|_| room.counts_replies()),
             None if room.counts_replies() && !room.gathering => {
                 if posted.depth > room.policy.max_depth {
                     return Err(format!("{} speaks unasked at depth {}", posted.from, posted.depth));
                 }
-                Some(room.rounds)
+                Some(room.round)
             }
             None => None,
         };

@@ -24,8 +24,8 @@ impl Checker for Owed {
         match &recorded.event {
             Event::Posted(posted) if posted.published.is_none() && posted.error.is_none() && !room.gathering => {
                 let mut asked = asked(room, posted);
-                // In a link, who is offline is told with whatever happens next: nobody tells the conversation that somebody came back.
-                asked.retain(|id| !room.promise().linked || !scene.offline.contains(id));
+                // In a link, who is offline or only reads is told with whatever happens next: nobody tells the conversation that somebody came back.
+                asked.retain(|id| !room.promise().linked || !(scene.offline.contains(id) || room.only_reads(id)));
                 if !asked.is_empty() {
                     self.asked.insert(recorded.seq, asked);
                 }

@@ -10,6 +10,7 @@ use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
 
 use super::promises::{Promise, promise};
+use crate::sim::people::READER;
 
 /// One of the invited.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub(crate) struct Member {
     pub(crate) covered: Seq,
     /// What the last of its turns told it for good and left unanswered: it may be asked about that again.
     pub(crate) unanswered: Option<(Seq, Seq)>,
+    /// Whether it has answered a turn.
+    pub(crate) answered: bool,
 }
 
 /// A turn that did not end.
@@ -38,6 +41,10 @@ pub(crate) struct Open {
     pub(crate) replies: u32,
     /// The round it belongs to.
     pub(crate) round: Option<u64>,
+    /// Whether it waits no more.
+    pub(crate) released: bool,
+    /// A person stopped it while it spoke.
+    pub(crate) stopped: bool,
 }
 
 /// A conversation as its log tells it.
@@ -61,9 +68,13 @@ pub(crate) struct Room {
     pub(crate) in_round: bool,
     /// Those who are asked now are asked about each other's replies.
     pub(crate) reacting: bool,
-    pub(crate) rounds: u64,
-    /// The message of the newest round, and where that was opened.
-    round: (Seq, Seq),
+    rounds: u64,
+    /// The round that is open, or was last; 0 before any.
+    pub(crate) round: u64,
+    /// What belongs to a round: its message, and the replies to it.
+    about: BTreeMap<Seq, u64>,
+    /// Late answers whose time has not come.
+    late: BTreeSet<Seq>,
     pub(crate) gathering: bool,
     pub(crate) harvesting: bool,
     pub(crate) holder: Option<ParticipantId>,
@@ -80,6 +91,8 @@ pub(crate) struct Room {
     pub(crate) bound: BTreeSet<String>,
     /// Programs that agents want started and that nothing came of yet, and whether a person allowed it.
     pub(crate) starts: BTreeMap<PermissionId, bool>,
+    /// What programs ask in no turn, and whose.
+    pub(crate) questions: BTreeMap<PermissionId, ParticipantId>,
 }
 
 impl Room {
@@ -102,7 +115,9 @@ impl Room {
             in_round: false,
             reacting: false,
             rounds: 0,
-            round: (Seq(0), Seq(0)),
+            round: 0,
+            about: BTreeMap::new(),
+            late: BTreeSet::new(),
             gathering: false,
             harvesting: false,
             holder: None,
@@ -113,6 +128,7 @@ impl Room {
             erased: BTreeSet::new(),
             bound: BTreeSet::new(),
             starts: BTreeMap::new(),
+            questions: BTreeMap::new(),
         }
     }
 
@@ -145,13 +161,28 @@ impl Room {
 
     /// Whether a cause is the message of the open round, or a reply to it.
     pub(crate) fn is_of_round(&self, cause: &Cause) -> bool {
-        let (message, opened_at) = self.round;
-        self.in_round && (cause.seq == message || (cause.seq > opened_at && self.said.contains_key(&cause.seq)))
+        self.in_round && self.about.get(&cause.seq) == Some(&self.round)
     }
 
-    /// The message of the open round, where a cause is that or a reply to it.
+    /// The round that a cause belongs to, if it is open or somebody still works on its message.
+    fn round_of(&self, cause: &Cause) -> Option<u64> {
+        let round = *self.about.get(&cause.seq)?;
+        let works = || self.turns.values().any(|turn| turn.round == Some(round));
+        let waits = || self.late.iter().any(|reply| self.about.get(reply) == Some(&round));
+        ((self.in_round && self.round == round) || works() || waits()).then_some(round)
+    }
+
+    /// The message that a cause is, or replies to.
     pub(crate) fn message_of(&self, cause: &Cause) -> Option<Seq> {
-        self.is_of_round(cause).then_some(self.round.0)
+        let round = self.about.get(&cause.seq)?;
+        self.about.iter().find(|(_, of)| *of == round).map(|(message, _)| *message)
+    }
+
+    /// No round goes on, and none comes back.
+    fn no_rounds(&mut self) {
+        self.in_round = false;
+        self.late.clear();
+        self.turns.values_mut().for_each(|turn| turn.round = None);
     }
 
     /// Where words took effect: queued ones when their time came.
@@ -165,6 +196,12 @@ impl Room {
         ids.iter().filter(|id| self.members.get(*id).is_some_and(comes)).cloned().collect()
     }
 
+    /// Whether somebody reads and is given no turns.
+    pub(crate) fn only_reads(&self, id: &ParticipantId) -> bool {
+        let comes = |member: &Member| member.facts.abilities.answers == Answers::ByPosting && !member.answered;
+        id.as_str() == READER && self.members.get(id).is_some_and(comes)
+    }
+
     /// Takes note of an event, after the checkers have looked at it.
     pub(crate) fn note(&mut self, recorded: &Recorded) {
         self.head = recorded.seq;
@@ -174,7 +211,7 @@ impl Room {
             Event::Created { policy, .. } => self.policy = policy.clone(),
             Event::Archived { .. } => {
                 self.archived = true;
-                self.in_round = false;
+                self.no_rounds();
                 self.queued.clear();
             }
             Event::Unarchived { .. } => self.archived = false,
@@ -185,20 +222,28 @@ impl Room {
                 self.taken_at.insert(cause.seq, recorded.seq);
             }
             Event::RoundOpened { cause, .. } => {
-                self.round = (cause.seq, recorded.seq);
+                self.rounds += 1;
+                self.round = self.rounds;
+                self.about.insert(cause.seq, self.rounds);
                 self.in_round = true;
                 self.reacting = false;
-                self.rounds += 1;
+            }
+            Event::RoundReopened { cause, reply } => {
+                self.round = self.about.get(&cause.seq).copied().unwrap_or(self.round);
+                self.late.remove(reply);
+                self.in_round = true;
+                self.reacting = false;
             }
             Event::ReactionOpened { .. } => self.reacting = true,
             Event::RoundClosed => self.in_round = false,
             Event::TurnGranted { .. }
             | Event::TurnWidened { .. }
+            | Event::TurnReleased { .. }
             | Event::TurnStarted { .. }
             | Event::TurnLost { .. }
             | Event::TurnEnded { .. } => self.note_turn(&recorded.event),
             Event::Stopped { .. } => {
-                self.in_round = false;
+                self.no_rounds();
                 self.queued.clear();
             }
             Event::Held { guard } => self.held = Some(*guard),
@@ -213,9 +258,14 @@ impl Room {
             }
             Event::PermissionAnswered { permission, option, .. } => {
                 self.starts.entry(permission.clone()).and_modify(|allowed| *allowed |= option == "allow");
+                self.questions.remove(permission);
+            }
+            Event::QuestionAsked { permission, participant, .. } => {
+                self.questions.insert(permission.clone(), participant.clone());
             }
             Event::StartSettled { permission, .. } | Event::PermissionWithdrawn { permission, .. } => {
                 self.starts.remove(permission);
+                self.questions.remove(permission);
             }
             Event::Renamed { .. }
             | Event::Foreign { .. }
@@ -227,6 +277,7 @@ impl Room {
             | Event::PermissionExpired { .. }
             | Event::Resumed { .. }
             | Event::BudgetSpent { .. }
+            | Event::Deleted { .. }
             | Event::Redacted { .. }
             | Event::Summarised { .. } => {}
         }
@@ -235,7 +286,7 @@ impl Room {
     fn note_change(&mut self, change: &Change) {
         match change {
             Change::Invited { participant, kind, facts, part, .. } => {
-                let fresh = Member { kind: *kind, facts: facts.clone(), part: *part, covered: Seq(0), unanswered: None };
+                let fresh = Member { kind: *kind, facts: facts.clone(), part: *part, covered: Seq(0), unanswered: None, answered: false };
                 let member = self.members.entry(participant.clone()).or_insert(fresh);
                 member.kind = *kind;
                 member.facts = facts.clone();
@@ -250,7 +301,9 @@ impl Room {
             Change::Discussion { on, allow_agent_mentions } => self.discussion = *on && *allow_agent_mentions,
             Change::InvitedAuto { on } => self.invited_auto = *on,
             Change::PolicySet { policy, .. } => {
-                self.in_round &= policy.name == self.policy.name;
+                if policy.name != self.policy.name {
+                    self.no_rounds();
+                }
                 self.policy = policy.clone();
             }
             Change::Released => self.release(),
@@ -271,9 +324,12 @@ impl Room {
 
     fn note_words(&mut self, seq: Seq, posted: &Posted) {
         self.depths.insert(seq, posted.depth);
-        if let Some(turn) = posted.turn.filter(|_| posted.published.is_none()).and_then(|no| self.turns.get_mut(&no)) {
+        let turn = posted.turn.filter(|_| posted.published.is_none()).and_then(|no| self.turns.get_mut(&no));
+        let round = turn.and_then(|turn| {
             turn.replies += 1;
-        }
+            turn.stopped |= posted.stopped;
+            turn.round
+        });
         if posted.from.as_str() == ParticipantId::MOOTHALL {
             return;
         }
@@ -293,7 +349,11 @@ impl Room {
                     self.queued.insert(seq);
                 }
             }
-            Kind::Agent => self.exchanges += 1,
+            Kind::Agent => {
+                self.exchanges += 1;
+                self.about.extend(round.or(self.in_round.then_some(self.round)).map(|round| (seq, round)));
+                self.late.extend(posted.late.map(|_| seq));
+            }
         }
     }
 
@@ -310,25 +370,34 @@ impl Room {
                     attempt: 1,
                     running: None,
                     replies: 0,
-                    round: self.is_of_round(cause).then_some(self.rounds),
+                    round: self.round_of(cause),
+                    released: false,
+                    stopped: false,
                 };
                 self.turns.insert(*turn, open);
                 self.last_turn = *turn;
             }
             Event::TurnWidened { turn, why, kind, may_pass, cause } => {
+                let round = self.round_of(cause);
                 if let Some(open) = self.turns.get_mut(turn) {
+                    open.round = round.or(open.round);
                     open.why = *why;
                     open.kind = *kind;
                     open.may_pass = *may_pass;
                     open.cause = cause.clone();
                 }
             }
+            Event::TurnReleased { turn } => {
+                self.turns.entry(*turn).and_modify(|open| open.released = true);
+            }
             Event::TurnStarted { turn, from_seq, through_seq, .. } => {
                 let effect = self.turns.get(turn).map(|open| self.effect_of(open.cause.seq));
+                let first = self.turns.get(turn).and_then(|open| self.round_of(&open.first_cause));
                 if let Some(open) = self.turns.get_mut(turn) {
                     open.running = Some((*from_seq, *through_seq));
                     if effect > Some(*through_seq) {
                         open.cause = open.first_cause.clone();
+                        open.round = first;
                     }
                 }
             }
@@ -348,7 +417,9 @@ impl Room {
     fn note_ended(&mut self, no: TurnNo, outcome: Outcome, told: bool) {
         self.turns_ended.insert(no, self.turns_ended.len() as u64);
         let Some(turn) = self.turns.remove(&no) else { return };
-        let covers = told || matches!(outcome, Outcome::Spoke | Outcome::Passed);
+        let spoke = turn.replies > 0 || matches!(outcome, Outcome::Spoke | Outcome::Passed);
+        self.members.entry(turn.participant.clone()).and_modify(|member| member.answered |= spoke);
+        let covers = told || turn.replies > 0 || matches!(outcome, Outcome::Spoke | Outcome::Passed);
         if let (true, Some((_, through)), Some(member)) = (covers, turn.running, self.members.get_mut(&turn.participant)) {
             member.covered = member.covered.max(through);
             member.unanswered = turn.running.filter(|_| !matches!(outcome, Outcome::Spoke | Outcome::Passed));

@@ -49,6 +49,8 @@ fn granted(room: &Room, scene: &Scene<'_>, participant: &ParticipantId) -> Verdi
         "is in a paused conversation"
     } else if scene.offline.contains(participant) && !carried {
         "is offline"
+    } else if room.only_reads(participant) && !carried {
+        "only reads"
     } else {
         return Ok(());
     };

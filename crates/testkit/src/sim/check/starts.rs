@@ -1,4 +1,5 @@
-//! A program is started when a person allowed it, once, and whoever asked hears what came of it.
+//! What is asked in no turn. A program is started when a person allowed it, once, and whoever asked hears what came of it; nobody who is
+//! gone asks anything.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +21,12 @@ impl Checker for Starts {
 
     fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
         match &recorded.event {
-            Event::StartRequested { participant, .. } if !room.is_agent(participant) => Err(format!("{participant} is no agent and asks")),
+            Event::StartRequested { participant, .. } | Event::QuestionAsked { participant, .. } if !room.is_agent(participant) => {
+                Err(format!("{participant} is no agent and asks"))
+            }
+            Event::QuestionAsked { permission, .. } if room.questions.contains_key(permission) => {
+                Err(format!("{permission} is asked twice"))
+            }
             Event::StartSettled { permission, .. } if !self.settled.insert(permission.clone()) => {
                 Err(format!("{permission} was settled twice"))
             }
@@ -35,8 +41,11 @@ impl Checker for Starts {
 
     fn rest(&mut self, room: &Room, _offline: &BTreeSet<ParticipantId>) -> Verdict {
         // Nothing is begun for a conversation that is archived; it is done should that be opened again.
-        match room.starts.iter().find(|(_, allowed)| **allowed && !room.archived) {
-            Some((permission, _)) => Err(format!("{permission} was allowed, and nothing came of it")),
+        if let Some((permission, _)) = room.starts.iter().find(|(_, allowed)| **allowed && !room.archived) {
+            return Err(format!("{permission} was allowed, and nothing came of it"));
+        }
+        match room.questions.iter().find(|(_, asker)| room.archived || !room.is_agent(asker)) {
+            Some((permission, asker)) => Err(format!("{permission} is asked still, and {asker} is gone")),
             None => Ok(()),
         }
     }

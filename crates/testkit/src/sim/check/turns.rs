@@ -93,7 +93,10 @@ fn ended(room: &Room, no: TurnNo, participant: &ParticipantId, attempt: u32, out
         return Err(format!("turn {no} ended {outcome:?} without having started"));
     }
     let spoke = outcome == Outcome::Spoke && open.kind == TurnKind::Reply;
-    if spoke != (open.replies == 1) {
+    if open.stopped && outcome != Outcome::Cancelled {
+        return Err(format!("turn {no} was stopped while it spoke, and ended {outcome:?}"));
+    }
+    if (spoke || open.stopped) != (open.replies == 1) {
         return Err(format!("turn {no} ended {outcome:?} with {} visible replies", open.replies));
     }
     Ok(())

@@ -34,6 +34,8 @@ pub(super) struct Row {
 pub(super) struct Book {
     pub(super) turns: BTreeMap<u64, Turn>,
     pub(super) rows: Vec<Row>,
+    /// What is asked in no turn and not answered.
+    pub(super) asked: BTreeMap<PermissionId, Question>,
     /// Reports that took effect.
     pub(super) kept: BTreeSet<String>,
     pub(super) native: Option<String>,

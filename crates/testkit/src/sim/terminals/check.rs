@@ -49,11 +49,23 @@ pub(super) fn key(state: PaneState, wanted: bool) -> Result<(), Objection> {
     if state == PaneState::Asking && !wanted { object("keys", "a key went into a dialog that nobody answered".into()) } else { Ok(()) }
 }
 
-/// A key went into this dialog for the answer to this question.
-pub(super) fn answer(dialog: &Dialog, action: Option<&str>) -> Result<(), Objection> {
-    match action {
-        Some(action) if action == dialog.action => Ok(()),
-        Some(action) => object("keys", format!("the answer to {action:?} went into {:?}", dialog.action)),
+/// What somebody answered.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) action: String,
+    pub(super) text: Option<String>,
+}
+
+/// A key, and perhaps words, went into this dialog for the answer to this question.
+pub(super) fn answer(dialog: &Dialog, text: Option<&str>, answer: Option<&Answer>) -> Result<(), Objection> {
+    match answer {
+        Some(Answer { action, .. }) if *action != dialog.action => {
+            object("keys", format!("the answer to {action:?} went into {:?}", dialog.action))
+        }
+        Some(answer) if answer.text.as_deref() != text => {
+            object("keys", format!("{text:?} went into {:?} in place of {:?}", dialog.action, answer.text))
+        }
+        Some(_) => Ok(()),
         None => object("keys", format!("nobody answered {:?}", dialog.action)),
     }
 }
@@ -70,6 +82,9 @@ pub(super) fn result(turn: u64, text: &str) -> Result<(), Objection> {
 pub(super) fn quiet(book: &Book, doing: Option<Doing>) -> Result<(), Objection> {
     if let Some(turn) = book.open().first() {
         return object("ends", format!("job {turn} never ended: {:?}", book.turns[turn]));
+    }
+    if let Some(permission) = book.asked.keys().next() {
+        return object("questions", format!("{permission} is asked still, and nothing stands there"));
     }
     if !matches!(doing, None | Some(Doing::Idle | Doing::Ended)) {
         return object("ends", format!("the session waits for ever: {doing:?}"));

@@ -1,6 +1,6 @@
 //! A program in a terminal: what it shows, what it takes, what it says.
 
-use moothall_engine::sessions::{Dialog, HookNews, HostFault, Key, PaneState, Reports, View};
+use moothall_engine::sessions::{Dialog, Field, HookNews, HostFault, Key, PaneState, Reports, View};
 use moothall_kernel::permission::{OptionKind, PermissionOption};
 
 use super::super::rng::Rng;
@@ -209,7 +209,12 @@ impl Program {
         let number = if rng.chance(30) { 1 } else { self.questions };
         let options =
             vec![PermissionOption::new("y", "Yes", OptionKind::AllowOnce), PermissionOption::new("n", "No", OptionKind::RejectOnce)];
-        Dialog { action: format!("touch {number}"), partial: false, options }
+        let mut dialog = Dialog { action: format!("touch {number}"), partial: false, options, field: None, pointer: None };
+        if number % 3 == 0 {
+            dialog.options.push(PermissionOption::new("w", "In words", OptionKind::Other).taking_text());
+            dialog.field = Some(Field { option: 2, is_focused: false, words: String::new() });
+        }
+        dialog
     }
 
     fn done(&mut self, rng: &mut Rng, spool: &mut Spool, now: i64, work: Work) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 
-use moothall_engine::agent::{Probe, Report};
+use moothall_engine::agent::{Given, Probe, Report};
 use moothall_engine::ports::{Lasting, LogError};
 use moothall_engine::sessions::{Doing, HostFault, Key, Origin, Reports, Session, SessionError};
 use moothall_engine::stream::Now;
@@ -60,7 +60,7 @@ struct Server {
     lane: VecDeque<Said>,
     caught_up: bool,
     /// The question that somebody answered last, and what it was about.
-    answered: Option<(PermissionId, String)>,
+    answered: Option<check::Answer>,
     is_ending: bool,
     /// Turns whose results this process has kept.
     done: BTreeSet<u64>,
@@ -200,7 +200,8 @@ impl World {
         self.spool.restart(self.time);
         let mut told = VecDeque::from([Told::input(Input::Drawn)]);
         told.extend(self.book.open().into_iter().map(Told::TakeUp));
-        let machine = Machine::new(session(self.book.native.clone()), self.book.earlier());
+        let asked = self.book.asked.keys().map(|permission| ("home".into(), permission.clone())).collect();
+        let machine = Machine::new(session(self.book.native.clone()), self.book.earlier(), asked);
         let (outstanding, wake, lane, answered, done) = <_>::default();
         let server = Server { machine, told, outstanding, wake, lane, caught_up: false, answered, is_ending: false, done, last_request: 0 };
         self.server = Some(server);
@@ -270,16 +271,21 @@ impl World {
     fn answer(&mut self) {
         let Some(server) = &mut self.server else { return };
         let open = self.book.turns.values_mut().filter(|turn| !turn.is_over).find(|turn| !turn.asked.is_empty());
-        let Some((permission, question)) = open.and_then(|turn| turn.asked.pop_first()) else { return };
-        let option = [Some("y"), Some("n"), None][if self.calm { 0 } else { self.rng.weighted(&[3, 1, 1]) }].map(str::to_owned);
-        self.story.tell(|| format!("{} {permission} is answered: {option:?}", self.time));
-        server.told.push_back(Told::input(Input::Permitted { permission: permission.clone(), option }));
-        server.answered = Some((permission, question.action));
+        let (of_turn, is_turns) = open.map(|turn| (turn.asked.pop_first(), true)).unwrap_or_default();
+        let Some((permission, question)) = of_turn.or_else(|| self.book.asked.pop_first()) else { return };
+        // What is asked in no turn waits for as long as it stands there.
+        let option = [Some("y"), Some("n"), None][if self.calm { 0 } else { self.rng.weighted(&[3, 1, u64::from(is_turns)]) }];
+        let given = option.map(|option| given(&question, option));
+        self.story.tell(|| format!("{} {permission} is answered: {given:?}", self.time));
+        server.told.push_back(Told::input(Input::Permitted { permission, given: given.clone() }));
+        server.answered = Some(check::Answer { action: question.action, text: given.and_then(|given| given.text) });
     }
 
     /// A person comes by, when nothing else happens. `false` when there is nothing to do for them.
     fn tidy_up(&mut self) -> bool {
-        if self.book.turns.values().any(|turn| !turn.is_over && !turn.asked.is_empty()) {
+        let in_a_turn = self.book.turns.values().any(|turn| !turn.is_over && !turn.asked.is_empty());
+        let in_no_turn = !self.book.asked.is_empty() && self.program.dialog.is_some();
+        if in_a_turn || in_no_turn {
             self.answer();
         } else if self.program.dialog.is_some() {
             self.program.touched(&mut self.rng, self.time);
@@ -355,6 +361,9 @@ impl World {
             | Output::Recall { .. }
             | Output::Reply { .. }
             | Output::Missing { .. }
+            | Output::AskInNoTurn { .. }
+            | Output::WithdrawInNoTurn { .. }
+            | Output::Tell { .. }
             | Output::There
             | Output::Wake { .. } => None,
         };
@@ -396,7 +405,9 @@ impl World {
                 server.is_ending = true;
                 server.told.push_back(Told::input(Input::Ended("its program ended".into())));
             }
-            Output::Missing { .. } | Output::There => {}
+            Output::AskInNoTurn { permission, question, .. } => drop(self.book.asked.insert(permission, *question)),
+            Output::WithdrawInNoTurn { permission, .. } => drop(self.book.asked.remove(&permission)),
+            Output::Missing { .. } | Output::There | Output::Tell { .. } => {}
             Output::Wake { at } => server.wake = at.map(|at| at.0 as i64),
         }
     }
@@ -452,11 +463,11 @@ impl World {
                 self.press(key)?;
                 Input::Pressed(Ok(()))
             }
-            Output::Choose { dialog, option } => {
+            Output::Choose { dialog, option, text } => {
                 let pressed = self.program.choose(self.time, &dialog, option);
                 if pressed.is_ok() {
                     let answered = self.server.as_mut().and_then(|server| server.answered.take());
-                    check::answer(&dialog, answered.as_ref().map(|(_, action)| action.as_str()))?;
+                    check::answer(&dialog, text.as_deref(), answered.as_ref())?;
                 }
                 Input::Pressed(pressed)
             }
@@ -466,7 +477,14 @@ impl World {
                 Input::Kept(Ok(()))
             }
             Output::Recall { key, permission } => Input::Recalled(self.recall(key.turn.0, &permission)),
-            Output::Report { .. } | Output::Reply { .. } | Output::Missing { .. } | Output::There | Output::Wake { .. } => Input::Drawn,
+            Output::Report { .. }
+            | Output::Reply { .. }
+            | Output::AskInNoTurn { .. }
+            | Output::WithdrawInNoTurn { .. }
+            | Output::Tell { .. }
+            | Output::Missing { .. }
+            | Output::There
+            | Output::Wake { .. } => Input::Drawn,
         })
     }
 
@@ -497,7 +515,8 @@ impl World {
                 self.book.end(key.turn.0);
                 self.server.iter_mut().for_each(|server| server.done.extend([key.turn.0]));
             }
-            Keep::Result { .. } | Keep::Cross { .. } | Keep::Home(_) | Keep::Listeners => {}
+            Keep::Late { key, text } if self.book.kept.insert(format!("{id}/{}", key.turn)) => check::result(key.turn.0, &text)?,
+            Keep::Result { .. } | Keep::Late { .. } | Keep::Cross { .. } | Keep::Home(_) | Keep::Listeners => {}
         }
         Ok(())
     }
@@ -533,7 +552,7 @@ fn said(turn: u64, report: Report) -> Option<Said> {
         Report::Finished { .. } => Some(Said::Finished(turn)),
         Report::Permission { permission, question, .. } => Some(Said::Asked(turn, permission, question)),
         Report::Withdrawn { permission, .. } => Some(Said::Withdrawn(turn, permission)),
-        Report::Delta(_) | Report::Progress(_) | Report::Summarised { .. } => None,
+        Report::Delta(_) | Report::Progress(_) | Report::Used(_) | Report::Summarised { .. } => None,
     }
 }
 
@@ -552,5 +571,13 @@ fn session(native: Option<String>) -> Session {
         ended: None,
         started_by: None,
         run_as: None,
+    }
+}
+
+/// The answer of a person who has their own words for a yes, where the question takes any.
+fn given(question: &Question, option: &str) -> Given {
+    match question.options.iter().find(|offered| offered.takes_text) {
+        Some(taker) if option == "y" => Given { option: taker.id.clone(), text: Some(format!("words for {}", question.action)) },
+        Some(_) | None => Given { option: option.to_owned(), text: None },
     }
 }

@@ -6,38 +6,40 @@ from typing import Any, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-T = TypeVar("T", bound="StartRef")
+T = TypeVar("T", bound="ThreadDeleted")
 
 
 @_attrs_define
-class StartRef:
-    """A permission to start a program, which waits for a person.
+class ThreadDeleted:
+    """Answer of `DELETE /threads/{id}`.
 
     Attributes:
-        participant (str): Who asks.
-        permission (str): Its id.
-        seq (int): The position of the event that asks.
+        backups (str): What still holds it, in a sentence for people.
+        deleted (bool): Always `true`: the thread is gone for everybody.
+        erased (bool): Whether nothing of it is left in the data folder. Where a full disk was in the way, the rest goes
+            when the request is repeated, or
+            when the server starts again.
     """
 
-    participant: str
-    permission: str
-    seq: int
+    backups: str
+    deleted: bool
+    erased: bool
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        participant = self.participant
+        backups = self.backups
 
-        permission = self.permission
+        deleted = self.deleted
 
-        seq = self.seq
+        erased = self.erased
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
-                "participant": participant,
-                "permission": permission,
-                "seq": seq,
+                "backups": backups,
+                "deleted": deleted,
+                "erased": erased,
             }
         )
 
@@ -46,20 +48,20 @@ class StartRef:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        participant = d.pop("participant")
+        backups = d.pop("backups")
 
-        permission = d.pop("permission")
+        deleted = d.pop("deleted")
 
-        seq = d.pop("seq")
+        erased = d.pop("erased")
 
-        start_ref = cls(
-            participant=participant,
-            permission=permission,
-            seq=seq,
+        thread_deleted = cls(
+            backups=backups,
+            deleted=deleted,
+            erased=erased,
         )
 
-        start_ref.additional_properties = d
-        return start_ref
+        thread_deleted.additional_properties = d
+        return thread_deleted
 
     @property
     def additional_keys(self) -> list[str]:

@@ -3,19 +3,19 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use tokio::sync::Mutex as Turnstile;
+use tokio::sync::Mutex as AsyncMutex;
 
 /// Requests under way, by key: one of each at a time.
 #[derive(Default)]
-pub(crate) struct Turnstiles(Mutex<HashMap<String, Weak<Turnstile<()>>>>);
+pub(crate) struct KeyedLocks(Mutex<HashMap<String, Weak<AsyncMutex<()>>>>);
 
-impl Turnstiles {
-    pub(crate) fn of(&self, key: &str) -> Arc<Turnstile<()>> {
+impl KeyedLocks {
+    pub(crate) fn of(&self, key: &str) -> Arc<AsyncMutex<()>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|_, turnstile| turnstile.strong_count() > 0);
+        all.retain(|_, lock| lock.strong_count() > 0);
         let known = all.get(key).and_then(Weak::upgrade);
         known.unwrap_or_else(|| {
-            let new = Arc::new(Turnstile::default());
+            let new = Arc::new(AsyncMutex::default());
             all.insert(key.to_owned(), Arc::downgrade(&new));
             new
         })

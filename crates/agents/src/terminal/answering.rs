@@ -1,0 +1,163 @@
+//! How an answer gets into a dialog: the key of an option, and words into its field.
+//!
+//! Where words stand in a field, its option's digit sends them off, and where it has the focus every digit is typed. So it is looked at
+//! before each key. (`docs/decisions/0038-a-question-may-be-answered-in-words.md`)
+
+use std::cmp::Ordering;
+use std::time::Duration;
+
+use moothall_engine::crash;
+use moothall_engine::sessions::{Dialog, Field, HostFault, PaneState, View};
+
+use super::hygiene::for_field;
+use super::typing::{TAKES_PASTE, Typing};
+
+/// Options that a digit chooses.
+const DIGITS: usize = 9;
+
+/// A program that shows nothing of a key for so long has not taken it.
+const TAKES_KEY: Duration = Duration::from_secs(5);
+
+/// Line breaks stay what they are: a field does not make them anew of what a terminal sends.
+const INTO_FIELD: &str = "paste-buffer -p -d -r";
+
+/// So much of the end of words is looked for where the beginning of the dialog is above the screen's edge.
+const END_CHARS: usize = 40;
+
+impl Typing<'_> {
+    /// Chooses an option if this very dialog stands there: by its digit, or with the arrows and Enter where the dialog takes no digits.
+    pub(super) async fn choose(&mut self, dialog: &Dialog, position: usize, text: Option<&str>) -> Result<(), HostFault> {
+        if position >= dialog.options.len().min(DIGITS) {
+            return refused("The program has no key for that.");
+        }
+        let shown = self.look_at(dialog).await?;
+        if shown.pointer.is_some() && text.is_none() {
+            return self.point(dialog, position).await;
+        }
+        let field = shown.field;
+        let (here, elsewhere): (Vec<_>, Vec<_>) = field.into_iter().partition(|field| field.option == position);
+        let key = (position + 1).to_string();
+        match (text, here.into_iter().next(), elsewhere.into_iter().next()) {
+            (Some(text), Some(field), _) => self.fill(dialog, field, &key, &for_field(text)).await,
+            (Some(_), None, _) => refused("The program takes no words for that."),
+            (None, Some(_), _) => refused("The program wants words for that."),
+            (None, None, field) => {
+                self.leave(dialog, field).await?;
+                self.send(&key).await
+            }
+        }
+    }
+
+    /// The dialog, as it stands there now.
+    async fn look_at(&mut self, dialog: &Dialog) -> Result<Dialog, HostFault> {
+        match self.look().await?.dialog.filter(|shown| shown.is_same(dialog)) {
+            Some(shown) => Ok(shown),
+            None => refused("Something else stands there now."),
+        }
+    }
+
+    /// Moves the mark of a dialog to an option, looking at each step, and presses Enter there.
+    async fn point(&mut self, dialog: &Dialog, position: usize) -> Result<(), HostFault> {
+        let keys = &self.vendor.table().keys;
+        let pointer = |view: &View| view.dialog.as_ref().filter(|shown| shown.is_same(dialog)).and_then(|shown| shown.pointer);
+        for _ in 0..=dialog.options.len() {
+            let Some(at) = self.look_at(dialog).await?.pointer else { break };
+            match at.cmp(&position) {
+                Ordering::Equal => return self.send(keys.submit).await,
+                Ordering::Less => self.send(keys.down).await?,
+                Ordering::Greater => self.send(keys.up).await?,
+            }
+            self.until(TAKES_KEY, |view| pointer(view) != Some(at)).await?;
+        }
+        Err(HostFault::Failed("The program does not move to that answer.".to_owned()))
+    }
+
+    /// Takes the focus from a field, where a digit would be typed. What somebody has typed stays theirs.
+    async fn leave(&mut self, dialog: &Dialog, field: Option<Field>) -> Result<(), HostFault> {
+        let Some(field) = field.filter(|field| field.is_focused) else { return Ok(()) };
+        if !field.words.is_empty() {
+            return refused("Somebody is typing an answer there.");
+        }
+        self.send(self.vendor.table().keys.up).await?;
+        let left = |field: &Field| !field.is_focused;
+        self.until(TAKES_KEY, |view| field_of(view, dialog).is_none_or(left)).await?;
+        if self.look_at(dialog).await?.field.is_some_and(|field| field.is_focused) {
+            return Err(HostFault::Failed("The program does not leave its field.".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Puts words into a field and sends them off. Words that stand there already are not typed again.
+    async fn fill(&mut self, dialog: &Dialog, field: Field, key: &str, text: &str) -> Result<(), HostFault> {
+        if text.is_empty() {
+            return refused("There is nothing to type.");
+        }
+        if !field.words.is_empty() && !is_alike(&field.words, text) {
+            return refused("Somebody is typing an answer there: its field is not empty.");
+        }
+        if field.words.is_empty() {
+            self.focus(dialog, &field, key).await?;
+            self.put(text, INTO_FIELD).await?;
+            let shows = |view: &View| is_filled(view, dialog, text);
+            if self.until(TAKES_PASTE, shows).await?.is_none() {
+                return Err(HostFault::Failed("The program shows nothing of what was pasted into its field.".to_owned()));
+            }
+            crash::point("field_filled");
+        }
+        self.settle().await;
+        if !is_filled(&self.look().await?, dialog, text) {
+            return refused("Something else stands there now.");
+        }
+        // Where the focus is elsewhere, the digit of an option with words sends them off.
+        let is_there = field.is_focused || field.words.is_empty();
+        self.send(if is_there { self.vendor.table().keys.submit } else { key }).await?;
+        match self.until(TAKES_KEY, |view| !is_filled(view, dialog, text)).await {
+            Ok(Some(_)) | Err(HostFault::Gone(_)) => Ok(()),
+            // A second Enter might go into the next dialog.
+            Ok(None) => Err(HostFault::Failed("The program does not take what stands in its field.".to_owned())),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// The key of a field whose option has no words moves the focus there.
+    async fn focus(&mut self, dialog: &Dialog, field: &Field, key: &str) -> Result<(), HostFault> {
+        if !field.is_focused {
+            self.send(key).await?;
+        }
+        let empty = |field: &Field| field.is_focused && field.words.is_empty();
+        match self.until(TAKES_KEY, |view| field_of(view, dialog).is_some_and(empty)).await? {
+            Some(_) => Ok(()),
+            None => Err(HostFault::Failed("The program does not open its field.".to_owned())),
+        }
+    }
+}
+
+fn refused<T>(why: &str) -> Result<T, HostFault> {
+    Err(HostFault::Refused(why.to_owned()))
+}
+
+fn field_of<'a>(view: &'a View, dialog: &Dialog) -> Option<&'a Field> {
+    view.dialog.as_ref().filter(|shown| shown.is_same(dialog))?.field.as_ref()
+}
+
+/// Whether words stand in the field of this dialog. Of long ones only the end is on the screen, and nothing that can be read as a dialog.
+fn is_filled(view: &View, dialog: &Dialog, text: &str) -> bool {
+    match field_of(view, dialog) {
+        Some(field) => !field.words.is_empty(),
+        None => view.state == PaneState::Starting && view.dialog.is_none() && squeezed(&view.text).contains(&end_of(text)),
+    }
+}
+
+/// Whether a screen shows these words, wherever it breaks their lines.
+fn is_alike(shown: &str, text: &str) -> bool {
+    squeezed(shown) == squeezed(text)
+}
+
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+fn end_of(text: &str) -> String {
+    let squeezed: Vec<char> = squeezed(text).chars().collect();
+    squeezed[squeezed.len().saturating_sub(END_CHARS)..].iter().collect()
+}

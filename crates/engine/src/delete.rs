@@ -1,0 +1,55 @@
+//! Deleting conversations. The event that says so is the truth; what it erases is erased after it, and again at the next start where a
+//! crash came between.
+
+use std::sync::{Arc, Weak};
+
+use moothall_kernel::command::{Actor, ClientCommand, Refusal};
+use moothall_kernel::ids::StreamId;
+
+use crate::answers::HallError;
+use crate::crash;
+use crate::hall::Hall;
+use crate::inner::Inner;
+
+impl Hall {
+    /// Deletes a conversation for good, in a person's name; what runs in it is cancelled first. Where it was deleted before, what is left of
+    /// it is erased. Whether nothing is.
+    ///
+    /// # Errors
+    /// [`HallError`] as for [`Hall::submit`]; it was not deleted then.
+    pub async fn delete(&self, stream: &StreamId, by: Actor) -> Result<bool, HallError> {
+        self.inner.delete(stream, by).await
+    }
+}
+
+impl Inner {
+    pub(crate) async fn delete(self: &Arc<Self>, stream: &StreamId, by: Actor) -> Result<bool, HallError> {
+        match self.submit(stream, ClientCommand::Delete { by }, None).await {
+            Ok(_) | Err(HallError::Deleted(_)) => {}
+            Err(HallError::Rejected(rejection)) if rejection.refusal == Refusal::Gone => {}
+            Err(error) => return Err(error),
+        }
+        self.attendance.forget_stream(stream);
+        let erased = self.erase_deleted().await;
+        if let Err(error) = self.store.search.forget_stream(stream).await {
+            tracing::warn!(%error, "the search index forgets a deleted conversation later");
+        }
+        crash::point("deletion_erased");
+        Ok(erased)
+    }
+
+    /// It is deleted, whatever happens here. Whether nothing is left of it.
+    async fn erase_deleted(&self) -> bool {
+        let erased = self.store.log.erase_deleted().await;
+        if let Err(error) = &erased {
+            tracing::warn!(%error, "what deleted conversations held is erased later");
+        }
+        erased.is_ok()
+    }
+
+    /// Erases what a crash left of deleted conversations. The search index follows the log by itself.
+    pub(crate) async fn finish_deletions(hall: Weak<Inner>) {
+        let Some(hall) = hall.upgrade() else { return };
+        hall.erase_deleted().await;
+    }
+}

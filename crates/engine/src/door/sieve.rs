@@ -1,0 +1,67 @@
+//! What a reader asks for of what it may see.
+
+use std::fmt;
+use std::sync::Arc;
+
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::view::{Viewer, visible};
+
+/// A reader's eyes: who looks, and for what. What it did not ask for is passed over like what it may not see, so positions rise with holes.
+#[derive(Clone)]
+pub struct Sieve {
+    viewer: Viewer,
+    wanted: Option<Wanted>,
+    takes_turns: bool,
+}
+
+/// Whether an event is asked for.
+type Wanted = Arc<dyn Fn(&Event) -> bool + Send + Sync>;
+
+impl From<Viewer> for Sieve {
+    fn from(viewer: Viewer) -> Self {
+        Self { viewer, wanted: None, takes_turns: false }
+    }
+}
+
+impl fmt::Debug for Sieve {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sieve").field("viewer", &self.viewer).field("everything", &self.wanted.is_none()).finish()
+    }
+}
+
+impl Sieve {
+    /// Everything that this viewer may see and that is wanted.
+    pub fn new(viewer: Viewer, wanted: impl Fn(&Event) -> bool + Send + Sync + 'static) -> Self {
+        Self { viewer, wanted: Some(Arc::new(wanted)), takes_turns: false }
+    }
+
+    /// The same, for a participant that says whether it takes turns. (Ruling 5.)
+    #[must_use]
+    pub fn taking_turns(self, takes_turns: bool) -> Self {
+        Self { takes_turns, ..self }
+    }
+
+    /// Whether who looks takes turns.
+    pub(super) fn takes_turns(&self) -> bool {
+        self.takes_turns
+    }
+
+    /// Who looks.
+    pub fn viewer(&self) -> &Viewer {
+        &self.viewer
+    }
+
+    /// Whether an event gets through.
+    pub fn passes(&self, event: &Event) -> bool {
+        self.asks_for(event) && visible(event, &self.viewer)
+    }
+
+    /// Of events that the viewer may see, those that it asked for.
+    pub(super) fn keep(&self, events: &mut Vec<Recorded>) {
+        events.retain(|recorded| self.asks_for(&recorded.event));
+    }
+
+    fn asks_for(&self, event: &Event) -> bool {
+        self.wanted.as_ref().is_none_or(|wanted| wanted(event))
+    }
+}

@@ -1,0 +1,82 @@
+//! Archived conversations that are old enough are deleted, as the configuration says.
+
+use std::sync::{Arc, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use moothall_kernel::command::Actor;
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::time::Millis;
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+
+use crate::answers::HallError;
+use crate::hall::Hall;
+use crate::inner::Inner;
+use crate::ports::ListFilter;
+use crate::retention::Retention;
+
+/// How often it is looked whether any has outlived its time, which is counted in days.
+const LOOK_EVERY: Duration = Duration::from_secs(3600);
+/// Conversations looked at together.
+const LOOK_PAGE: usize = 500;
+
+impl Hall {
+    /// From now on, archived conversations are deleted when their newest event is so old; none are where nothing is said. What sessions that
+    /// live need is left alone.
+    pub fn keep_archived(&self, age: Option<Millis>) {
+        let inner = Arc::downgrade(&self.inner);
+        let looking = age.map(|age| self.inner.spawn_abortable(look(inner, age)));
+        let before = std::mem::replace(&mut self.inner.retention().looking, looking);
+        before.iter().for_each(AbortHandle::abort);
+    }
+
+    /// Deletes the archived conversations whose newest event is so old, and says how many.
+    ///
+    /// # Errors
+    /// [`HallError`] when they cannot be listed.
+    pub async fn delete_outlived(&self, age: Millis) -> Result<usize, HallError> {
+        self.inner.delete_outlived(age).await
+    }
+}
+
+async fn look(hall: Weak<Inner>, age: Millis) {
+    loop {
+        let Some(hall) = hall.upgrade() else { return };
+        let stands = hall.retention().doubt.stands(hall.now(), Instant::now());
+        if !stands {
+            match hall.delete_outlived(age).await {
+                Ok(0) => {}
+                Ok(deleted) => tracing::info!(deleted, "archived conversations were deleted, as `retention_days` says"),
+                Err(error) => tracing::warn!(%error, "archived conversations could not be looked through"),
+            }
+        }
+        drop(hall);
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+impl Inner {
+    fn retention(&self) -> MutexGuard<'_, Retention> {
+        self.retention.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn delete_outlived(self: &Arc<Self>, age: Millis) -> Result<usize, HallError> {
+        let (mut deleted, mut after) = (0, None);
+        loop {
+            let page = self.store.log.list(ListFilter { archived: Some(true), after, limit: Some(LOOK_PAGE) }).await?;
+            for listed in page.streams {
+                let outlived = self.now().since(listed.last_ts) >= age;
+                if outlived && self.residents.keeps(&listed.stream).is_none() {
+                    match self.delete(&listed.stream, Actor::human(ParticipantId::moothall())).await {
+                        Ok(_) => deleted += 1,
+                        Err(error) => tracing::warn!(stream = %listed.stream, %error, "an archived conversation could not be deleted"),
+                    }
+                }
+            }
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(deleted),
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Time while this process ran: what a stopped process, a frozen container or a paused computer missed is nobody's fault, and no limit
+//! of a turn counts it. (Section "Append first, then tell" of ARCHITECTURE.md: open deadlines move by the time that was lost.)
+//!
+//! The clocks of the system go on meanwhile. So whoever waits looks up every second, and a second that took much longer was none.
+
+use std::time::Duration;
+
+use moothall_kernel::time::Millis;
+use tokio::time::Instant;
+
+/// How often whoever waits looks up.
+const BEAT: Duration = Duration::from_secs(1);
+/// What counts of one beat at most: a busy processor may let it wait for a while.
+const BEAT_MAX: Duration = Duration::from_secs(2);
+
+/// A steady clock that stands while the process does.
+#[derive(Debug)]
+pub(crate) struct Steady {
+    looked: Instant,
+    counted: Duration,
+}
+
+impl Steady {
+    pub(crate) fn new(now: Instant) -> Self {
+        Self { looked: now, counted: Duration::ZERO }
+    }
+
+    /// The time now. Where somebody `beats`, what went beyond a beat since the last look is not counted.
+    pub(crate) fn read(&mut self, now: Instant, beats: bool) -> Millis {
+        let gone = now.saturating_duration_since(self.looked);
+        self.counted += if beats { gone.min(BEAT_MAX) } else { gone };
+        self.looked = now;
+        Millis(u64::try_from(self.counted.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// When a time of this clock comes, if nothing stands still until then.
+    pub(crate) fn when(&self, time: Millis) -> Instant {
+        self.looked + Duration::from_millis(time.0).saturating_sub(self.counted)
+    }
+
+    /// When to look up next.
+    pub(crate) fn beat(&self) -> Instant {
+        self.looked + BEAT
+    }
+
+    /// Whether something stood still since the last look.
+    pub(crate) fn stood(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.looked) > BEAT_MAX
+    }
+}
+
+/// Waits for something as long as this process runs so long, and gives nothing when that is over.
+pub async fn within<T>(limit: Duration, wanted: impl Future<Output = T>) -> Option<T> {
+    let mut wanted = std::pin::pin!(wanted);
+    let mut left = limit;
+    while !left.is_zero() {
+        let (begun, piece) = (Instant::now(), left.min(BEAT));
+        if let Ok(came) = tokio::time::timeout(piece, &mut wanted).await {
+            return Some(came);
+        }
+        // Of a piece that took much longer nothing is counted: what came meanwhile has to be seen first.
+        if begun.elapsed() <= piece + BEAT_MAX {
+            left -= piece;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_that_is_looked_at_stands_while_nobody_looks() {
+        let mut steady = Steady::new(Instant::now());
+        for _ in 0..3 {
+            tokio::time::advance(SECOND).await;
+            assert!(!steady.stood(Instant::now()));
+            steady.read(Instant::now(), true);
+        }
+        tokio::time::advance(60 * SECOND).await;
+        assert!(steady.stood(Instant::now()));
+        assert_eq!(steady.read(Instant::now(), true), Millis(5000));
+        assert_eq!(steady.when(Millis(6500)) - Instant::now(), Duration::from_millis(1500));
+        tokio::time::advance(60 * SECOND).await;
+        assert_eq!(steady.read(Instant::now(), false), Millis(65_000), "nobody waited for anything");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_came_while_the_process_stood_is_in_time() {
+        let begun = Instant::now();
+        assert_eq!(within(10 * SECOND, std::future::pending::<()>()).await, None);
+        assert_eq!(begun.elapsed(), 10 * SECOND);
+
+        let (tell, told) = tokio::sync::oneshot::channel();
+        let waiting = tokio::spawn(within(10 * SECOND, told));
+        tokio::task::yield_now().await;
+        tokio::time::advance(60 * SECOND).await;
+        tokio::task::yield_now().await;
+        assert!(tell.send("in time").is_ok());
+        assert_eq!(waiting.await.ok().flatten(), Some(Ok("in time")));
+    }
+}

@@ -1,0 +1,24 @@
+//! `delete`: takes a conversation away for good.
+
+use moothall_surfaces::wire::ThreadDeleted;
+
+use super::{Desk, sure};
+use crate::cli::Delete;
+use crate::client::segment;
+use crate::fault::Fault;
+use crate::paint::note;
+use crate::threads;
+
+pub async fn run(desk: &Desk, args: &Delete) -> Result<(), Fault> {
+    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
+    let named = threads::state(&desk.client, &thread).await.ok().map_or_else(|| thread.clone(), |state| format!("{:?}", state.name));
+    sure::ask(desk, &args.sure, &format!("Delete {named} for good, with everything that was said in it?"))?;
+    let deleted: ThreadDeleted = desk.client.delete(&format!("/threads/{}", segment(&thread))).await?;
+    if desk.paper.json {
+        return desk.paper.object(&deleted);
+    }
+    let rest =
+        if deleted.erased { "" } else { " The disk was in the way of erasing all of it; the rest goes when the server starts again." };
+    note(&format!("{named} is gone for everybody.{rest} {}", deleted.backups));
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! Looking, before a log is opened, whether it lost what it had: SQLite goes on without a word from the last event that is whole.
+//!
+//! Three things tell: the write-ahead log itself, the search index, which never sees what is not synced, and a file that is empty beside
+//! others that are not. What only a power cut can have torn, the end of the last commit, was never acknowledged, and is no loss.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::folder::{LOG_FILE, OpenError};
+use crate::index::{INDEX_FILE, NEWEST, newest_seen};
+use crate::schema;
+use crate::wal::{self, Seen};
+
+/// Refuses a folder whose log lost something. Changes nothing.
+///
+/// # Errors
+/// [`OpenError::Damaged`]; [`OpenError::Io`] where a file cannot be read.
+pub(crate) fn refuse(dir: &Path) -> Result<(), OpenError> {
+    let log = dir.join(LOG_FILE);
+    let wal = dir.join(format!("{LOG_FILE}-wal"));
+    let seen = wal::look(&wal).map_err(|source| OpenError::Io { path: wal.clone(), source })?;
+    if let Some(at) = seen.broken_at {
+        let reason = format!(
+            "from byte {at} on it cannot be read, and there are whole commits behind that, which were acknowledged. \
+             `truncate -s {at} {}` goes on without them",
+            wal.display()
+        );
+        return Err(OpenError::Damaged { path: wal, reason });
+    }
+    let held = fs::metadata(&log).map_or(0, |file| file.len());
+    match held {
+        0 => refuse_empty(dir, log, &seen),
+        _ => refuse_behind(dir, log),
+    }
+}
+
+/// A log without a byte is a new one, unless something shows that there was one. All pages of one that is just being made are in its
+/// write-ahead log.
+fn refuse_empty(dir: &Path, log: PathBuf, seen: &Seen) -> Result<(), OpenError> {
+    let other = if seen.pages_missing {
+        format!("{LOG_FILE}-wal")
+    } else if newest_seen(dir).is_some_and(|newest| newest > 0) {
+        INDEX_FILE.to_owned()
+    } else {
+        return Ok(());
+    };
+    let reason = format!("it is empty, and {other} beside it belongs to one that is not. To begin anew, name another folder");
+    Err(OpenError::Damaged { path: log, reason })
+}
+
+/// Whatever the index has seen was synced in the log. A log that cannot be read is refused by whoever opens it.
+fn refuse_behind(dir: &Path, log: PathBuf) -> Result<(), OpenError> {
+    let Some(seen) = newest_seen(dir) else { return Ok(()) };
+    let newest = schema::open_reader(&log).and_then(|conn| conn.query_row(NEWEST, [], |row| row.get::<_, i64>(0)));
+    match newest {
+        Ok(newest) if newest < seen => {
+            let index = dir.join(INDEX_FILE);
+            let reason = format!(
+                "the search index has seen {} events that are not in it. Where an older log was put back on purpose, or to go on without \
+                 them, remove {}*: it is made again",
+                seen - newest,
+                index.display()
+            );
+            Err(OpenError::Damaged { path: log, reason })
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
+}

@@ -1,0 +1,53 @@
+//! Calls about links.
+
+use moothall_engine::door::{Action, Door};
+use moothall_kernel::command::{ClientCommand, Control};
+use serde_json::{Value, json};
+
+use super::sessions::actor;
+use super::threads::thread;
+use crate::ask::{self, said};
+use crate::error::{ApiError, ApiResult, Code};
+use crate::give::give;
+use crate::rates::Rates;
+use crate::wire::arguments::{LeaveLink, LinkSessions, ListLinks};
+use crate::wire::{LinkAnswer, LinkList, NewLink, NewLinkMember};
+
+/// Links sessions, the one that calls among them.
+pub async fn make(door: &Door, asked: LinkSessions) -> ApiResult<LinkAnswer> {
+    let LinkSessions { sessions, title, from } = asked;
+    let by = door.as_asker(actor(door, from.as_deref())?);
+    let own = door.own_session()?.map(|status| status.session.id);
+    let mut members: Vec<String> = own.into_iter().map(|id| id.to_string()).collect();
+    for word in sessions {
+        let id = door.meant(&word)?.session.id.to_string();
+        if !members.contains(&id) {
+            members.push(id);
+        }
+    }
+    let member = |(at, session): (usize, String)| NewLinkMember { session, number: u32::try_from(at + 1).ok(), ..NewLinkMember::default() };
+    let members = members.into_iter().enumerate().map(member).collect();
+    let (link, state) = door.make_link(ask::new_link(door, by, NewLink { members, title, from: None })?).await?;
+    Ok(LinkAnswer::of(ask::entry(door, &link), state))
+}
+
+/// The links there are.
+pub async fn list(door: &Door, asked: ListLinks) -> ApiResult<LinkList> {
+    ask::links(door, said(asked.session).as_deref()).await
+}
+
+/// Whoever calls leaves a link.
+pub async fn leave(door: &Door, rates: &Rates, asked: LeaveLink) -> ApiResult<Value> {
+    let stream = thread(door, Action::Post, &ask::required("link", asked.link)?).await?;
+    let link = door.link(&stream).await?;
+    let Some(own) = door.own_session()?.map(|status| status.session.id) else {
+        return Err(ApiError::plain(Code::SessionRequired));
+    };
+    if !link.active || !link.members.iter().any(|member| member.session == own) {
+        return Err(ApiError::new(Code::SessionConflict, "You are in no such link; list_links shows those that you are in."));
+    }
+    let by = door.speaker_in(&stream, actor(door, None)?).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let controls = vec![Control::Uninvite(by.id.to_string())];
+    give(door, rates, &stream, ClientCommand::Control { by, controls }, None).await?;
+    Ok(json!({ "link_id": stream, "left": true }))
+}

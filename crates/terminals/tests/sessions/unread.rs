@@ -1,0 +1,59 @@
+//! What nobody but a person at the terminal can read or answer is told to people.
+
+use std::time::Duration;
+
+use moothall_engine::sessions::Doing;
+
+use super::*;
+
+impl Room {
+    fn draws(&self, session: &SessionId, state: PaneState, text: &str) {
+        self.desk.with(session.as_str(), |screen| text.clone_into(&mut screen.drawn));
+        self.desk.show(session.as_str(), state);
+    }
+
+    fn doing(&self, session: &SessionId) -> Doing {
+        self.sessions().list(false).into_iter().find(|status| status.session.id == *session).unwrap().doing
+    }
+
+    /// What people were told at a session's home.
+    async fn told(&self, session: &SessionId) -> Vec<String> {
+        let said = self.said(session).await;
+        said.into_iter().filter(|(from, _)| from == "moothall").map(|(_, text)| text).collect()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_screen_that_nobody_can_read_is_told_to_people_once() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.draws(&a, PaneState::Starting, "Log in: 1) here 2) there");
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert!(room.told(&a).await.is_empty(), "it may be drawing still");
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    room.draws(&a, PaneState::Starting, "Log in: 1) here 2) there!");
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let told = room.told(&a).await;
+    assert!(told.len() == 1 && told[0].contains("moothall attach claude") && told[0].contains("Log in: 1) here"), "{told:?}");
+    assert_eq!((room.doing(&a), room.taken(&a)), (Doing::Asking, Vec::new()));
+    room.draws(&a, PaneState::Idle, "");
+    eventually(async || (room.doing(&a) == Doing::Idle).then_some(())).await;
+    room.draws(&a, PaneState::Starting, "Log in once more");
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(room.told(&a).await.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_empty_screen_and_one_that_comes_back_are_no_news() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.draws(&a, PaneState::Starting, " ");
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    for _ in 0..4 {
+        room.draws(&a, PaneState::Starting, "a page of help");
+        tokio::time::sleep(Duration::from_secs(8)).await;
+        room.draws(&a, PaneState::Idle, "");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    assert!(room.told(&a).await.is_empty());
+}

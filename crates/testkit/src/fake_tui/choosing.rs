@@ -1,0 +1,89 @@
+//! A question of the stand-in to its user, as Claude Code's `AskUserQuestion`: options, a field for other words, and another line below.
+
+use super::keys::Key;
+
+/// What the field says where nothing was typed.
+const HINT: &str = "Type something.";
+
+/// A question that is being answered.
+#[derive(Default)]
+pub(super) struct Choosing {
+    question: String,
+    options: Vec<String>,
+    /// The row that has the focus, from 0; the one after the options is the field.
+    at: usize,
+    words: String,
+}
+
+/// What a key came to.
+pub(super) enum Chosen {
+    /// It goes on.
+    Nothing,
+    /// It is answered so.
+    Answer(String),
+    /// Nobody wants to answer it.
+    Declined,
+}
+
+impl Choosing {
+    /// From `question|option|option`.
+    pub(super) fn of(words: &str) -> Self {
+        let mut parts = words.split('|').map(str::to_owned);
+        Self { question: parts.next().unwrap_or_default(), options: parts.collect(), ..Self::default() }
+    }
+
+    fn field(&self) -> usize {
+        self.options.len()
+    }
+
+    pub(super) fn key(&mut self, key: Key) -> Chosen {
+        match key {
+            Key::Text(text) | Key::Paste(text) if self.at == self.field() => self.words.push_str(&text),
+            Key::Text(text) => return self.digit(&text),
+            Key::Backspace if self.at == self.field() => drop(self.words.pop()),
+            Key::Enter => return self.choose(self.at),
+            Key::Up => self.at = self.at.saturating_sub(1),
+            Key::Escape | Key::Interrupt => return Chosen::Declined,
+            Key::Paste(_) | Key::Backspace => {}
+        }
+        Chosen::Nothing
+    }
+
+    fn digit(&mut self, text: &str) -> Chosen {
+        match text.parse::<usize>().ok().and_then(|number| number.checked_sub(1)) {
+            Some(at) if at == self.field() && self.words.is_empty() => {
+                self.at = at;
+                Chosen::Nothing
+            }
+            Some(at) => self.choose(at),
+            None => Chosen::Nothing,
+        }
+    }
+
+    fn choose(&self, at: usize) -> Chosen {
+        match self.options.get(at) {
+            Some(option) => Chosen::Answer(option.clone()),
+            None if at == self.field() && !self.words.is_empty() => Chosen::Answer(self.words.clone()),
+            None if at > self.field() => Chosen::Declined,
+            None => Chosen::Nothing,
+        }
+    }
+
+    pub(super) fn draw(&self, rule: &str) -> String {
+        let mark = |at: usize| if at == self.at { "❯ " } else { "  " };
+        let mut out = format!("{rule}\r\n ☐ Choice\r\n\r\n{}\r\n\r\n", self.question);
+        for (at, option) in self.options.iter().enumerate() {
+            out.push_str(&format!("{}{}. {option}\r\n     what it means\r\n", mark(at), at + 1));
+        }
+        let field = self.field();
+        let shown = match (self.words.is_empty(), self.at == field) {
+            // Its cursor stands on the first character, and the rest is faint.
+            (true, true) => format!("\x1b[7m{}\x1b[0;2m{}\x1b[0m", &HINT[..1], &HINT[1..]),
+            (true, false) => HINT.to_owned(),
+            (false, _) => self.words.replace('\n', "\r\n     "),
+        };
+        out.push_str(&format!("{}{}. {shown}\r\n{rule}\r\n  {}. Chat about this\r\n\r\n", mark(field), field + 1, field + 2));
+        out.push_str("Enter to select · ↑/↓ to navigate · Esc to cancel\r\n");
+        out
+    }
+}

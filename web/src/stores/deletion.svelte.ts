@@ -1,0 +1,84 @@
+/**
+ * Conversations that were deleted. Whichever way this page hears of it, what it has of the conversation goes at once: from the lists, from
+ * the room, and from what the browser keeps. Only what was written here and never sent is kept, in memory, for whoever wrote it to copy.
+ */
+
+import { SvelteMap } from 'svelte/reactivity';
+import { erase, heedDeletion } from '../lib/client';
+import { copy } from '../lib/clipboard';
+import { forgetMade } from '../lib/markdown';
+import type { ThreadDeleted } from '../lib/types';
+import { count } from '../lib/words';
+import { ROOM_DIALOGS } from './dialogs';
+import { EMPTY, loadDraft, saveDraft } from './drafts';
+import { hall } from './hall.svelte';
+import { outboxes } from './outbox.svelte';
+import { reads } from './reads.svelte';
+import { rooms } from './rooms.svelte';
+import { router } from './router.svelte';
+import { session } from './session.svelte';
+import { sessions } from './sessions.svelte';
+import { ui } from './ui.svelte';
+
+class Deletion {
+  /** Those that were deleted, with what was never sent to each. */
+  #all = new SvelteMap<string, string[]>();
+
+  constructor() {
+    heedDeletion((thread) => this.#take(thread));
+  }
+
+  has(thread: string): boolean {
+    return this.#all.has(thread);
+  }
+
+  /** What was written for a conversation and never sent. */
+  unsent(thread: string): string[] {
+    return this.#all.get(thread) ?? [];
+  }
+
+  /** Only people may who show who they are. */
+  get allowed(): boolean {
+    return session.who?.principal?.kind === 'human' && session.who.scopes.includes('threads:admin');
+  }
+
+  /** Deletes a conversation for everybody. Throws where that fails, for the dialog to say. */
+  async delete(thread: string): Promise<void> {
+    const { erased, backups } = await erase<ThreadDeleted>(`/threads/${thread}`);
+    router.go(null);
+    this.#take(thread);
+    const rest = erased
+      ? ''
+      : ' The disk was in the way of erasing all of it; the rest goes when the server starts again.';
+    ui.tell(`The conversation was deleted.${rest} ${backups}`);
+  }
+
+  #take(thread: string): void {
+    if (this.has(thread)) return;
+    const draft = loadDraft(thread).text.trim();
+    const unsent = [...outboxes.end(thread), ...(draft ? [draft] : [])];
+    this.#all.set(thread, unsent);
+    const seen = router.place.thread === thread;
+    if (seen && ui.dialog !== null && ui.dialog in ROOM_DIALOGS) ui.close();
+    rooms.end(thread);
+    hall.forget(thread);
+    reads.forget(thread);
+    saveDraft(thread, EMPTY);
+    forgetMade();
+    sessions.loadSoon();
+    // What was said aloud last may be of it.
+    ui.say('A conversation was deleted');
+    if (!seen && unsent.length > 0) this.#tell(unsent);
+  }
+
+  #tell(unsent: string[]): void {
+    const what = count(unsent.length, 'message');
+    const run = () => void copy(unsent.join('\n\n'));
+    ui.tell(`A conversation was deleted before ${what} of yours had been sent.`, {
+      bad: true,
+      action: { label: 'Copy what you wrote', run },
+    });
+  }
+}
+
+export const deletion = new Deletion();

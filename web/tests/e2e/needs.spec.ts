@@ -1,0 +1,80 @@
+/** What waits for a person in conversations that this page never opened: told by the server, also after a reload, until somebody answers. */
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { SESSIONS, settled, TERMINALS } from '../screens/stage';
+import type { Server } from '../server';
+import { accessible, expect, signIn, test } from './fixture';
+
+/** More than fill the list, so that the row of an older one is not drawn. */
+const MANY = 40;
+
+async function fill(server: Server): Promise<void> {
+  for (let n = 0; n < MANY; n += 1) await server.begin(`Other ${n}`);
+}
+
+async function told(page: Page, name: RegExp): Promise<void> {
+  await expect(page).toHaveTitle(/^1 needs you · /);
+  await expect(page.locator('link[rel="icon"]')).toHaveAttribute('href', '/icon-needs.svg');
+  await expect(page.getByRole('region', { name: 'Needs you' }).getByRole('link', { name })).toBeVisible();
+}
+
+async function nothing(page: Page): Promise<void> {
+  await expect(page).not.toHaveTitle(/needs? you/);
+  await expect(page.locator('link[rel="icon"]')).toHaveAttribute('href', '/icon.svg');
+  await expect(page.getByRole('region', { name: 'Needs you' })).toHaveCount(0);
+}
+
+test('a guard that holds the floor, far down the list', async ({ page, server }) => {
+  const policy = { name: 'open', max_exchanges_without_human: 3 };
+  const loop = await server.begin('Loop', ['one:terse', 'two:terse'], policy);
+  await server.say(loop, 'Discuss.');
+  await settled(server, loop);
+  await fill(server);
+  await signIn(page, server);
+  await told(page, /^Loop, .*needs you/);
+  await page.reload();
+  await told(page, /^Loop, .*needs you/);
+  await accessible(page);
+  await server.kill();
+  await server.start();
+  await page.reload();
+  await told(page, /^Loop, .*needs you/);
+  await server.control(loop, { mute: { targets: ['one', 'two'] } });
+  await server.control(loop, { resume: {} });
+  await nothing(page);
+  await page.reload();
+  await expect(page.getByRole('link', { name: `Other ${MANY - 1}` })).toBeVisible();
+  await nothing(page);
+});
+
+test.describe('a permission', () => {
+  test.use({ config: SESSIONS });
+  test.skip(!TERMINALS, 'tmux or fake-tui is missing');
+
+  test('that was asked for long before the newest message', async ({ page, server }) => {
+    const thread = await server.begin('Wishes', ['critic:elsewhere'], 'mention_only');
+    const scopes = ['threads:read', 'threads:write', 'sessions:drive'];
+    const { token } = await server.post<{ token: string }>('/tokens', { principal: 'critic', kind: 'agent', scopes });
+    const folder = join(server.folder, 'work');
+    mkdirSync(folder);
+    const asked = await fetch(`${server.url}/sessions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ client: 'fake', name: 'child', cwd: folder, thread }),
+    });
+    expect(asked.status).toBe(202);
+    for (let n = 0; n < 100; n += 1) await server.say(thread, `message ${n}`);
+    await signIn(page, server);
+    await told(page, /^Wishes, .*needs you/);
+    await page.reload();
+    await told(page, /^Wishes, .*needs you/);
+    const { state } = await server.get<{ state: { starts: { permission: string }[] } }>(`/threads/${thread}/state`);
+    await server.post(`/permissions/${state.starts[0]!.permission}/answer`, { thread, from: 'user', option: 'deny' });
+    await nothing(page);
+    await page.reload();
+    await expect(page.getByRole('link', { name: /^Wishes/ })).toContainText('message 99');
+    await nothing(page);
+  });
+});
