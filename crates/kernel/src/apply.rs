@@ -366,16 +366,22 @@ impl Conversation {
                 turn.why = *why;
                 turn.kind = *kind;
                 turn.may_pass = *may_pass;
-                turn.cause = cause.clone();
-                turn.causes.push_back(cause.seq);
-                if turn.causes.len() > CAUSES_KEPT {
-                    turn.causes.pop_front();
+                // Only the promise changes where it is asked about nothing more.
+                let asks_more = turn.cause.seq != cause.seq;
+                if asks_more {
+                    turn.cause = cause.clone();
+                    turn.causes.push_back(cause.seq);
+                    if turn.causes.len() > CAUSES_KEPT {
+                        turn.causes.pop_front();
+                    }
                 }
                 turn.message = message.or(turn.message);
                 turn.cause_at = cause_at;
                 turn.asked_at = head;
                 let woken = turn.participant.clone();
-                self.note_woken(&cause.from, &woken, ts);
+                if asks_more {
+                    self.note_woken(&cause.from, &woken, ts);
+                }
                 self.ask_in_round(*no, &woken, *may_pass, cause);
             }
             _ => {}

@@ -35,6 +35,13 @@ impl Decider<'_> {
                 expires: self.now + WAIT_MAX,
                 patience: self.state.patience_for(participant, cause, self.now),
             },
+            // A prod has no words: whoever waits to answer some goes on to answer those.
+            Some(waiting) if why == Why::Prod && waiting.kind == TurnKind::Reply => {
+                if !waiting.may_pass {
+                    return;
+                }
+                Event::TurnWidened { turn: waiting.no, why, kind, may_pass, cause: waiting.cause.clone() }
+            }
             // A turn that somebody must answer stays one, whoever else asks.
             Some(waiting) if waiting.kind == TurnKind::Reply && !waiting.may_pass => {
                 Event::TurnWidened { turn: waiting.no, why: waiting.why, kind: TurnKind::Reply, may_pass: false, cause: cause.clone() }

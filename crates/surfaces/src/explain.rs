@@ -8,31 +8,43 @@ use moothall_kernel::participant::Kind;
 
 use crate::wire::{TurnEntry, WireFault, outcome_word, turn_id, why_not_word, why_word};
 
+/// An entry, and every human message that it goes back to: what waits for its turn may be asked about more. The newest is the entry's own.
+struct Listed {
+    entry: TurnEntry,
+    earlier: Vec<String>,
+}
+
 /// The fold. Feed it every event that the viewer may see, in order.
 pub struct Explained {
     stream: StreamId,
-    entries: Vec<TurnEntry>,
+    entries: Vec<Listed>,
     open: HashMap<TurnNo, usize>,
     /// The human message that each message goes back to.
     roots: HashMap<Seq, EventId>,
+    /// Whether a turn was widened of which it is not known who was asked.
+    missed: bool,
 }
 
 impl Explained {
     /// Nothing yet.
     pub fn new(stream: StreamId) -> Self {
-        Self { stream, entries: Vec::new(), open: HashMap::new(), roots: HashMap::new() }
+        Self { stream, entries: Vec::new(), open: HashMap::new(), roots: HashMap::new(), missed: false }
     }
 
     /// The list, of one message or of all, and its newest `limit` entries where there is a limit.
     pub fn list(self, message: Option<EventId>, limit: Option<usize>) -> Vec<TurnEntry> {
         let wanted = message.map(|id| id.to_string());
-        let mut entries = self.entries;
-        if wanted.is_some() {
-            entries.retain(|entry| entry.message == wanted);
-        }
+        let is_about = |listed: &Listed, id: &String| listed.entry.message.as_ref() == Some(id) || listed.earlier.contains(id);
+        let listed = self.entries.into_iter().filter(|listed| wanted.as_ref().is_none_or(|id| is_about(listed, id)));
+        let mut entries: Vec<TurnEntry> = listed.map(|listed| listed.entry).collect();
         let surplus = limit.map_or(0, |limit| entries.len().saturating_sub(limit));
         entries.drain(..surplus);
         entries
+    }
+
+    /// Whether each turn that was widened was seen to be granted. If not, what went before has to be read as well.
+    pub fn knows_what_was_widened(&self) -> bool {
+        !self.missed
     }
 
     /// Takes the next event.
@@ -46,19 +58,18 @@ impl Explained {
                 entry.may_pass = *may_pass;
                 entry.attempt = 1;
                 self.open.insert(*turn, self.entries.len());
-                self.entries.push(entry);
+                self.list_entry(entry);
             }
             Event::Skipped { participant, why_not, cause, detail } => {
                 let mut entry = self.entry(participant.to_string(), cause, recorded);
                 entry.why_not = Some(why_not_word(*why_not).into());
                 entry.detail.clone_from(detail);
-                self.entries.push(entry);
+                self.list_entry(entry);
             }
             Event::TurnWidened { turn, why, may_pass, cause, .. } => {
-                let message = self.root(cause);
+                self.widen(*turn, cause);
                 self.change(*turn, |entry| {
                     entry.cause = cause.into();
-                    entry.message = message;
                     entry.why = Some(why_word(*why).into());
                     entry.may_pass = *may_pass;
                 });
@@ -106,13 +117,27 @@ impl Explained {
         });
     }
 
+    /// What goes back to no message leaves a turn with that which it had.
+    fn widen(&mut self, turn: TurnNo, cause: &Cause) {
+        let root = self.root(cause);
+        let listed = self.open.get(&turn).and_then(|place| self.entries.get_mut(*place));
+        self.missed |= listed.is_none();
+        let (Some(root), Some(listed)) = (root, listed) else { return };
+        let before = listed.entry.message.replace(root.clone()).filter(|before| *before != root);
+        listed.earlier.extend(before);
+    }
+
+    fn list_entry(&mut self, entry: TurnEntry) {
+        self.entries.push(Listed { entry, earlier: Vec::new() });
+    }
+
     fn root(&self, cause: &Cause) -> Option<String> {
         self.roots.get(&cause.seq).map(ToString::to_string)
     }
 
     fn change(&mut self, turn: TurnNo, change: impl FnOnce(&mut TurnEntry)) {
-        if let Some(entry) = self.open.get(&turn).and_then(|place| self.entries.get_mut(*place)) {
-            change(entry);
+        if let Some(listed) = self.open.get(&turn).and_then(|place| self.entries.get_mut(*place)) {
+            change(&mut listed.entry);
         }
     }
 

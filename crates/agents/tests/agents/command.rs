@@ -114,12 +114,12 @@ async fn it_reads_one_json_document() {
 }
 
 #[tokio::test]
-async fn the_window_is_the_newest_25_messages() {
+async fn the_window_holds_what_the_job_carries_oldest_first() {
     let mut shell = Shell::new("cat");
-    shell.job.window = (1..=40).map(|seq| post(seq, "user", "x")).collect();
+    shell.job.window = (1..=25).map(|seq| post(seq, "user", "x")).collect();
     let read: Value = serde_json::from_str(&shell.run().await.unwrap()).unwrap();
     let window = read["context_window"].as_array().unwrap();
-    assert_eq!((window.len(), &window[0]["seq"], &window[24]["seq"]), (25, &json!(16), &json!(40)));
+    assert_eq!((window.len(), &window[0]["seq"], &window[24]["seq"]), (25, &json!(1), &json!(25)));
 }
 
 #[tokio::test]

@@ -160,7 +160,7 @@ fn rounds(events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
         let seq = number(message, "seq");
         let stopped_later = || events.iter().any(|event| is_stop(event) && number(event, "seq") > seq);
         match ends.get(&seq) {
-            Some(&"closed") => each_has_a_reason(message, turns, faults),
+            Some(&"closed") => each_has_a_reason(message, events, turns, faults),
             Some(&"stopped") => {}
             None if message["meta"]["queued"] == true && stopped_later() => {}
             other => faults.push(format!("neither answered nor explained, its round is {other:?}: {message}")),
@@ -168,9 +168,15 @@ fn rounds(events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
     }
 }
 
-fn each_has_a_reason(message: &Value, turns: &[Value], faults: &mut Vec<String>) {
+fn each_has_a_reason(message: &Value, events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
+    // A turn that waits is asked about later messages too, and its entry says the newest.
+    let asked_first = |turn: &Value| {
+        let granted = |event: &&Value| step(event) == "granted" && event["content"]["turn"] == turn["id"];
+        events.iter().find(granted).is_some_and(|event| event["content"]["cause"]["id"] == message["id"])
+    };
     for named in message["meta"]["mentions"].as_array().into_iter().flatten() {
-        if !turns.iter().any(|turn| turn["participant"] == *named && turn["message"] == message["id"]) {
+        let about_it = |turn: &&Value| turn["message"] == message["id"] || asked_first(turn);
+        if !turns.iter().filter(|turn| turn["participant"] == *named).any(|turn| about_it(&turn)) {
             faults.push(format!("{named} neither answered nor is there a reason: {message}"));
         }
     }

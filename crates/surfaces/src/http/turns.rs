@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use moothall_engine::door::Action;
+use moothall_engine::door::{Action, Door};
 use moothall_engine::registry::Registry;
 use moothall_kernel::command::ClientCommand;
 use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
@@ -29,26 +29,37 @@ pub async fn list(State(app): State<App>, ThreadId(stream): ThreadId, params: Pa
     let message = params.get("message").map(|text| text.parse::<EventId>().map_err(|()| no_event())).transpose()?;
     let door = params.door(&app.entrance);
     let head = door.find(Action::ListTurns, &stream).await?.head;
-    let after = message.map_or(Seq(0), |id| Seq(id.seq().0.saturating_sub(1)));
     let whole = viewer == Viewer::Operator;
-    let mut pages = door.pages(Action::ListTurns, &stream, viewer, after..head);
-    let mut explained = Explained::new(stream.clone());
-    let mut wanted = message;
-    while let Some(events) = pages.next().await? {
-        if let Some(id) = wanted.take()
-            && events.first().is_none_or(|first| first.id(&stream) != id)
-        {
-            return Err(no_event().in_thread(&stream));
-        }
-        events.iter().for_each(|recorded| explained.observe(recorded));
-    }
-    if wanted.is_some() {
-        return Err(no_event().in_thread(&stream));
-    }
+    let explained = explain(&door, &stream, &viewer, message, head).await?;
     let mut turns = explained.list(message, limit);
     let registry = door.registry();
     turns.iter_mut().for_each(|entry| say_that_it_waits(&registry, &stream, entry));
     Ok(Json(TurnList { turns, head: head.0, whole }))
+}
+
+/// How far back the first look for a turn goes that was granted before the message; each further look goes four times as far.
+const EARLIER_SEQS: u64 = 256;
+
+/// The turns of a conversation; those about one message where one is asked for. A turn that was granted before it may be about it too.
+async fn explain(door: &Door, stream: &StreamId, viewer: &Viewer, message: Option<EventId>, head: Seq) -> ApiResult<Explained> {
+    let from = message.map_or(0, |id| id.seq().0.saturating_sub(1));
+    let mut earlier = 0;
+    loop {
+        let after = Seq(from.saturating_sub(earlier));
+        let mut pages = door.pages(Action::ListTurns, stream, viewer.clone(), after..head);
+        let (mut explained, mut found) = (Explained::new(stream.clone()), message.is_none());
+        while let Some(events) = pages.next().await? {
+            found |= events.iter().any(|recorded| Some(recorded.id(stream)) == message);
+            events.iter().for_each(|recorded| explained.observe(recorded));
+        }
+        if !found {
+            return Err(no_event().in_thread(stream));
+        }
+        if after == Seq(0) || explained.knows_what_was_widened() {
+            return Ok(explained);
+        }
+        earlier = (earlier * 4).max(EARLIER_SEQS);
+    }
 }
 
 /// A turn that waits for a place is told of as such. No event says so: it is over with the moment.

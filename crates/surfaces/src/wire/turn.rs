@@ -360,7 +360,7 @@ pub struct TurnEntry {
     pub participant: String,
     /// About what: the newest cause.
     pub cause: CauseRef,
-    /// The human message that all of this goes back to, where there is one.
+    /// The newest human message that all of this goes back to, where there is one.
     pub message: Option<String>,
     /// Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`.
     pub why: Option<String>,

@@ -142,6 +142,29 @@ async fn five_hundred_mentions_make_one_turn_and_everyone_makes_none() {
 }
 
 #[tokio::test]
+async fn a_turn_about_several_messages_is_told_with_each_of_them() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    server.invite(&thread, "bob", "stuck").await;
+    let mut stream = server.stream(&format!("/threads/{thread}/events/stream")).await;
+    server.say(&thread, "user", "@bob first").await;
+    stream.until(|event| event["content"]["event"] == "started").await;
+    let second = server.say(&thread, "user", "@bob second").await;
+    let third = server.say(&thread, "user", "@bob third").await;
+    server.control(&thread, json!({"prod": ["bob"]})).await;
+    let about = async |message: &Value| {
+        let turns = server.turns(&thread, &format!("?message={}", message["id"].as_str().unwrap())).await;
+        turns.iter().map(|turn| turn["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(about(&second).await, [format!("{thread}.2")]);
+    assert_eq!(about(&third).await, [format!("{thread}.2")]);
+    let turn = server.turns(&thread, "").await.pop().unwrap();
+    assert_eq!((&turn["cause"]["id"], &turn["message"]), (&third["id"], &third["id"]), "a prod says nothing to answer");
+    let (_, why) = server.post(&format!("/threads/{thread}/commands"), json!({"text": "/why"})).await;
+    assert_eq!(why["text"], "bob: asked (forced), waits or runs\n");
+}
+
+#[tokio::test]
 async fn what_people_say_during_a_pause_is_answered_once_and_in_order_after_it() {
     let server = Server::start().await;
     let thread = server.thread("mention_only").await;

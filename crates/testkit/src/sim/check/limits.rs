@@ -47,8 +47,8 @@ impl Checker for Limits {
                 woken(room, scene, participant, cause)
             }
             Event::TurnWidened { turn, cause, .. } => match room.turns.get(turn) {
-                Some(open) => woken(room, scene, &open.participant, cause),
-                None => Ok(()),
+                Some(open) if open.cause.seq != cause.seq => woken(room, scene, &open.participant, cause),
+                Some(_) | None => Ok(()),
             },
             Event::TurnEnded { turn, participant, outcome, fault, .. } => {
                 let by_person = *outcome == Outcome::Cancelled && fault.as_ref().is_some_and(|fault| fault.code == "cancelled");
