@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agentBadge, doubt } from './standing-for';
+import { agentBadge, doubt, isOfPerson } from './standing-for';
 import type { Envelope, Invited } from './types';
 
 const invited = (more: Partial<Invited>): Invited => ({
@@ -36,6 +36,13 @@ describe('who speaks', () => {
       'agent · scripted',
     );
     expect(agentBadge(undefined)).toBe('agent');
+  });
+
+  it('is a person where the words are no agent’s, invited or not', () => {
+    expect(isOfPerson({ ...said(undefined), from: 'ann' })).toBe(true);
+    expect(isOfPerson({ ...said({ depth: 1 }), from: 'ann' })).toBe(false);
+    expect(isOfPerson({ ...said({ turn: 't.1' }), from: 'ann' })).toBe(false);
+    expect(isOfPerson({ ...said(undefined), from: 'moothall' })).toBe(false);
   });
 
   it('is doubted where no credential stood behind it', () => {

@@ -6,6 +6,7 @@
 
 import { dayKey } from './time';
 import { Permissions, type Permission } from './permissions';
+import { isOfPerson } from './standing-for';
 import type { CauseRef, Envelope, Fault, PermissionEvent, TurnEvent, Usage } from './types';
 import { SERVER } from './words';
 
@@ -240,7 +241,7 @@ export class Timeline {
 
   /** The human message that a message goes back to: itself, or that of what it replies to. */
   #root(event: Envelope): number | null {
-    if (!event.meta?.turn && !event.meta?.depth && event.from !== SERVER) return event.seq;
+    if (isOfPerson(event)) return event.seq;
     const cause = event.meta?.reply_to ? this.#ids.get(event.meta.reply_to) : undefined;
     return cause ? (this.#rootOfSeq.get(cause.seq) ?? null) : null;
   }

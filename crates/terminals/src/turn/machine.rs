@@ -168,7 +168,7 @@ impl Machine {
         match input {
             Input::Offered(job) => self.offered(around, job),
             Input::Begun { key, delivery } => self.begun(&key, delivery),
-            Input::TakenAway { key, interrupt, delivery } => self.take_away(&key, interrupt, delivery),
+            Input::TakenAway { key, interrupt, delivery } => self.take_away(around, &key, interrupt, delivery),
             Input::Hook { id, hook } => self.hear(around, id, hook),
             Input::Asked { id, hook } => self.asked_by_hook(id, hook),
             Input::GaveUp(id) => self.hook_gave_up(id),
@@ -271,10 +271,13 @@ impl Machine {
     }
 
     /// A turn is taken away. A person who wants that interrupts what goes on; time that is over presses no key.
-    fn take_away(&mut self, key: &TurnKey, interrupt: bool, delivery: Option<u64>) {
+    fn take_away(&mut self, around: &Around<'_>, key: &TurnKey, interrupt: bool, delivery: Option<u64>) {
         self.note_over(key);
         self.queue.retain(|job| job.key != *key);
-        let Some(mut current) = self.current.take_if(|current| current.key == *key) else { return self.drop_row(delivery) };
+        let Some(mut current) = self.current.take_if(|current| current.key == *key) else {
+            self.drop_row(delivery);
+            return self.ask_where_words_wait(around);
+        };
         current.delivery = current.delivery.or(delivery);
         self.questions.clear(&mut self.out);
         if current.stage >= Stage::Typing {

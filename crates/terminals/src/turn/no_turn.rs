@@ -39,7 +39,7 @@ impl Machine {
         streams.into_iter().map(AskedIn::NoTurn).collect()
     }
 
-    /// Words came while a dialog stands there: those who said them are asked too.
+    /// Words came, or were taken away, while a dialog stands there: whoever is to be asked now and was not is asked too.
     pub(super) fn ask_where_words_wait(&mut self, around: &Around<'_>) {
         let standing = self.questions.asks.iter().find(|ask| ask.asked_in.is_in_no_turn() && ask.dialog.is_some());
         let Some(Ask { question, to, dialog: Some(dialog), .. }) = standing.cloned() else { return };

@@ -486,3 +486,17 @@ fn the_home_is_not_asked_beside_those_whose_words_wait() {
     desk.says(Input::Tick, &["see"]);
     desk.says(asking("trusted?"), &["asks in s: trusted?"]);
 }
+
+/// Whoever said the words that waited has gone, maybe with the conversation: the home is asked in their place.
+#[test]
+fn the_home_is_asked_when_no_words_wait_any_more() {
+    let mut desk = Desk::new(Vec::new());
+    desk.says(Input::Offered(job(1)), &["see"]);
+    desk.says(asking("trusted?"), &[]);
+    desk.says(Input::Drawn, &["see"]);
+    desk.says(asking("trusted?"), &[]);
+    desk.time = 3;
+    desk.says(Input::Tick, &["see"]);
+    desk.says(asking("trusted?"), &["asks in s: trusted?"]);
+    desk.says(taken_away(1, true), &["1 Failed Written", "asks in home: trusted?"]);
+}
