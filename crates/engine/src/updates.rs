@@ -176,15 +176,15 @@ impl Listener {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use moothall_kernel::event::{Event, KeptBecause};
+    use moothall_kernel::event::{Event, SuppressedBecause};
     use moothall_kernel::ids::{ParticipantId, Seq};
     use moothall_kernel::time::Timestamp;
 
     fn batch(seq: u64, bodies: &[usize]) -> Arc<Vec<Recorded>> {
-        let event = |bytes: &usize| Event::Kept {
+        let event = |bytes: &usize| Event::Suppressed {
             participant: ParticipantId::new("a"),
             turn: None,
-            because: KeptBecause::Muted,
+            because: SuppressedBecause::Muted,
             counted: 0,
             body: "x".repeat(*bytes),
         };

@@ -120,8 +120,8 @@ impl Conversation {
                 self.nothing_is_owed();
             }
             Event::BudgetSpent { spent, .. } => self.apply_spent(spent, ts),
-            Event::Held { guard } => self.guards.held = Some(*guard),
-            Event::Resumed { downtime } => self.shift(*downtime),
+            Event::GuardTripped { guard } => self.guards.held = Some(*guard),
+            Event::ClockShifted { downtime } => self.shift(*downtime),
             Event::FactsChanged { participant, facts } => {
                 if let Some(participant) = self.participant_mut(participant) {
                     participant.facts = participant.kind.facts(facts);
@@ -139,9 +139,9 @@ impl Conversation {
                 let summary = Summary { seq: recorded.seq, through: *through_seq };
                 self.summaries.apply_summarised(participant, summary, *replaces);
             }
-            Event::Kept { participant, counted, .. } => self.refused.apply_kept(participant, *counted, ts),
-            Event::Unkept { participant, until, .. } => self.refused.apply_unkept(participant, *until),
-            Event::Foreign { .. } | Event::Noticed { .. } => {}
+            Event::Suppressed { participant, counted, .. } => self.refused.apply_kept(participant, *counted, ts),
+            Event::Discarded { participant, until, .. } => self.refused.apply_unkept(participant, *until),
+            Event::Custom { .. } | Event::Noticed { .. } => {}
         }
     }
 
@@ -185,7 +185,7 @@ impl Conversation {
                 let named = self.floor.round.as_ref().map_or(0, |round| round.named);
                 self.floor.cap = self.floor.cap.min(policy.max_agent_turns_per_message.max(named));
             }
-            Change::Released => self.guards = Guards::default(),
+            Change::GuardLifted => self.guards = Guards::default(),
             Change::Bound { target } => {
                 self.bindings.insert(target.clone());
             }
@@ -468,8 +468,8 @@ impl Conversation {
         participant.answered |= finished;
         // A turn that ended before it began was asked all the same: a link must not ask again for the same words.
         participant.shown = participant.shown.max(turn.cause.seq);
-        let told = fault.is_some_and(|fault| fault.told);
-        if let (true, Some(running)) = (finished || told, turn.running) {
+        let delivered = fault.is_some_and(|fault| fault.prompt_delivered);
+        if let (true, Some(running)) = (finished || delivered, turn.running) {
             participant.cursor = participant.cursor.max(running.through_seq);
         }
         if outcome == Outcome::Passed && turn.kind == TurnKind::Reply {
@@ -529,9 +529,9 @@ impl Conversation {
         if let Some(running) = &mut turn.running {
             running.started_at = running.started_at + stood;
         }
-        let hold = self.gathering.as_mut().and_then(|gathering| gathering.hold.as_mut());
-        if let Some(hold) = hold.filter(|hold| hold.holder == turn.participant) {
-            hold.next_at = hold.next_at + stood;
+        let tenure = self.gathering.as_mut().and_then(|gathering| gathering.tenure.as_mut());
+        if let Some(tenure) = tenure.filter(|tenure| tenure.holder == turn.participant) {
+            tenure.next_at = tenure.next_at + stood;
         }
     }
 
@@ -551,8 +551,8 @@ impl Conversation {
                 waiting.expires = waiting.expires + downtime;
             }
         }
-        if let Some(hold) = self.gathering.as_mut().and_then(|gathering| gathering.hold.as_mut()) {
-            hold.next_at = hold.next_at + downtime;
+        if let Some(tenure) = self.gathering.as_mut().and_then(|gathering| gathering.tenure.as_mut()) {
+            tenure.next_at = tenure.next_at + downtime;
         }
     }
 }

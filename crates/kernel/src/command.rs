@@ -150,7 +150,7 @@ pub enum ClientCommand {
         controls: Vec<Control>,
     },
     /// Keep a client's own kind of event.
-    Keep(Keep),
+    PostCustom(PostCustom),
     /// End an open turn of one's own without saying anything.
     Pass {
         /// Who passes.
@@ -314,7 +314,7 @@ pub enum EngineCommand {
     /// Look at the clock.
     Tick,
     /// Time stood still for so long.
-    Resume {
+    ShiftClock {
         /// How long.
         downtime: Millis,
     },
@@ -355,7 +355,7 @@ impl Post {
 
 /// A client's own kind of event, which is kept and shown and decides nothing.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Keep {
+pub struct PostCustom {
     /// Whose it is.
     pub by: Actor,
     /// Whom it addresses.

@@ -114,7 +114,7 @@ impl Decider<'_> {
     /// a guard that begins to hold in the same moment goes on holding.
     fn resumed(&self, by: &Actor) -> Result<Vec<Change>, Rejection> {
         if by.proven {
-            return Ok(vec![Change::Released, Change::Paused { on: false }]);
+            return Ok(vec![Change::GuardLifted, Change::Paused { on: false }]);
         }
         if self.state.held().is_some() {
             return Err(needs_proof("Going on while a guard holds"));
@@ -361,7 +361,7 @@ impl Decider<'_> {
             | Change::Discussion { .. }
             | Change::InvitedAuto { .. }
             | Change::PolicySet { .. }
-            | Change::Released
+            | Change::GuardLifted
             | Change::Bound { .. }
             | Change::Unbound { .. }
             | Change::BudgetRaised(_) => {}

@@ -10,7 +10,7 @@ mod summaries;
 pub use budgets::{RAISE_MAX, check_raise};
 
 use crate::budget::Charge;
-use crate::command::{Actor, ClientCommand, Command, EngineCommand, Facts, Keep, Refusal, Rejection};
+use crate::command::{Actor, ClientCommand, Command, EngineCommand, Facts, PostCustom, Refusal, Rejection};
 use crate::event::{Cause, Event, Guard, Outcome, Recorded, TurnKind};
 use crate::ids::{ParticipantId, Seq};
 use crate::names;
@@ -66,7 +66,7 @@ impl Conversation {
         let mut decider = Decider { state: self, now, facts, out: Vec::new(), charges: Vec::new(), unkept: None };
         let outcome = decider.decide(command.into()).map(|()| decider.settle());
         let Decider { state, out: events, charges, unkept, .. } = decider;
-        let kept = || events.iter().find(|recorded| matches!(recorded.event, Event::Kept { .. })).map(|kept| kept.id(&state.stream));
+        let kept = || events.iter().find(|recorded| matches!(recorded.event, Event::Suppressed { .. })).map(|kept| kept.id(&state.stream));
         let outcome = outcome.map_err(|rejection| Rejection { kept: kept(), ..rejection });
         Decision { events, outcome, charges, unkept }
     }
@@ -119,7 +119,7 @@ impl Decider<'_> {
             ClientCommand::Delete { by } => self.delete(&by),
             ClientCommand::Post(post) => self.post(post),
             ClientCommand::Control { by, controls } => self.control(&by, controls),
-            ClientCommand::Keep(keep) => self.keep_foreign(keep),
+            ClientCommand::PostCustom(keep) => self.post_custom(keep),
             ClientCommand::Pass { by, to, reply_to } => self.pass(&by, to.as_deref(), reply_to.as_ref()),
             ClientCommand::Stop { by } => self.stop(&by),
             ClientCommand::Cancel { turn, by } => self.cancel(turn, &by),
@@ -149,17 +149,17 @@ impl Decider<'_> {
             EngineCommand::StartDone { permission, outcome } => self.start_done(&permission, outcome),
             EngineCommand::WithdrawPermission { permission, because } => self.withdraw_permission(&permission, because),
             EngineCommand::Tick => self.tick(),
-            EngineCommand::Resume { downtime } => self.resume_clock(downtime),
+            EngineCommand::ShiftClock { downtime } => self.shift_clock(downtime),
             EngineCommand::Facts { participant, facts } => self.facts_changed(participant, facts),
         }
         Ok(())
     }
 
-    fn keep_foreign(&mut self, keep: Keep) -> Result<(), Rejection> {
-        let Keep { by, to, kind, content, tags, reply_to } = keep;
+    fn post_custom(&mut self, custom: PostCustom) -> Result<(), Rejection> {
+        let PostCustom { by, to, kind, content, tags, reply_to } = custom;
         self.check_speaker(&by)?;
         self.check_open()?;
-        self.emit(Event::Foreign { from: by.id, to, kind: kind.into(), content, tags, reply_to, unproven: !by.proven });
+        self.emit(Event::Custom { from: by.id, to, kind: kind.into(), content, tags, reply_to, unproven: !by.proven });
         Ok(())
     }
 
@@ -258,7 +258,7 @@ impl Decider<'_> {
         }
         if self.state.gathering.is_some() {
             self.release_piece(crate::gathering::LetGo::Stopped, None, None);
-            self.emit(Event::Held { guard: Guard::Stopped });
+            self.emit(Event::GuardTripped { guard: Guard::Stopped });
         }
         Ok(())
     }
@@ -273,11 +273,11 @@ impl Decider<'_> {
         Ok(())
     }
 
-    fn resume_clock(&mut self, downtime: Millis) {
+    fn shift_clock(&mut self, downtime: Millis) {
         let asked = self.state.starts_asked().next().is_some();
         let waits = self.state.open_turns().next().is_some() || self.state.gathering.is_some() || asked;
         if waits && downtime > Millis(0) {
-            self.emit(Event::Resumed { downtime });
+            self.emit(Event::ClockShifted { downtime });
         }
     }
 

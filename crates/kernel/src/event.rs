@@ -216,7 +216,8 @@ pub enum Change {
         patch: Option<Map<String, Value>>,
     },
     /// A guard's hold was lifted.
-    Released,
+    #[serde(rename = "released")]
+    GuardLifted,
     /// What is said goes to this outside target too, and the stream holds the claim on it.
     Bound {
         /// E.g. `chat:telegram:-100123`.
@@ -316,8 +317,8 @@ pub struct Fault {
     /// One sentence for people.
     pub message: String,
     /// Whoever had the turn keeps what it was asked in a memory of its own, and is not told it again.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub told: bool,
+    #[serde(default, rename = "told", skip_serializing_if = "is_false")]
+    pub prompt_delivered: bool,
 }
 
 impl Fault {
@@ -326,7 +327,7 @@ impl Fault {
 
     /// A fault from its two halves.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into(), told: false }
+        Self { code: code.into(), message: message.into(), prompt_delivered: false }
     }
 }
 
@@ -337,7 +338,7 @@ fn is_zero(n: &u64) -> bool {
 /// Why text stayed in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum KeptBecause {
+pub enum SuppressedBecause {
     /// Its turn, or that attempt of it, was over.
     Late,
     /// Its speaker was muted.
@@ -406,7 +407,8 @@ pub enum Event {
     /// Somebody said something.
     Posted(Posted),
     /// A client kept something of its own kind here.
-    Foreign {
+    #[serde(rename = "foreign")]
+    Custom {
         /// Whose it is.
         from: ParticipantId,
         /// Whom it addresses.
@@ -568,14 +570,15 @@ pub enum Event {
         usage: Usage,
     },
     /// Text that was not shown. Nothing an agent wrote is thrown away.
-    Kept {
+    #[serde(rename = "kept")]
+    Suppressed {
         /// Who wrote it.
         participant: ParticipantId,
         /// For which turn.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<TurnNo>,
         /// Why it was not shown.
-        because: KeptBecause,
+        because: SuppressedBecause,
         /// Bytes of the words, where they count toward what is kept of one who is refused again and again; 0 where they do not.
         #[serde(default, skip_serializing_if = "is_zero")]
         counted: u64,
@@ -584,7 +587,8 @@ pub enum Event {
         body: String,
     },
     /// Words that were refused and are not kept: so many of this participant's were already that more are only counted.
-    Unkept {
+    #[serde(rename = "unkept")]
+    Discarded {
         /// Whose.
         participant: ParticipantId,
         /// How many contributions.
@@ -703,7 +707,8 @@ pub enum Event {
         by: ParticipantId,
     },
     /// A guard holds the floor until a person goes on.
-    Held {
+    #[serde(rename = "held")]
+    GuardTripped {
         /// Which guard.
         guard: Guard,
     },
@@ -719,7 +724,8 @@ pub enum Event {
         cause: Cause,
     },
     /// Time stood still; open deadlines and beats moved by so much.
-    Resumed {
+    #[serde(rename = "resumed")]
+    ClockShifted {
         /// How long, in milliseconds.
         downtime: Millis,
     },
@@ -885,7 +891,7 @@ impl Event {
             Event::Deleted { .. } => "deleted",
             Event::Controlled { .. } => "controlled",
             Event::Posted(_) => "posted",
-            Event::Foreign { .. } => "foreign",
+            Event::Custom { .. } => "foreign",
             Event::Noticed { .. } => "noticed",
             Event::Taken { .. } => "taken",
             Event::RoundOpened { .. } => "round_opened",
@@ -899,8 +905,8 @@ impl Event {
             Event::TurnStarted { .. } => "turn_started",
             Event::TurnLost { .. } => "turn_lost",
             Event::TurnEnded { .. } => "turn_ended",
-            Event::Kept { .. } => "kept",
-            Event::Unkept { .. } => "unkept",
+            Event::Suppressed { .. } => "kept",
+            Event::Discarded { .. } => "unkept",
             Event::PermissionRequested { .. } => "permission_requested",
             Event::PermissionAnswered { .. } => "permission_answered",
             Event::PermissionExpired { .. } => "permission_expired",
@@ -909,9 +915,9 @@ impl Event {
             Event::StartRequested { .. } => "start_requested",
             Event::StartSettled { .. } => "start_settled",
             Event::Stopped { .. } => "stopped",
-            Event::Held { .. } => "held",
+            Event::GuardTripped { .. } => "held",
             Event::BudgetSpent { .. } => "budget_spent",
-            Event::Resumed { .. } => "resumed",
+            Event::ClockShifted { .. } => "resumed",
             Event::FactsChanged { .. } => "facts_changed",
             Event::Redacted { .. } => "redacted",
             Event::Summarised { .. } => "summarised",
@@ -929,7 +935,7 @@ impl Event {
             | Event::Deleted { .. }
             | Event::Controlled { .. }
             | Event::Posted(_)
-            | Event::Foreign { .. }
+            | Event::Custom { .. }
             | Event::Noticed { .. }
             | Event::PermissionRequested { .. }
             | Event::PermissionAnswered { .. }
@@ -939,7 +945,7 @@ impl Event {
             | Event::StartRequested { .. }
             | Event::StartSettled { .. }
             | Event::Stopped { .. }
-            | Event::Held { .. }
+            | Event::GuardTripped { .. }
             | Event::BudgetSpent { .. }
             | Event::Redacted { .. }
             | Event::Gathering(_) => Audience::All,
@@ -954,9 +960,9 @@ impl Event {
             | Event::TurnReleased { .. }
             | Event::TurnStarted { .. }
             | Event::TurnLost { .. }
-            | Event::Kept { .. }
-            | Event::Unkept { .. }
-            | Event::Resumed { .. }
+            | Event::Suppressed { .. }
+            | Event::Discarded { .. }
+            | Event::ClockShifted { .. }
             | Event::FactsChanged { .. }
             | Event::Summarised { .. } => Audience::Operators,
         }
@@ -966,7 +972,7 @@ impl Event {
     pub fn body(&self) -> Option<&str> {
         match self {
             Event::Posted(posted) => Some(&posted.body),
-            Event::Kept { body, .. } | Event::Summarised { body, .. } => Some(body),
+            Event::Suppressed { body, .. } | Event::Summarised { body, .. } => Some(body),
             Event::PermissionAnswered { text, .. } => text.as_deref(),
             _ => None,
         }
@@ -976,7 +982,7 @@ impl Event {
     pub fn lacks_person(&self) -> bool {
         match self {
             Event::Posted(posted) => posted.lacks_person(),
-            Event::Controlled { unproven, .. } | Event::Foreign { unproven, .. } => *unproven,
+            Event::Controlled { unproven, .. } | Event::Custom { unproven, .. } => *unproven,
             Event::StartSettled { outcome, .. } => *outcome == StartOutcome::Expired,
             other => other.from().is_none(),
         }
@@ -1011,7 +1017,7 @@ impl Event {
     pub fn erase(&mut self) {
         match self {
             Event::Posted(posted) => posted.body = String::new(),
-            Event::Kept { body, .. } | Event::Summarised { body, .. } => *body = String::new(),
+            Event::Suppressed { body, .. } | Event::Summarised { body, .. } => *body = String::new(),
             Event::PermissionAnswered { text: Some(text), .. } => *text = String::new(),
             _ => {}
         }
@@ -1022,7 +1028,7 @@ impl Event {
     pub fn with_body(mut self, text: String) -> Event {
         match &mut self {
             Event::Posted(posted) => posted.body = text,
-            Event::Kept { body, .. } | Event::Summarised { body, .. } => *body = text,
+            Event::Suppressed { body, .. } | Event::Summarised { body, .. } => *body = text,
             Event::PermissionAnswered { text: Some(words), .. } => *words = text,
             _ => {}
         }
@@ -1041,7 +1047,7 @@ impl Event {
             | Event::Stopped { by }
             | Event::PermissionAnswered { by, .. }
             | Event::Redacted { by, .. } => Some(by),
-            Event::Posted(Posted { from, .. }) | Event::Foreign { from, .. } => Some(from),
+            Event::Posted(Posted { from, .. }) | Event::Custom { from, .. } => Some(from),
             _ => None,
         }
     }

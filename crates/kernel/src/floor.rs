@@ -114,7 +114,7 @@ impl Decider<'_> {
 
     /// A guard takes the floor. Everyone sees this event, and so is told once.
     fn hold(&mut self, guard: Guard) {
-        self.emit(Event::Held { guard });
+        self.emit(Event::GuardTripped { guard });
     }
 
     /// Watches what crosses a link. (Ruling 18.)

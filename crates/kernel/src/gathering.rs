@@ -174,7 +174,7 @@ pub struct Gathering {
     /// Who will still hold the piece in this round.
     pub order: Vec<ParticipantId>,
     /// The hold going on.
-    pub hold: Option<Hold>,
+    pub tenure: Option<PieceTenure>,
     /// A note for the next hand-over.
     pub note: Option<String>,
     /// The harvester was asked.
@@ -183,7 +183,7 @@ pub struct Gathering {
 
 /// Keeping the talking piece.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Hold {
+pub struct PieceTenure {
     /// Who.
     pub holder: ParticipantId,
     /// Beats so far.
@@ -198,7 +198,7 @@ pub struct Hold {
 
 impl Gathering {
     fn opened(plan: GatheringPlan) -> Self {
-        Self { plan, phase: Phase::Inhale, round: 0, order: Vec::new(), hold: None, note: None, harvesting: false }
+        Self { plan, phase: Phase::Inhale, round: 0, order: Vec::new(), tenure: None, note: None, harvesting: false }
     }
 
     /// What an event does to the gathering of a conversation.
@@ -218,24 +218,24 @@ impl Gathering {
                 gathering.order.retain(|id| id != holder);
                 gathering.note = None;
                 let next_at = ts + gathering.plan.beat_interval;
-                gathering.hold = Some(Hold { holder: holder.clone(), beats: 0, next_at, last_word: false, note: note.clone() });
+                gathering.tenure = Some(PieceTenure { holder: holder.clone(), beats: 0, next_at, last_word: false, note: note.clone() });
             }
             GatheringEvent::Beat { number } => {
                 let interval = gathering.plan.beat_interval;
-                if let Some(hold) = &mut gathering.hold {
-                    hold.beats = *number;
-                    hold.next_at = ts + interval;
+                if let Some(tenure) = &mut gathering.tenure {
+                    tenure.beats = *number;
+                    tenure.next_at = ts + interval;
                 }
             }
             GatheringEvent::LastWordAsked => {
                 let grace = gathering.plan.last_word;
-                if let Some(hold) = &mut gathering.hold {
-                    hold.last_word = true;
-                    hold.next_at = ts + grace;
+                if let Some(tenure) = &mut gathering.tenure {
+                    tenure.last_word = true;
+                    tenure.next_at = ts + grace;
                 }
             }
             GatheringEvent::PieceReleased { next, note, .. } => {
-                gathering.hold = None;
+                gathering.tenure = None;
                 gathering.note.clone_from(note);
                 if let Some(next) = next {
                     gathering.order.retain(|id| id != next);

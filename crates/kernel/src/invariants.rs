@@ -134,7 +134,7 @@ fn mutes(state: &Conversation) -> bool {
 }
 
 fn piece(state: &Conversation) -> bool {
-    let holder = state.gathering.as_ref().and_then(|gathering| gathering.hold.as_ref()).map(|hold| &hold.holder);
+    let holder = state.gathering.as_ref().and_then(|gathering| gathering.tenure.as_ref()).map(|tenure| &tenure.holder);
     state.paused || state.archived || holder.is_none_or(|holder| state.participant(holder).is_some())
 }
 

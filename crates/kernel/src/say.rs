@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::command::{Actor, Post, Refusal, Rejection};
 use crate::decide::Decider;
-use crate::event::{Cause, Event, Fault, KeptBecause, Outcome, Posted, Recorded, To, TurnKind, Usage};
+use crate::event::{Cause, Event, Fault, Outcome, Posted, Recorded, SuppressedBecause, To, TurnKind, Usage};
 use crate::ids::{ParticipantId, Seq, TurnNo};
 use crate::mentions::{self, Named};
 use crate::participant::{Kind, Participant};
@@ -184,16 +184,16 @@ impl Decider<'_> {
         }
     }
 
-    pub(crate) fn silence_of(&self, id: &ParticipantId) -> Option<(KeptBecause, &'static str, &'static str)> {
+    pub(crate) fn silence_of(&self, id: &ParticipantId) -> Option<(SuppressedBecause, &'static str, &'static str)> {
         if self.state.archived {
-            return Some((KeptBecause::Archived, "thread_archived", "This conversation is archived."));
+            return Some((SuppressedBecause::Archived, "thread_archived", "This conversation is archived."));
         }
         if self.state.muted.contains(id) {
-            return Some((KeptBecause::Muted, "participant_muted", "Participant is muted for this thread."));
+            return Some((SuppressedBecause::Muted, "participant_muted", "Participant is muted for this thread."));
         }
         if self.state.paused {
             let message = "Thread is paused for non-user participants.";
-            return Some((KeptBecause::Paused, "thread_paused", message));
+            return Some((SuppressedBecause::Paused, "thread_paused", message));
         }
         None
     }
@@ -227,7 +227,7 @@ impl Decider<'_> {
         } else {
             return Ok(());
         };
-        Err(self.refuse(post, KeptBecause::Capped, code, message))
+        Err(self.refuse(post, SuppressedBecause::Capped, code, message))
     }
 
     /// An agent's visible words, and what the policy makes of them.
@@ -277,8 +277,8 @@ impl Decider<'_> {
         else {
             return;
         };
-        let because = if self.state.floor.was_stopped(no) { KeptBecause::Stopped } else { KeptBecause::Late };
-        self.emit(Event::Kept { participant, turn: Some(no), because, counted: 0, body });
+        let because = if self.state.floor.was_stopped(no) { SuppressedBecause::Stopped } else { SuppressedBecause::Late };
+        self.emit(Event::Suppressed { participant, turn: Some(no), because, counted: 0, body });
     }
 
     /// What people were shown of the answer of a turn that is stopped stays, as its reply. It wakes nobody. (Ruling 14.)
@@ -310,7 +310,7 @@ impl Decider<'_> {
             return self.end(no, Outcome::Cancelled, Some(Fault::new(code, message)), usage);
         }
         if turn.kind == TurnKind::Listen {
-            self.keep(&turn.participant, no, KeptBecause::Listening, text);
+            self.keep(&turn.participant, no, SuppressedBecause::Listening, text);
             return self.end(no, Outcome::Spoke, None, usage);
         }
         if text::is_empty_looking(&text) {
@@ -354,9 +354,9 @@ impl Decider<'_> {
         (self.state.rules().on_reply)(self, spoken);
     }
 
-    fn keep(&mut self, participant: &ParticipantId, turn: TurnNo, because: KeptBecause, body: String) {
+    fn keep(&mut self, participant: &ParticipantId, turn: TurnNo, because: SuppressedBecause, body: String) {
         if !body.trim().is_empty() {
-            self.emit(Event::Kept { participant: participant.clone(), turn: Some(turn), because, counted: 0, body });
+            self.emit(Event::Suppressed { participant: participant.clone(), turn: Some(turn), because, counted: 0, body });
         }
     }
 
@@ -396,10 +396,10 @@ impl Decider<'_> {
     pub(crate) fn publish(&mut self, seq: Seq, kept: &Recorded, by: &Actor) -> Result<(), Rejection> {
         self.check_human(by)?;
         self.check_open()?;
-        let Event::Kept { participant, body, turn, because, .. } = &kept.event else {
+        let Event::Suppressed { participant, body, turn, because, .. } = &kept.event else {
             return Err(Rejection::new(Refusal::Invalid, "not_kept", "Only text that was kept can be published."));
         };
-        if *because == KeptBecause::Stopped {
+        if *because == SuppressedBecause::Stopped {
             let message = "A person stopped this turn, and what it had said by then was shown; what came later is not.";
             return Err(Rejection::new(Refusal::Conflict, "turn_stopped", message));
         }

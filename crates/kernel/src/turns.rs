@@ -117,8 +117,8 @@ impl Decider<'_> {
     pub(crate) fn end(&mut self, no: TurnNo, outcome: Outcome, fault: Option<Fault>, usage: Usage) {
         let Some(turn) = self.state.turn(no) else { return };
         let (participant, attempt, kind) = (turn.participant.clone(), turn.attempt, turn.kind);
-        let told = matches!(outcome, Outcome::Cancelled | Outcome::Expired) && self.was_told(turn);
-        let fault = fault.map(|fault| Fault { told: fault.told || told, ..fault });
+        let delivered = matches!(outcome, Outcome::Cancelled | Outcome::Expired) && self.prompt_was_delivered(turn);
+        let fault = fault.map(|fault| Fault { prompt_delivered: fault.prompt_delivered || delivered, ..fault });
         let usage = bounded(usage);
         self.emit(Event::TurnEnded { turn: no, participant: participant.clone(), attempt, outcome, fault, usage });
         if kind == TurnKind::Reply && matches!(outcome, Outcome::Spoke | Outcome::Passed) {
@@ -128,7 +128,7 @@ impl Decider<'_> {
 
     /// Whether a turn that began has told its participant, for good, what it covers: whoever has a memory of its own heard it as soon as
     /// the turn had begun; all others are told anew what they have not answered. Whoever only listens loses nothing by hearing it twice.
-    fn was_told(&self, turn: &Turn) -> bool {
+    fn prompt_was_delivered(&self, turn: &Turn) -> bool {
         let remembers = |participant: &Participant| participant.facts.abilities.memory == Memory::Own;
         turn.kind == TurnKind::Reply && turn.running.is_some() && self.state.participant(&turn.participant).is_some_and(remembers)
     }

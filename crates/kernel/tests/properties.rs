@@ -211,7 +211,7 @@ impl Table {
             Move::CloseGathering => self.command(ClientCommand::CloseGathering { by: user }),
             Move::Down(length) => {
                 self.now += length as i64;
-                self.command(EngineCommand::Resume { downtime: Millis(length) });
+                self.command(EngineCommand::ShiftClock { downtime: Millis(length) });
             }
             Move::Wait(length) => {
                 self.now += length;
@@ -288,7 +288,7 @@ fn check_prompts(table: &Table) {
         let own = format!("\n[{}] ", table.state.name_of(&turn.participant));
         let account = prompt.text.split("## Your Turn").next().unwrap();
         assert!(!account.contains(&own), "{account}");
-        assert!(!table.log.iter().any(|recorded| matches!(recorded.event, Event::Kept { .. }) && visible(&recorded.event, &viewer)));
+        assert!(!table.log.iter().any(|recorded| matches!(recorded.event, Event::Suppressed { .. }) && visible(&recorded.event, &viewer)));
     }
 }
 

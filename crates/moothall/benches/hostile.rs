@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use moothall_engine::ports::{Catalog, Epoch, EventLog, StreamBatch};
-use moothall_kernel::event::{Event, KeptBecause, Recorded};
+use moothall_kernel::event::{Event, Recorded, SuppressedBecause};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
@@ -42,7 +42,7 @@ fn thread(n: u64) -> StreamId {
 
 /// Words, as the trace keeps them: whoever starts a server sees them too.
 fn kept(body: String) -> Event {
-    Event::Kept { participant: "writer".into(), turn: None, because: KeptBecause::Late, counted: 0, body }
+    Event::Suppressed { participant: "writer".into(), turn: None, because: SuppressedBecause::Late, counted: 0, body }
 }
 
 async fn fill(folder: &Path) {

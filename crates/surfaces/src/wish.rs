@@ -1,7 +1,7 @@
 //! What the body of an event post asks for.
 
 use moothall_engine::door::Door;
-use moothall_kernel::command::{Actor, ClientCommand, Keep, KindFault, OwnKind, Post, is_word};
+use moothall_kernel::command::{Actor, ClientCommand, KindFault, OwnKind, Post, PostCustom, is_word};
 use moothall_kernel::event::Cause;
 use moothall_kernel::ids::{EventId, StreamId};
 use serde_json::Value;
@@ -50,7 +50,7 @@ pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Wish
         kind => {
             let kind = own_kind(kind)?;
             let reply_to = cause(door, stream, reply_to.as_deref()).await?;
-            ClientCommand::Keep(Keep { by: by.clone(), to, kind, content, tags, reply_to })
+            ClientCommand::PostCustom(PostCustom { by: by.clone(), to, kind, content, tags, reply_to })
         }
     };
     Ok(Wish { by, command, warnings })

@@ -7,7 +7,7 @@ use moothall_engine::outbox::{Owed, StreamCommand};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
 use moothall_engine::sessions::{HostFault, Key, Pane, PaneState, SessionError, View, address_of, is_session};
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
-use moothall_kernel::event::{Event, Fault, KeptBecause, Recorded, Usage};
+use moothall_kernel::event::{Event, Fault, Recorded, SuppressedBecause, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use moothall_kernel::permission::{Question, Withdrawn};
 use moothall_kernel::time::Millis;
@@ -135,7 +135,7 @@ impl Runner {
         let report = Report::Finished { result, usage: self.usage(key).await };
         match hall.keep_report(key, report, once(id, &key.stream)).await {
             // Its conversation takes no words any more, so they stay at home. (Ruling 24.)
-            Ok(Answer { event: Some(Recorded { event: Event::Kept { because: KeptBecause::Archived, .. }, .. }), .. }) => {
+            Ok(Answer { event: Some(Recorded { event: Event::Suppressed { because: SuppressedBecause::Archived, .. }, .. }), .. }) => {
                 self.post_home(id, &text, false, Vec::new()).await?;
             }
             other => kept(other.map(drop))?,

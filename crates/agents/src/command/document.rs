@@ -55,7 +55,7 @@ fn said(event: &Event) -> (&str, &str, Value) {
     match event {
         Event::Posted(post) => ("message", addressee(&post.to), post.body.as_str().into()),
         Event::Controlled { changes, .. } => ("control", "all", Value::Object(together(changes.iter().filter_map(control)))),
-        Event::Foreign { to, kind, content, .. } => (kind, addressee(to), content.clone()),
+        Event::Custom { to, kind, content, .. } => (kind, addressee(to), content.clone()),
         Event::Created { name, .. } => ("thread.created", "all", name.as_str().into()),
         Event::Renamed { name, .. } => ("thread.renamed", "all", name.as_str().into()),
         Event::Noticed { text, .. } => ("notice", "all", text.as_str().into()),
@@ -83,7 +83,7 @@ fn control(change: &Change) -> Option<(&'static str, Value)> {
         }
         Change::InvitedAuto { on } => ("invited_auto", json!({ "on": on })),
         Change::Prodded { targets } => ("prod", json!(targets)),
-        Change::PolicySet { .. } | Change::Released | Change::Bound { .. } | Change::Unbound { .. } | Change::BudgetRaised(_) => {
+        Change::PolicySet { .. } | Change::GuardLifted | Change::Bound { .. } | Change::Unbound { .. } | Change::BudgetRaised(_) => {
             return None;
         }
     })

@@ -39,7 +39,7 @@ fn wakes(command: &ClientCommand) -> bool {
             .any(|control| matches!(control, Control::Prod(_) | Control::Resume | Control::Pause(false) | Control::Unmute(_))),
         ClientCommand::Create { .. }
         | ClientCommand::Rename { .. }
-        | ClientCommand::Keep { .. }
+        | ClientCommand::PostCustom { .. }
         | ClientCommand::Pass { .. }
         | ClientCommand::Archive { .. }
         | ClientCommand::Delete { .. }

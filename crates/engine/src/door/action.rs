@@ -109,7 +109,7 @@ actions! {
     Post = WRITE, Place::Thread, "Send an event; what it says may need more, as the command that it is.";
     RunCommand = WRITE, Place::Thread, "Run a slash command; what it does may need more, as the command that it is.";
     Say = WRITE, Place::Thread, "Say something.";
-    Keep = WRITE, Place::Thread, "Keep an event of one's own kind.";
+    PostCustom = WRITE, Place::Thread, "Keep an event of one's own kind.";
     Pass = WRITE, Place::Thread, "End an own turn without words.";
     Rename = WRITE, Place::Thread, "Give a conversation another title.";
     Archive = MANAGE, Place::Thread, "Archive a conversation, or open it again.";
@@ -152,7 +152,7 @@ impl Action {
             ClientCommand::Archive { .. } => Action::Archive,
             ClientCommand::Delete { .. } => Action::Delete,
             ClientCommand::Post(_) => Action::Say,
-            ClientCommand::Keep(_) => Action::Keep,
+            ClientCommand::PostCustom(_) => Action::PostCustom,
             ClientCommand::Pass { .. } => Action::Pass,
             ClientCommand::Stop { .. } => Action::Stop,
             ClientCommand::Cancel { .. } => Action::CancelTurn,

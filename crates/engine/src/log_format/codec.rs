@@ -13,7 +13,7 @@ pub fn envelope(event: &Event) -> String {
 pub fn weight(event: &Event) -> usize {
     const REST: usize = 256;
     let own = match event {
-        Event::Foreign { content, .. } => content.to_string().len(),
+        Event::Custom { content, .. } => content.to_string().len(),
         other => other.body().map_or(0, str::len),
     };
     own + REST

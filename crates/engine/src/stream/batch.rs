@@ -144,7 +144,7 @@ impl Host {
     /// Forgets what an event has told.
     fn told_of_unkept(&mut self, events: &[Recorded]) {
         for recorded in events {
-            if let Event::Unkept { participant, until: None, .. } = &recorded.event {
+            if let Event::Discarded { participant, until: None, .. } = &recorded.event {
                 self.unkept.remove(participant);
             }
         }

@@ -304,7 +304,7 @@ impl Host {
 
     /// Nobody looked at the clock for so long.
     fn stood_still(&self, downtime: Millis) -> Option<Item> {
-        (downtime > GAP && self.has_timers()).then(|| Item::own(EngineCommand::Resume { downtime }))
+        (downtime > GAP && self.has_timers()).then(|| Item::own(EngineCommand::ShiftClock { downtime }))
     }
 
     /// What the registry says otherwise than the conversation remembers, and the end of what nobody is left to run.

@@ -46,7 +46,7 @@ async fn go_on(log: &dyn EventLog, mut state: Aggregate, mut page: Page) -> Resu
     let stream = state.stream().clone();
     loop {
         let known = |seq: Seq| page.newer.as_ref().is_none_or(|(newer, _)| seq < *newer);
-        let forgotten = |event: &Event| planted::has(Bug::GuardNotRestored) && matches!(event, Event::Held { .. });
+        let forgotten = |event: &Event| planted::has(Bug::GuardNotRestored) && matches!(event, Event::GuardTripped { .. });
         let read = page.events.iter().filter(|recorded| known(recorded.seq) && !forgotten(&recorded.event));
         read.for_each(|recorded| state.apply(recorded));
         if page.newer.is_some() {

@@ -348,11 +348,11 @@ async fn what_is_refused_again_and_again_is_counted_and_told_within_the_hour() {
     }
     let kept = |events: &[moothall_kernel::event::Recorded]| events.iter().filter(|event| event.event.kind() == "kept").count();
     let events = world.events(&stream).await;
-    assert_eq!((kept(&events), has(&events, |event| matches!(event, Event::Unkept { until: Some(_), .. }))), (20, true));
+    assert_eq!((kept(&events), has(&events, |event| matches!(event, Event::Discarded { until: Some(_), .. }))), (20, true));
     let appends = world.log.appended();
     world.hall.submit(&stream, post_by("p", "let me speak"), None).await.unwrap_err();
     assert_eq!(world.log.appended(), appends, "what is only counted writes nothing");
     tokio::time::sleep(std::time::Duration::from_secs(3600)).await;
-    let told = |event: &Event| matches!(event, Event::Unkept { count: 80, bytes: 960, until: None, .. });
+    let told = |event: &Event| matches!(event, Event::Discarded { count: 80, bytes: 960, until: None, .. });
     world.until(&stream, |events| has(events, told)).await;
 }

@@ -9,7 +9,7 @@ use moothall_engine::hall::{Signal, Update};
 use moothall_engine::ports::Clock;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand};
-use moothall_kernel::event::{Event, KeptBecause, Outcome, Recorded};
+use moothall_kernel::event::{Event, Outcome, Recorded, SuppressedBecause};
 use moothall_kernel::participant::OnLost;
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
@@ -84,7 +84,7 @@ async fn a_turn_that_a_restart_lost_runs_again_and_its_late_result_is_not_shown(
     world.hall.tell(&stream, late, None).await.unwrap();
     let events = world.events(&stream).await;
     assert_eq!(events.iter().filter_map(words).count(), 2);
-    assert!(has(&events, |event| matches!(event, Event::Kept { because: KeptBecause::Late, .. })));
+    assert!(has(&events, |event| matches!(event, Event::Suppressed { because: SuppressedBecause::Late, .. })));
     drop(runs);
 }
 
@@ -132,7 +132,7 @@ async fn time_that_nobody_ran_does_not_count_against_a_turn() {
     eventually(async || (!second.asked().is_empty()).then_some(())).await;
     second.say("good morning");
     let events = world.until(&stream, |events| has(events, |event| ended(event).is_some())).await;
-    assert!(has(&events, |event| matches!(event, Event::Resumed { downtime } if *downtime > Millis::from_secs(23 * 3600))));
+    assert!(has(&events, |event| matches!(event, Event::ClockShifted { downtime } if *downtime > Millis::from_secs(23 * 3600))));
     assert!(has(&events, |event| ended(event) == Some(Outcome::Spoke)));
 }
 
@@ -235,7 +235,7 @@ async fn a_result_that_nobody_waits_for_any_more_is_kept() {
     eventually(async || (slow.dropped.load(Ordering::SeqCst) == 1).then_some(())).await;
     world.log.open_gate();
     stopped.await.unwrap().unwrap();
-    let late = |event: &Event| matches!(event, Event::Kept { because: KeptBecause::Late, body, .. } if body == "too late");
+    let late = |event: &Event| matches!(event, Event::Suppressed { because: SuppressedBecause::Late, body, .. } if body == "too late");
     world.until(&stream, |events| has(events, late)).await;
     assert_eq!(world.said(&stream).await.len(), 1);
 }
@@ -522,7 +522,7 @@ async fn an_agent_is_not_late_because_the_server_stood_still() {
         let events = world.until(&stream, |events| has(events, |event| matches!(event, Event::TurnEnded { .. }))).await;
         let outcome = |event: &Event| matches!(event, Event::TurnEnded { outcome: Outcome::Spoke, .. });
         assert!(has(&events, outcome), "after {stood} s: {events:?}");
-        assert!(has(&events, |event| matches!(event, Event::Resumed { .. })), "after {stood} s");
+        assert!(has(&events, |event| matches!(event, Event::ClockShifted { .. })), "after {stood} s");
     }
 }
 

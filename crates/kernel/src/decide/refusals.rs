@@ -2,7 +2,7 @@
 
 use crate::command::{Post, Refusal, Rejection};
 use crate::decide::{Decider, Unkept};
-use crate::event::{Event, KeptBecause};
+use crate::event::{Event, SuppressedBecause};
 use crate::ids::ParticipantId;
 use crate::refused::{KEPT_BYTES_MAX, KEPT_MAX, Refused};
 
@@ -11,7 +11,7 @@ const PARTICIPANTS_MAX: usize = 400;
 
 impl Decider<'_> {
     /// Refuses words for a reason, and keeps them as long as there is room for them.
-    pub(crate) fn refuse(&mut self, post: &Post, because: KeptBecause, code: &'static str, reason: &str) -> Rejection {
+    pub(crate) fn refuse(&mut self, post: &Post, because: SuppressedBecause, code: &'static str, reason: &str) -> Rejection {
         let after = if self.keep_refused(&post.by.id, &post.body, because) {
             "The message was kept in the trace."
         } else {
@@ -20,7 +20,7 @@ impl Decider<'_> {
         Rejection::new(Refusal::Conflict, code, format!("{reason} {after}")).about(&post.by.id)
     }
 
-    fn keep_refused(&mut self, by: &ParticipantId, body: &str, because: KeptBecause) -> bool {
+    fn keep_refused(&mut self, by: &ParticipantId, body: &str, because: SuppressedBecause) -> bool {
         self.tell_of_the_unkept();
         let (now, bytes) = (self.now, body.len() as u64);
         let known = self.state.refused.0.get(by).filter(|refused| refused.until() > now);
@@ -30,9 +30,9 @@ impl Decider<'_> {
         };
         let begins = known.filter(|refused| !refused.over).map(Refused::until);
         if room {
-            self.emit(Event::Kept { participant: by.clone(), turn: None, because, counted: bytes, body: body.to_owned() });
+            self.emit(Event::Suppressed { participant: by.clone(), turn: None, because, counted: bytes, body: body.to_owned() });
         } else if begins.is_some() {
-            self.emit(Event::Unkept { participant: by.clone(), count: 1, bytes, until: begins });
+            self.emit(Event::Discarded { participant: by.clone(), count: 1, bytes, until: begins });
         } else {
             self.unkept = Some(Unkept { participant: by.clone(), bytes });
         }
@@ -43,7 +43,7 @@ impl Decider<'_> {
     pub(crate) fn tell_of_the_unkept(&mut self) {
         for participant in self.state.refused.due(self.now) {
             let (count, bytes) = self.facts.unkept.get(&participant).copied().unwrap_or_default();
-            self.emit(Event::Unkept { participant, count, bytes, until: None });
+            self.emit(Event::Discarded { participant, count, bytes, until: None });
         }
     }
 }
@@ -103,7 +103,7 @@ mod tests {
 
         fn kept(&self, agent: &str) -> (usize, usize) {
             let bodies = self.log.iter().filter_map(|recorded| match &recorded.event {
-                Event::Kept { participant, body, .. } if participant.as_str() == agent => Some(body.len()),
+                Event::Suppressed { participant, body, .. } if participant.as_str() == agent => Some(body.len()),
                 _ => None,
             });
             bodies.fold((0, 0), |(count, bytes), body| (count + 1, bytes + body))
@@ -111,7 +111,7 @@ mod tests {
 
         fn unkept(&self) -> Vec<(u64, u64, Option<Timestamp>)> {
             let told = self.log.iter().filter_map(|recorded| match recorded.event {
-                Event::Unkept { count, bytes, until, .. } => Some((count, bytes, until)),
+                Event::Discarded { count, bytes, until, .. } => Some((count, bytes, until)),
                 _ => None,
             });
             told.collect()

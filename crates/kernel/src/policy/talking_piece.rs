@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use crate::command::{Actor, Post, Refusal, Rejection};
 use crate::decide::Decider;
-use crate::event::{Cause, Event, Guard, KeptBecause, Recorded, TurnKind, Why};
-use crate::gathering::{Gathering, GatheringEvent, GatheringPlan, Hearing, Hold, LetGo, Phase};
+use crate::event::{Cause, Event, Guard, Recorded, SuppressedBecause, TurnKind, Why};
+use crate::gathering::{Gathering, GatheringEvent, GatheringPlan, Hearing, LetGo, Phase, PieceTenure};
 use crate::ids::ParticipantId;
 use crate::mentions;
 use crate::participant::{Kind, Part, Participant};
@@ -52,9 +52,9 @@ impl Conversation {
 
     /// When the next beat, or the end of the last word, is due; not while the holder waits for a permission.
     pub(crate) fn next_beat(&self) -> Option<Timestamp> {
-        let hold = self.gathering.as_ref()?.hold.as_ref()?;
-        let frozen = self.open_turns().any(|turn| turn.participant == hold.holder && turn.frozen_since.is_some());
-        (!frozen).then_some(hold.next_at)
+        let tenure = self.gathering.as_ref()?.tenure.as_ref()?;
+        let frozen = self.open_turns().any(|turn| turn.participant == tenure.holder && turn.frozen_since.is_some());
+        (!frozen).then_some(tenure.next_at)
     }
 }
 
@@ -105,7 +105,7 @@ impl Decider<'_> {
     }
 
     pub(crate) fn holds_piece(&self, id: &ParticipantId) -> bool {
-        self.hold_of(id).is_some()
+        self.tenure_of(id).is_some()
     }
 
     /// Whether a gathering keeps the floor from this participant.
@@ -113,8 +113,8 @@ impl Decider<'_> {
         self.state.gathering.is_some() && !self.holds_piece(id) && !self.is_harvesting(id)
     }
 
-    fn hold_of(&self, id: &ParticipantId) -> Option<&Hold> {
-        self.state.gathering.as_ref()?.hold.as_ref().filter(|hold| hold.holder == *id)
+    fn tenure_of(&self, id: &ParticipantId) -> Option<&PieceTenure> {
+        self.state.gathering.as_ref()?.tenure.as_ref().filter(|tenure| tenure.holder == *id)
     }
 
     /// Words in a gathering count from the holder, and from the harvester once it was asked; others are kept.
@@ -122,7 +122,7 @@ impl Decider<'_> {
         let speaker = post.by.id.clone();
         let harvesting = self.is_harvesting(&speaker);
         if self.has_no_piece(&speaker) {
-            return Err(self.refuse(&post, KeptBecause::NoPiece, "not_your_piece", "Somebody else holds the talking piece."));
+            return Err(self.refuse(&post, SuppressedBecause::NoPiece, "not_your_piece", "Somebody else holds the talking piece."));
         }
         let body = post.body.clone();
         let named = mentions::named(&body, &self.state.participants, &speaker);
@@ -202,7 +202,9 @@ impl Decider<'_> {
     }
 
     pub(crate) fn release_piece(&mut self, because: LetGo, next: Option<ParticipantId>, note: Option<String>) {
-        let Some(holder) = self.state.gathering.as_ref().and_then(|g| g.hold.as_ref()).map(|hold| hold.holder.clone()) else { return };
+        let Some(holder) = self.state.gathering.as_ref().and_then(|g| g.tenure.as_ref()).map(|tenure| tenure.holder.clone()) else {
+            return;
+        };
         self.emit(Event::Gathering(GatheringEvent::PieceReleased { holder: holder.clone(), because, next, note }));
         self.end_turns_of(&holder, false, "piece_passed", "the piece was passed on");
     }
@@ -216,16 +218,16 @@ impl Decider<'_> {
         if gathering.harvesting {
             return self.step_harvest();
         }
-        match &gathering.hold {
-            Some(hold) if self.state.participant(&hold.holder).is_none() => self.release_piece(LetGo::Gone, None, None),
+        match &gathering.tenure {
+            Some(tenure) if self.state.participant(&tenure.holder).is_none() => self.release_piece(LetGo::Gone, None, None),
             _ if self.state.speakers().count() < SPEAKERS_MIN => {
                 self.release_piece(LetGo::Stopped, None, None);
                 return self.begin_harvest();
             }
-            Some(hold)
-                if hold.last_word
-                    && !self.has_open_reply(&hold.holder)
-                    && self.state.participant(&hold.holder).is_some_and(Participant::takes_turns) =>
+            Some(tenure)
+                if tenure.last_word
+                    && !self.has_open_reply(&tenure.holder)
+                    && self.state.participant(&tenure.holder).is_some_and(Participant::takes_turns) =>
             {
                 self.release_piece(LetGo::LastWord, None, None);
             }
@@ -301,20 +303,20 @@ impl Decider<'_> {
             return;
         }
         let Some(gathering) = self.state.gathering.clone() else { return };
-        let Some(hold) = &gathering.hold else { return };
-        if hold.last_word {
+        let Some(tenure) = &gathering.tenure else { return };
+        if tenure.last_word {
             return self.release_piece(LetGo::Grace, None, None);
         }
-        let number = hold.beats + 1;
+        let number = tenure.beats + 1;
         let last = number >= gathering.plan.beats_per_turn;
         let mut cause = self.emit(Event::Gathering(GatheringEvent::Beat { number }));
         if last {
             cause = self.emit(Event::Gathering(GatheringEvent::LastWordAsked));
         }
-        let idle = !self.has_open_reply(&hold.holder);
-        let agent = self.state.participant(&hold.holder).is_some_and(Participant::takes_turns);
-        if idle && agent && self.can_take_turns(&hold.holder, &cause) {
-            self.grant(&hold.holder, Why::Beat, TurnKind::Reply, true, &cause);
+        let idle = !self.has_open_reply(&tenure.holder);
+        let agent = self.state.participant(&tenure.holder).is_some_and(Participant::takes_turns);
+        if idle && agent && self.can_take_turns(&tenure.holder, &cause) {
+            self.grant(&tenure.holder, Why::Beat, TurnKind::Reply, true, &cause);
         }
     }
 }
@@ -355,15 +357,15 @@ fn asked(gathering: &Gathering, turn: &Turn, events: &[Recorded]) -> String {
         return "The gathering is closing. You are the harvester: gather what was said into its harvest, and name what follows from it.\n"
             .into();
     }
-    let hold = gathering.hold.as_ref();
-    let note = hold.and_then(|hold| hold.note.clone()).map_or(String::new(), |note| format!(" ({note})"));
+    let tenure = gathering.tenure.as_ref();
+    let note = tenure.and_then(|tenure| tenure.note.clone()).map_or(String::new(), |note| format!(" ({note})"));
     if turn.why == Why::Piece {
         return format!("The piece is with you{note}: speak.\n");
     }
-    if hold.is_some_and(|hold| hold.last_word) {
+    if tenure.is_some_and(|tenure| tenure.last_word) {
         return "Your time with the piece is over. What would you like to say last?\n".into();
     }
-    let beats = hold.map_or(0, |hold| hold.beats);
+    let beats = tenure.map_or(0, |tenure| tenure.beats);
     let pulse = events.iter().rev().filter(|recorded| is_said(&recorded.event)).take(3).count();
     format!(
         "[Beat {beats}/{}] {}, round {}; {pulse} recent contributions. Is your thread still alive? Go on, turn, or pass.\n",
@@ -375,7 +377,7 @@ fn asked(gathering: &Gathering, turn: &Turn, events: &[Recorded]) -> String {
 
 /// Whether somebody said it, heard or not.
 fn is_said(event: &Event) -> bool {
-    matches!(event, Event::Posted(_) | Event::Kept { .. })
+    matches!(event, Event::Posted(_) | Event::Suppressed { .. })
 }
 
 fn check_plan(plan: &GatheringPlan) -> Result<(), Rejection> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::STATE_VERSION;
 use crate::budget::{Account, Measure, Purse, Raise, Spent, Standing};
 use crate::event::{Cause, Guard, To, TurnKind, Usage, Why};
-use crate::gathering::{Gathering, GatheringPlan, Hearing, Hold, Phase};
+use crate::gathering::{Gathering, GatheringPlan, Hearing, Phase, PieceTenure};
 use crate::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::participant::{Abilities, Address, AgentFacts, Kind, OnLost, Part, Participant, Profile, Runtime};
 use crate::permission::{OpenQuestion, PermissionOption, Settled, Settlement, Waiting, Withdrawn};
@@ -167,7 +167,7 @@ fn gathering() -> Gathering {
         phase: Phase::Inhale,
         round: 1,
         order: vec!["a".into()],
-        hold: Some(Hold { holder: "a".into(), beats: 1, next_at: at(8), last_word: true, note: Some("n".into()) }),
+        tenure: Some(PieceTenure { holder: "a".into(), beats: 1, next_at: at(8), last_word: true, note: Some("n".into()) }),
         note: Some("n".into()),
         harvesting: true,
     }

@@ -78,7 +78,7 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
         "restart" => {
             let downtime = seconds(rest.first())?;
             player.now = player.now + downtime;
-            player.submit(EngineCommand::Resume { downtime }, out);
+            player.submit(EngineCommand::ShiftClock { downtime }, out);
             Ok(())
         }
         "offline" => {
@@ -337,7 +337,8 @@ fn client_command(player: &Player, by: Actor, verb: &str, rest: &[&str]) -> Resu
             ClientCommand::Pass { by: Actor::named(who), to: to.first().map(|to| (*to).to_owned()), reply_to }
         }
         ("publish", _) => {
-            let kept = player.log.iter().rev().find(|recorded| matches!(recorded.event, Event::Kept { .. })).ok_or("nothing was kept")?;
+            let kept =
+                player.log.iter().rev().find(|recorded| matches!(recorded.event, Event::Suppressed { .. })).ok_or("nothing was kept")?;
             ClientCommand::Publish { seq: kept.seq, kept: Box::new(kept.clone()), by }
         }
         ("gather", _) => ClientCommand::Gather { by, plan: plan(rest)? },

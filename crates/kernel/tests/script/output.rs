@@ -25,7 +25,7 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
             format!("{by}{}: {}", if *unproven { " (unproven)" } else { "" }, changes.join(", "))
         }
         Event::Posted(posted) => said(posted),
-        Event::Foreign { from, kind, .. } => format!("{from} kept a {kind}"),
+        Event::Custom { from, kind, .. } => format!("{from} kept a {kind}"),
         Event::Noticed { code, text, .. } => format!("notice {code}: {text}"),
         Event::Taken { cause } => format!("taken up: {}", cause.seq),
         Event::RoundOpened { cap, forced, polled, .. } => format!("round: {} must, {} may, at most {cap}", names(forced), names(polled)),
@@ -53,8 +53,8 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
             format!("turn {turn} {} after {worked:?}{}", ended(*outcome), because(fault.as_ref()))
         }
         Event::TurnEnded { turn, outcome, fault, .. } => format!("turn {turn} {}{}", ended(*outcome), because(fault.as_ref())),
-        Event::Kept { participant, because, body, .. } => format!("kept from {participant}, {}: {}", word(because), short(body)),
-        Event::Unkept { participant, count, bytes, until } => {
+        Event::Suppressed { participant, because, body, .. } => format!("kept from {participant}, {}: {}", word(because), short(body)),
+        Event::Discarded { participant, count, bytes, until } => {
             let goes_on = if until.is_some() { ", and so with what follows" } else { "" };
             format!("not kept from {participant}: {count} of {bytes} bytes{goes_on}")
         }
@@ -78,8 +78,8 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
         },
         Event::Stopped { by } => format!("stopped by {by}"),
         Event::BudgetSpent { spent, currency, .. } => format!("{} until {}", spent.sentence(currency), spent.until),
-        Event::Held { guard } => format!("held: {}", word(guard)),
-        Event::Resumed { downtime } => format!("time stood still for {} s", downtime.as_secs_f64()),
+        Event::GuardTripped { guard } => format!("held: {}", word(guard)),
+        Event::ClockShifted { downtime } => format!("time stood still for {} s", downtime.as_secs_f64()),
         Event::FactsChanged { participant, .. } => format!("facts of {participant} changed"),
         Event::Redacted { seq, by, summaries, .. } if summaries.is_empty() => format!("{by} erased {seq}"),
         Event::Redacted { seq, by, summaries, .. } => format!("{by} erased {seq}, and with it the summaries {}", places(summaries)),
@@ -139,7 +139,7 @@ fn change(change: &Change) -> String {
         Change::InvitedAuto { on } => format!("invited_auto {on}"),
         Change::Prodded { targets } => format!("prodded {}", names(targets)),
         Change::PolicySet { policy, .. } => format!("policy {}", policy.name.as_str()),
-        Change::Released => "released".into(),
+        Change::GuardLifted => "released".into(),
         Change::Bound { target } => format!("bound {target}"),
         Change::Unbound { target } => format!("unbound {target}"),
         Change::BudgetRaised(raise) => format!("budget raised by {} turns and {} micros until {}", raise.turns, raise.micros, raise.until),

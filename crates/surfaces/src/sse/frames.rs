@@ -143,14 +143,19 @@ mod tests {
     use super::*;
     use moothall_engine::door::Batch;
     use moothall_kernel::command::{Actor, ClientCommand, Post};
-    use moothall_kernel::event::{Event, Guard, KeptBecause};
+    use moothall_kernel::event::{Event, Guard, SuppressedBecause};
     use moothall_kernel::ids::Seq;
     use moothall_kernel::policy::Policy;
     use moothall_kernel::time::Timestamp;
     use moothall_kernel::view::Viewer;
 
     fn batch() -> Arc<Vec<Recorded>> {
-        let events = [Event::Held { guard: Guard::Pair }, Event::RoundClosed, Event::RoundClosed, Event::Held { guard: Guard::Pair }];
+        let events = [
+            Event::GuardTripped { guard: Guard::Pair },
+            Event::RoundClosed,
+            Event::RoundClosed,
+            Event::GuardTripped { guard: Guard::Pair },
+        ];
         let place = |(index, event)| Recorded { seq: Seq(index as u64 + 5), ts: Timestamp::from_millis(index as i64), event };
         Arc::new(events.into_iter().enumerate().map(place).collect())
     }
@@ -179,8 +184,13 @@ mod tests {
     #[test]
     fn a_few_megabytes_of_bytes_are_kept() {
         let frames = Frames::default();
-        let event =
-            |body: &str| Event::Kept { participant: "a".into(), turn: None, because: KeptBecause::Muted, counted: 0, body: body.into() };
+        let event = |body: &str| Event::Suppressed {
+            participant: "a".into(),
+            turn: None,
+            because: SuppressedBecause::Muted,
+            counted: 0,
+            body: body.into(),
+        };
         let long = "x".repeat(300_000);
         for n in 0..40 {
             let batch = Arc::new(vec![Recorded { seq: Seq(n), ts: Timestamp::from_millis(0), event: event(&long) }]);

@@ -180,7 +180,7 @@ fn change_as_entry(change: &Change) -> (&'static str, Value) {
         Change::Prodded { targets } => ("prod", json!(targets)),
         Change::PolicySet { patch: Some(patch), .. } => ("config", Value::Object(patch.clone())),
         Change::PolicySet { policy, patch: None } => ("policy", policy.to_json()),
-        Change::Released => ("resume", json!({})),
+        Change::GuardLifted => ("resume", json!({})),
         Change::Bound { target } => ("bind", json!(target)),
         Change::Unbound { target } => ("unbind", json!(target)),
         Change::BudgetRaised(raise) => {

@@ -180,12 +180,12 @@ pub fn type_word(event: &Event) -> &str {
         Event::Deleted { .. } => "thread.deleted",
         Event::Controlled { .. } => "control",
         Event::Posted(_) => "message",
-        Event::Foreign { kind, .. } => kind,
+        Event::Custom { kind, .. } => kind,
         Event::Noticed { .. }
         | Event::Stopped { .. }
         | Event::BudgetSpent { .. }
-        | Event::Held { .. }
-        | Event::Resumed { .. }
+        | Event::GuardTripped { .. }
+        | Event::ClockShifted { .. }
         | Event::Redacted { .. } => "notice",
         Event::PermissionRequested { .. }
         | Event::PermissionAnswered { .. }
@@ -207,8 +207,8 @@ pub fn type_word(event: &Event) -> &str {
         | Event::TurnReleased { .. }
         | Event::TurnStarted { .. }
         | Event::TurnLost { .. }
-        | Event::Kept { .. }
-        | Event::Unkept { .. }
+        | Event::Suppressed { .. }
+        | Event::Discarded { .. }
         | Event::Summarised { .. }
         | Event::FactsChanged { .. } => "turn",
     }
@@ -228,7 +228,7 @@ fn face(stream: &StreamId, event: &Event) -> Face {
             let meta = Meta { redacted: event.is_erased(), ..message_meta(stream, posted) };
             Face::new(json!(posted.body)).to(&posted.to).with(meta)
         }
-        Event::Foreign { to, content, tags, reply_to, unproven, .. } => {
+        Event::Custom { to, content, tags, reply_to, unproven, .. } => {
             let meta = Meta { tags: tags.clone(), unproven: *unproven, ..Meta::replying(reply_to.as_ref()) };
             Face::new(content.clone()).to(to).with(meta)
         }
@@ -239,8 +239,8 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         Event::BudgetSpent { spent, currency, about, cause } => {
             Face::new(spent_content(spent, currency, about)).with(Meta::replying(Some(cause)))
         }
-        Event::Held { guard } => Face::new(json!({"code": "held", "guard": guard_word(*guard), "text": guard_sentence(*guard)})),
-        Event::Resumed { downtime } => Face::new(
+        Event::GuardTripped { guard } => Face::new(json!({"code": "held", "guard": guard_word(*guard), "text": guard_sentence(*guard)})),
+        Event::ClockShifted { downtime } => Face::new(
             json!({"code": "resumed", "text": "The server was away; open deadlines moved by as long.", "seconds": downtime.as_secs_f64()}),
         ),
         Event::Redacted { seq, .. } => Face::new(json!({"code": "redacted", "text": "The words of an event were erased.", "seq": seq.0})),
@@ -268,8 +268,8 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         | Event::TurnReleased { .. }
         | Event::TurnStarted { .. }
         | Event::TurnLost { .. }
-        | Event::Kept { .. }
-        | Event::Unkept { .. }
+        | Event::Suppressed { .. }
+        | Event::Discarded { .. }
         | Event::Summarised { .. }
         | Event::FactsChanged { .. } => {
             Face::new(turn_content(stream, event)).with(Meta { redacted: event.is_erased(), ..Meta::default() })

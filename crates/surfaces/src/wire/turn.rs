@@ -272,13 +272,13 @@ impl TurnEvent {
                 cause: cause.into(),
                 detail: detail.clone(),
             },
-            Event::Kept { participant, turn, because, body, .. } => TurnEvent::Kept {
+            Event::Suppressed { participant, turn, because, body, .. } => TurnEvent::Kept {
                 participant: participant.to_string(),
                 turn: turn.as_ref().map(id),
                 because: kept_word(*because).into(),
                 text: body.clone(),
             },
-            Event::Unkept { participant, count, bytes, until } => TurnEvent::Unkept {
+            Event::Discarded { participant, count, bytes, until } => TurnEvent::Unkept {
                 participant: participant.to_string(),
                 count: *count,
                 bytes: *bytes,

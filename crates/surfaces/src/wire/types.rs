@@ -74,7 +74,7 @@ mod tests {
     fn own(kind: &str) -> Event {
         let Actor { id: from, .. } = Actor::human("user");
         let to = moothall_kernel::event::To::All;
-        Event::Foreign { from, to, kind: kind.into(), content: json!(null), tags: Vec::new(), reply_to: None, unproven: false }
+        Event::Custom { from, to, kind: kind.into(), content: json!(null), tags: Vec::new(), reply_to: None, unproven: false }
     }
 
     #[test]

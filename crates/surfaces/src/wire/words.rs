@@ -2,7 +2,7 @@
 
 use moothall_engine::sessions::{Doing, LinkState, Origin, PaneState};
 use moothall_kernel::budget::{Measure, Purse};
-use moothall_kernel::event::{Guard, KeptBecause, Outcome, TurnKind, Why, WhyNot};
+use moothall_kernel::event::{Guard, Outcome, SuppressedBecause, TurnKind, Why, WhyNot};
 use moothall_kernel::gathering::{Hearing, LetGo};
 use moothall_kernel::participant::Kind;
 
@@ -57,17 +57,17 @@ pub(super) const fn turn_kind_word(kind: TurnKind) -> &'static str {
 }
 
 /// Why text stayed in the trace.
-pub(super) const fn kept_word(because: KeptBecause) -> &'static str {
+pub(super) const fn kept_word(because: SuppressedBecause) -> &'static str {
     match because {
-        KeptBecause::Late => "late",
-        KeptBecause::Muted => "muted",
-        KeptBecause::Paused => "paused",
-        KeptBecause::Archived => "archived",
-        KeptBecause::Uninvited => "uninvited",
-        KeptBecause::Listening => "listening",
-        KeptBecause::NoPiece => "no_piece",
-        KeptBecause::Capped => "capped",
-        KeptBecause::Stopped => "stopped",
+        SuppressedBecause::Late => "late",
+        SuppressedBecause::Muted => "muted",
+        SuppressedBecause::Paused => "paused",
+        SuppressedBecause::Archived => "archived",
+        SuppressedBecause::Uninvited => "uninvited",
+        SuppressedBecause::Listening => "listening",
+        SuppressedBecause::NoPiece => "no_piece",
+        SuppressedBecause::Capped => "capped",
+        SuppressedBecause::Stopped => "stopped",
     }
 }
 

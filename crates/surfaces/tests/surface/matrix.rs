@@ -344,7 +344,7 @@ fn every_route_has_a_row_and_every_row_a_route() {
 fn every_action_is_a_routes_or_a_tools_or_a_commands() {
     let commands = [
         Action::Say,
-        Action::Keep,
+        Action::PostCustom,
         Action::Pass,
         Action::Rename,
         Action::Archive,

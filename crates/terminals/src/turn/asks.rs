@@ -141,7 +141,7 @@ impl Questions {
     /// Why a turn stopped in which something was refused.
     pub(super) fn refusal(&self) -> Option<Fault> {
         let why = self.refused.as_ref()?;
-        Some(Fault { told: true, ..Fault::new("refused", why.clone()) })
+        Some(Fault { prompt_delivered: true, ..Fault::new("refused", why.clone()) })
     }
 
     pub(super) fn wait(&mut self, around: &Around<'_>) {

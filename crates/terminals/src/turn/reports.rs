@@ -40,7 +40,7 @@ impl Machine {
                 self.stopped(&mut draft, &id, Ok(text.filter(|text| !text.trim().is_empty())));
             }
             HookNews::Failed { message } => {
-                self.stopped(&mut draft, &id, Err(Fault { told: true, ..Fault::new("program_failed", message) }));
+                self.stopped(&mut draft, &id, Err(Fault { prompt_delivered: true, ..Fault::new("program_failed", message) }));
             }
         }
         self.keep(draft);

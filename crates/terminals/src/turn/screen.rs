@@ -145,7 +145,7 @@ impl Machine {
             let end = if was_taken { DeliveryState::Failed } else { DeliveryState::Unknown };
             self.mark(&current, &[DeliveryState::Sent, DeliveryState::Accepted], end, &fault.message);
             // It was sent off: telling it once more would be to type it twice.
-            self.fail(&current.key, Fault { told: true, ..fault });
+            self.fail(&current.key, Fault { prompt_delivered: true, ..fault });
             self.questions.clear(&mut self.out);
         }
         self.advance_on(&view);

@@ -181,7 +181,7 @@ impl Machine {
         let Some(current) = self.current.take() else { return };
         self.mark(&current, &OPEN, DeliveryState::Unknown, message);
         self.late = Some(Late::of(&current));
-        self.fail(&current.key, Fault { told: true, ..Fault::new("delivery_unknown", message) });
+        self.fail(&current.key, Fault { prompt_delivered: true, ..Fault::new("delivery_unknown", message) });
         self.look(true, None);
     }
 

@@ -1,7 +1,7 @@
 //! Erasing: a `Redacted` takes the words of the event that it names, and nothing else of it.
 
 use moothall_engine::ports::{AppendError, EventLog};
-use moothall_kernel::event::{Event, KeptBecause, Usage};
+use moothall_kernel::event::{Event, SuppressedBecause, Usage};
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
 
 use super::Subject;
@@ -14,7 +14,13 @@ fn erased(seq: u64) -> Event {
 /// Neither on the next read nor on one that begins there; all else about the event is as it was.
 pub async fn erased_words_are_not_read_again<S: Subject>(subject: S) {
     let log = subject.log();
-    let kept = Event::Kept { participant: ParticipantId::user(), turn: None, because: KeptBecause::Late, counted: 0, body: "kept".into() };
+    let kept = Event::Suppressed {
+        participant: ParticipantId::user(),
+        turn: None,
+        because: SuppressedBecause::Late,
+        counted: 0,
+        body: "kept".into(),
+    };
     let long = "secret ".repeat(10_000);
     log.append(vec![batch("a", 0).says("one").says(&long).event(kept), batch("b", 0).says("theirs").says("too")]).await.unwrap();
     let before = log.read(&"a".into(), Seq(0), 100).await.unwrap().events;

@@ -2,7 +2,7 @@
 
 use moothall_engine::log_format::codec;
 use moothall_engine::ports::{EventLog, LogError, PAGE_BYTES_MAX, Page};
-use moothall_kernel::event::{Change, Event, KeptBecause, Outcome, To, Usage};
+use moothall_kernel::event::{Change, Event, Outcome, SuppressedBecause, To, Usage};
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Millis;
@@ -14,20 +14,25 @@ use super::build::{Builder, at, batch, epoch, places, words};
 pub async fn events_come_back_as_they_were<S: Subject>(subject: S) {
     let log = subject.log();
     let user = ParticipantId::user();
-    let kept =
-        Event::Kept { participant: user.clone(), turn: Some(TurnNo(1)), because: KeptBecause::Late, counted: 0, body: "too late".into() };
+    let kept = Event::Suppressed {
+        participant: user.clone(),
+        turn: Some(TurnNo(1)),
+        because: SuppressedBecause::Late,
+        counted: 0,
+        body: "too late".into(),
+    };
     let content = serde_json::json!({"deep": [1, {"q": "\"\u{0}\u{1f600}"}], "big": 9_007_199_254_740_993_i64});
     let (to, kind, tags) = (To::All, "x".to_owned(), vec!["t".to_owned()]);
-    let foreign = Event::Foreign { from: user.clone(), to, kind, content, tags, reply_to: None, unproven: true };
+    let foreign = Event::Custom { from: user.clone(), to, kind, content, tags, reply_to: None, unproven: true };
     let usage = Usage { ms: 5, ..Usage::default() };
     let written = batch("a", 0)
         .event(Event::Created { name: "A \"hall\"\n".into(), by: user.clone(), policy: Policy::default() })
-        .event(Event::Controlled { by: user.clone(), changes: vec![Change::Released, Change::Paused { on: true }], unproven: false })
+        .event(Event::Controlled { by: user.clone(), changes: vec![Change::GuardLifted, Change::Paused { on: true }], unproven: false })
         .event(Event::RoundClosed)
         .event(kept)
         .event(foreign)
         .event(Event::TurnEnded { turn: TurnNo(1), participant: user, attempt: 1, outcome: Outcome::Spoke, fault: None, usage })
-        .event(Event::Resumed { downtime: Millis(5) })
+        .event(Event::ClockShifted { downtime: Millis(5) })
         .says("")
         .says(&"long, \u{0} and \u{1f600}\r\n ".repeat(20_000))
         .says_at(1_763_693_999_042, "'; DROP TABLE events; --");
@@ -64,7 +69,7 @@ pub async fn a_page_is_bounded_in_bytes<S: Subject>(subject: S) {
     let log = subject.log();
     let long = |n: usize| format!("{n} ").repeat(PAGE_BYTES_MAX / 8);
     let content = serde_json::json!({ "own": "x".repeat(PAGE_BYTES_MAX / 2) });
-    let foreign = Event::Foreign {
+    let foreign = Event::Custom {
         from: ParticipantId::user(),
         to: To::All,
         kind: "x".into(),

@@ -1,7 +1,7 @@
 //! Searching: what is found, in what order, and how honestly.
 
 use moothall_engine::ports::{EventLog, Hits, LogError, Search, StreamBatch, Wanted};
-use moothall_kernel::event::{Change, Event, KeptBecause, Posted};
+use moothall_kernel::event::{Change, Event, Posted, SuppressedBecause};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::{AgentFacts, Kind, Profile};
 use moothall_kernel::search::Query;
@@ -139,8 +139,13 @@ pub async fn filters_narrow<S: Subject>(subject: S) {
 /// Neither what was kept in the trace, nor what is no message.
 pub async fn only_what_was_said_to_all_is_found<S: Subject>(subject: S) {
     let log = subject.log();
-    let kept =
-        Event::Kept { participant: ParticipantId::user(), turn: None, because: KeptBecause::Late, counted: 0, body: "secret plan".into() };
+    let kept = Event::Suppressed {
+        participant: ParticipantId::user(),
+        turn: None,
+        because: SuppressedBecause::Late,
+        counted: 0,
+        body: "secret plan".into(),
+    };
     let created = Event::Created { name: "secret".into(), by: ParticipantId::user(), policy: Default::default() };
     log.append(vec![batch("a", 0).event(created).event(kept).says("").says("no secret")]).await.unwrap();
     assert_eq!(found(log, "secret", &[]).await, ["a:4"]);

@@ -1,6 +1,6 @@
 //! What people, clients and the world do to the conversations.
 
-use moothall_kernel::command::{Actor, ClientCommand, Command, Control, Keep, OwnKind, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Command, Control, OwnKind, Post, PostCustom};
 use moothall_kernel::event::{Cause, Event, To};
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
 use moothall_kernel::policy::PolicyName;
@@ -232,7 +232,7 @@ impl World {
             5 => {
                 let content = json!({"n": self.rng.below(9), "of": [null, 0.5]});
                 let Ok(kind) = OwnKind::parse("x.note") else { return };
-                ClientCommand::Keep(Keep { by, to: To::All, kind, content, tags: Vec::new(), reply_to: None })
+                ClientCommand::PostCustom(PostCustom { by, to: To::All, kind, content, tags: Vec::new(), reply_to: None })
             }
             _ => match self.kept(room) {
                 Some((seq, kept)) => ClientCommand::Publish { seq, kept: Box::new(kept), by },

@@ -65,7 +65,7 @@ impl Consents {
     pub(crate) fn check(&self, host: u64, recorded: &Recorded) -> Verdict {
         let body = match &recorded.event {
             Event::Posted(posted) if posted.published.is_none() => &posted.body,
-            Event::Kept { body, .. } => body,
+            Event::Suppressed { body, .. } => body,
             _ => return Ok(()),
         };
         match marks::first(body).filter(|mark| self.needed.contains(mark)) {

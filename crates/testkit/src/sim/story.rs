@@ -33,7 +33,7 @@ pub(crate) fn line(room: usize, recorded: &Recorded) -> String {
             let marks = if posted.queued { ", queued" } else { "" };
             format!("{} to {:?} depth {}{turn}{marks}: {body}", posted.from, posted.to, posted.depth)
         }
-        Event::Kept { participant, turn, because, body, .. } => {
+        Event::Suppressed { participant, turn, because, body, .. } => {
             let body: String = text::cut(body, 40).escape_debug().collect();
             format!("kept {participant} turn {turn:?} {because:?}: {body}")
         }

@@ -133,7 +133,7 @@ impl Checker for Deadlines {
                 return Err(format!("turn {} ends at {}, not at {}", turn.no, turn.deadline, clock.deadline));
             }
         }
-        let beat = state.gathering().and_then(|gathering| gathering.hold.as_ref()).map(|hold| hold.next_at);
+        let beat = state.gathering().and_then(|gathering| gathering.tenure.as_ref()).map(|tenure| tenure.next_at);
         if beat != self.beat {
             return Err(format!("the next beat is at {beat:?}, not at {:?}", self.beat));
         }
@@ -144,7 +144,7 @@ impl Checker for Deadlines {
 impl Deadlines {
     /// Right after the server was down, everything that waits has to be moved.
     fn resumed(&mut self, room: &Room, scene: &Scene<'_>, event: &Event) -> Verdict {
-        let told = if let Event::Resumed { downtime } = event { Some(*downtime) } else { None };
+        let told = if let Event::ClockShifted { downtime } = event { Some(*downtime) } else { None };
         let owed = scene.downtime.filter(|downtime| *downtime > Millis(0) && room.waits());
         if told != owed {
             return Err(format!("the server was down for {owed:?}, and the log says {told:?}"));

@@ -246,7 +246,7 @@ impl Room {
                 self.no_rounds();
                 self.queued.clear();
             }
-            Event::Held { guard } => self.held = Some(*guard),
+            Event::GuardTripped { guard } => self.held = Some(*guard),
             Event::FactsChanged { participant, facts } => {
                 if let Some(member) = self.members.get_mut(participant) {
                     member.facts = facts.clone();
@@ -268,14 +268,14 @@ impl Room {
                 self.questions.remove(permission);
             }
             Event::Renamed { .. }
-            | Event::Foreign { .. }
+            | Event::Custom { .. }
             | Event::Noticed { .. }
             | Event::Skipped { .. }
-            | Event::Kept { .. }
-            | Event::Unkept { .. }
+            | Event::Suppressed { .. }
+            | Event::Discarded { .. }
             | Event::PermissionRequested { .. }
             | Event::PermissionExpired { .. }
-            | Event::Resumed { .. }
+            | Event::ClockShifted { .. }
             | Event::BudgetSpent { .. }
             | Event::Deleted { .. }
             | Event::Redacted { .. }
@@ -306,7 +306,7 @@ impl Room {
                 }
                 self.policy = policy.clone();
             }
-            Change::Released => self.release(),
+            Change::GuardLifted => self.release(),
             Change::Bound { target } => {
                 self.bound.insert(target.clone());
             }
@@ -408,7 +408,7 @@ impl Room {
                 }
             }
             Event::TurnEnded { turn, outcome, fault, .. } => {
-                self.note_ended(*turn, *outcome, fault.as_ref().is_some_and(|fault| fault.told))
+                self.note_ended(*turn, *outcome, fault.as_ref().is_some_and(|fault| fault.prompt_delivered))
             }
             _ => {}
         }
