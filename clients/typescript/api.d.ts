@@ -80,7 +80,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Streams doorbells of all threads: unnamed events with a thread and its new head, and signals, which are named: `presence`, and
+         * Streams notifications of all threads: unnamed events with a thread and its new head, and signals, which are named: `presence`, and
          *     `sessions` when a session began, ended or does something else now, or a link changed. List what you show after opening it; `resync`
          *     means that you were too slow and have to list it again.
          */
@@ -906,7 +906,7 @@ export interface components {
             /** @description The id of the credential with which. */
             token?: string | null;
         };
-        /** @description A doorbell of `GET /events/stream`: a thread has a new head. */
+        /** @description A notification of `GET /events/stream`: a thread has a new head. */
         Bell: {
             /**
              * Format: int64
@@ -1967,7 +1967,7 @@ export interface components {
             id?: string | null;
             /** @description Whether having nothing to say was offered. */
             may_pass: boolean;
-            /** @description The human message that all of this goes back to, where there is one. */
+            /** @description The newest human message that all of this goes back to, where there is one. */
             message?: string | null;
             /** @description `spoke`, `passed`, `failed`, `expired` or `cancelled`; nothing while it is open and for one that was not asked. */
             outcome?: string | null;

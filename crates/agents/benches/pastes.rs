@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use moothall_agents::terminal::{Plain, Program, TmuxHost, Vendor};
+use moothall_agents::terminal::{NoHooks, Program, TmuxHost, Vendor};
 use moothall_engine::MemoryLog;
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Store, SystemClock};
@@ -96,7 +96,7 @@ async fn measure(folder: &Path, socket: &str) -> Result<(), Failed> {
 fn terminals(folder: &Path) -> std::io::Result<TmuxHost> {
     let (argv, env) = fake_tui::within("none", &["--quiet", "--work", WORK_MS]);
     let program = Program { env, vendor: Vendor::Claude, ..Program::new(argv) };
-    TmuxHost::new(folder, BTreeMap::from([("fake".to_owned(), program)]), Arc::new(Plain))
+    TmuxHost::new(folder, BTreeMap::from([("fake".to_owned(), program)]), Arc::new(NoHooks))
 }
 
 fn member(session: &SessionId) -> Member {

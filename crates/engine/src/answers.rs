@@ -125,9 +125,9 @@ pub enum Signal {
     },
 }
 
-/// A doorbell for those who watch the whole hall.
+/// A notification for those who watch the whole hall.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Bell {
+pub enum Changed {
     /// A conversation has a new head.
     Head {
         /// Which.

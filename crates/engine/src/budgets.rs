@@ -10,7 +10,7 @@ use moothall_kernel::budget::{Budgets, Charge, DAY, Limit, Limits, Measure, Purs
 use moothall_kernel::time::Timestamp;
 use serde::Deserialize;
 
-/// A decision cannot spend so many turns. A purse with more than that left need not be known to it.
+/// No decision grants so many turns, so purses with more left are not part of what it is told.
 const FAR: u64 = 512;
 /// Turns an hour that one principal, and all together, may set off without a person.
 const UNATTENDED: (u64, u64) = (600, 2000);

@@ -29,7 +29,7 @@ impl Inner {
             Err(HallError::Rejected(rejection)) if rejection.refusal == Refusal::Gone => {}
             Err(error) => return Err(error),
         }
-        self.attendance.forget_stream(stream);
+        self.presences.forget_stream(stream);
         let erased = self.erase_deleted().await;
         if let Err(error) = self.store.search.forget_stream(stream).await {
             tracing::warn!(%error, "the search index forgets a deleted conversation later");

@@ -1,6 +1,7 @@
 //! Which streams are live, and how to reach them.
 //!
-//! Everything is sent under the directory's lock, and a task leaves only under it: nothing is ever sent to a task that is gone.
+//! A command is sent while the directory is locked, and a task takes itself out of the directory under the same lock. So nothing is sent to a
+//! task that has ended.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,7 +30,7 @@ struct Mailbox {
 }
 
 /// The other end: what a live stream's task sits on.
-pub(crate) struct Seat {
+pub(crate) struct StreamHandle {
     pub(crate) number: u64,
     pub(crate) requests: mpsc::Receiver<Request>,
     pub(crate) lane: mpsc::UnboundedReceiver<Box<Notice>>,
@@ -82,7 +83,7 @@ impl Directory {
     }
 
     /// Makes a stream live unless it is, sends what `first` makes, and starts the task of a seat that is new.
-    pub(crate) fn seat(&self, stream: &StreamId, first: Request, start: impl FnOnce(Seat) -> AbortHandle) -> Sent<Request> {
+    pub(crate) fn seat(&self, stream: &StreamId, first: Request, start: impl FnOnce(StreamHandle) -> AbortHandle) -> Sent<Request> {
         let mut streams = self.lock();
         match streams.send(stream, first) {
             Sent::Absent(first) => streams.open(stream, Some(first), None, start),
@@ -91,7 +92,7 @@ impl Directory {
     }
 
     /// The same for news of a turn.
-    pub(crate) fn seat_notice(&self, stream: &StreamId, notice: Box<Notice>, start: impl FnOnce(Seat) -> AbortHandle) {
+    pub(crate) fn seat_notice(&self, stream: &StreamId, notice: Box<Notice>, start: impl FnOnce(StreamHandle) -> AbortHandle) {
         let mut streams = self.lock();
         let notice = match streams.live.get(stream).map(|mailbox| mailbox.lane.clone()) {
             Some(lane) => match lane.send(notice) {
@@ -112,7 +113,7 @@ impl Directory {
     }
 
     /// The same, unless something is waiting or somebody listens.
-    pub(crate) fn leave_if_idle(&self, stream: &StreamId, seat: &Seat) -> bool {
+    pub(crate) fn leave_if_idle(&self, stream: &StreamId, seat: &StreamHandle) -> bool {
         let mut streams = self.lock();
         let idle = seat.requests.is_empty() && seat.lane.is_empty() && !seat.updates.in_use();
         if idle && streams.live.get(stream).is_some_and(|mailbox| mailbox.seat == seat.number) {
@@ -166,7 +167,7 @@ impl Streams {
         stream: &StreamId,
         request: Option<Request>,
         notice: Option<Box<Notice>>,
-        start: impl FnOnce(Seat) -> AbortHandle,
+        start: impl FnOnce(StreamHandle) -> AbortHandle,
     ) -> Sent<Request> {
         if self.closed {
             return Sent::Yes;
@@ -175,7 +176,8 @@ impl Streams {
         let (lane, lane_rx) = mpsc::unbounded_channel();
         let (updates, board) = (Arc::<Updates>::default(), Arc::<Board>::default());
         self.seats += 1;
-        let seat = Seat { number: self.seats, requests: requests_rx, lane: lane_rx, updates: updates.clone(), board: board.clone() };
+        let seat =
+            StreamHandle { number: self.seats, requests: requests_rx, lane: lane_rx, updates: updates.clone(), board: board.clone() };
         if let Some(request) = request {
             let _ = requests.try_send(request);
         }

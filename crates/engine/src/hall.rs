@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use tokio::sync::{broadcast, oneshot};
 use tokio::task::JoinHandle;
 
-pub use crate::answers::{Answer, Bell, HallError, Idempotency, Signal, Update};
+pub use crate::answers::{Answer, Changed, HallError, Idempotency, Signal, Update};
 use crate::crash;
 use crate::inner::{Inner, stopped};
 use crate::inside::{MoveIn, WeakHall};
@@ -63,7 +63,7 @@ pub struct Connected {
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        self.inner.attendance.disconnect(&self.stream, &self.participant, self.takes_turns, self.inner.now());
+        self.inner.presences.disconnect(&self.stream, &self.participant, self.takes_turns, self.inner.now());
     }
 }
 
@@ -281,9 +281,9 @@ impl Hall {
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }
 
-    /// Listens to the doorbells of all streams.
-    pub fn bells(&self) -> broadcast::Receiver<Bell> {
-        self.inner.bells.subscribe()
+    /// Listens to the notifications of all streams.
+    pub fn changes(&self) -> broadcast::Receiver<Changed> {
+        self.inner.changes.subscribe()
     }
 
     /// Says how somebody is. Details that are not given stay as they were.
@@ -307,7 +307,7 @@ impl Hall {
     /// [`HallError`] when the stream does not exist.
     pub async fn presence(&self, stream: &StreamId) -> Result<Vec<Presence>, HallError> {
         self.must_exist(stream).await?;
-        Ok(self.inner.attendance.presences(stream, self.now()))
+        Ok(self.inner.presences.presences(stream, self.now()))
     }
 
     async fn must_exist(&self, stream: &StreamId) -> Result<(), HallError> {
@@ -320,7 +320,7 @@ impl Hall {
     /// [`HallError`] when the stream does not exist.
     pub async fn connect(&self, stream: &StreamId, participant: ParticipantId, takes_turns: bool) -> Result<Connected, HallError> {
         self.must_exist(stream).await?;
-        self.inner.attendance.connect(stream, &participant, takes_turns);
+        self.inner.presences.connect(stream, &participant, takes_turns);
         Ok(Connected { inner: self.inner.clone(), stream: stream.clone(), participant, takes_turns })
     }
 

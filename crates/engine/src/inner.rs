@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::access::begun::Begun;
 use crate::agent::{Report, TurnKey};
 use crate::answers::{Answer, HallError, Idempotency};
-use crate::directory::{Seat, Sent};
+use crate::directory::{Sent, StreamHandle};
 use crate::keyed_locks::KeyedLocks;
 use crate::outbox::Owed;
 use crate::ports::Page;
@@ -71,7 +71,7 @@ impl Inner {
 
     /// What a decision about a conversation may know.
     pub(crate) fn facts(&self, state: &Conversation, now: Timestamp) -> Facts {
-        let here = self.attendance.attendees(state.stream(), Some(state), now);
+        let here = self.presences.attendees(state.stream(), Some(state), now);
         Facts { budgets: self.purses.facts(), ..here.facts(state) }
     }
 
@@ -202,7 +202,7 @@ impl Inner {
         }
     }
 
-    fn start(self: &Arc<Self>, stream: &StreamId, seat: Seat, begin: Begin) -> tokio::task::AbortHandle {
+    fn start(self: &Arc<Self>, stream: &StreamId, seat: StreamHandle, begin: Begin) -> tokio::task::AbortHandle {
         self.runtime.spawn(shell::run(self.services.clone(), self.streams(), stream.clone(), seat, begin)).abort_handle()
     }
 

@@ -10,7 +10,7 @@ use moothall_kernel::policy::Policy;
 use moothall_kernel::time::{Millis, Timestamp};
 
 use crate::agent::{Report, TurnKey};
-use crate::answers::{Answer, Bell, HallError, Idempotency};
+use crate::answers::{Answer, Changed, HallError, Idempotency};
 use crate::inner::Inner;
 use crate::outbox::{Courier, Owed};
 use crate::ports::{Claim, LogError, Page, Store};
@@ -188,9 +188,9 @@ impl Inside {
     }
 
     /// Whoever watches sessions and links shall look again.
-    pub fn ring(&self) {
+    pub fn notify_of_sessions(&self) {
         // Nobody may be watching.
-        let _ = self.0.bells.send(Bell::Sessions);
+        let _ = self.0.changes.send(Changed::Sessions);
     }
 
     /// Runs something beside the conversations; it ends with the process.

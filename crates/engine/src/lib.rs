@@ -67,9 +67,9 @@ mod copies;
 mod spending;
 mod counted;
 mod keyed_locks;
-mod attendance;
+mod presences;
 mod wakes;
 
-pub use attendance::Attendees;
 pub use memory::MemoryLog;
+pub use presences::Attendees;
 pub use stream::effects::came_from;

@@ -26,7 +26,7 @@ pub struct Histogram {
 
 /// A histogram at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Spread {
+pub struct HistogramSnapshot {
     /// Upper bounds in seconds, and how many were at most that long.
     pub buckets: Vec<(f64, u64)>,
     /// How many there were.
@@ -45,7 +45,7 @@ impl Histogram {
     }
 
     /// As it is now.
-    pub fn spread(&self) -> Spread {
+    pub fn spread(&self) -> HistogramSnapshot {
         let mut count = 0;
         let mut up_to = |place: &AtomicU64| {
             count += place.load(Ordering::Relaxed);
@@ -53,7 +53,7 @@ impl Histogram {
         };
         let buckets = BOUNDS.into_iter().zip(&self.counts).map(|(bound, place)| (bound, up_to(place))).collect();
         up_to(&self.counts[BOUNDS.len()]);
-        Spread { buckets, count, sum: self.sum_micros.load(Ordering::Relaxed) as f64 / 1e6 }
+        HistogramSnapshot { buckets, count, sum: self.sum_micros.load(Ordering::Relaxed) as f64 / 1e6 }
     }
 }
 
@@ -85,7 +85,7 @@ impl<K: Ord + Clone> CounterMap<K> {
 
 /// What the engine counts.
 #[derive(Debug, Default)]
-pub(crate) struct Meters {
+pub(crate) struct Metrics {
     pub(crate) events: AtomicU64,
     pub(crate) appends: CounterMap<&'static str>,
     pub(crate) broken: CounterMap<&'static str>,
@@ -108,7 +108,7 @@ pub struct Counted {
     /// Decisions that were thrown away because they broke a rule, by rule. Each is a fault of this program.
     pub broken: BTreeMap<&'static str, u64>,
     /// How long appends took, from asking to synced.
-    pub append_time: Spread,
+    pub append_time: HistogramSnapshot,
     /// Turns that ended, by runtime and outcome.
     pub turns: BTreeMap<(Runtime, &'static str), u64>,
     /// Turns that are open in conversations held in memory, by runtime. All others are quiet.
@@ -135,7 +135,7 @@ pub struct Counted {
     pub budgets: Vec<BudgetState>,
 }
 
-impl Meters {
+impl Metrics {
     pub(crate) fn open(&self) -> MutexGuard<'_, BTreeMap<Runtime, u64>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -206,12 +206,12 @@ const fn outcome_word(outcome: Outcome) -> &'static str {
 
 /// One conversation's part in the open turns. It is taken back when the conversation is let go.
 pub(crate) struct OpenTurns {
-    meters: Arc<Meters>,
+    meters: Arc<Metrics>,
     counted: Vec<Runtime>,
 }
 
 impl OpenTurns {
-    pub(crate) fn new(meters: Arc<Meters>) -> Self {
+    pub(crate) fn new(meters: Arc<Metrics>) -> Self {
         Self { meters, counted: Vec::new() }
     }
 
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_conversation_that_is_let_go_takes_its_open_turns_along() {
-        let meters = Arc::new(Meters::default());
+        let meters = Arc::new(Metrics::default());
         let mut one = OpenTurns::new(meters.clone());
         let mut two = OpenTurns::new(meters.clone());
         one.replace(vec![Runtime::SCRIPT, Runtime::COMMAND]);

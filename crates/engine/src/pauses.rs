@@ -1,7 +1,8 @@
 //! Time while this process ran: what a stopped process, a frozen container or a paused computer missed is nobody's fault, and no limit
 //! of a turn counts it. (Section "Append first, then tell" of ARCHITECTURE.md: open deadlines move by the time that was lost.)
 //!
-//! The clocks of the system go on meanwhile. So whoever waits looks up every second, and a second that took much longer was none.
+//! The clocks of the system go on meanwhile. So whoever waits wakes every second: where that took much longer, the process stood still, and
+//! the surplus is not counted.
 
 use std::time::Duration;
 

@@ -59,13 +59,13 @@ pub trait Work: Send + Sync + 'static {
 /// Work that never waits is over when `ensure` returns, without a task of its own. Dropping this ends all work.
 pub struct RunOnce<W: Work> {
     work: Arc<W>,
-    going: Arc<Going>,
+    going: Arc<ActiveTasks>,
     places: OnceLock<Arc<Places>>,
 }
 
 /// The turns that run.
 #[derive(Default)]
-struct Going(Mutex<HashMap<TurnKey, Slot>>);
+struct ActiveTasks(Mutex<HashMap<TurnKey, Slot>>);
 
 /// One run of a turn, with the way to stop it once it waits for something.
 struct Slot {
@@ -78,7 +78,7 @@ struct Slot {
 /// What a turn is to do, and who hears of it.
 type Assignment = (Job, Arc<dyn Reporter>);
 
-impl Going {
+impl ActiveTasks {
     fn lock(&self) -> MutexGuard<'_, HashMap<TurnKey, Slot>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -116,7 +116,7 @@ impl Going {
 
 /// Forgets a turn however its future ends: by its result, by a panic or by being dropped.
 struct Listed {
-    going: Arc<Going>,
+    going: Arc<ActiveTasks>,
     key: TurnKey,
     run: Arc<()>,
 }

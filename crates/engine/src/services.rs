@@ -9,21 +9,21 @@ use moothall_kernel::time::Timestamp;
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, watch};
 
-use crate::answers::{Bell, HallError, Signal};
-use crate::attendance::Attendance;
+use crate::answers::{Changed, HallError, Signal};
 use crate::budgets::{BudgetsConfig, Purses};
 use crate::copies::Copiers;
 use crate::crash;
 use crate::directory::Directory;
-use crate::meters::Meters;
+use crate::meters::Metrics;
 use crate::outbox::Outbox;
 use crate::ports::{Clock, Listed, Store};
 use crate::presence::Presence;
+use crate::presences::Presences;
 use crate::registry::{Registry, Standing};
 use crate::sessions::Residents;
 
-/// Doorbells a listener may lag behind.
-const BELLS_LEN: usize = 4096;
+/// Notifications a listener may lag behind.
+const CHANGES_LEN: usize = 4096;
 
 /// What a hall is made of.
 pub struct HallParts {
@@ -47,10 +47,10 @@ pub(crate) struct Services {
     standing: Standing,
     pub(crate) owner: String,
     pub(crate) directory: Directory,
-    pub(crate) attendance: Attendance,
+    pub(crate) presences: Presences,
     pub(crate) purses: Purses,
-    pub(crate) bells: broadcast::Sender<Bell>,
-    pub(crate) meters: Arc<Meters>,
+    pub(crate) changes: broadcast::Sender<Changed>,
+    pub(crate) meters: Arc<Metrics>,
     pub(crate) residents: Arc<dyn Residents>,
     pub(crate) copiers: Copiers,
     pub(crate) outbox: Arc<Outbox>,
@@ -64,7 +64,7 @@ impl Services {
             residents,
             outbox: Outbox::new(parts.store.outbox.clone()),
             store: parts.store,
-            attendance: Attendance::since(parts.clock.now()),
+            presences: Presences::since(parts.clock.now()),
             clock: parts.clock,
             standing: Standing::new(parts.registry, parts.defaults),
             owner: parts.owner,
@@ -72,7 +72,7 @@ impl Services {
             meters: Arc::default(),
             copiers: Copiers::default(),
             purses: Purses::new(&parts.budgets),
-            bells: broadcast::channel(BELLS_LEN).0,
+            changes: broadcast::channel(CHANGES_LEN).0,
             fatal: watch::channel(None).0,
             draining: AtomicBool::new(false),
         }
@@ -100,12 +100,12 @@ impl Services {
         state: String,
         details: Option<Map<String, Value>>,
     ) -> Option<Presence> {
-        let presence = self.attendance.note(stream, from, state, details, self.now())?;
+        let presence = self.presences.note(stream, from, state, details, self.now())?;
         crash::point("presence");
         if let Some(updates) = self.directory.updates(stream) {
             updates.signal(|| Signal::Presence(presence.clone()));
         }
-        let _ = self.bells.send(Bell::Presence { stream: stream.clone(), presence: presence.clone() });
+        let _ = self.changes.send(Changed::Presence { stream: stream.clone(), presence: presence.clone() });
         Some(presence)
     }
 

@@ -8,7 +8,7 @@ use moothall_kernel::decide::check_raise;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Millis;
 
-use crate::access::{AuditEntry, Caller, Deed};
+use crate::access::{AuditAction, AuditEntry, Caller};
 use crate::answers::HallError;
 use crate::budgets::{BudgetState, BudgetsConfig};
 use crate::hall::Hall;
@@ -98,7 +98,7 @@ impl Hall {
         let (limits, _) = self.inner.purses.look(purse);
         check_raise(limits.of(purse), turns, micros, within).map_err(|rejection| HallError::Rejected(Box::new(rejection)))?;
         let raise = Raise { turns, micros, until: now + within };
-        let entry = AuditEntry { detail: self.said_of(purse, &raise), ..AuditEntry::of(by, Deed::BudgetRaised, now) };
+        let entry = AuditEntry { detail: self.said_of(purse, &raise), ..AuditEntry::of(by, AuditAction::BudgetRaised, now) };
         self.inner.store.ledger.keep_raise(purse, &raise, &entry).await?;
         self.inner.purses.raise(purse, raise, now);
         Ok(raise)

@@ -37,7 +37,7 @@ pub(crate) struct Updates(Mutex<Told>);
 struct Told {
     sender: Option<broadcast::Sender<Waiting>>,
     /// The batches that somebody may not have heard yet, oldest first.
-    waiting: VecDeque<Kept>,
+    waiting: VecDeque<Queued>,
 }
 
 /// What waits in a listener's ring.
@@ -57,7 +57,7 @@ impl Slot {
 }
 
 /// A batch in the rings of listeners. It is gone when all have heard it.
-struct Kept {
+struct Queued {
     slot: Weak<Slot>,
     events: usize,
     bytes: usize,
@@ -120,7 +120,7 @@ impl Told {
         let Some(sender) = &self.sender else { return };
         let count = events.len();
         let slot = Arc::new(Slot(Mutex::new(Some(events))));
-        let kept = Kept { slot: Arc::downgrade(&slot), events: count, bytes };
+        let kept = Queued { slot: Arc::downgrade(&slot), events: count, bytes };
         let _ = sender.send(Waiting::Events(slot));
         self.waiting.push_back(kept);
         self.take_from_the_slow();
@@ -131,7 +131,7 @@ impl Told {
         while self.waiting.front().is_some_and(|kept| kept.slot.strong_count() == 0) {
             self.waiting.pop_front();
         }
-        let sum = |of: fn(&Kept) -> usize, waiting: &VecDeque<Kept>| waiting.iter().map(of).sum::<usize>();
+        let sum = |of: fn(&Queued) -> usize, waiting: &VecDeque<Queued>| waiting.iter().map(of).sum::<usize>();
         let (mut events, mut bytes) = (sum(|kept| kept.events, &self.waiting), sum(|kept| kept.bytes, &self.waiting));
         while (events > WAITING_EVENTS_MAX || bytes > WAITING_BYTES_MAX) && self.waiting.len() > 1 {
             let Some(oldest) = self.waiting.pop_front() else { return };

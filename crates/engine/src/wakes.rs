@@ -31,7 +31,7 @@ pub(crate) async fn watch(hall: Weak<Inner>) {
         let Some(pause) = next_look(&hall).await else { return };
         sleep(Duration::from_millis(pause.0)).await;
         let Some(hall) = hall.upgrade() else { return };
-        hall.attendance.forget(hall.now());
+        hall.presences.forget(hall.now());
         if let Err(error) = load_due(&hall).await {
             tracing::warn!(%error, "the catalog could not be read for wakes");
         }

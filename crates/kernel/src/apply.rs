@@ -302,8 +302,8 @@ impl Conversation {
     }
 
     fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause) {
-        // A prod that came to nothing does not take anybody out of the round.
         let used_up = why_not == WhyNot::Capped && self.floor.is_used_up();
+        // Only a refusal about this round's message takes somebody out of the round; one about a prod does not.
         if let Some(round) = self.floor.round.as_mut().filter(|round| round.is_about(cause)) {
             round.forced.retain(|id| id != participant);
             round.polled.retain(|id| id != participant);
@@ -311,7 +311,7 @@ impl Conversation {
                 round.left_out.push(participant.clone());
             }
         }
-        // A link would ask again for the same words, and again find nothing to pay with.
+        // The words count as shown, or a link would ask for the same unaffordable turn without end.
         if why_not == WhyNot::OverBudget
             && let Some(participant) = self.participant_mut(participant)
         {

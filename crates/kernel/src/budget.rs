@@ -1,7 +1,7 @@
 //! Budgets: how many turns an hour and how much money a day may be spent, and on whose account a turn goes.
 //!
-//! A turn is charged to the hall, to its conversation, to the agent that runs it, and to whoever caused it. The first turns that are
-//! counted are those that no person asked for: agents that call each other, and words of which nobody knows that a person said them.
+//! A turn is charged to the hall, to its conversation, to the agent that runs it, and to whoever caused it. Unattended turns have a
+//! limit of their own: those that agents cause among each other, and those caused by words that no credential proves to be a person's.
 //! Windows are clock hours and days in UTC, by the time of the stream. (`docs/decisions/0016-budgets.md`)
 
 use std::collections::BTreeMap;

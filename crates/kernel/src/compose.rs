@@ -13,12 +13,12 @@ use crate::state::{Conversation, Turn};
 use crate::text::{hang, shortened};
 
 mod story;
-mod told;
+mod transcript;
 
-use story::Words;
+use story::Utterance;
 pub use story::{Material, Story, Unread};
-pub use told::Told;
-use told::{Teller, count, label};
+pub use transcript::TranscriptLine;
+use transcript::{Teller, count, label};
 
 /// A prompt, split the way runtimes need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub struct Prompt {
     /// The same with a transcript of what came before: for runtimes without a memory, if they have room for one.
     pub standalone: String,
     /// What was said, oldest first: for runtimes that rebuild a memory of their own, and for no other. What its summary covers is left out.
-    pub history: Vec<Told>,
+    pub history: Vec<TranscriptLine>,
     /// What is missing between the summary, or the beginning, and the history.
     pub unread: Unread,
     /// What such a runtime wrote down about what came before.
@@ -73,7 +73,7 @@ pub fn compose(state: &Conversation, turn: &Turn, from: Seq, through: Seq, story
         _ => String::new(),
     };
     let summary = remembered(&teller, &turn.participant);
-    let remembered = |words: &&&Words<'_>| summary.as_ref().is_none_or(|summary| words.at > summary.through);
+    let remembered = |words: &&&Utterance<'_>| summary.as_ref().is_none_or(|summary| words.at > summary.through);
     let history = match memory {
         Memory::Rebuilt => teller.each(&told.iter().copied().filter(|words| remembered(&words)).collect::<Vec<_>>()),
         _ => Vec::new(),
@@ -83,7 +83,7 @@ pub fn compose(state: &Conversation, turn: &Turn, from: Seq, through: Seq, story
 }
 
 /// What was said so far, as much of it as there is room for, and what is asked.
-fn transcript(teller: &Teller<'_>, all: u64, told: &[&Words<'_>], bytes_max: usize, request: &str) -> String {
+fn transcript(teller: &Teller<'_>, all: u64, told: &[&Utterance<'_>], bytes_max: usize, request: &str) -> String {
     let (transcript, missing) = teller.newest(told, bytes_max);
     let missing = all.saturating_sub(count(told)) + missing;
     let left_out = Unread { messages: missing, more: false }.line();
@@ -91,7 +91,7 @@ fn transcript(teller: &Teller<'_>, all: u64, told: &[&Words<'_>], bytes_max: usi
 }
 
 /// What others said since its last turn, and what is asked.
-fn since(teller: &Teller<'_>, turn: &Turn, from: Seq, all: u64, told: &[&Words<'_>], request: &str) -> String {
+fn since(teller: &Teller<'_>, turn: &Turn, from: Seq, all: u64, told: &[&Utterance<'_>], request: &str) -> String {
     let state = teller.state;
     let others: Vec<_> = told.iter().copied().filter(|words| words.at > from && !teller.is_own(words)).collect();
     // Whoever had no turn yet is told everything, and all of it is counted. What comes after a turn is counted by whoever read it.
@@ -121,7 +121,7 @@ fn is_framed(state: &Conversation, turn: &Turn) -> bool {
 }
 
 /// What others said as frames, and how many messages among it did not fit.
-fn frames(teller: &Teller<'_>, since: &[&Words<'_>]) -> (String, u64) {
+fn frames(teller: &Teller<'_>, since: &[&Utterance<'_>]) -> (String, u64) {
     let Some((newest, earlier)) = since.split_last() else { return (String::new(), 0) };
     // What somebody said last arrives whole, however long they may be: nothing brings the rest of it later.
     let newest = frame(teller, newest);
@@ -142,7 +142,7 @@ fn frames(teller: &Teller<'_>, since: &[&Words<'_>]) -> (String, u64) {
 }
 
 /// A frame. What an answer to a turn replies to is what was typed there; what somebody says unasked may reply to anything.
-fn frame(teller: &Teller<'_>, words: &Words<'_>) -> String {
+fn frame(teller: &Teller<'_>, words: &Utterance<'_>) -> String {
     let reply = teller.reply(&words.posted).filter(|_| words.posted.turn.is_none());
     framed(teller.state, &words.posted, reply.as_deref())
 }

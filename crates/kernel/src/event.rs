@@ -316,7 +316,7 @@ pub struct Fault {
     pub code: String,
     /// One sentence for people.
     pub message: String,
-    /// Whoever had the turn keeps what it was asked in a memory of its own, and is not told it again.
+    /// The prompt reached a program with a memory of its own, so its next prompt does not repeat it.
     #[serde(default, rename = "told", skip_serializing_if = "is_false")]
     pub prompt_delivered: bool,
 }

@@ -208,7 +208,7 @@ impl Decider<'_> {
         };
         let depth = post.reply_to.as_ref().or(near).map_or(1, |cause| cause.depth + 1);
         if unsolicited == Unsolicited::Charged {
-            self.check_budget(&post, depth)?;
+            self.check_reply_limits(&post, depth)?;
         }
         let named = mentions::named(&post.body, &self.state.participants, &post.by.id);
         let posted = self.words(post, Kind::Agent, depth, &named);
@@ -216,7 +216,7 @@ impl Decider<'_> {
         Ok(())
     }
 
-    fn check_budget(&mut self, post: &Post, depth: u32) -> Result<(), Rejection> {
+    fn check_reply_limits(&mut self, post: &Post, depth: u32) -> Result<(), Rejection> {
         let floor = &self.state.floor;
         // The one who was asked may still answer: that reply is spoken for.
         let promised = floor.round.as_ref().map_or(0, Round::promised) + floor.reserved();

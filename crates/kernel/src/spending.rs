@@ -21,7 +21,7 @@ impl Conversation {
             Event::TurnGranted { participant, cause, .. } => (self.account_of(participant, cause), 1, Usage::default()),
             Event::TurnLost { turn, .. } => {
                 let turn = self.turn(*turn)?;
-                // Another one that waits takes over what it was asked.
+                // Where another turn of its own waits, that one takes over, and nothing is run again.
                 (turn.account.clone(), u64::from(self.waiting_turn(&turn.participant).is_none()), turn.summed)
             }
             Event::TurnEnded { turn, usage, .. } => (self.turn(*turn)?.account.clone(), 0, *usage),

@@ -118,7 +118,7 @@ pub struct Floor {
     pub(crate) last_turn: TurnNo,
     /// Human messages that wait for their time, and agents' answers that were late for their round.
     pub(crate) queue: VecDeque<Spoken>,
-    /// The message that was taken from the queue last, and where.
+    /// The position of the message that was taken from the queue last, and that of the event that took it.
     pub(crate) taken: Option<(Seq, Seq)>,
     pub(crate) round: Option<Round>,
     /// The human message whose replies are counted: the one whose round was opened last.
@@ -142,7 +142,7 @@ pub struct Floor {
 }
 
 impl Floor {
-    /// Where a cause took effect, if it is the one that is being handled.
+    /// The position at which a cause took effect: for the queued message that is handled now, where it was taken from the queue; otherwise its own.
     pub(crate) fn effect_of(&self, cause: &Cause) -> Seq {
         self.taken.filter(|(taken, _)| *taken == cause.seq).map_or(cause.seq, |(_, at)| at)
     }

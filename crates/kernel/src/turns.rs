@@ -15,7 +15,7 @@ use crate::time::Millis;
 const WAIT_MAX: Millis = Millis::from_secs(3600);
 
 impl Decider<'_> {
-    /// Grants a turn, or widens the one that waits. The depth limit is checked here and nowhere else.
+    /// Grants a turn, or widens the one that waits. Every turn passes here, so this is where the depth limit and the budgets stop one.
     pub(crate) fn grant(&mut self, participant: &ParticipantId, why: Why, kind: TurnKind, may_pass: bool, cause: &Cause) {
         if self.too_deep(cause) {
             return self.skip(participant, WhyNot::Capped, cause, Some("the depth limit is reached"));

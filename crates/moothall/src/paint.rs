@@ -33,13 +33,13 @@ const PEOPLE: [&str; 6] = ["36", "35", "33", "32", "34", "31"];
 
 /// Writes to standard output.
 #[derive(Clone, Debug)]
-pub struct Paper {
+pub struct Printer {
     colours: bool,
     /// Whether JSON was asked for.
     pub json: bool,
 }
 
-impl Paper {
+impl Printer {
     /// Decides about colours once: the flag, then `NO_COLOR`, `CLICOLOR_FORCE` and `TERM`, then whether this is a terminal.
     pub fn new(choice: ColorChoice, json: bool) -> Self {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use moothall_agents::terminal::hooks::{HookDress, HookSink, Outside, Spool, SpoolFolder};
+use moothall_agents::terminal::hooks::{HookInjector, HookSink, Outside, Spool, SpoolFolder};
 use moothall_agents::terminal::{Program, TmuxHost};
 use moothall_engine::sessions::{Heard, Hook, Permit, SessionError, SessionHost};
 use moothall_terminals::Sessions;
@@ -45,7 +45,7 @@ impl Terminals {
         let spool = SpoolFolder::new(data.join(SPOOL));
         let moothall = std::env::current_exe().map_err(|error| Fault::io("cannot find this program", &error))?;
         let (outside, others) = Outside::new(outside_of(&data, config), url.to_owned());
-        let dress = Arc::new(HookDress { moothall, url: url.to_owned(), spool: spool.clone(), outside: Some(outside.clone()) });
+        let dress = Arc::new(HookInjector { moothall, url: url.to_owned(), spool: spool.clone(), outside: Some(outside.clone()) });
         let host = TmuxHost::new(&data.join(TMUX), programs(config)?, dress);
         let host = Arc::new(host.map_err(|error| Fault::io("cannot make the folder for terminals", &error))?);
         if let Err(why) = host.check() {

@@ -9,7 +9,7 @@ use crate::client::{Client, segment};
 use crate::commands::width as cells;
 use crate::fault::{Exit, Fault};
 use crate::last;
-use crate::paint::{Paper, Style, note};
+use crate::paint::{Printer, Style, note};
 
 /// Longer names push their line to the right.
 const NAME_CHARS_MAX: usize = 20;
@@ -141,7 +141,7 @@ impl Faces {
     }
 
     /// That name, painted and filled up to a width.
-    pub fn painted(&self, paper: &Paper, id: &str, width: usize) -> String {
+    pub fn painted(&self, paper: &Printer, id: &str, width: usize) -> String {
         let name = self.name(id);
         let fill = " ".repeat(width.saturating_sub(cells(name)));
         format!("{}{fill}", paper.paint(self.style(id), name))

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use moothall_engine::access::{
-    AuditEntry, Audited, Deed, Kept, Principal, Principals, Scopes, Token, TokenHash, TokenId, TokenKind, reach_of,
+    AuditAction, AuditEntry, Audited, InsertOutcome, Principal, Principals, Scopes, Token, TokenHash, TokenId, TokenKind, reach_of,
 };
 use moothall_engine::ports::LogError;
 use moothall_kernel::ids::ParticipantId;
@@ -30,19 +30,19 @@ fn kind_of(word: &str) -> Kind {
 }
 
 /// Keeps a token, and its principal where that is new.
-pub(crate) fn add(conn: &Connection, token: &Token, entry: &AuditEntry) -> Result<Kept, Refusal> {
+pub(crate) fn add(conn: &Connection, token: &Token, entry: &AuditEntry) -> Result<InsertOutcome, Refusal> {
     let Principal { id, kind } = &token.principal;
     let sql = "INSERT INTO principals (id, kind, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING";
     conn.prepare_cached(sql)?.execute(params![id.as_str(), kind_word(*kind), token.created_at.millis()])?;
     if principal(conn, id)?.is_some_and(|known| known.kind != *kind) {
-        return Ok(Kept::OtherKind);
+        return Ok(InsertOutcome::OtherKind);
     }
     // Sessions that ran out are of no interest to anybody.
     let sql = "DELETE FROM tokens WHERE kind = 'session' AND expires_at <= ?1";
     conn.prepare_cached(sql)?.execute([token.created_at.millis()])?;
     insert(conn, token)?;
     record(conn, entry)?;
-    Ok(Kept::Yes)
+    Ok(InsertOutcome::Yes)
 }
 
 fn insert(conn: &Connection, token: &Token) -> Result<(), Refusal> {
@@ -66,14 +66,14 @@ fn insert(conn: &Connection, token: &Token) -> Result<(), Refusal> {
 }
 
 /// Uses an invitation up and keeps the token that it becomes.
-pub(crate) fn redeem(conn: &Connection, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<Kept, Refusal> {
+pub(crate) fn redeem(conn: &Connection, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<InsertOutcome, Refusal> {
     let sql = "SELECT count(*) FROM tokens WHERE id = ?1 AND kind = 'invitation' AND revoked_at IS NULL AND expires_at > ?2";
     let usable: i64 = conn.prepare_cached(sql)?.query_row(params![invitation.as_str(), entry.at.millis()], |row| row.get(0))?;
     if usable == 0 {
-        return Ok(Kept::Used);
+        return Ok(InsertOutcome::Used);
     }
     let kept = add(conn, token, entry)?;
-    if kept == Kept::Yes {
+    if kept == InsertOutcome::Yes {
         mark_revoked(conn, invitation, entry.at)?;
     }
     Ok(kept)
@@ -168,7 +168,7 @@ pub(crate) fn audit(conn: &Connection, before: Option<u64>, limit: usize) -> rus
 
 fn read_audited(row: &Row<'_>) -> rusqlite::Result<Audited> {
     let name = |place: usize| row.get::<_, Option<String>>(place);
-    let deed = Deed::parse(row.get_ref(2)?.as_str()?).ok_or_else(|| rusqlite::Error::InvalidColumnName("audit.deed".into()))?;
+    let deed = AuditAction::parse(row.get_ref(2)?.as_str()?).ok_or_else(|| rusqlite::Error::InvalidColumnName("audit.deed".into()))?;
     let entry = AuditEntry {
         at: Timestamp::from_millis(row.get(1)?),
         deed,
@@ -182,12 +182,12 @@ fn read_audited(row: &Row<'_>) -> rusqlite::Result<Audited> {
 
 #[async_trait]
 impl Principals for SqliteLog {
-    async fn add_token(&self, token: &Token, entry: &AuditEntry) -> Result<Kept, LogError> {
+    async fn add_token(&self, token: &Token, entry: &AuditEntry) -> Result<InsertOutcome, LogError> {
         let (token, entry) = (token.clone(), entry.clone());
         self.write(move |conn| add(conn, &token, &entry)).await
     }
 
-    async fn redeem(&self, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<Kept, LogError> {
+    async fn redeem(&self, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<InsertOutcome, LogError> {
         let (invitation, token, entry) = (invitation.clone(), token.clone(), entry.clone());
         self.write(move |conn| redeem(conn, &invitation, &token, &entry)).await
     }

@@ -23,7 +23,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::folder::{Folder, LOG_FILE, OpenError};
-use crate::index::{Bell, Forgotten, Index};
+use crate::index::{Forgotten, Index, Wakeup};
 use crate::reader::{self, Readers};
 use crate::trouble::{Refusal, Trouble, failed};
 use crate::writer::{self, Kind, Request};
@@ -65,7 +65,7 @@ impl SqliteLog {
             tracing::warn!("the disk is full: what there is can be read, and writing goes on by itself when there is room");
         }
         folder.sync()?;
-        let bell = Arc::new(Bell::default());
+        let bell = Arc::new(Wakeup::default());
         let index = Index::start(dir, &path, bell.clone());
         let started = writer::start(conn, folder, queue, bell);
         let (queue, writer, synced) = started.map_err(|source| OpenError::Io { path: path.clone(), source })?;

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::folder::Folder;
-use crate::index::Bell;
+use crate::index::Wakeup;
 use crate::reserve;
 use crate::schema::PATIENCE;
 use crate::trouble::{Refusal, Trouble, judged};
@@ -113,7 +113,7 @@ pub(crate) fn start(
     mut conn: Connection,
     folder: Folder,
     queue: usize,
-    bell: Arc<Bell>,
+    bell: Arc<Wakeup>,
 ) -> std::io::Result<(mpsc::Sender<Request>, JoinHandle<()>, Arc<AtomicU64>)> {
     let (sender, receiver) = mpsc::channel(queue);
     let wal_pages = Arc::new(AtomicU32::new(0));
@@ -134,7 +134,7 @@ struct Writer {
     conn: Connection,
     queue: mpsc::Receiver<Request>,
     /// Rung after each commit, when everyone has been told.
-    bell: Arc<Bell>,
+    bell: Arc<Wakeup>,
     /// Pages in the WAL after the last commit.
     wal_pages: Arc<AtomicU32>,
     /// Pages in the WAL at the last checkpoint.

@@ -17,9 +17,9 @@ use crate::seats::Seats;
 
 /// The way in. All clones are one.
 #[derive(Clone)]
-pub struct Gate(Arc<Kept>);
+pub struct Gate(Arc<GateState>);
 
-struct Kept {
+struct GateState {
     entrance: Entrance,
     options: HttpOptions,
     access: Arc<Access>,
@@ -52,13 +52,13 @@ impl Gate {
         let rates = Rates::new(options.mode, options.limits.clone());
         let seats = Seats::new(options.connections_max, options.limits.connections_per_address, meters.clone());
         let access = Arc::new(Access::new(hall, options.mode, options.startup.as_ref()));
-        Self(Arc::new(Kept { entrance, options, access, said, rates, seats, meters }))
+        Self(Arc::new(GateState { entrance, options, access, said, rates, seats, meters }))
     }
 
     /// Other hosts, origins and limits, from the next request and the next connection on. What is open stays open, and whoever was slowed
     /// down begins anew where the pace is another one.
     pub fn replace(&self, hosts: Vec<String>, origins: Vec<String>, limits: Limits) {
-        let Kept { entrance, options, said, rates, seats, .. } = &*self.0;
+        let GateState { entrance, options, said, rates, seats, .. } = &*self.0;
         seats.replace(limits.connections_per_address);
         rates.replace(limits);
         let options = HttpOptions { hosts, origins, ..options.clone() };

@@ -20,7 +20,8 @@ pub const HEAD_WITHIN: Duration = Duration::from_secs(10);
 const SPARE_HEAD_WITHIN: Duration = Duration::from_secs(2);
 /// A connection that has just come does not give way, so that a storm of honest ones is not let in only to be sent away.
 const SILENT_MIN: Duration = Duration::from_millis(250);
-/// On a seat that is kept back this is all it gets once there is no other such seat: whoever waits outside waited long enough to speak.
+/// How long a connection on a reserved seat must be silent before it can be cut off when all reserved seats are taken. Short, because a
+/// client that had to wait has its request ready.
 const SPARE_SILENT_MIN: Duration = Duration::from_millis(50);
 /// Nor does one that had a request so recently: its client may be about to send the next one.
 const IDLE_MIN: Duration = Duration::from_secs(2);

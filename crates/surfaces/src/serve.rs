@@ -36,10 +36,10 @@ use crate::error::{ApiError, Code};
 use crate::gate::Gate;
 use crate::http::{HttpOptions, router_until};
 use crate::meters::Meters;
-use crate::patience::Patient;
 use crate::peer::{self, Peer};
 use crate::seats::{Busy, Seat, Seats};
 use crate::sse::closed;
+use crate::stalled_writer::Patient;
 
 /// How long an idle connection is kept, and how long the head of a later request may take.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -352,7 +352,7 @@ mod tests {
     async fn whoever_asks_and_never_reads_is_cut_off_after_thirty_seconds() {
         for path in ["events", "events/stream?after=0"] {
             let after = never_reads(|thread| format!("GET /threads/{thread}/{path} HTTP/1.1\r\nHost: 127.0.0.1:5111\r\n\r\n")).await;
-            assert_eq!(after, crate::patience::STALLED_AFTER, "{path}");
+            assert_eq!(after, crate::stalled_writer::STALLED_AFTER, "{path}");
         }
     }
 

@@ -39,7 +39,7 @@ pub(super) struct Shared {
     hall: OnceLock<WeakHall>,
     host: Option<Arc<dyn SessionHost>>,
     pub(super) terms: Standing,
-    seats: Mutex<BTreeMap<SessionId, Arc<Seat>>>,
+    seats: Mutex<BTreeMap<SessionId, Arc<SessionHandle>>>,
     /// Conversations that hold the key of a link.
     pub(super) links: Mutex<BTreeSet<StreamId>>,
     /// Names are given and links are made one at a time.
@@ -52,7 +52,7 @@ pub(super) struct Shared {
 }
 
 /// A session's place: what is known of it, and the way to its task.
-pub(super) struct Seat {
+pub(super) struct SessionHandle {
     known: Mutex<Known>,
     mail: mpsc::UnboundedSender<Mail>,
     rooms: Arc<Rooms>,
@@ -88,7 +88,7 @@ struct Known {
     waiting: usize,
 }
 
-impl Seat {
+impl SessionHandle {
     /// That of a session whose task gets this mail.
     pub(super) fn new(session: &Session, mail: mpsc::UnboundedSender<Mail>) -> Self {
         let doing = if session.ended.is_some() { Doing::Ended } else { Doing::Starting };
@@ -184,9 +184,9 @@ impl Sessions {
     }
 
     /// Whoever watches sessions and links shall look again.
-    pub(super) fn ring(&self) {
+    pub(super) fn notify_of_sessions(&self) {
         if let Ok(hall) = self.hall() {
-            hall.ring();
+            hall.notify_of_sessions();
         }
     }
 
@@ -195,11 +195,11 @@ impl Sessions {
         self.shared.host.as_ref().map(|host| host.programs()).unwrap_or_default()
     }
 
-    pub(super) fn seats(&self) -> MutexGuard<'_, BTreeMap<SessionId, Arc<Seat>>> {
+    pub(super) fn seats(&self) -> MutexGuard<'_, BTreeMap<SessionId, Arc<SessionHandle>>> {
         self.shared.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn seat_of(&self, id: &SessionId) -> Option<Arc<Seat>> {
+    pub(super) fn seat_of(&self, id: &SessionId) -> Option<Arc<SessionHandle>> {
         self.seats().get(id).cloned()
     }
 
@@ -236,7 +236,7 @@ impl Sessions {
     }
 
     /// A session that lives.
-    pub(super) fn living(&self, id: &SessionId) -> Result<Arc<Seat>, SessionError> {
+    pub(super) fn living(&self, id: &SessionId) -> Result<Arc<SessionHandle>, SessionError> {
         let seat = self.seat_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
         match seat.session() {
             Session { ended: Some((_, why)), name, .. } => Err(SessionError::Ended { name, why }),

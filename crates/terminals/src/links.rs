@@ -108,7 +108,7 @@ impl Sessions {
         match hall.submit(stream, ClientCommand::Control { by: by.clone(), controls }, None).await {
             Err(HallError::Rejected(refused)) if refused.code == "taken" => {
                 hall.submit(stream, ClientCommand::Archive { on: true, by }, None).await?;
-                self.ring();
+                self.notify_of_sessions();
             }
             rekeyed => drop(rekeyed?),
         }
@@ -139,7 +139,7 @@ impl Sessions {
             Comer { who, invite: Box::new(move |session| invite_as(own.invite_of(session), session, &member)) }
         });
         let stream = self.convene(Convening { title, policy, by, comers: comers.collect(), claims: vec![bound(&key)] }).await?;
-        self.ring();
+        self.notify_of_sessions();
         Ok((self.link_of(&stream).await?, LinkState::Created))
     }
 
@@ -218,7 +218,7 @@ impl Sessions {
             }
         };
         self.hall()?.submit(id, ClientCommand::Archive { on: true, by }, None).await?;
-        self.ring();
+        self.notify_of_sessions();
         Ok(Link { active: false, ..link })
     }
 

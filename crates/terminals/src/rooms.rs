@@ -86,7 +86,7 @@ impl Sessions {
         self.bring_answers(state, events);
         for session in events.iter().flat_map(|event| self.comers(event)) {
             if let Err(error) = self.note(stream, Move::In(session)).await {
-                // It is in, and is found again where it is prompted.
+                // Only the note failed: after a restart the membership is found from what was delivered to the session.
                 tracing::warn!(%stream, %error, "that a session came into a conversation was not noted");
             }
         }

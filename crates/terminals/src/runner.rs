@@ -18,7 +18,7 @@ use moothall_kernel::time::Millis;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::directory::{Seat, Sessions};
+use crate::directory::{SessionHandle, Sessions};
 use crate::faults::host_error;
 use crate::mail::Mail;
 use crate::turn::{Around, Earlier, Input, Machine, Reply, RequestId};
@@ -45,7 +45,7 @@ pub(super) struct Runner {
     pub(super) sessions: Sessions,
     pub(super) host: Arc<dyn SessionHost>,
     pub(super) session: Session,
-    seat: Arc<Seat>,
+    seat: Arc<SessionHandle>,
     inbox: mpsc::UnboundedReceiver<Mail>,
     machine: Machine,
     pub(super) waiting: BTreeMap<RequestId, Waiting>,
@@ -62,7 +62,7 @@ impl Runner {
         sessions: Sessions,
         host: Arc<dyn SessionHost>,
         session: Session,
-        seat: Arc<Seat>,
+        seat: Arc<SessionHandle>,
         inbox: mpsc::UnboundedReceiver<Mail>,
     ) -> Self {
         Self {
@@ -200,7 +200,7 @@ impl Runner {
     /// Everybody can read what the session is doing.
     fn tell_everybody(&self) {
         if self.seat.update(&self.session, self.machine.doing(), self.machine.waiting()) {
-            self.sessions.ring();
+            self.sessions.notify_of_sessions();
         }
     }
 
@@ -287,11 +287,11 @@ impl Runner {
 
 impl Sessions {
     /// Gives a session a place, and a task unless it is over.
-    pub(super) fn seat(&self, session: Session) -> Arc<Seat> {
+    pub(super) fn seat(&self, session: Session) -> Arc<SessionHandle> {
         let (mail, inbox) = mpsc::unbounded_channel();
-        let seat = Arc::new(Seat::new(&session, mail));
+        let seat = Arc::new(SessionHandle::new(&session, mail));
         self.seats().insert(session.id.clone(), seat.clone());
-        self.ring();
+        self.notify_of_sessions();
         if session.ended.is_none()
             && let (Ok(host), Ok(hall)) = (self.host(), self.hall())
         {

@@ -247,7 +247,7 @@ export interface ThreadEntry {
   unread?: number | null;
 }
 
-/** A doorbell: something came in a thread. */
+/** A notification: something came in a thread. */
 export interface Bell {
   thread: string;
   head: number;

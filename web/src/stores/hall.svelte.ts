@@ -68,7 +68,7 @@ class Hall {
     });
     void this.list();
     addEventListener('online', () => this.retry());
-    // Meanwhile something may have been read elsewhere, which no doorbell tells.
+    // Meanwhile something may have been read elsewhere, which no notification tells.
     document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && void this.list());
   }
 
@@ -97,7 +97,7 @@ class Hall {
     this.retryAt = retryAt;
     // While it tries again, what it said before is what is known.
     if (link !== 'connecting') this.busy = why?.busy ? why.reason : null;
-    // Doorbells have no place to go on from, so everything is listed once they ring again.
+    // Notifications have no place to go on from, so everything is listed once they come again.
     if (link !== 'live') return;
     outboxes.goOn();
     void reads.tell().then(() => this.list());
@@ -180,7 +180,7 @@ class Hall {
   #ring(bell: Bell): void {
     const thread = this.threads.get(bell.thread);
     if (!thread) return void this.list();
-    // An open room may have the event already; what waits is in the doorbell alone.
+    // An open room may have the event already; what waits is in the notification alone.
     if (bell.head < thread.head) return;
     this.needs(thread.id, bell.waits_for_people);
     if (bell.head === thread.head) return;
@@ -231,7 +231,7 @@ class Hall {
       const page = await get<EventPage>(`/threads/${id}/events?${eventQuery({ after, limit: LOOK_BACK * 2 }, LISTED)}`);
       this.learn(id, page.events, after, page.through);
     } catch {
-      // The next doorbell asks again.
+      // The next notification asks again.
     }
   }
 

@@ -6,7 +6,7 @@ import type { LinkEntry, NewLinkMember, ProgramEntry, SessionEntry } from '../li
 import { ME } from '../lib/words';
 import { ui } from './ui.svelte';
 
-/** A doorbell rarely rings alone. */
+/** A notification rarely comes alone. */
 const SOON_MS = 300;
 
 class Sessions {

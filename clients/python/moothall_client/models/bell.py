@@ -13,7 +13,7 @@ T = TypeVar("T", bound="Bell")
 
 @_attrs_define
 class Bell:
-    """A doorbell of `GET /events/stream`: a thread has a new head.
+    """A notification of `GET /events/stream`: a thread has a new head.
 
     Attributes:
         head (int): The position of its newest event.

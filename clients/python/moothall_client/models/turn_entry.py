@@ -32,7 +32,7 @@ class TurnEntry:
         fault (None | Unset | WireFault):
         from_seq (int | None | Unset): It covers what comes after this.
         id (None | str | Unset): The turn's id; nothing for an agent that was not asked.
-        message (None | str | Unset): The human message that all of this goes back to, where there is one.
+        message (None | str | Unset): The newest human message that all of this goes back to, where there is one.
         outcome (None | str | Unset): `spoke`, `passed`, `failed`, `expired` or `cancelled`; nothing while it is open
             and for one that was not asked.
         released_at (None | str | Unset): When the floor went on without waiting for it, where it did.

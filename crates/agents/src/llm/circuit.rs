@@ -34,11 +34,11 @@ impl Default for State {
 }
 
 /// The circuits of agents that exist. A model's health is a fact about the world, and so the same for all halls of a process.
-static CIRCUITS: LazyLock<Mutex<HashMap<Asked, Weak<Circuit>>>> = LazyLock::new(Mutex::default);
+static CIRCUITS: LazyLock<Mutex<HashMap<Endpoint, Weak<Circuit>>>> = LazyLock::new(Mutex::default);
 
 /// What has a circuit of its own.
 #[derive(PartialEq, Eq, Hash)]
-struct Asked {
+struct Endpoint {
     provider: &'static str,
     address: String,
     model: String,
@@ -48,7 +48,7 @@ struct Asked {
 impl Circuit {
     /// The circuit of whatever is asked.
     pub(super) fn of(target: &Target) -> Arc<Self> {
-        let asked = Asked {
+        let asked = Endpoint {
             provider: target.provider.as_str(),
             address: target.address().to_owned(),
             model: target.model.clone(),

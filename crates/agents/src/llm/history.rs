@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use genai::chat::{ChatMessage, ChatRequest};
-use moothall_kernel::compose::{Prompt, Remembered, Told, Unread};
+use moothall_kernel::compose::{Prompt, Remembered, TranscriptLine, Unread};
 use moothall_kernel::text::{hang, shortened};
 
 /// Bytes that count as one token. Rough, and on the safe side for most languages.
@@ -28,7 +28,7 @@ pub(super) struct Memory<'p> {
     pub(super) summary: Option<Cow<'p, Remembered>>,
     /// What is neither in the summary nor in `said`.
     pub(super) unread: Unread,
-    pub(super) said: &'p [Told],
+    pub(super) said: &'p [TranscriptLine],
 }
 
 impl<'p> Memory<'p> {
@@ -95,17 +95,17 @@ pub(super) fn left_out(unread: Unread, more: usize) -> String {
 }
 
 /// The newest messages that fit. One message takes at most a quarter of the room, so that none drives out all others.
-pub(super) fn newest_within(history: &[Told], bytes_max: usize) -> Vec<Cow<'_, Told>> {
+pub(super) fn newest_within(history: &[TranscriptLine], bytes_max: usize) -> Vec<Cow<'_, TranscriptLine>> {
     let mut room = bytes_max;
     let short = history.iter().rev().map(|told| told.within(bytes_max / PARTS));
-    let fits = |told: &Cow<'_, Told>| room.checked_sub(told.line.len()).inspect(|left| room = *left).is_some();
+    let fits = |told: &Cow<'_, TranscriptLine>| room.checked_sub(told.line.len()).inspect(|left| room = *left).is_some();
     let mut kept: Vec<_> = short.take_while(fits).collect();
     kept.reverse();
     kept
 }
 
 /// What they take at most when each takes at most its part of the room.
-pub(super) fn held(history: &[Told], bytes_max: usize) -> usize {
+pub(super) fn held(history: &[TranscriptLine], bytes_max: usize) -> usize {
     history.iter().map(|told| told.line.len().min(bytes_max / PARTS)).sum()
 }
 
@@ -175,7 +175,7 @@ mod tests {
     }
 
     fn prompt(history: &[(&str, &str)]) -> Prompt {
-        let told = |(name, words): &(&str, &str)| Told::new(name, words, *name == "me");
+        let told = |(name, words): &(&str, &str)| TranscriptLine::new(name, words, *name == "me");
         Prompt {
             system: "You are \"me\".\n".into(),
             history: history.iter().map(told).collect(),

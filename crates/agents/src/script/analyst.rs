@@ -1,7 +1,7 @@
 //! Takes a message apart: what it asks, which numbers it gives, what it is about.
 
 use super::room::{Room, Said, plain};
-use super::words::{arithmetic, capitalised, gist, key_words, numbers, question, shorten, wanted};
+use super::text::{arithmetic, capitalised, gist, key_words, numbers, question, shorten, wanted};
 
 /// Volunteers for a question or for numbers, once for each human message, and once more when another agent asks something.
 pub(super) fn speak(room: &Room<'_>) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Raises one pointed objection to what another agent said.
 
 use super::room::{Room, Said, plain};
-use super::words::{gist, is_greeting, key_words, numbers, pick, question};
+use super::text::{gist, is_greeting, key_words, numbers, pick, question};
 
 const DOUBTS: &[&str] = &[
     "what would have to be true for the opposite to hold?",

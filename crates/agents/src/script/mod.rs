@@ -6,7 +6,7 @@ mod critic;
 mod lines;
 mod room;
 mod section;
-mod words;
+mod text;
 mod writer;
 
 pub(crate) use section::RUNTIME;

@@ -1,7 +1,7 @@
 //! Turns what was said into a short paragraph.
 
 use super::room::{Room, Said, plain};
-use super::words::{DRAFT, capitalised, gist, is_greeting, key_words, question, shorten};
+use super::text::{DRAFT, capitalised, gist, is_greeting, key_words, question, shorten};
 
 const ASKED_TO_WRITE: &[&str] = &[
     "write",

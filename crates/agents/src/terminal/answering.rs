@@ -87,7 +87,7 @@ impl Typing<'_> {
         Ok(())
     }
 
-    /// Puts words into a field and sends them off. Words that stand there already are not typed again.
+    /// Puts words into a field and sends them off. TmuxCommand that stand there already are not typed again.
     async fn fill(&mut self, dialog: &Dialog, field: Field, key: &str, text: &str) -> Result<(), HostFault> {
         if text.is_empty() {
             return refused("There is nothing to type.");

@@ -16,8 +16,8 @@ use tokio::time::{sleep, timeout};
 
 use super::panes::{Panes, Run};
 use super::place::{HUB, Place, unavailable};
-use super::protocol::{News, Protocol};
-use super::words::Words;
+use super::protocol::{ControlEvent, Protocol};
+use super::tmux_command::TmuxCommand;
 
 /// A server that does not answer for so long is given up, and connected to again.
 const ANSWER: Duration = Duration::from_secs(60);
@@ -74,7 +74,7 @@ impl Control {
     ///
     /// # Errors
     /// [`HostFault::Failed`] with tmux's words when it refuses, [`HostFault::Unavailable`] when it cannot be reached.
-    pub(super) async fn run(&self, command: &Words) -> Answer {
+    pub(super) async fn run(&self, command: &TmuxCommand) -> Answer {
         let waiting = self.send(command).await?;
         match timeout(ANSWER * 2, waiting).await {
             Ok(Ok(answer)) => answer,
@@ -83,14 +83,14 @@ impl Control {
     }
 
     /// Has two commands carried out with nothing in between, and waits once.
-    pub(super) async fn run_both(&self, first: &Words, second: &Words) -> Result<(Vec<String>, Vec<String>), HostFault> {
+    pub(super) async fn run_both(&self, first: &TmuxCommand, second: &TmuxCommand) -> Result<(Vec<String>, Vec<String>), HostFault> {
         let first = self.send(first).await?;
         let second = self.run(second).await;
         let first = first.await.map_err(|_| lost())?;
         Ok((first?, second?))
     }
 
-    async fn send(&self, command: &Words) -> Result<oneshot::Receiver<Answer>, HostFault> {
+    async fn send(&self, command: &TmuxCommand) -> Result<oneshot::Receiver<Answer>, HostFault> {
         let (reply, waiting) = oneshot::channel();
         self.asks.send(Ask { line: command.line().to_owned(), reply }).await.map_err(|_| lost())?;
         Ok(waiting)
@@ -215,13 +215,13 @@ impl<'a> Line<'a> {
     async fn hear(&mut self, line: &[u8]) -> bool {
         match self.protocol.line(line) {
             None => true,
-            Some(News::Drew(pane)) => {
+            Some(ControlEvent::Drew(pane)) => {
                 self.panes.drew(&pane);
                 true
             }
-            Some(News::Answer(answer)) => self.answered(answer).await,
-            Some(News::Panes) => self.tell(LIST, Awaiting::Census { missed: false }).await.is_ok(),
-            Some(News::Confused | News::Exit) => false,
+            Some(ControlEvent::Answer(answer)) => self.answered(answer).await,
+            Some(ControlEvent::Panes) => self.tell(LIST, Awaiting::Census { missed: false }).await.is_ok(),
+            Some(ControlEvent::Confused | ControlEvent::Exit) => false,
         }
     }
 
@@ -270,8 +270,8 @@ impl<'a> Line<'a> {
 }
 
 /// Links a window into the hub.
-pub(super) fn link(window: &str) -> Words {
-    Words::of("link-window -d").words(["-s", window, "-t", &format!("={HUB}:")])
+pub(super) fn link(window: &str) -> TmuxCommand {
+    TmuxCommand::of("link-window -d").words(["-s", window, "-t", &format!("={HUB}:")])
 }
 
 /// A pane in the list of all.

@@ -7,7 +7,7 @@
 //! Reading order: [`protocol`] what a control client is told, [`control`] the connection, [`panes`] who is told what happens in a
 //! pane, [`screen`] what a screen says, [`typing`] how text gets in, [`hooks`] what the programs report by themselves.
 
-mod words;
+mod tmux_command;
 mod protocol;
 mod place;
 mod panes;
@@ -39,10 +39,10 @@ use crate::command::{Environment, is_program};
 use control::Control;
 use panes::Run;
 use place::{HUB, Place, unavailable};
-pub use program::{Dress, Parts, Plain, Program};
+pub use program::{Injector, NoHooks, Parts, Program};
 pub use programs::Vendor;
 use screen::Screen;
-use words::Words;
+use tmux_command::TmuxCommand;
 
 /// Most lines of history that are shown.
 const TAIL_LINES_MAX: usize = 10_000;
@@ -52,7 +52,7 @@ pub struct TmuxHost {
     own: Place,
     folder: PathBuf,
     programs: RwLock<Arc<BTreeMap<String, Program>>>,
-    dress: Arc<dyn Dress>,
+    injector: Arc<dyn Injector>,
     controls: Mutex<BTreeMap<Place, Control>>,
     /// Where the panes on other sockets are.
     found: Mutex<BTreeMap<Pane, Place>>,
@@ -70,13 +70,13 @@ impl TmuxHost {
     ///
     /// # Errors
     /// When the folder cannot be made, or not be kept from others.
-    pub fn new(folder: &Path, programs: BTreeMap<String, Program>, dress: Arc<dyn Dress>) -> std::io::Result<Self> {
+    pub fn new(folder: &Path, programs: BTreeMap<String, Program>, injector: Arc<dyn Injector>) -> std::io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt;
         let folder = std::path::absolute(folder)?;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         let (controls, found) = (Mutex::default(), Mutex::default());
         let programs = RwLock::new(Arc::new(programs));
-        Ok(Self { own: Place::own(&folder), folder, programs, dress, controls, found })
+        Ok(Self { own: Place::own(&folder), folder, programs, injector, controls, found })
     }
 
     /// Replaces the programs that can be started; those that run go on.
@@ -145,8 +145,8 @@ impl TmuxHost {
 
     /// What a pane shows, and what is known of it, from the same moment.
     async fn look(&self, control: &Control, pane: &Pane, vendor: Vendor) -> Result<View, HostFault> {
-        let facts = Words::of("display-message -p -t").words([pane.id.as_str(), "#{pane_pid} #{pane_dead} #{pane_current_command}"]);
-        let capture = Words::of("capture-pane -p -e -t").word(&pane.id);
+        let facts = TmuxCommand::of("display-message -p -t").words([pane.id.as_str(), "#{pane_pid} #{pane_dead} #{pane_current_command}"]);
+        let capture = TmuxCommand::of("capture-pane -p -e -t").word(&pane.id);
         let (facts, lines) = match control.run_both(&facts, &capture).await {
             Ok(told) => told,
             Err(HostFault::Failed(why)) => return Err(HostFault::Gone(format!("The pane is gone: {why}."))),
@@ -165,7 +165,7 @@ impl TmuxHost {
     /// The connection to a pane that is what it was.
     async fn same(&self, pane: &Pane) -> Result<Control, HostFault> {
         let control = self.at(pane).await?;
-        let pid = Words::of("display-message -p -t").words([pane.id.as_str(), "#{pane_pid}"]);
+        let pid = TmuxCommand::of("display-message -p -t").words([pane.id.as_str(), "#{pane_pid}"]);
         match control.run(&pid).await {
             Ok(lines) if lines.first().is_some_and(|line| *line == pane.pid.to_string()) => Ok(control),
             Ok(_) | Err(HostFault::Failed(_)) => Err(HostFault::Gone(format!("Pane {} is gone.", pane.id))),
@@ -198,7 +198,7 @@ impl SessionHost for TmuxHost {
     }
 
     fn reports(&self, client: &str) -> Reports {
-        self.known().get(client).map(|program| self.dress.reports(program)).unwrap_or_default()
+        self.known().get(client).map(|program| self.injector.reports(program)).unwrap_or_default()
     }
 
     fn home(&self, client: &str) -> PathBuf {
@@ -256,7 +256,7 @@ impl SessionHost for TmuxHost {
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault> {
         let control = self.same(pane).await?;
         let lines = lines.min(TAIL_LINES_MAX);
-        let all = control.run(&Words::of("capture-pane -p -J").words(["-S", &format!("-{lines}"), "-t", &pane.id])).await?;
+        let all = control.run(&TmuxCommand::of("capture-pane -p -J").words(["-S", &format!("-{lines}"), "-t", &pane.id])).await?;
         let all: Vec<&str> = all.iter().map(|line| line.trim_end()).collect();
         let end = all.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
         Ok(all[end.saturating_sub(lines)..end].join("\n"))
@@ -275,7 +275,7 @@ impl SessionHost for TmuxHost {
     }
 
     async fn forget(&self, session: &SessionId) {
-        let (dress, of) = (self.dress.clone(), session.clone());
+        let (dress, of) = (self.injector.clone(), session.clone());
         let forgotten = tokio::task::spawn_blocking(move || dress.forget(&of)).await;
         if let Err(error) = forgotten.map_err(std::io::Error::other).flatten() {
             tracing::warn!(%session, %error, "what its program was given could not be taken away");
@@ -285,7 +285,7 @@ impl SessionHost for TmuxHost {
     async fn attach(&self, pane: &Pane) -> Result<Vec<String>, HostFault> {
         let control = self.same(pane).await?;
         let socket = if pane.socket.is_empty() { self.own.socket().clone() } else { Place::socket_of(&pane.socket) };
-        let sessions = control.run(&Words::of("list-panes -a -F").word("#{pane_id} #{session_name}")).await?;
+        let sessions = control.run(&TmuxCommand::of("list-panes -a -F").word("#{pane_id} #{session_name}")).await?;
         let mut of_pane = sessions.iter().filter_map(|line| line.strip_prefix(&pane.id)?.strip_prefix(' '));
         let session = of_pane.find(|name| *name != HUB).map_or_else(|| pane.id.clone(), |name| format!("={name}"));
         Ok(["tmux", &socket[0], &socket[1], "attach-session", "-t", &session].map(str::to_owned).to_vec())

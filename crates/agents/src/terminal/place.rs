@@ -9,7 +9,7 @@ use std::process::Stdio;
 use moothall_engine::sessions::HostFault;
 use tokio::process::Command;
 
-use super::words::Words;
+use super::tmux_command::TmuxCommand;
 use crate::command::Environment;
 
 /// The session into which the window of every agent is linked: a control client hears only of its own session's windows.
@@ -107,9 +107,9 @@ impl Place {
     }
 
     /// What the server is told when it is met.
-    pub(super) fn settings(&self) -> Vec<Words> {
+    pub(super) fn settings(&self) -> Vec<TmuxCommand> {
         match self {
-            Self::Own { .. } => SETTINGS.into_iter().map(Words::of).collect(),
+            Self::Own { .. } => SETTINGS.into_iter().map(TmuxCommand::of).collect(),
             Self::Foreign { .. } => Vec::new(),
         }
     }

@@ -89,15 +89,15 @@ pub struct Parts {
 
 /// Dresses a launch: adds what a program needs to report about itself, such as settings with hooks.
 #[async_trait]
-pub trait Dress: Send + Sync + 'static {
+pub trait Injector: Send + Sync + 'static {
     /// What is started for a launch. `parts` is what would be started without any dress.
     ///
     /// # Errors
     /// When something that it needs cannot be made.
     async fn launch_parts(&self, program: &Program, launch: &Launch, parts: Parts) -> Result<Parts, HostFault>;
-    /// What a program that is dressed so reports.
+    /// What a program that is launched so reports.
     fn reports(&self, program: &Program) -> Reports;
-    /// A session is over: what its program was dressed with is not needed any more.
+    /// A session is over: what its program was launched with is not needed any more.
     ///
     /// # Errors
     /// When it cannot be taken away.
@@ -108,10 +108,10 @@ pub trait Dress: Send + Sync + 'static {
 
 /// Adds nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Plain;
+pub struct NoHooks;
 
 #[async_trait]
-impl Dress for Plain {
+impl Injector for NoHooks {
     async fn launch_parts(&self, _program: &Program, _launch: &Launch, parts: Parts) -> Result<Parts, HostFault> {
         Ok(parts)
     }

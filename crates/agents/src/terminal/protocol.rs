@@ -2,11 +2,11 @@
 //!
 //! The answer to a command stands between `%begin` and `%end` (or `%error`), and nothing else stands there. A screen may show a
 //! line that looks like the end of an answer, but not with the time and number of this one. If the two ever fall apart, that is
-//! [`News::Confused`], and the connection is to be made anew: an answer must never be taken for another one's.
+//! [`ControlEvent::Confused`], and the connection is to be made anew: an answer must never be taken for another one's.
 
 /// Something that a control client was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum News {
+pub(super) enum ControlEvent {
     /// A command of this client was answered, or refused with these words.
     Answer(Result<Vec<String>, String>),
     /// A pane drew something.
@@ -35,7 +35,7 @@ pub(super) struct Protocol {
 
 impl Protocol {
     /// What a line says, if it says anything of interest.
-    pub(super) fn line(&mut self, line: &[u8]) -> Option<News> {
+    pub(super) fn line(&mut self, line: &[u8]) -> Option<ControlEvent> {
         let line = String::from_utf8_lossy(line);
         match &mut self.block {
             Some(block) => match end_of(&line, &block.mark) {
@@ -49,21 +49,21 @@ impl Protocol {
         }
     }
 
-    fn notice(&mut self, line: &str) -> Option<News> {
+    fn notice(&mut self, line: &str) -> Option<ControlEvent> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
             "%begin" => {
                 self.block = Some(Block { mark: rest.to_owned(), lines: Vec::new() });
                 None
             }
-            "%end" | "%error" => Some(News::Confused),
+            "%end" | "%error" => Some(ControlEvent::Confused),
             "%output" | "%extended-output" => {
-                rest.split(' ').next().filter(|pane| pane.starts_with('%')).map(|pane| News::Drew(pane.to_owned()))
+                rest.split(' ').next().filter(|pane| pane.starts_with('%')).map(|pane| ControlEvent::Drew(pane.to_owned()))
             }
             "%window-close" | "%unlinked-window-close" | "%window-renamed" | "%layout-change" | "%subscription-changed" => {
-                Some(News::Panes)
+                Some(ControlEvent::Panes)
             }
-            "%exit" => Some(News::Exit),
+            "%exit" => Some(ControlEvent::Exit),
             _ => None,
         }
     }
@@ -81,9 +81,9 @@ fn end_of(line: &str, mark: &str) -> Option<bool> {
 
 impl Block {
     /// Commands of others, such as hooks, are answered here too; their flags say so.
-    fn answer(self, well: bool) -> Option<News> {
+    fn answer(self, well: bool) -> Option<ControlEvent> {
         let ours = self.mark.rsplit(' ').next().is_some_and(|flags| flags != "0");
-        ours.then(|| News::Answer(if well { Ok(self.lines) } else { Err(self.lines.join(" ")) }))
+        ours.then(|| ControlEvent::Answer(if well { Ok(self.lines) } else { Err(self.lines.join(" ")) }))
     }
 }
 
@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    fn read(text: &str) -> Vec<News> {
+    fn read(text: &str) -> Vec<ControlEvent> {
         let mut protocol = Protocol::default();
         text.lines().filter_map(|line| protocol.line(line.as_bytes())).collect()
     }
@@ -107,12 +107,12 @@ mod tests {
         assert_eq!(
             read(told),
             [
-                News::Drew("%7".into()),
-                News::Answer(Ok(answer)),
-                News::Answer(Err("no such pane".into())),
-                News::Panes,
-                News::Panes,
-                News::Exit
+                ControlEvent::Drew("%7".into()),
+                ControlEvent::Answer(Ok(answer)),
+                ControlEvent::Answer(Err("no such pane".into())),
+                ControlEvent::Panes,
+                ControlEvent::Panes,
+                ControlEvent::Exit
             ]
         );
     }
@@ -120,13 +120,13 @@ mod tests {
     #[test]
     fn a_screen_cannot_end_its_own_answer() {
         let told = "%begin 18 2 1\n%end 18 3 1\n%end\n%error 17 2 1\n%begin 18 3 1\nlast\n%end 18 2 1";
-        let News::Answer(Ok(lines)) = &read(told)[0] else { panic!("no answer") };
+        let ControlEvent::Answer(Ok(lines)) = &read(told)[0] else { panic!("no answer") };
         assert_eq!(lines.len(), 5);
     }
 
     #[test]
     fn an_answer_without_a_question_is_noticed() {
-        assert_eq!(read("%begin 18 2 1\n%end 18 2 1\nrest\n%end 18 2 1"), [News::Answer(Ok(Vec::new())), News::Confused]);
+        assert_eq!(read("%begin 18 2 1\n%end 18 2 1\nrest\n%end 18 2 1"), [ControlEvent::Answer(Ok(Vec::new())), ControlEvent::Confused]);
     }
 
     proptest! {

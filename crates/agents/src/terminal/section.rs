@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use moothall_engine::sessions::Housed;
+use moothall_engine::sessions::OnDemand;
 use moothall_kernel::participant::{Abilities, Runtime};
 
 use crate::config::{AgentConfig, ConfigFault, NO_PROGRAM, checked_argv};
@@ -62,8 +62,8 @@ impl AgentConfig {
     }
 
     /// A `terminal` agent: every participant that it is gets a session of its own.
-    fn terminal_agent(&self, client: &str) -> Result<Housed, ConfigFault> {
+    fn terminal_agent(&self, client: &str) -> Result<OnDemand, ConfigFault> {
         let program = self.terminal_program(client)?;
-        Ok(Housed { timeout: program.and_then(|program| program.timeout) })
+        Ok(OnDemand { timeout: program.and_then(|program| program.timeout) })
     }
 }

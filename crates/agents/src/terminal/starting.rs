@@ -8,7 +8,7 @@ use moothall_kernel::text::clean;
 
 use super::control::link;
 use super::program::{Parts, Program, bare};
-use super::words::{Words, literal_format};
+use super::tmux_command::{TmuxCommand, literal_format};
 use super::{Environment, TmuxHost, is_program, run_of};
 use crate::run_as::Account;
 
@@ -37,7 +37,7 @@ impl TmuxHost {
             return Err(HostFault::Refused(format!("The folder {} does not exist.", launch.cwd.display())));
         }
         let account = as_promised(program, launch)?;
-        let parts = self.dress.launch_parts(program, launch, bare(program, launch, account)?).await?;
+        let parts = self.injector.launch_parts(program, launch, bare(program, launch, account)?).await?;
         let command = new_session(launch, &parts, &find(program, &parts, &launch.cwd)?)?;
         let control = self.control(&self.own);
         let told = control.run(&command).await?;
@@ -65,7 +65,7 @@ impl TmuxHost {
             Err(HostFault::Gone(_)) => return Ok(()),
             same => same?,
         };
-        match control.run(&Words::of("kill-pane -t").word(&pane.id)).await {
+        match control.run(&TmuxCommand::of("kill-pane -t").word(&pane.id)).await {
             Ok(_) | Err(HostFault::Failed(_)) => Ok(()),
             Err(fault) => Err(fault),
         }
@@ -74,17 +74,18 @@ impl TmuxHost {
     /// How the program of a dead pane ended, and the last lines that it showed.
     pub(super) async fn words_of_the_dead(&self, pane: &Pane) -> Result<Option<String>, HostFault> {
         let control = self.same(pane).await?;
-        let facts = Words::of("display-message -p -t").words([pane.id.as_str(), "#{pane_dead}/#{pane_dead_status}/#{pane_dead_signal}"]);
+        let facts =
+            TmuxCommand::of("display-message -p -t").words([pane.id.as_str(), "#{pane_dead}/#{pane_dead_status}/#{pane_dead_signal}"]);
         let mut looks = 0;
         let (how, lines) = loop {
-            let (facts, lines) = control.run_both(&facts, &Words::of("capture-pane -p -J -t").word(&pane.id)).await?;
+            let (facts, lines) = control.run_both(&facts, &TmuxCommand::of("capture-pane -p -J -t").word(&pane.id)).await?;
             match facts.first().map(String::as_str).unwrap_or_default().split('/').collect::<Vec<_>>()[..] {
                 ["1", status, ""] if !status.is_empty() => break (format!("with exit status {status}"), lines),
                 ["1", _, signal] if !signal.is_empty() => break (format!("by signal {signal}"), lines),
                 // It has closed its terminal, and goes in a moment; or tmux has missed that it went, and sees it when another child of it ends.
                 ["1", ..] if looks < STATUS_LOOKS => {
                     tokio::time::sleep(STATUS_EVERY).await;
-                    control.run(&Words::of("run-shell -b true")).await?;
+                    control.run(&TmuxCommand::of("run-shell -b true")).await?;
                 }
                 _ => return Ok(None),
             }
@@ -130,9 +131,9 @@ fn find(program: &Program, parts: &Parts, cwd: &Path) -> Result<String, HostFaul
 }
 
 /// The command that starts it. Several words are executed as they are; a single one would go through a shell.
-fn new_session(launch: &Launch, parts: &Parts, file: &str) -> Result<Words, HostFault> {
+fn new_session(launch: &Launch, parts: &Parts, file: &str) -> Result<TmuxCommand, HostFault> {
     let cwd = launch.cwd.to_str().ok_or_else(|| HostFault::Refused("The folder's name is no text.".to_owned()))?;
-    let mut words = Words::of("new-session -d -P -F '#{pane_id} #{pane_pid} #{window_id}' -x 200 -y 50");
+    let mut words = TmuxCommand::of("new-session -d -P -F '#{pane_id} #{pane_pid} #{window_id}' -x 200 -y 50");
     words = words.words(["-s", &session_name(launch), "-n", &title(&launch.name), "-c", &literal_format(cwd)]);
     for variable in variables(parts)? {
         words = words.words(["-e", &variable]);

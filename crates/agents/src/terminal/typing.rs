@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 use super::Vendor;
 use super::control::Control;
 use super::hygiene::for_composer;
-use super::words::Words;
+use super::tmux_command::TmuxCommand;
 use super::{TmuxHost, run_of};
 
 /// More than the longest message that is taken anywhere, so that no message fails here.
@@ -166,8 +166,8 @@ impl Typing<'_> {
         let number = PASTES.fetch_add(1, Ordering::Relaxed);
         let buffer = format!("moothall-{}-{number}", std::process::id());
         let path = self.host.keep(number, text).map_err(|error| HostFault::Failed(format!("The paste could not be kept: {error}.")))?;
-        let load = Words::of("load-buffer").words(["-b", &buffer, &path.to_string_lossy()]);
-        let paste = Words::of(how).words(["-b", &buffer, "-t", &self.pane.id]);
+        let load = TmuxCommand::of("load-buffer").words(["-b", &buffer, &path.to_string_lossy()]);
+        let paste = TmuxCommand::of(how).words(["-b", &buffer, "-t", &self.pane.id]);
         let drew = *self.drawn.borrow();
         let pasted = self.control.run_both(&load, &paste).await;
         // tmux has read it. What cannot be removed is overwritten by the next one of that number.
@@ -190,7 +190,7 @@ impl Typing<'_> {
     }
 
     pub(super) async fn send(&self, key: &str) -> Result<(), HostFault> {
-        self.control.run(&Words::of("send-keys -t").words([self.pane.id.as_str(), key])).await.map(|_| ())
+        self.control.run(&TmuxCommand::of("send-keys -t").words([self.pane.id.as_str(), key])).await.map(|_| ())
     }
 
     /// Presses Enter, and again when the program shows that it was lost.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use moothall_agents::terminal::Vendor;
-use moothall_agents::terminal::hooks::{News, Note};
+use moothall_agents::terminal::hooks::{HookEvent, Note};
 use moothall_agents::terminal::screen::Screen;
 use moothall_engine::sessions::{HookNews, PaneState, View};
 use moothall_kernel::text::for_terminal;
@@ -66,8 +66,8 @@ fn said(news: &HookNews) -> Vec<&str> {
     }
 }
 
-fn reported(program: &str, event: &str, payload: &str, cut: bool) -> News {
-    News::of(&Note {
+fn reported(program: &str, event: &str, payload: &str, cut: bool) -> HookEvent {
+    HookEvent::of(&Note {
         id: "01980000-0000-7000-8000-00000000000a".into(),
         session: "01980000-0000-7000-8000-000000000001".into(),
         token: "secret".into(),
@@ -93,7 +93,7 @@ fn fuzzed_reports_command_no_terminal_and_say_when_they_are_not_whole() {
         for (program, events) in EVENTS {
             for event in events {
                 let news = reported(program, event, payload, cut);
-                let News::Heard { native, news } = news else { continue };
+                let HookEvent::Heard { native, news } = news else { continue };
                 assert!(native.is_none_or(|id| !id.trim().is_empty()));
                 assert!(said(&news).iter().all(|text| for_terminal(text) == **text), "{news:?}");
                 assert!(!cut || !matches!(news, HookNews::Asks { partial: false, .. }), "what was cut is no whole action: {news:?}");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use moothall_agents::AgentConfig;
 use moothall_engine::agent::{Probe, Report};
 use moothall_engine::registry::AgentSpec;
-use moothall_kernel::compose::Told;
+use moothall_kernel::compose::TranscriptLine;
 use moothall_kernel::event::{Usage, Why};
 use moothall_testkit::model_server::{Gate, ModelServer, Reply};
 use serde_json::Value;
@@ -89,8 +89,11 @@ async fn every_provider_gets_the_history_in_roles() {
         let server = ModelServer::start().await.unwrap();
         let spec = model(&server, provider, "system = \"Answer in French.\"\nmax_tokens = 77\ntemperature = 0.5");
         let mut job = job("ada", Why::Forced, &[post(3, "user", "and now?")]);
-        job.prompt.history =
-            vec![Told::new("User", "hello", false), Told::new("ada", "bonjour", true), Told::new("User", "and now?", false)];
+        job.prompt.history = vec![
+            TranscriptLine::new("User", "hello", false),
+            TranscriptLine::new("ada", "bonjour", true),
+            TranscriptLine::new("User", "and now?", false),
+        ];
         job.prompt.request = "## Your Turn\nThe user's latest message: \"and now?\"\n".into();
         let notes = Arc::new(Notes::default());
         spec.agent.ensure(job, notes.clone());

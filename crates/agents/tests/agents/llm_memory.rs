@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use moothall_engine::agent::{Job, Report};
 use moothall_engine::registry::AgentSpec;
-use moothall_kernel::compose::{Remembered, Told};
+use moothall_kernel::compose::{Remembered, TranscriptLine};
 use moothall_kernel::event::{Usage, Why};
 use moothall_kernel::ids::Seq;
 use moothall_testkit::model_server::{ModelServer, Reply};
@@ -19,7 +19,7 @@ const SETTINGS: &str = "context_tokens = 1100\nprice_input = 1\nprice_output = 1
 fn long_job(messages: u64) -> Job {
     let mut job = job("ada", Why::Forced, &[post(messages * 4, "user", "and now?")]);
     let told = |n: u64| {
-        let mut told = Told::new("User", &format!("message {n} {}", "x".repeat(80)), false);
+        let mut told = TranscriptLine::new("User", &format!("message {n} {}", "x".repeat(80)), false);
         told.at = Seq(n * 4);
         told
     };

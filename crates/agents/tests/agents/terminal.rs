@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::Duration;
 
-use moothall_agents::terminal::{Plain, Program, TmuxHost, Vendor};
+use moothall_agents::terminal::{NoHooks, Program, TmuxHost, Vendor};
 use moothall_engine::sessions::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, View};
 use moothall_testkit::{fake_tui, needs};
 use tempfile::TempDir;
@@ -87,7 +87,7 @@ impl Terminals {
 
 fn open(folder: &TempDir, programs: &[(&str, Program)]) -> TmuxHost {
     let programs = programs.iter().map(|(client, program)| ((*client).to_owned(), program.clone())).collect();
-    TmuxHost::new(&folder.path().join("terminals"), programs, Arc::new(Plain)).unwrap()
+    TmuxHost::new(&folder.path().join("terminals"), programs, Arc::new(NoHooks)).unwrap()
 }
 
 fn stand_in_program(arguments: &[&str]) -> Program {

@@ -1,6 +1,6 @@
 //! What the reports of programs mean. The payloads are as the programs write them, shortened.
 
-use moothall_agents::terminal::hooks::{News, Note};
+use moothall_agents::terminal::hooks::{HookEvent, Note};
 use moothall_engine::sessions::HookNews;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -18,12 +18,12 @@ fn note(program: &str, event: &str, payload: &str) -> Note {
     }
 }
 
-fn read(program: &str, event: &str, payload: Value) -> News {
-    News::of(&note(program, event, &payload.to_string()))
+fn read(program: &str, event: &str, payload: Value) -> HookEvent {
+    HookEvent::of(&note(program, event, &payload.to_string()))
 }
 
-fn heard(native: &str, news: HookNews) -> News {
-    News::Heard { native: Some(native.to_owned()), news }
+fn heard(native: &str, news: HookNews) -> HookEvent {
+    HookEvent::Heard { native: Some(native.to_owned()), news }
 }
 
 fn stopped(text: Option<&str>, inputs: Option<&[&str]>, interrupted: bool) -> HookNews {
@@ -50,11 +50,11 @@ fn claude_says_what_it_was_asked_and_what_it_said() {
 #[test]
 fn claude_goes_on_after_it_was_cleared() {
     assert_eq!(read("claude", "SessionStart", json!({"session_id": "n", "source": "startup"})), heard("n", HookNews::Began));
-    assert_eq!(read("claude", "SessionStart", json!({"session_id": "n", "source": "compact"})), News::Nothing);
-    assert_eq!(read("claude", "SessionEnd", json!({"session_id": "n", "reason": "clear"})), News::Nothing);
+    assert_eq!(read("claude", "SessionStart", json!({"session_id": "n", "source": "compact"})), HookEvent::Nothing);
+    assert_eq!(read("claude", "SessionEnd", json!({"session_id": "n", "reason": "clear"})), HookEvent::Nothing);
     assert_eq!(read("claude", "SessionStart", json!({"session_id": "m", "source": "clear"})), heard("m", HookNews::Began));
     assert_eq!(read("claude", "SessionEnd", json!({"session_id": "m", "reason": "prompt_input_exit"})), heard("m", HookNews::Ended));
-    assert_eq!(read("claude", "SubagentStop", json!({"session_id": "m", "last_assistant_message": "part"})), News::Nothing);
+    assert_eq!(read("claude", "SubagentStop", json!({"session_id": "m", "last_assistant_message": "part"})), HookEvent::Nothing);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_permission_names_the_exact_action_and_not_its_title() {
         read("claude", "Notification", reminder),
         heard("n", HookNews::Asks { action: "Claude needs your permission".into(), partial: true })
     );
-    assert_eq!(read("claude", "Notification", json!({"session_id": "n", "notification_type": "idle_prompt"})), News::Nothing);
+    assert_eq!(read("claude", "Notification", json!({"session_id": "n", "notification_type": "idle_prompt"})), HookEvent::Nothing);
     let gemini = json!({"session_id": "n", "notification_type": "ToolPermission", "message": "run it?", "details": {"command": "ls"}});
     assert_eq!(read("gemini", "Notification", gemini), heard("n", HookNews::Asks { action: r#"{"command":"ls"}"#.into(), partial: false }));
 }
@@ -82,8 +82,8 @@ fn codex_tells_all_its_inputs_and_keeps_its_titles_to_itself() {
     assert_eq!(read("codex", "notify", silent), heard("t", stopped(None, Some(&["one"]), true)));
     let title = json!({"type": "agent-turn-complete", "thread-id": "other", "last-assistant-message": "Greeting",
         "input-messages": ["Generate a concise, single-line task title for this:\none [moothall:1a2b3c4d]"]});
-    assert_eq!(read("codex", "notify", title), News::Nothing);
-    assert_eq!(read("codex", "notify", json!({"type": "something-new", "thread-id": "t"})), News::Nothing);
+    assert_eq!(read("codex", "notify", title), HookEvent::Nothing);
+    assert_eq!(read("codex", "notify", json!({"type": "something-new", "thread-id": "t"})), HookEvent::Nothing);
 }
 
 #[test]
@@ -102,11 +102,11 @@ fn gemini_ends_an_interrupted_turn_without_words() {
 #[test]
 fn the_words_of_gemini_are_those_of_its_record() {
     let garbled = json!({"session_id": "g", "prompt_response": "I looked. Done, *all* of it. *all*  of it. "}).to_string();
-    let said = |recorded: Option<&str>| match News::of(&Note {
+    let said = |recorded: Option<&str>| match HookEvent::of(&Note {
         recorded: recorded.map(str::to_owned),
         ..note("gemini", "AfterAgent", &garbled)
     }) {
-        News::Heard { news: HookNews::Stopped { text, .. }, .. } => text.unwrap(),
+        HookEvent::Heard { news: HookNews::Stopped { text, .. }, .. } => text.unwrap(),
         other => panic!("{other:?}"),
     };
     assert_eq!(said(Some("Done, *all* of it.")), "Done, *all* of it.");
@@ -117,13 +117,13 @@ fn the_words_of_gemini_are_those_of_its_record() {
 
 #[test]
 fn what_cannot_be_read_is_not_taken_for_something_else() {
-    assert_eq!(News::of(&note("claude", "Stop", "")), News::Garbled);
-    assert_eq!(News::of(&note("codex", "notify", "[1, 2]")), News::Garbled);
-    assert_eq!(News::of(&note("unheard-of", "Stop", "whatever")), News::Nothing);
+    assert_eq!(HookEvent::of(&note("claude", "Stop", "")), HookEvent::Garbled);
+    assert_eq!(HookEvent::of(&note("codex", "notify", "[1, 2]")), HookEvent::Garbled);
+    assert_eq!(HookEvent::of(&note("unheard-of", "Stop", "whatever")), HookEvent::Nothing);
     let half = r#"{"session_id": "n", "last_assistant_message": "cut \ud83d"}"#;
-    assert_eq!(News::of(&note("claude", "Stop", half)), heard("n", stopped(Some("cut \u{fffd}"), None, true)));
+    assert_eq!(HookEvent::of(&note("claude", "Stop", half)), heard("n", stopped(Some("cut \u{fffd}"), None, true)));
     let cut = Note { cut: true, ..note("claude", "Stop", r#"{"session_id": "n", "last_assistant_message": "a long st"#) };
-    assert_eq!(News::of(&cut), heard("n", stopped(Some("a long st"), None, true)));
+    assert_eq!(HookEvent::of(&cut), heard("n", stopped(Some("a long st"), None, true)));
 }
 
 const EVENTS: [&str; 10] = [
@@ -189,7 +189,7 @@ proptest! {
         let text = payload.to_string();
         let end = (0..=end.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         for payload in [text.as_str(), &text[..end], &raw] {
-            News::of(&Note { cut, ..note(program, event, payload) });
+            HookEvent::of(&Note { cut, ..note(program, event, payload) });
         }
     }
 }

@@ -8,7 +8,7 @@ use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::view::Viewer;
 
-use crate::ports::{AuditEntry, Deed, Principal, Scope, Scopes, SessionId, TokenId};
+use crate::ports::{AuditAction, AuditEntry, Principal, Scope, Scopes, SessionId, TokenId};
 use crate::reach::Reach;
 
 /// Who may do what without a credential.
@@ -235,7 +235,7 @@ impl Caller {
         match named {
             None => Ok(Some(own())),
             Some(id) if id == principal.id || self.is_named_by_session(&id) => Ok(Some(own())),
-            // It is the operator's doing, and proven as that.
+            // An operator may act under another id; the act counts as proven.
             Some(id) if self.scopes.has(Scope::ServerAdmin) => Ok(Some(Actor::named(id))),
             Some(claimed) => Err(Denied::Name { own: principal.id.clone(), claimed }),
         }
@@ -288,7 +288,7 @@ impl Caller {
 
 impl AuditEntry {
     /// A deed of somebody, now.
-    pub fn of(by: &Caller, deed: Deed, now: Timestamp) -> Self {
+    pub fn of(by: &Caller, deed: AuditAction, now: Timestamp) -> Self {
         let (principal, token) = (by.principal().map(|principal| principal.id.clone()), by.token().cloned());
         Self { at: now, deed, by: principal, token, about: None, detail: String::new() }
     }

@@ -7,8 +7,8 @@ use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Millis;
 
 use super::{
-    Access, AccessError, Caller, Deed, Denied, Kept, Principal, Reach, Scope, Scopes, Secret, TOKEN_VALID, Token, TokenId, TokenKind,
-    check_scopes, describe, usual_scopes,
+    Access, AccessError, AuditAction, Caller, Denied, InsertOutcome, Principal, Reach, Scope, Scopes, Secret, TOKEN_VALID, Token, TokenId,
+    TokenKind, check_scopes, describe, usual_scopes,
 };
 use crate::answers::HallError;
 
@@ -63,10 +63,10 @@ impl Access {
             last_used_at: None,
             revoked_at: None,
         };
-        let entry = self.entry(by, Deed::Invited).about(&token.id).saying(describe(&token));
+        let entry = self.entry(by, AuditAction::Invited).about(&token.id).saying(describe(&token));
         match self.principals().add_token(&token, &entry).await.map_err(HallError::from)? {
-            Kept::Yes => Ok((secret, token)),
-            Kept::OtherKind | Kept::Used => Err(AccessError::OtherKind(token.principal.id)),
+            InsertOutcome::Yes => Ok((secret, token)),
+            InsertOutcome::OtherKind | InsertOutcome::Used => Err(AccessError::OtherKind(token.principal.id)),
         }
     }
 
@@ -108,8 +108,8 @@ impl Access {
             ..invitation.clone()
         };
         let guest = self.anonymous();
-        let entry = self.entry(&guest, Deed::Accepted).about(&token.id).saying(format!("invitation {}", invitation.id));
+        let entry = self.entry(&guest, AuditAction::Accepted).about(&token.id).saying(format!("invitation {}", invitation.id));
         let kept = principals.redeem(&invitation.id, &token, &entry).await.map_err(HallError::from)?;
-        Ok((kept == Kept::Yes).then_some((secret, token)))
+        Ok((kept == InsertOutcome::Yes).then_some((secret, token)))
     }
 }

@@ -10,17 +10,18 @@ mod refusals;
 pub(crate) mod begun;
 mod permit;
 mod invite;
-mod session;
-mod over;
+mod sign_in;
+mod session_act;
 mod unfit;
 
 pub use crate::ports::{
-    AuditEntry, Audited, Deed, Kept, NoChance, Principal, Principals, Scope, Scopes, Secret, Token, TokenHash, TokenId, TokenKind, reach_of,
+    AuditAction, AuditEntry, Audited, InsertOutcome, NoChance, Principal, Principals, Scope, Scopes, Secret, Token, TokenHash, TokenId,
+    TokenKind, reach_of,
 };
 pub use crate::reach::Reach;
 pub use caller::{Caller, Denied, Mode, Proof};
 pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};
-pub use over::Over;
+pub use session_act::SessionAct;
 pub use unfit::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, Unfit};
 
 use std::collections::BTreeSet;
@@ -188,10 +189,10 @@ impl Access {
         let token_kind = TokenKind::of(wanted.principal.kind);
         let secret = Secret::fresh(token_kind)?;
         let token = self.described(token_kind, &secret, wanted).await?;
-        let entry = self.entry(by, Deed::TokenCreated).about(&token.id).saying(describe(&token));
+        let entry = self.entry(by, AuditAction::TokenCreated).about(&token.id).saying(describe(&token));
         match self.principals().add_token(&token, &entry).await.map_err(HallError::from)? {
-            Kept::Yes => Ok((secret, token)),
-            Kept::OtherKind | Kept::Used => Err(AccessError::OtherKind(token.principal.id)),
+            InsertOutcome::Yes => Ok((secret, token)),
+            InsertOutcome::OtherKind | InsertOutcome::Used => Err(AccessError::OtherKind(token.principal.id)),
         }
     }
 
@@ -245,7 +246,7 @@ impl Access {
     ///
     /// # Errors
     /// [`AccessError`] when it cannot be looked up or kept.
-    pub async fn begin_session(&self, presented: &str) -> Result<Option<(Secret, Caller)>, AccessError> {
+    pub async fn sign_in(&self, presented: &str) -> Result<Option<(Secret, Caller)>, AccessError> {
         let accepted = self.accept(presented).await?;
         let presented = accepted.as_ref().map_or(presented, |(secret, _)| secret.reveal());
         let Some(caller) = self.identify(presented).await? else { return Ok(None) };
@@ -253,11 +254,11 @@ impl Access {
         if proof.session.is_some() {
             return Err(Denied::Session.into());
         }
-        let (secret, now) = (Secret::fresh(TokenKind::Session)?, self.hall.now());
+        let (secret, now) = (Secret::fresh(TokenKind::SignIn)?, self.hall.now());
         let until = now + SESSION_VALID;
         let token = Token {
             id: TokenId::fresh()?,
-            kind: TokenKind::Session,
+            kind: TokenKind::SignIn,
             hash: secret.hash(),
             principal: proof.principal.clone(),
             scopes: caller.scopes,
@@ -270,7 +271,7 @@ impl Access {
             last_used_at: None,
             revoked_at: None,
         };
-        let entry = self.entry(&caller, Deed::SignedIn).about(&token.id);
+        let entry = self.entry(&caller, AuditAction::SignedIn).about(&token.id);
         self.principals().add_token(&token, &entry).await.map_err(HallError::from)?;
         let Token { id, principal, parent, expires_at, .. } = token;
         let proof = Proof { principal, token: id, parent, expires_at: Some(expires_at), session: None };
@@ -281,9 +282,9 @@ impl Access {
     ///
     /// # Errors
     /// [`HallError`] when that cannot be kept.
-    pub async fn end_session(&self, caller: &Caller) -> Result<(), HallError> {
+    pub async fn sign_out(&self, caller: &Caller) -> Result<(), HallError> {
         let Some(id) = caller.token() else { return Ok(()) };
-        self.take_back(id, &self.entry(caller, Deed::SignedOut)).await.map(drop)
+        self.take_back(id, &self.entry(caller, AuditAction::SignedOut)).await.map(drop)
     }
 
     /// Revokes a token and every session that began with it. Whether it was worth anything before.
@@ -295,7 +296,7 @@ impl Access {
         if !known {
             return Err(AccessError::Unknown);
         }
-        let revoked = self.take_back(id, &self.entry(by, Deed::TokenRevoked).about(id)).await?;
+        let revoked = self.take_back(id, &self.entry(by, AuditAction::TokenRevoked).about(id)).await?;
         Ok(!revoked.is_empty())
     }
 
@@ -328,13 +329,13 @@ impl Access {
     pub async fn refused(&self, caller: &Caller, detail: String) {
         let Some(more) = self.refusals.admit(self.hall.now()) else { return };
         let detail = if more == 0 { detail } else { format!("{detail} (and {more} more before, not recorded)") };
-        let entry = self.entry(caller, Deed::Denied).saying(detail);
+        let entry = self.entry(caller, AuditAction::Denied).saying(detail);
         if let Err(error) = self.principals().record(&entry).await {
             tracing::warn!(%error, "a refused request was not recorded");
         }
     }
 
-    fn entry(&self, by: &Caller, deed: Deed) -> AuditEntry {
+    fn entry(&self, by: &Caller, deed: AuditAction) -> AuditEntry {
         AuditEntry::of(by, deed, self.hall.now())
     }
 

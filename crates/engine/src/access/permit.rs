@@ -4,7 +4,7 @@ use moothall_kernel::command::{ClientCommand, Control};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Kind;
 
-use super::{AccessError, Caller, Denied, Over, Scope};
+use super::{AccessError, Caller, Denied, Scope, SessionAct};
 use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::sessions::ADDRESS as SESSION;
@@ -74,7 +74,7 @@ impl Hall {
         for control in controls {
             let Control::Invite(invite) = control else { continue };
             match &invite.address {
-                Some(address) if address.kind == SESSION => drop(self.permit_over(caller, Over::Telling, &address.local_id).await?),
+                Some(address) if address.kind == SESSION => drop(self.permit_over(caller, SessionAct::Telling, &address.local_id).await?),
                 None if invite.facts.abilities.lives_in_session => {
                     return Err(Denied::Person("invite an agent that lives in a terminal and has none yet").into());
                 }

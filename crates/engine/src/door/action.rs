@@ -4,7 +4,7 @@
 
 use moothall_kernel::command::{ClientCommand, Control};
 
-use crate::access::{Over, Scope};
+use crate::access::{Scope, SessionAct};
 
 /// What somebody has to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum Need {
 
 /// Where an action reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ActsOn {
     /// No conversation is touched.
     Nowhere,
     /// One conversation: what is out of the caller's reach is not found.
@@ -33,7 +33,7 @@ pub enum Place {
     /// Sessions and links that the caller sees, or something new that becomes theirs: not for credentials that are bound to conversations.
     Own,
     /// One session, and what is wanted of it.
-    Session(Over),
+    Session(SessionAct),
     /// One link: what is out of the caller's reach is not found.
     Link,
     /// The whole server: not for credentials that are bound to conversations.
@@ -69,7 +69,7 @@ macro_rules! actions {
             }
 
             /// Where it reaches.
-            pub const fn place(self) -> Place {
+            pub const fn acts_on(self) -> ActsOn {
                 match self { $(Action::$name => $place,)* }
             }
         }
@@ -77,69 +77,69 @@ macro_rules! actions {
 }
 
 actions! {
-    CheckHealth = Need::Nothing, Place::Nowhere, "Ask whether the server is there.";
-    SignIn = Need::Nothing, Place::Nowhere, "Turn a credential into the cookie of a browser.";
-    AcceptInvitation = Need::Nothing, Place::Nowhere, "Turn an invitation into a token.";
-    ReadDescription = Need::Entry, Place::Nowhere, "Read what the interface is like.";
-    ReadMetrics = Need::Entry, Place::Everywhere, "Read what is counted.";
-    AskWhoIAm = Need::Entry, Place::Nowhere, "Ask whose credential this is.";
-    SignOut = Need::Entry, Place::Nowhere, "Sign a browser out.";
-    CallTools = Need::Entry, Place::Reachable, "Call tools, each of which is an action of its own.";
-    HandOutInvitation = Need::Proof(Scope::ParticipantsInvite), Place::Thread, "Make a code that lets somebody in.";
-    ListTokens = ADMIN, Place::Everywhere, "List tokens.";
-    CreateToken = ADMIN, Place::Everywhere, "Make a token.";
-    RevokeToken = ADMIN, Place::Everywhere, "Revoke a token.";
-    ReadAudit = ADMIN, Place::Everywhere, "Read the record of credentials and refusals.";
-    ReadUsage = READ, Place::Reachable, "Read what turns have cost.";
-    RaiseBudget = ADMIN, Place::Everywhere, "Raise the budget of the hall, of an agent, or of a principal.";
-    ListAgents = READ, Place::Nowhere, "List the agents of the registry, and slash commands.";
+    CheckHealth = Need::Nothing, ActsOn::Nowhere, "Ask whether the server is there.";
+    SignIn = Need::Nothing, ActsOn::Nowhere, "Turn a credential into the cookie of a browser.";
+    AcceptInvitation = Need::Nothing, ActsOn::Nowhere, "Turn an invitation into a token.";
+    ReadDescription = Need::Entry, ActsOn::Nowhere, "Read what the interface is like.";
+    ReadMetrics = Need::Entry, ActsOn::Everywhere, "Read what is counted.";
+    AskWhoIAm = Need::Entry, ActsOn::Nowhere, "Ask whose credential this is.";
+    SignOut = Need::Entry, ActsOn::Nowhere, "Sign a browser out.";
+    CallTools = Need::Entry, ActsOn::Reachable, "Call tools, each of which is an action of its own.";
+    HandOutInvitation = Need::Proof(Scope::ParticipantsInvite), ActsOn::Thread, "Make a code that lets somebody in.";
+    ListTokens = ADMIN, ActsOn::Everywhere, "List tokens.";
+    CreateToken = ADMIN, ActsOn::Everywhere, "Make a token.";
+    RevokeToken = ADMIN, ActsOn::Everywhere, "Revoke a token.";
+    ReadAudit = ADMIN, ActsOn::Everywhere, "Read the record of credentials and refusals.";
+    ReadUsage = READ, ActsOn::Reachable, "Read what turns have cost.";
+    RaiseBudget = ADMIN, ActsOn::Everywhere, "Raise the budget of the hall, of an agent, or of a principal.";
+    ListAgents = READ, ActsOn::Nowhere, "List the agents of the registry, and slash commands.";
 
-    ListThreads = READ, Place::Reachable, "List conversations.";
-    BeginThread = WRITE, Place::Own, "Begin a conversation.";
-    ListenToAll = READ, Place::Reachable, "Hear the doorbells of conversations.";
-    Search = READ, Place::Reachable, "Search what was said.";
-    ReadThread = READ, Place::Thread, "Read a conversation, and listen to it.";
-    ListTurns = READ, Place::Thread, "Read who was asked, and why.";
-    Preview = READ, Place::Thread, "Ask who would answer a draft.";
-    MarkRead = READ, Place::Thread, "Note how far somebody has read.";
-    ReadPresence = READ, Place::Thread, "Read who is here.";
-    TellPresence = WRITE, Place::Thread, "Say how one is.";
-    ReadContext = READ, Place::Turn, "Read what an open turn is to answer: its participant's, and operators'.";
+    ListThreads = READ, ActsOn::Reachable, "List conversations.";
+    BeginThread = WRITE, ActsOn::Own, "Begin a conversation.";
+    ListenToAll = READ, ActsOn::Reachable, "Hear the notifications of conversations.";
+    Search = READ, ActsOn::Reachable, "Search what was said.";
+    ReadThread = READ, ActsOn::Thread, "Read a conversation, and listen to it.";
+    ListTurns = READ, ActsOn::Thread, "Read who was asked, and why.";
+    Preview = READ, ActsOn::Thread, "Ask who would answer a draft.";
+    MarkRead = READ, ActsOn::Thread, "Note how far somebody has read.";
+    ReadPresence = READ, ActsOn::Thread, "Read who is here.";
+    TellPresence = WRITE, ActsOn::Thread, "Say how one is.";
+    ReadContext = READ, ActsOn::Turn, "Read what an open turn is to answer: its participant's, and operators'.";
 
-    Post = WRITE, Place::Thread, "Send an event; what it says may need more, as the command that it is.";
-    RunCommand = WRITE, Place::Thread, "Run a slash command; what it does may need more, as the command that it is.";
-    Say = WRITE, Place::Thread, "Say something.";
-    PostCustom = WRITE, Place::Thread, "Keep an event of one's own kind.";
-    Pass = WRITE, Place::Thread, "End an own turn without words.";
-    Rename = WRITE, Place::Thread, "Give a conversation another title.";
-    Archive = MANAGE, Place::Thread, "Archive a conversation, or open it again.";
-    Delete = ERASE, Place::Thread, "Delete a conversation, with everything that was said in it.";
-    Erase = ERASE, Place::Thread, "Erase the words of an event.";
-    Invite = INVITE, Place::Thread, "Invite participants and take them out.";
-    Steer = CONTROL, Place::Thread, "Mute, pause, go on, change the rules of a conversation.";
-    Prod = Need::Scope(Scope::AgentsRun), Place::Thread, "Make an agent take a turn without a message.";
-    Bind = MANAGE, Place::Thread, "Send what is said to an outside target too.";
-    RaiseThreadBudget = Need::Proof(Scope::TurnsControl), Place::Thread, "Raise the budget of a conversation.";
-    Stop = CONTROL, Place::Thread, "Cancel every open turn.";
-    CancelTurn = CONTROL, Place::Turn, "Cancel one turn.";
-    Publish = CONTROL, Place::Thread, "Make words visible that were kept.";
-    Gather = CONTROL, Place::Thread, "Begin or end a gathering.";
-    AnswerPermission = ANSWER, Place::Reachable, "Answer what an agent asks permission for.";
+    Post = WRITE, ActsOn::Thread, "Send an event; what it says may need more, as the command that it is.";
+    RunCommand = WRITE, ActsOn::Thread, "Run a slash command; what it does may need more, as the command that it is.";
+    Say = WRITE, ActsOn::Thread, "Say something.";
+    PostCustom = WRITE, ActsOn::Thread, "Keep an event of one's own kind.";
+    Pass = WRITE, ActsOn::Thread, "End an own turn without words.";
+    Rename = WRITE, ActsOn::Thread, "Give a conversation another title.";
+    Archive = MANAGE, ActsOn::Thread, "Archive a conversation, or open it again.";
+    Delete = ERASE, ActsOn::Thread, "Delete a conversation, with everything that was said in it.";
+    Erase = ERASE, ActsOn::Thread, "Erase the words of an event.";
+    Invite = INVITE, ActsOn::Thread, "Invite participants and take them out.";
+    Steer = CONTROL, ActsOn::Thread, "Mute, pause, go on, change the rules of a conversation.";
+    Prod = Need::Scope(Scope::AgentsRun), ActsOn::Thread, "Make an agent take a turn without a message.";
+    Bind = MANAGE, ActsOn::Thread, "Send what is said to an outside target too.";
+    RaiseThreadBudget = Need::Proof(Scope::TurnsControl), ActsOn::Thread, "Raise the budget of a conversation.";
+    Stop = CONTROL, ActsOn::Thread, "Cancel every open turn.";
+    CancelTurn = CONTROL, ActsOn::Turn, "Cancel one turn.";
+    Publish = CONTROL, ActsOn::Thread, "Make words visible that were kept.";
+    Gather = CONTROL, ActsOn::Thread, "Begin or end a gathering.";
+    AnswerPermission = ANSWER, ActsOn::Reachable, "Answer what an agent asks permission for.";
 
-    ListSessions = READ, Place::Own, "List sessions, and programs that can be started.";
-    StartSession = DRIVE, Place::Own, "Start a program in a terminal, or take one over.";
-    ReadSession = READ, Place::Session(Over::Seeing), "Look how a session is.";
+    ListSessions = READ, ActsOn::Own, "List sessions, and programs that can be started.";
+    StartSession = DRIVE, ActsOn::Own, "Start a program in a terminal, or take one over.";
+    ReadSession = READ, ActsOn::Session(SessionAct::Seeing), "Look how a session is.";
     // What a terminal shows, and what its program was told elsewhere, may be more than a reader of conversations is to see.
-    ReadScreen = DRIVE, Place::Session(Over::Looking), "Look at the terminal of a session.";
-    ReadSessionData = DRIVE, Place::Session(Over::Telling), "Read what a session was asked and said.";
-    Attach = DRIVE, Place::Session(Over::Sitting), "Sit down at the terminal of a session.";
-    SendMessage = DRIVE, Place::Session(Over::Telling), "Say something to a session.";
-    Interrupt = DRIVE, Place::Session(Over::Steering), "Interrupt a session.";
-    EndSession = DRIVE, Place::Session(Over::Steering), "End a session.";
-    ListLinks = READ, Place::Own, "List links.";
-    MakeLink = DRIVE, Place::Own, "Link sessions.";
-    ReadLink = READ, Place::Link, "Look at a link.";
-    CloseLink = DRIVE, Place::Link, "End a link.";
+    ReadScreen = DRIVE, ActsOn::Session(SessionAct::Looking), "Look at the terminal of a session.";
+    ReadSessionData = DRIVE, ActsOn::Session(SessionAct::Telling), "Read what a session was asked and said.";
+    Attach = DRIVE, ActsOn::Session(SessionAct::Sitting), "Sit down at the terminal of a session.";
+    SendMessage = DRIVE, ActsOn::Session(SessionAct::Telling), "Say something to a session.";
+    Interrupt = DRIVE, ActsOn::Session(SessionAct::Steering), "Interrupt a session.";
+    EndSession = DRIVE, ActsOn::Session(SessionAct::Steering), "End a session.";
+    ListLinks = READ, ActsOn::Own, "List links.";
+    MakeLink = DRIVE, ActsOn::Own, "Link sessions.";
+    ReadLink = READ, ActsOn::Link, "Look at a link.";
+    CloseLink = DRIVE, ActsOn::Link, "End a link.";
 }
 
 impl Action {

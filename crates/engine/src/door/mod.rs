@@ -1,8 +1,8 @@
 //! The one door: what a caller can do here, whichever way the request came.
 //!
 //! Every method asks in the same order: whether somebody asks at all; what their credential allows, which is the row of the [`Action`];
-//! whether what they name is within their reach, or else it does not exist; what they may do with it; and only then what the rules of
-//! conversations say, whether the request was made before under its key, and what it does. What a credential allows is asked before what
+//! whether what they name is within their reach, or else it does not exist; what they may do with it; and only then whether the request
+//! was made before under its key, what the rules of conversations say, and what it does. What a credential allows is asked before what
 //! it reaches, because the answer tells nothing about what there is, and because it is refused on the record.
 //!
 //! Surfaces read what was asked and write what is answered. They hold no rights.
@@ -12,20 +12,20 @@ mod threads;
 mod sessions;
 mod permitted;
 mod spending;
-mod sieve;
+mod filter;
 mod pages;
 mod reader;
-mod bells;
+mod changes;
 mod entrance;
 
-pub use action::{Action, Need, Place};
-pub use bells::Bells;
+pub use action::{Action, ActsOn, Need};
+pub use changes::Changes;
 pub use entrance::Entrance;
+pub use filter::EventFilter;
 pub use pages::{Messages, Pages};
 pub use permitted::Permitted;
-pub use reader::{Batch, Piece, Reader};
+pub use reader::{Batch, Reader, ReaderItem};
 pub use sessions::{NewProgram, ProgramFrom, ProgramStart, Watched};
-pub use sieve::Sieve;
 pub use threads::Ordered;
 
 use std::sync::Arc;
@@ -36,7 +36,7 @@ use moothall_kernel::policy::Policy;
 use moothall_kernel::view::Viewer;
 
 pub use crate::access::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX};
-use crate::access::{AccessError, Caller, Denied, Over};
+use crate::access::{AccessError, Caller, Denied, SessionAct};
 use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::registry::Registry;
@@ -94,10 +94,10 @@ impl Door {
     /// [`Denied`].
     pub fn may(&self, action: Action) -> Result<(), Denied> {
         action.need().check(&self.caller)?;
-        match action.place() {
-            Place::Everywhere => self.caller.must_reach_all(),
-            Place::Own | Place::Session(_) | Place::Link => self.caller.must_be_unbound(),
-            Place::Nowhere | Place::Thread | Place::Turn | Place::Reachable => Ok(()),
+        match action.acts_on() {
+            ActsOn::Everywhere => self.caller.must_reach_all(),
+            ActsOn::Own | ActsOn::Session(_) | ActsOn::Link => self.caller.must_be_unbound(),
+            ActsOn::Nowhere | ActsOn::Thread | ActsOn::Turn | ActsOn::Reachable => Ok(()),
         }
     }
 
@@ -121,15 +121,16 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], as for [`Hall::permit_over`].
-    pub async fn over(&self, over: Over, word: &str) -> Result<Status, AccessError> {
+    pub async fn over(&self, over: SessionAct, word: &str) -> Result<Status, AccessError> {
         self.hall.permit_over(&self.caller, over, word).await
     }
 
-    /// The same for somebody who begins to ask: where there is no such session, or none at all, what is asked for is looked at first.
+    /// The same check before a request's body is read. That there is no such session, or that this server runs none, is no error yet: the
+    /// body is checked first.
     ///
     /// # Errors
     /// [`AccessError`], where the caller may not.
-    pub async fn may_over(&self, over: Over, word: &str) -> Result<(), AccessError> {
+    pub async fn may_over(&self, over: SessionAct, word: &str) -> Result<(), AccessError> {
         match self.over(over, word).await {
             Ok(_) | Err(AccessError::Session(SessionError::Invalid(_) | SessionError::Unavailable(_))) => Ok(()),
             Err(error) => Err(error),

@@ -6,7 +6,7 @@ use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::view::{Viewer, visible};
 
-use super::{Action, Door, Sieve};
+use super::{Action, Door, EventFilter};
 use crate::access::AccessError;
 
 /// Events read from the log at once.
@@ -17,7 +17,7 @@ pub struct Pages {
     door: Door,
     action: Action,
     stream: StreamId,
-    sieve: Sieve,
+    sieve: EventFilter,
     through: Seq,
     until: Seq,
 }
@@ -71,7 +71,7 @@ impl Messages {
 
 impl Door {
     /// What a reader gets of what comes after the range's start and up to its end, for whoever does this there.
-    pub fn pages(&self, action: Action, stream: &StreamId, sieve: impl Into<Sieve>, range: Range<Seq>) -> Pages {
+    pub fn pages(&self, action: Action, stream: &StreamId, sieve: impl Into<EventFilter>, range: Range<Seq>) -> Pages {
         Pages { door: self.clone(), action, stream: stream.clone(), sieve: sieve.into(), through: range.start, until: range.end }
     }
 
@@ -88,7 +88,7 @@ impl Door {
         &self,
         action: Action,
         stream: &StreamId,
-        sieve: &Sieve,
+        sieve: &EventFilter,
         range: Range<Seq>,
         limit: usize,
     ) -> Result<Seq, AccessError> {

@@ -14,7 +14,7 @@ use moothall_kernel::view::Viewer;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use super::pages::PAGE;
-use super::{Action, Door, Sieve};
+use super::{Action, Door, EventFilter};
 use crate::access::AccessError;
 use crate::answers::{Signal, Update};
 use crate::context::Context;
@@ -23,7 +23,7 @@ use crate::updates::Subscription;
 
 /// What a reader gets next.
 #[derive(Debug)]
-pub enum Piece {
+pub enum ReaderItem {
     /// Events that were read from the log for this reader alone: what it gets of them, at least one.
     Page(Vec<Recorded>),
     /// Events that were told to everybody who listens, of which it gets some.
@@ -47,7 +47,7 @@ pub struct Batch {
 
 impl Batch {
     /// Of these events, what passes of those after a position.
-    pub fn new(all: Arc<Vec<Recorded>>, sieve: &Sieve, after: Seq) -> Self {
+    pub fn new(all: Arc<Vec<Recorded>>, sieve: &EventFilter, after: Seq) -> Self {
         let mut seen: Vec<Range<usize>> = Vec::new();
         for (place, recorded) in all.iter().enumerate() {
             if recorded.seq <= after || !sieve.passes(&recorded.event) {
@@ -81,10 +81,10 @@ impl Batch {
 pub struct Reader {
     door: Door,
     stream: StreamId,
-    sieve: Sieve,
+    sieve: EventFilter,
     /// The newest position that was passed, seen or not.
     after: Seq,
-    ready: VecDeque<Piece>,
+    ready: VecDeque<ReaderItem>,
     live: Option<Subscription>,
     turns: OwnTurns,
     _connected: Option<Connected>,
@@ -95,7 +95,7 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller.
-    pub async fn follow(&self, stream: &StreamId, sieve: impl Into<Sieve>, after: Seq) -> Result<Reader, AccessError> {
+    pub async fn follow(&self, stream: &StreamId, sieve: impl Into<EventFilter>, after: Seq) -> Result<Reader, AccessError> {
         let sieve = sieve.into();
         self.enter(Action::ReadThread, stream)?;
         let connected = match sieve.viewer() {
@@ -131,7 +131,7 @@ impl Reader {
     ///
     /// # Errors
     /// [`AccessError`], when the conversation is not within reach any more, or cannot be read.
-    pub async fn next(&mut self) -> Result<Option<Piece>, AccessError> {
+    pub async fn next(&mut self) -> Result<Option<ReaderItem>, AccessError> {
         loop {
             if let Some(piece) = self.ready.pop_front() {
                 return Ok(Some(piece));
@@ -164,11 +164,11 @@ impl Reader {
         let span = until.map_or(PAGE, |until| usize::try_from(until.0 - after.0).unwrap_or(PAGE).min(PAGE));
         let mut page = self.door.page(Action::ReadThread, &self.stream, self.sieve.viewer(), after, span).await?;
         self.turns.look_again();
-        // Where the log shows nothing up to the head, there is nothing that this version can show.
+        // A page that reaches no further holds only kinds of events that this version does not know: they are skipped up to the head.
         self.after = if page.through > after { page.through } else { until.unwrap_or(after) };
         self.sieve.keep(&mut page.events);
         if !page.events.is_empty() {
-            self.ready.push_back(Piece::Page(page.events));
+            self.ready.push_back(ReaderItem::Page(page.events));
         }
         Ok(self.after > after)
     }
@@ -176,14 +176,14 @@ impl Reader {
     async fn subscribe(&mut self) -> Result<bool, AccessError> {
         self.door.enter(Action::ReadThread, &self.stream)?;
         let mut live = self.door.hall.subscribe(&self.stream).await?;
-        self.ready.extend(live.partials.drain(..).map(Piece::Partial));
+        self.ready.extend(live.partials.drain(..).map(ReaderItem::Partial));
         self.live = Some(live);
         Ok(true)
     }
 
     async fn ask_for_turns(&mut self) -> Result<bool, AccessError> {
         let contexts = self.turns.untold(&self.door, &self.stream).await?;
-        self.ready.extend(contexts.into_iter().map(|context| Piece::Turn(Box::new(context))));
+        self.ready.extend(contexts.into_iter().map(|context| ReaderItem::Turn(Box::new(context))));
         Ok(!self.ready.is_empty())
     }
 
@@ -201,14 +201,14 @@ impl Reader {
 
     fn take(&mut self, update: Update) {
         match update {
-            Update::Signal(signal) => self.ready.push_back(Piece::Signal(signal)),
+            Update::Signal(signal) => self.ready.push_back(ReaderItem::Signal(signal)),
             Update::Events(events) => {
                 self.turns.observe(&events);
                 let through = events.last().map_or(self.after, |newest| newest.seq);
                 let batch = Batch::new(events, &self.sieve, self.after);
                 self.after = self.after.max(through);
                 if !batch.seen.is_empty() {
-                    self.ready.push_back(Piece::Batch(batch));
+                    self.ready.push_back(ReaderItem::Batch(batch));
                 }
             }
         }
@@ -216,7 +216,7 @@ impl Reader {
 
     fn lag(&mut self) {
         self.live = None;
-        self.ready.push_back(Piece::Lagged(self.after));
+        self.ready.push_back(ReaderItem::Lagged(self.after));
     }
 }
 

@@ -7,8 +7,8 @@ use moothall_kernel::ids::{EventId, PermissionId, Seq, StreamId};
 use moothall_kernel::text::is_empty_looking;
 use tokio::sync::broadcast;
 
-use super::{Action, Door, Place};
-use crate::access::{ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, Over, Unfit};
+use super::{Action, ActsOn, Door};
+use crate::access::{ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, SessionAct, Unfit};
 use crate::answers::Idempotency;
 use crate::sessions::{
     Adopt, Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Member, Message, NewLink, NewObserved, NewSession, PaneNews, Sent,
@@ -105,7 +105,7 @@ impl Door {
     /// [`AccessError`].
     pub async fn session(&self, action: Action, word: &str) -> Result<Status, AccessError> {
         self.may(action)?;
-        let over = if let Place::Session(over) = action.place() { over } else { Over::Seeing };
+        let over = if let ActsOn::Session(over) = action.acts_on() { over } else { SessionAct::Seeing };
         self.over(over, word).await
     }
 
@@ -114,7 +114,7 @@ impl Door {
     /// # Errors
     /// [`AccessError`]; of a session that the caller does not see, it tells nothing.
     pub async fn invitation(&self, word: &str) -> Result<Invite, AccessError> {
-        let id = self.over(Over::Telling, word).await?.session.id;
+        let id = self.over(SessionAct::Telling, word).await?.session.id;
         Ok(self.terminals()?.invite(&id)?)
     }
 
@@ -278,7 +278,7 @@ impl Door {
         self.may(Action::ListLinks)?;
         let sessions = self.terminals()?;
         let of = match word {
-            Some(word) => Some(self.over(Over::Seeing, word).await?),
+            Some(word) => Some(self.over(SessionAct::Seeing, word).await?),
             None => None,
         };
         let mut links = sessions.links(of.as_ref().map(|status| &status.session.id)).await?;
@@ -309,7 +309,7 @@ impl Door {
     /// An agent links itself with those to whom it may talk, and others where it started them all.
     async fn may_link(&self, members: &[Member]) -> Result<(), AccessError> {
         let itself = members.iter().any(|member| Some(&member.session) == self.caller.session());
-        let over = if itself { Over::Telling } else { Over::Steering };
+        let over = if itself { SessionAct::Telling } else { SessionAct::Steering };
         for member in members {
             self.over(over, member.session.as_str()).await?;
         }

@@ -7,7 +7,7 @@ use moothall_kernel::time::Timestamp;
 use std::collections::BTreeMap;
 
 use super::MemoryLog;
-use crate::ports::{AuditEntry, Audited, Kept, LogError, Principal, Principals, Token, TokenHash, TokenId, TokenKind};
+use crate::ports::{AuditEntry, Audited, InsertOutcome, LogError, Principal, Principals, Token, TokenHash, TokenId, TokenKind};
 
 /// What is known about who may do what.
 #[derive(Debug, Default)]
@@ -18,15 +18,15 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    fn add(&mut self, token: &Token, entry: &AuditEntry) -> Kept {
+    fn add(&mut self, token: &Token, entry: &AuditEntry) -> InsertOutcome {
         let kind = *self.principals.entry(token.principal.id.clone()).or_insert(token.principal.kind);
         if kind != token.principal.kind {
-            return Kept::OtherKind;
+            return InsertOutcome::OtherKind;
         }
-        self.tokens.retain(|old| old.kind != TokenKind::Session || token.created_at < old.expires_at);
+        self.tokens.retain(|old| old.kind != TokenKind::SignIn || token.created_at < old.expires_at);
         self.tokens.push(token.clone());
         self.record.push(entry.clone());
-        Kept::Yes
+        InsertOutcome::Yes
     }
 
     pub(super) fn record(&mut self, entry: &AuditEntry) {
@@ -40,18 +40,18 @@ impl Keys {
 
 #[async_trait]
 impl Principals for MemoryLog {
-    async fn add_token(&self, token: &Token, entry: &AuditEntry) -> Result<Kept, LogError> {
+    async fn add_token(&self, token: &Token, entry: &AuditEntry) -> Result<InsertOutcome, LogError> {
         Ok(self.to_write()?.keys.add(token, entry))
     }
 
-    async fn redeem(&self, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<Kept, LogError> {
+    async fn redeem(&self, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<InsertOutcome, LogError> {
         let keys = &mut self.to_write()?.keys;
         let usable = |found: &mut Token| found.kind == TokenKind::Invitation && found.is_valid(entry.at);
         if !keys.find(invitation).is_some_and(usable) {
-            return Ok(Kept::Used);
+            return Ok(InsertOutcome::Used);
         }
         let kept = keys.add(token, entry);
-        if let (Kept::Yes, Some(used)) = (kept, keys.find(invitation)) {
+        if let (InsertOutcome::Yes, Some(used)) = (kept, keys.find(invitation)) {
             used.revoked_at = Some(entry.at);
         }
         Ok(kept)

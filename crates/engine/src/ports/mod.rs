@@ -25,7 +25,8 @@ pub use log::{
 };
 pub use marks::{ReadMarks, Unread};
 pub use principals::{
-    AuditEntry, Audited, Deed, Kept, NoChance, Principal, Principals, Scope, Scopes, Secret, Token, TokenHash, TokenId, TokenKind, reach_of,
+    AuditAction, AuditEntry, Audited, InsertOutcome, NoChance, Principal, Principals, Scope, Scopes, Secret, Token, TokenHash, TokenId,
+    TokenKind, reach_of,
 };
 pub use search::{Hit, Hits, Search, Wanted};
 pub use sessions::{Origin, Pane, Session, SessionBook, SessionId, Starter, UnixUser};

@@ -10,7 +10,7 @@ mod address;
 mod facts;
 mod host;
 mod hooks;
-mod housed;
+mod on_demand;
 mod residents;
 
 pub use address::{ADDRESS, address_of, is_session, named_by, session_of, target, target_of};
@@ -20,7 +20,7 @@ pub use facts::{
 };
 pub use hooks::{Heard, Hook, HookNews, Permit};
 pub use host::{Adopt, Dialog, Field, HostFault, Key, Launch, PaneNews, PaneState, Reports, SessionHost, View};
-pub use housed::{Housed, fail_turn};
+pub use on_demand::{OnDemand, fail_turn};
 pub use residents::{NoResidents, Resident, Residents, SessionDirectory};
 
 pub use crate::ports::{Origin, Pane, Session, SessionId, Starter, UnixUser};

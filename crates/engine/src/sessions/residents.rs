@@ -17,7 +17,7 @@ use super::facts::{
     Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved, NewSession, Sent, SessionData, SessionError, Status,
 };
 use super::host::{PaneNews, View};
-use super::housed::Housed;
+use super::on_demand::OnDemand;
 use crate::agent::Agent;
 use crate::answers::Idempotency;
 use crate::ports::{LogError, UnixUser};
@@ -46,7 +46,7 @@ pub trait Residents: Send + Sync + 'static {
 
     /// What takes the turns of a participant at this address; for one that has none yet, a session is begun.
     fn agent(&self, _address: Option<&Address>) -> Arc<dyn Agent> {
-        Arc::new(Housed::default())
+        Arc::new(OnDemand::default())
     }
 
     /// Hears what is about to be committed; `state` is how the conversation was before.

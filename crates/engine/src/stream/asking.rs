@@ -24,7 +24,7 @@ pub(crate) struct Asked {
 }
 
 /// What came of asking.
-pub(super) type Over = Result<Option<(RequestId, Consent)>, JoinError>;
+pub(super) type SessionAct = Result<Option<(RequestId, Consent)>, JoinError>;
 
 /// The questions of one stream. They end with its task.
 #[derive(Default)]
@@ -55,17 +55,17 @@ impl Asking {
     }
 
     /// The next question that is over; nothing when none is out.
-    pub(super) async fn next(&mut self) -> Option<Over> {
+    pub(super) async fn next(&mut self) -> Option<SessionAct> {
         self.questions.join_next().await
     }
 
     /// One that is over already.
-    pub(super) fn try_next(&mut self) -> Option<Over> {
+    pub(super) fn try_next(&mut self) -> Option<SessionAct> {
         self.questions.try_join_next()
     }
 }
 
 /// What was said, if that was in time. Where asking failed, nothing was.
-pub(super) fn answer_of(over: Over) -> Option<(RequestId, Consent)> {
+pub(super) fn answer_of(over: SessionAct) -> Option<(RequestId, Consent)> {
     over.ok().flatten()
 }

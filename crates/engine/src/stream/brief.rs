@@ -78,7 +78,7 @@ pub(crate) enum Drafted {
 /// A job that is being made.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Drafting {
-    asked: Option<Asked>,
+    asked: Option<Requested>,
     /// Single events that it refers to, and that are not among those of its range.
     apart: Vec<Recorded>,
     /// Messages that somebody replied to and that were looked for.
@@ -88,7 +88,7 @@ pub(crate) struct Drafting {
 
 /// What was asked for last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
+enum Requested {
     Range(Seq),
     Messages,
     Count,
@@ -114,7 +114,7 @@ impl Drafting {
         let count = usize::try_from(range.until.0 - range.after.0).unwrap_or(usize::MAX);
         tail.reaches(count, range.wanted);
         if tail.range(range.after, range.until).is_none() {
-            if self.asked.replace(Asked::Range(range.after)) == Some(Asked::Range(range.after)) {
+            if self.asked.replace(Requested::Range(range.after)) == Some(Requested::Range(range.after)) {
                 return Err(LogError::Failed(format!("stream {} has a gap after {}", of.state.stream(), range.after)));
             }
             return Ok(Drafted::Missing(Missing::Events { after: range.after, count }));
@@ -126,7 +126,7 @@ impl Drafting {
         let material = Material { messages, events, apart: &self.apart, unread: self.counted.unread };
         if let Some((seq, needed)) = missing_single(of, &range, &material, &self.sought) {
             self.sought.insert(seq);
-            if self.asked.replace(Asked::Single(seq)) == Some(Asked::Single(seq)) && needed {
+            if self.asked.replace(Requested::Single(seq)) == Some(Requested::Single(seq)) && needed {
                 return Err(LogError::Failed(format!("stream {} has no event {seq}", of.state.stream())));
             }
             return Ok(Drafted::Missing(Missing::Events { after: Seq(seq.0.saturating_sub(1)), count: 1 }));
@@ -140,7 +140,7 @@ impl Drafting {
     fn missing_messages(&mut self, range: &Range, tail: &Tail) -> Option<Missing> {
         let known = tail.messages_after();
         if known > range.floor && !tail.meets(range.wanted, range.through) {
-            self.asked = Some(Asked::Messages);
+            self.asked = Some(Requested::Messages);
             return Some(Missing::Messages { before: known.next(), limit: MESSAGES_PAGE });
         }
         let counted = self.counted.after.map_or(known, |after| after.min(known));
@@ -151,17 +151,17 @@ impl Drafting {
             self.counted.unread.more = true;
             return None;
         }
-        self.asked = Some(Asked::Count);
+        self.asked = Some(Requested::Count);
         Some(Missing::Messages { before: counted.next(), limit: COUNTED_PAGE })
     }
 
     /// Takes what was read, oldest first.
     pub(crate) fn take(&mut self, of: &Brief<'_>, events: Vec<Recorded>, tail: &mut Tail) {
         match self.asked {
-            Some(Asked::Range(after)) => tail.replace(after, events),
-            Some(Asked::Messages) => tail.put_before(events),
-            Some(Asked::Count) => self.counted.add(of, &Range::of(of), &events),
-            Some(Asked::Single(seq)) => self.apart.extend(events.into_iter().filter(|event| event.seq == seq)),
+            Some(Requested::Range(after)) => tail.replace(after, events),
+            Some(Requested::Messages) => tail.put_before(events),
+            Some(Requested::Count) => self.counted.add(of, &Range::of(of), &events),
+            Some(Requested::Single(seq)) => self.apart.extend(events.into_iter().filter(|event| event.seq == seq)),
             None => {}
         }
     }

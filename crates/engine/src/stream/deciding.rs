@@ -23,7 +23,7 @@ pub(super) struct Item {
     pub(super) asked: Option<(RequestId, Option<Idempotency>)>,
     /// Who has to agree before it is decided, and did not yet.
     pub(super) condition: Option<Condition>,
-    /// Its key was taken between the look-up and the append.
+    /// It was decided once already, and lost the race for its idempotency key.
     pub(super) again: bool,
     /// What goes along.
     pub(super) owing: Owing,
@@ -31,12 +31,12 @@ pub(super) struct Item {
 
 impl Item {
     /// A command of the engine itself.
-    pub(super) fn own(command: impl Into<Command>) -> Self {
+    pub(super) fn internal(command: impl Into<Command>) -> Self {
         Self { wanted: Wanted::Decision(command.into()), asked: None, condition: None, again: false, owing: Owing::default() }
     }
 
     /// A request from outside.
-    pub(super) fn asked(id: RequestId, wanted: Wanted, idempotency: Option<Idempotency>) -> Self {
+    pub(super) fn external(id: RequestId, wanted: Wanted, idempotency: Option<Idempotency>) -> Self {
         Self { wanted, asked: Some((id, idempotency)), condition: None, again: false, owing: Owing::default() }
     }
 
@@ -98,7 +98,7 @@ pub(super) struct Deciding {
     pub(super) now: Timestamp,
     /// Of the first items, in their order; told when it is committed.
     pub(super) verdicts: Vec<Verdict>,
-    /// How many events there were after each of them.
+    /// The length of `events` after each verdict, by which they are divided among the requests.
     pub(super) ends: Vec<usize>,
     pub(super) events: Vec<Recorded>,
     pub(super) charges: Vec<Charge>,

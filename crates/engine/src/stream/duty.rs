@@ -15,7 +15,7 @@ use super::brief::{Brief, Briefing, Drafted, Drafting, Missing};
 use super::deciding::Item;
 use super::host::{Host, RETRY_FULL, Stage};
 use super::io::{Around, Output};
-use super::runs::{Going, Phase};
+use super::runs::{ActiveTurn, Phase};
 use crate::agent::{TurnKey, WINDOW_LEN};
 use crate::ports::{LogError, Page};
 use crate::registry::Hand;
@@ -73,13 +73,13 @@ impl Host {
     fn needs_job(&mut self, run: &Run, around: &Around<'_>) -> bool {
         let hand = match self.runs.get(run.turn) {
             None => self.take_up(run, around),
-            Some(Going { phase: Phase::Reattach, hand, .. }) => *hand,
-            Some(Going { phase: Phase::Running, hand: Some(hand), through, .. }) => {
+            Some(ActiveTurn { phase: Phase::Reattach, hand, .. }) => *hand,
+            Some(ActiveTurn { phase: Phase::Running, hand: Some(hand), through, .. }) => {
                 // A turn that waits for its runtime got a cause that the job it has does not show.
                 let turn = self.conversation().and_then(|state| state.turn(run.turn)).filter(|_| hand.waits && !run.started);
                 turn.is_some_and(|turn| turn.is_widened_after(*through)).then_some(*hand)
             }
-            Some(Going { phase: Phase::Probing | Phase::Running | Phase::Over, .. }) => None,
+            Some(ActiveTurn { phase: Phase::Probing | Phase::Running | Phase::SessionAct, .. }) => None,
         };
         if hand.is_some() {
             self.note_run(run, hand, Phase::Running);
@@ -96,7 +96,7 @@ impl Host {
                 self.note_run(run, None, Phase::Running);
                 if !run.started {
                     let through = self.committed.head();
-                    self.pending.push(Item::own(EngineCommand::Started { turn: run.turn, attempt: run.attempt, through }));
+                    self.pending.push(Item::internal(EngineCommand::Started { turn: run.turn, attempt: run.attempt, through }));
                 }
                 None
             }
@@ -172,7 +172,12 @@ impl Host {
         self.runs.end_here(run.turn);
         // A runtime that waits has had the turn since it was granted.
         self.out.push(Output::Cancel { key: self.key_of(run) });
-        self.pending.push(Item::own(EngineCommand::Finished { turn: run.turn, attempt: run.attempt, result, usage: Usage::default() }));
+        self.pending.push(Item::internal(EngineCommand::Finished {
+            turn: run.turn,
+            attempt: run.attempt,
+            result,
+            usage: Usage::default(),
+        }));
     }
 
     /// Tells a runtime once that the start of its turn is kept.

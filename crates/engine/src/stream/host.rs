@@ -154,7 +154,7 @@ impl Host {
     pub fn handle(&mut self, around: &Around<'_>, input: Input) -> Vec<Output> {
         match input {
             Input::Request { id, wanted, idempotency, condition, owing } => {
-                self.inbox.items.push(Item::asked(id, wanted, idempotency).on(condition).owing(owing));
+                self.inbox.items.push(Item::external(id, wanted, idempotency).on(condition).owing(owing));
             }
             Input::Answered { id, consent } => self.answered(id, consent, around.now.steady),
             Input::View { id } => self.inbox.views.push(id),
@@ -299,12 +299,12 @@ impl Host {
 
     fn tick(&self, now: Now) -> Option<Item> {
         let rings = self.unwritable.is_none() && self.wake.is_some_and(|at| at <= now.steady);
-        rings.then(|| Item::own(EngineCommand::Tick))
+        rings.then(|| Item::internal(EngineCommand::Tick))
     }
 
     /// Nobody looked at the clock for so long.
     fn stood_still(&self, downtime: Millis) -> Option<Item> {
-        (downtime > GAP && self.has_timers()).then(|| Item::own(EngineCommand::ShiftClock { downtime }))
+        (downtime > GAP && self.has_timers()).then(|| Item::internal(EngineCommand::ShiftClock { downtime }))
     }
 
     /// What the registry says otherwise than the conversation remembers, and the end of what nobody is left to run.
@@ -327,7 +327,7 @@ impl Host {
             // Who has nobody to run it is known before its turns end, so that none is granted to it again.
             iter::once(changed).chain(orphans)
         });
-        told.map(Item::own).collect()
+        told.map(Item::internal).collect()
     }
 
     /// Ends the turns of somebody whose client is gone, but for those that run here: they end as they began.
@@ -376,12 +376,12 @@ impl Host {
                 self.out.extend(signal.map(Output::Signal));
             }
             Notice::Report(report, receipt) => match (self.runs.reported(key, report), receipt) {
-                (Some(command), Some((id, once))) => items.push(Item::asked(id, Wanted::Decision(command.into()), Some(once))),
-                (Some(command), None) => items.push(Item::own(command)),
+                (Some(command), Some((id, once))) => items.push(Item::external(id, Wanted::Decision(command.into()), Some(once))),
+                (Some(command), None) => items.push(Item::internal(command)),
                 (None, Some((id, _))) => self.out.push(Output::Answer { answers: vec![(id, Ok(self.nothing_new()))] }),
                 (None, None) => {}
             },
-            Notice::Probed(probe) => items.extend(self.runs.probed(key, &probe).map(Item::own)),
+            Notice::Probed(probe) => items.extend(self.runs.probed(key, &probe).map(Item::internal)),
         }
     }
 

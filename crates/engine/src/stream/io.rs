@@ -15,9 +15,9 @@ use serde_json::{Map, Value};
 
 use crate::agent::{Given, Job, Probe, Report, TurnKey};
 use crate::answers::{Answer, HallError, Idempotency, Signal};
-use crate::attendance::Attendees;
 use crate::outbox::Owed;
 use crate::ports::{Acquired, AppendError, LogError, Page, StreamBatch};
+use crate::presences::Attendees;
 use crate::registry::Roster;
 
 /// One moment on two clocks: they drift apart when the computer slept, or when somebody set it.

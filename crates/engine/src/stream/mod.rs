@@ -20,7 +20,7 @@ pub mod load;
 mod snapshots;
 pub mod idempotency;
 pub(crate) mod mail;
-mod lane;
+mod reporter;
 pub(crate) mod asking;
 pub(crate) mod shell;
 mod perform;

@@ -11,12 +11,12 @@ use super::batch::unwritable;
 use super::brief::{read_messages, read_span};
 use super::idempotency::look_up;
 use super::io::{Found, Input, Output, RequestId, Verdict, Why};
-use super::lane::{self, Lane};
 use super::load::load;
 use super::mail::Waiting;
+use super::reporter::{self, TurnReporter};
 use super::shell::Shell;
 use crate::agent::{Agent, Job, TurnKey};
-use crate::answers::{Bell, HallError};
+use crate::answers::{Changed, HallError};
 use crate::crash;
 use crate::ports::{Acquired, AppendError, LogError, StreamBatch};
 use crate::updates::Subscription;
@@ -72,7 +72,7 @@ impl Shell {
                 self.seat.updates.events(&events);
                 let waits_for_people = self.host.conversation().map_or(0, Conversation::waits_for_people);
                 let head = self.host.committed().head();
-                let _ = self.hall.bells.send(Bell::Head { stream: self.stream.clone(), head, waits_for_people });
+                let _ = self.hall.changes.send(Changed::Head { stream: self.stream.clone(), head, waits_for_people });
                 crash::point("after_publish");
             }
             Output::Signal(signal) => self.seat.updates.signal(|| signal),
@@ -84,7 +84,7 @@ impl Shell {
             Output::Probe { key, participant } => {
                 crash::point("turn_granted");
                 if let Some(agent) = self.hand(&key, &participant) {
-                    lane::probe(self.streams.clone(), key, agent);
+                    reporter::probe(self.streams.clone(), key, agent);
                 }
             }
             Output::Cancel { key } => self.with_hand(&key, |agent| agent.cancel(&key)),
@@ -113,7 +113,7 @@ impl Shell {
         let now = self.hall.now();
         let earlier = look_up(&*self.hall.store.log, &keys, now).await;
         crash::point("keys_looked_up");
-        let here = self.hall.attendance.attendees(&self.stream, self.host.conversation(), now);
+        let here = self.hall.presences.attendees(&self.stream, self.host.conversation(), now);
         Found { earlier, here, budgets: self.hall.purses.facts() }
     }
 
@@ -178,7 +178,7 @@ impl Shell {
         crash::point("turn_granted");
         crash::point("prompt_built");
         let Some(agent) = self.hand(&job.key, &job.participant) else { return };
-        let lane = Lane::new(self.streams.clone(), job.key.clone());
+        let lane = TurnReporter::new(self.streams.clone(), job.key.clone());
         agent.ensure(job, Arc::new(lane));
         crash::point("agent_started");
     }

@@ -19,12 +19,12 @@ use crate::registry::Hand;
 /// The turns that this process runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Runs {
-    pub(super) going: BTreeMap<TurnNo, Going>,
+    pub(super) going: BTreeMap<TurnNo, ActiveTurn>,
 }
 
 /// A turn that this process runs.
 #[derive(Clone, Debug)]
-pub(super) struct Going {
+pub(super) struct ActiveTurn {
     attempt: u32,
     pub(super) participant: ParticipantId,
     /// What runs it; nothing for a remote client, which runs by itself.
@@ -57,7 +57,7 @@ pub(super) enum Phase {
     /// Its runtime has it.
     Running,
     /// Its end is on its way to the log; there is nothing left to cancel.
-    Over,
+    SessionAct,
 }
 
 impl Runs {
@@ -68,7 +68,7 @@ impl Runs {
     /// Whether a turn would be lost if the process ended now. What lives in a session or elsewhere goes on without it, and nobody knows
     /// yet of a turn that an earlier process began whether it runs at all.
     pub(super) fn would_lose(&self) -> bool {
-        let lost = |going: &Going| going.hand.is_some_and(|hand| !hand.outlives) && going.phase != Phase::Probing;
+        let lost = |going: &ActiveTurn| going.hand.is_some_and(|hand| !hand.outlives) && going.phase != Phase::Probing;
         self.going.values().any(lost)
     }
 
@@ -81,18 +81,18 @@ impl Runs {
         self.going.get(&key.turn).is_some_and(|going| going.attempt == key.attempt)
     }
 
-    pub(super) fn get(&self, turn: TurnNo) -> Option<&Going> {
+    pub(super) fn get(&self, turn: TurnNo) -> Option<&ActiveTurn> {
         self.going.get(&turn)
     }
 
-    fn current(&mut self, key: &TurnKey) -> Option<&mut Going> {
+    fn current(&mut self, key: &TurnKey) -> Option<&mut ActiveTurn> {
         self.going.get_mut(&key.turn).filter(|going| going.attempt == key.attempt)
     }
 
     /// Notes that a turn is run here from now on.
     pub(super) fn note(&mut self, run: &Run, hand: Option<Hand>, phase: Phase, state: &Conversation) {
         let Some(turn) = state.turn(run.turn) else { return };
-        let going = Going {
+        let going = ActiveTurn {
             attempt: run.attempt,
             participant: run.participant.clone(),
             hand,
@@ -112,7 +112,7 @@ impl Runs {
 
     /// What people were shown of the running turns, for those who stop them.
     pub(super) fn shown(&self) -> BTreeMap<TurnNo, Shown> {
-        let shown = |(turn, going): (&TurnNo, &Going)| {
+        let shown = |(turn, going): (&TurnNo, &ActiveTurn)| {
             let text = going.partial.shown().unwrap_or_default().to_owned();
             (*turn, Shown { attempt: going.attempt, text, usage: going.used })
         };
@@ -121,7 +121,7 @@ impl Runs {
 
     /// What the running turns have shown so far.
     pub(super) fn partials(&self) -> Vec<Signal> {
-        let shown = |(turn, going): (&TurnNo, &Going)| {
+        let shown = |(turn, going): (&TurnNo, &ActiveTurn)| {
             let text = going.partial.shown()?.to_owned();
             Some(Signal::Delta { turn: *turn, attempt: going.attempt, participant: going.participant.clone(), offset: 0, text })
         };
@@ -133,7 +133,7 @@ impl Runs {
         let mut ended = Vec::new();
         self.going.retain(|turn, going| {
             let keep = wanted.iter().any(|run| run.turn == *turn && run.attempt == going.attempt);
-            let told = going.phase != Phase::Over && going.hand.is_some() && !planted::has(Bug::CancelForgotten);
+            let told = going.phase != Phase::SessionAct && going.hand.is_some() && !planted::has(Bug::CancelForgotten);
             if !keep && told {
                 let key = TurnKey { stream: stream.clone(), turn: *turn, attempt: going.attempt };
                 ended.push(if going.lapsed { Output::Lapse { key } } else { Output::Cancel { key } });
@@ -162,7 +162,7 @@ impl Runs {
     /// Its end is on its way.
     pub(super) fn end_here(&mut self, turn: TurnNo) {
         if let Some(going) = self.going.get_mut(&turn) {
-            going.phase = Phase::Over;
+            going.phase = Phase::SessionAct;
         }
     }
 
@@ -176,11 +176,11 @@ impl Runs {
                 None
             }
             (Probe::Unknown | Probe::Lost, OnLost::Rerun) => {
-                going.phase = Phase::Over;
+                going.phase = Phase::SessionAct;
                 Some(EngineCommand::Lost { turn: key.turn, attempt: key.attempt })
             }
             (Probe::Unknown | Probe::Lost, OnLost::Fail) => {
-                going.phase = Phase::Over;
+                going.phase = Phase::SessionAct;
                 let fault = Fault::new("interrupted", "A restart interrupted it.");
                 Some(EngineCommand::Finished { turn: key.turn, attempt: key.attempt, result: Err(fault), usage: Usage::default() })
             }
@@ -214,7 +214,7 @@ impl Runs {
             }
             Report::Finished { result, usage } => {
                 if let Some(going) = going {
-                    going.phase = Phase::Over;
+                    going.phase = Phase::SessionAct;
                 }
                 Some(EngineCommand::Finished { turn, attempt, result, usage })
             }

@@ -10,7 +10,7 @@ use moothall_kernel::time::Millis;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
-use super::asking::{Asking, Over, answer_of};
+use super::asking::{Asking, SessionAct, answer_of};
 use super::host::Host;
 use super::io::{Around, Begin, Input, Loaded, Now, RequestId, Why};
 use super::load::load;
@@ -19,7 +19,7 @@ use super::snapshots::Snapshots;
 use crate::agent::{Agent, Report, TurnKey};
 use crate::answers::HallError;
 use crate::crash;
-use crate::directory::Seat;
+use crate::directory::StreamHandle;
 use crate::meters::OpenTurns;
 use crate::pauses::Steady;
 use crate::registry::Agents;
@@ -39,7 +39,7 @@ pub(super) struct Shell {
     /// Where news of turns go.
     pub(super) streams: Weak<dyn Streams>,
     pub(super) stream: StreamId,
-    pub(super) seat: Seat,
+    pub(super) seat: StreamHandle,
     pub(super) host: Host,
     pub(super) steady: Steady,
     pub(super) wake: Option<Instant>,
@@ -67,7 +67,7 @@ enum Woken {
 }
 
 /// The task of a live stream, from loading to leaving.
-pub(crate) async fn run(hall: Arc<Services>, streams: Weak<dyn Streams>, stream: StreamId, seat: Seat, begin: Begin) {
+pub(crate) async fn run(hall: Arc<Services>, streams: Weak<dyn Streams>, stream: StreamId, seat: StreamHandle, begin: Begin) {
     let loaded = match begin {
         Begin::New => Ok((Loaded::new(Conversation::new(stream.clone()), None), Seq(0))),
         Begin::Existing(_) => load(&*hall.store.log, &stream).await,
@@ -84,7 +84,7 @@ pub(crate) async fn run(hall: Arc<Services>, streams: Weak<dyn Streams>, stream:
 }
 
 /// Leaves the directory and refuses what was still waiting.
-fn leave(hall: &Services, stream: &StreamId, mut seat: Seat, error: &HallError) {
+fn leave(hall: &Services, stream: &StreamId, mut seat: StreamHandle, error: &HallError) {
     hall.directory.leave(stream, seat.number);
     while let Ok(request) = seat.requests.try_recv() {
         request.refuse(error);
@@ -96,7 +96,7 @@ impl Shell {
         hall: Arc<Services>,
         streams: Weak<dyn Streams>,
         stream: StreamId,
-        seat: Seat,
+        seat: StreamHandle,
         loaded: Loaded,
         snapshots: Snapshots,
         begin: Begin,
@@ -218,7 +218,7 @@ impl Shell {
     }
 
     /// A question to somebody is over.
-    async fn tell_consent(&mut self, over: Over) -> Result<(), Why> {
+    async fn tell_consent(&mut self, over: SessionAct) -> Result<(), Why> {
         match answer_of(over) {
             Some((id, consent)) => self.tell(Input::Answered { id, consent }).await,
             None => Ok(()),

@@ -20,7 +20,7 @@ use crate::ports::{Acquired, AppendError, Epoch, LogError, Page, StreamBatch};
 use crate::registry::Roster;
 
 /// A host, and whoever drives it.
-struct Desk {
+struct Bench {
     host: Host,
     roster: Roster,
     steady: u64,
@@ -30,7 +30,7 @@ struct Desk {
     log: Vec<Recorded>,
 }
 
-impl Desk {
+impl Bench {
     fn new() -> Self {
         let mut roster = Roster::default();
         let facts = AgentFacts::of_runtime(Runtime::SCRIPT);
@@ -42,18 +42,18 @@ impl Desk {
 
     /// A conversation with one agent.
     fn begun() -> Self {
-        let mut desk = Self::new();
+        let mut bench = Self::new();
         let by = Actor::human("user");
         let mut policy = Policy::named(PolicyName::Hybrid);
         policy.cooldown = Millis(0);
-        desk.ask(ClientCommand::Create { name: "Lunch".into(), policy, by: by.clone() });
+        bench.ask(ClientCommand::Create { name: "Lunch".into(), policy, by: by.clone() });
         let profile = Profile { client: Some("demo".into()), model: Some("m-1".into()), ..Profile::default() };
-        let invite = Control::Invite(Invite::new("ann", profile, desk.roster.facts("demo")));
-        desk.ask(ClientCommand::Control { by, controls: vec![invite] });
-        let appended = desk.look();
-        desk.append(appended, Ok(vec![]));
-        assert!(desk.host.conversation().unwrap().participant(&"ann".into()).is_some());
-        desk
+        let invite = Control::Invite(Invite::new("ann", profile, bench.roster.facts("demo")));
+        bench.ask(ClientCommand::Control { by, controls: vec![invite] });
+        let appended = bench.look();
+        bench.append(appended, Ok(vec![]));
+        assert!(bench.host.conversation().unwrap().participant(&"ann".into()).is_some());
+        bench
     }
 
     /// The same conversation in another process, which looks after it a minute later.
@@ -150,11 +150,11 @@ fn place(outputs: &[Output], is_wanted: impl Fn(&Output) -> bool) -> usize {
 
 #[test]
 fn what_was_told_before_a_look_is_one_append_and_is_answered_after_it() {
-    let mut desk = Desk::begun();
-    let asked = [desk.post("one"), desk.post("two")];
-    let batch = desk.look();
+    let mut bench = Bench::begun();
+    let asked = [bench.post("one"), bench.post("two")];
+    let batch = bench.look();
     assert_eq!(batch.events.iter().filter(|event| event.event.kind() == "posted").count(), 2);
-    let outputs = desk.append(batch, Ok(vec![]));
+    let outputs = bench.append(batch, Ok(vec![]));
     assert_eq!(answers(&outputs), asked);
     let (answered, published) =
         (place(&outputs, |o| matches!(o, Output::Answer { .. })), place(&outputs, |o| matches!(o, Output::Publish { .. })));
@@ -164,138 +164,138 @@ fn what_was_told_before_a_look_is_one_append_and_is_answered_after_it() {
 
 #[test]
 fn what_comes_while_an_append_is_outstanding_waits_for_it() {
-    let mut desk = Desk::begun();
-    let first = desk.post("one");
-    let batch = desk.look();
-    let second = desk.post("two");
-    assert_eq!(desk.tell(Input::Look), [], "nothing is decided on what may not be kept");
-    let outputs = desk.append(batch, Err(AppendError::Full));
+    let mut bench = Bench::begun();
+    let first = bench.post("one");
+    let batch = bench.look();
+    let second = bench.post("two");
+    assert_eq!(bench.tell(Input::Look), [], "nothing is decided on what may not be kept");
+    let outputs = bench.append(batch, Err(AppendError::Full));
     assert_eq!(answers(&outputs), [first]);
     assert!(matches!(outputs.last(), Some(Output::Lookup { .. })), "the look that was wanted meanwhile: {outputs:?}");
-    let batch = desk.go_on(outputs);
-    assert_eq!(answers(&desk.append(batch, Ok(vec![]))), [second]);
+    let batch = bench.go_on(outputs);
+    assert_eq!(answers(&bench.append(batch, Ok(vec![]))), [second]);
 }
 
 #[test]
 fn what_the_engine_owes_is_tried_again_when_the_disk_was_full() {
-    let mut desk = Desk::begun();
-    desk.post("@ann hello");
-    let batch = desk.look();
-    desk.append(batch, Ok(vec![]));
+    let mut bench = Bench::begun();
+    bench.post("@ann hello");
+    let batch = bench.look();
+    bench.append(batch, Ok(vec![]));
     let key = TurnKey { stream: "s".into(), turn: TurnNo(1), attempt: 1 };
     let report = Report::Finished { result: Ok("hi".into()), usage: Usage::default() };
-    assert_eq!(desk.tell(Input::Report { key, report, receipt: None }), []);
-    let head = desk.host.committed().head();
-    let batch = desk.look();
-    let outputs = desk.append(batch, Err(AppendError::Full));
+    assert_eq!(bench.tell(Input::Report { key, report, receipt: None }), []);
+    let head = bench.host.committed().head();
+    let batch = bench.look();
+    let outputs = bench.append(batch, Err(AppendError::Full));
     let Some(Output::Wake { at: Some(at) }) = outputs.last() else { panic!("{outputs:?}") };
-    assert_eq!(desk.host.committed().head(), head);
-    desk.steady = at.0;
-    assert!(!desk.look().events.is_empty());
+    assert_eq!(bench.host.committed().head(), head);
+    bench.steady = at.0;
+    assert!(!bench.look().events.is_empty());
 }
 
 #[test]
 fn time_that_stood_still_is_told_before_anything_looks_at_a_deadline() {
-    let mut desk = Desk::begun();
-    desk.post("@ann hello");
-    let batch = desk.look();
-    desk.append(batch, Ok(vec![]));
-    let mut desk = desk.again();
-    let batch = desk.look();
+    let mut bench = Bench::begun();
+    bench.post("@ann hello");
+    let batch = bench.look();
+    bench.append(batch, Ok(vec![]));
+    let mut bench = bench.again();
+    let batch = bench.look();
     assert_eq!(batch.events[0].event.kind(), "resumed");
-    desk.append(batch, Err(AppendError::Overloaded));
-    desk.post("Still there?");
-    let batch = desk.look();
+    bench.append(batch, Err(AppendError::Overloaded));
+    bench.post("Still there?");
+    let batch = bench.look();
     assert_eq!(batch.events[0].event.kind(), "resumed", "though its pause is not over");
 }
 
 #[test]
 fn a_clock_that_was_set_back_holds_nobody() {
-    let mut desk = Desk::begun();
-    desk.post("@ann hello");
-    let batch = desk.look();
-    desk.append(batch, Ok(vec![]));
-    let last = desk.log.last().unwrap().ts;
-    desk.back = 3_600_000;
-    desk.steady += 5_000;
-    desk.post("Still there?");
-    let batch = desk.look();
+    let mut bench = Bench::begun();
+    bench.post("@ann hello");
+    let batch = bench.look();
+    bench.append(batch, Ok(vec![]));
+    let last = bench.log.last().unwrap().ts;
+    bench.back = 3_600_000;
+    bench.steady += 5_000;
+    bench.post("Still there?");
+    let batch = bench.look();
     let passed = batch.events[0].ts.since(last);
     assert!(passed > Millis(4_900) && passed <= Millis(5_000), "{passed:?}");
     // What waits is looked at when its time has passed, not an hour later.
-    let outputs = desk.append(batch, Ok(vec![]));
+    let outputs = bench.append(batch, Ok(vec![]));
     let Some(Output::Wake { at: Some(at) }) = outputs.last() else { panic!("{outputs:?}") };
-    assert!(at.0 <= desk.steady + 3_600_000, "{at:?}");
+    assert!(at.0 <= bench.steady + 3_600_000, "{at:?}");
 }
 
 #[test]
 fn a_writer_that_was_replaced_does_nothing_more() {
-    let mut desk = Desk::begun();
-    desk.post("one");
-    let batch = desk.look();
-    let outputs = desk.append(batch, Err(AppendError::Fenced { stream: "s".into() }));
+    let mut bench = Bench::begun();
+    bench.post("one");
+    let batch = bench.look();
+    let outputs = bench.append(batch, Err(AppendError::Fenced { stream: "s".into() }));
     assert_eq!(answers(&outputs), []);
     assert_eq!(outputs.last(), Some(&Output::Close { why: Why::Fenced }));
-    assert_eq!(desk.tell(Input::Look), []);
+    assert_eq!(bench.tell(Input::Look), []);
     assert_eq!(Why::Fenced.error(&"s".into()), HallError::Overloaded);
 }
 
 #[test]
 fn an_answer_that_nobody_asked_for_changes_nothing() {
-    let mut desk = Desk::begun();
-    let before = desk.host.committed().clone();
+    let mut bench = Bench::begun();
+    let before = bench.host.committed().clone();
     assert!(before.head() > Seq(0));
     for input in [Input::Appended(Ok(vec![])), found(), Input::Charged { paid: false, budgets: <_>::default() }] {
-        assert_eq!(desk.tell(input), []);
+        assert_eq!(bench.tell(input), []);
     }
-    assert_eq!(*desk.host.committed(), before);
+    assert_eq!(*bench.host.committed(), before);
 }
 
 /// A state to which no rules lead: a turn is open for somebody who is not there.
-fn haunted(desk: &Desk) -> Conversation {
-    let mut state = desk.host.conversation().unwrap().clone();
-    let cause = Cause { seq: Seq(1), id: desk.log[0].id(state.stream()), from: "user".into(), depth: 0, unproven: false };
+fn haunted(bench: &Bench) -> Conversation {
+    let mut state = bench.host.conversation().unwrap().clone();
+    let cause = Cause { seq: Seq(1), id: bench.log[0].id(state.stream()), from: "user".into(), depth: 0, unproven: false };
     let (turn, participant, why, kind) = (state.last_turn().next(), "ghost".into(), Reason::Forced, TurnKind::Reply);
     let event = Event::TurnGranted { turn, participant, why, kind, may_pass: false, cause, expires: now(9_000).wall, patience: None };
     state.apply(&Recorded { seq: state.head().next(), ts: state.last_ts(), event });
     state
 }
 
-fn hosted(desk: Desk, loaded: Loaded) -> Desk {
-    let around = Around { now: now(desk.steady), draining: false, agents: &desk.roster };
+fn hosted(bench: Bench, loaded: Loaded) -> Bench {
+    let around = Around { now: now(bench.steady), draining: false, agents: &bench.roster };
     let host = Host::new("s".into(), loaded, Begin::Existing(around.now.wall), &around);
-    Desk { host, ..desk }
+    Bench { host, ..bench }
 }
 
 #[test]
 fn what_leads_to_a_state_that_no_rule_allows_is_refused_and_the_stream_is_read_again() {
-    let desk = Desk::begun();
-    let (good, bad) = (desk.host.committed().clone(), haunted(&desk));
-    let mut desk = hosted(desk, Loaded { state: bad.into(), unwritable: None });
-    let asked = desk.post("one");
-    desk.tell(Input::Look);
-    assert!(matches!(desk.tell(found())[..], [Output::Charge { .. }]));
-    let outputs = desk.tell(Input::Charged { paid: true, budgets: <_>::default() });
+    let bench = Bench::begun();
+    let (good, bad) = (bench.host.committed().clone(), haunted(&bench));
+    let mut bench = hosted(bench, Loaded { state: bad.into(), unwritable: None });
+    let asked = bench.post("one");
+    bench.tell(Input::Look);
+    assert!(matches!(bench.tell(found())[..], [Output::Charge { .. }]));
+    let outputs = bench.tell(Input::Charged { paid: true, budgets: <_>::default() });
     let [Output::GiveBack { .. }, Output::Broken(broken), Output::Answer { answers: told }, Output::Reload] = &outputs[..] else {
         panic!("{outputs:?}")
     };
     assert_eq!(broken.rule, "turn_owners");
     assert!(matches!(&told[..], [(id, Err(HallError::Failed(_)))] if *id == asked), "{told:?}");
-    desk.tell(Input::Loaded(Ok(Box::new(Loaded::new(good, None)))));
-    let asked = desk.post("two");
-    let batch = desk.look();
-    assert_eq!(answers(&desk.append(batch, Ok(Vec::new()))), [asked]);
+    bench.tell(Input::Loaded(Ok(Box::new(Loaded::new(good, None)))));
+    let asked = bench.post("two");
+    let batch = bench.look();
+    assert_eq!(answers(&bench.append(batch, Ok(Vec::new()))), [asked]);
 }
 
 #[test]
 fn a_stream_whose_events_lead_to_such_a_state_can_be_read_and_not_written() {
-    let desk = Desk::begun();
-    let loaded = Loaded::new(haunted(&desk), None);
-    let mut desk = hosted(desk, loaded);
-    let asked = desk.post("one");
+    let bench = Bench::begun();
+    let loaded = Loaded::new(haunted(&bench), None);
+    let mut bench = hosted(bench, loaded);
+    let asked = bench.post("one");
     let id = RequestId(99);
-    desk.tell(Input::View { id });
-    let outputs = desk.tell(Input::Look);
+    bench.tell(Input::View { id });
+    let outputs = bench.tell(Input::Look);
     let [Output::Answer { answers: told }, Output::Show { ids }, Output::Wake { at: None }] = &outputs[..] else { panic!("{outputs:?}") };
     assert!(matches!(&told[..], [(refused, Err(HallError::Broken { .. }))] if *refused == asked), "{told:?}");
     assert_eq!(ids[..], [id]);
@@ -303,8 +303,8 @@ fn a_stream_whose_events_lead_to_such_a_state_can_be_read_and_not_written() {
 
 #[test]
 fn events_that_do_not_follow_the_log_are_never_appended() {
-    let desk = Desk::begun();
-    let state = desk.host.committed();
+    let bench = Bench::begun();
+    let state = bench.host.committed();
     let next = |seq: Seq, ts| Recorded { seq, ts, event: Event::RoundClosed };
     let good = next(state.head().next(), state.last_ts());
     assert_eq!(state.check_next(std::slice::from_ref(&good)), Ok(()));
@@ -315,21 +315,21 @@ fn events_that_do_not_follow_the_log_are_never_appended() {
 
 #[test]
 fn what_is_owed_goes_with_the_append_and_a_chain_of_commands_has_an_end() {
-    let mut desk = Desk::begun();
+    let mut bench = Bench::begun();
     let owed = Owed::to_stream(&"t".into(), &StreamCommand::Tell { from: "a".into(), to: "b".into(), text: "hello".into() });
     let (last, beyond) = (RequestId(101), RequestId(102));
     for (id, hops) in [(last, HOPS_MAX - 1), (beyond, HOPS_MAX)] {
         let once = Idempotency { principal: "p".into(), key: hops.to_string(), fingerprint: String::new() };
         let owing = Owing { hops, owed: vec![owed.clone()] };
-        desk.tell(Input::Request { id, wanted: Wanted::Owing, idempotency: Some(once), condition: None, owing });
+        bench.tell(Input::Request { id, wanted: Wanted::Owing, idempotency: Some(once), condition: None, owing });
     }
-    let batch = desk.look();
+    let batch = bench.look();
     assert_eq!(batch.events, []);
     let [delivery] = &batch.deliveries[..] else { panic!("{:?}", batch.deliveries) };
-    assert_eq!((delivery.target.as_str(), delivery.through_seq), ("stream:t", desk.host.committed().head()));
+    assert_eq!((delivery.target.as_str(), delivery.through_seq), ("stream:t", bench.host.committed().head()));
     let carried: serde_json::Value = serde_json::from_str(delivery.command.as_deref().unwrap()).unwrap();
     assert_eq!(carried, serde_json::json!({"hops": 8, "command": {"do": "tell", "from": "a", "to": "b", "text": "hello"}}));
-    let outputs = desk.append(batch, Ok(vec![1]));
+    let outputs = bench.append(batch, Ok(vec![1]));
     let Some(Output::Answer { answers }) = outputs.first() else { panic!("{outputs:?}") };
     let [(first, Ok(_)), (second, Err(HallError::Rejected(why)))] = &answers[..] else { panic!("{answers:?}") };
     assert_eq!((*first, *second, why.code), (last, beyond, "chain_too_long"));
@@ -338,21 +338,21 @@ fn what_is_owed_goes_with_the_append_and_a_chain_of_commands_has_an_end() {
 /// It has the turn since it was granted, and waits to be told what came since; which nobody can read.
 #[test]
 fn a_runtime_that_has_a_turn_hears_that_its_prompt_cannot_be_made() {
-    let mut desk = Desk::begun();
-    desk.roster.insert("demo".into(), AgentFacts::of_runtime(Runtime::SCRIPT), true);
+    let mut bench = Bench::begun();
+    bench.roster.insert("demo".into(), AgentFacts::of_runtime(Runtime::SCRIPT), true);
     let policy = Control::Policy(Policy::named(PolicyName::MentionOnly));
-    desk.ask(ClientCommand::Control { by: Actor::human("user"), controls: vec![policy] });
-    desk.post("@ann hello");
-    let batch = desk.look();
-    let outputs = desk.append(batch, Ok(vec![]));
+    bench.ask(ClientCommand::Control { by: Actor::human("user"), controls: vec![policy] });
+    bench.post("@ann hello");
+    let batch = bench.look();
+    let outputs = bench.append(batch, Ok(vec![]));
     assert!(outputs.iter().any(|output| matches!(output, Output::Start { .. })), "{outputs:?}");
-    desk.tell(Input::Quiet);
-    desk.post("@ann and this");
-    let batch = desk.look();
-    desk.log.extend(batch.events);
-    let outputs = desk.tell(Input::Appended(Ok(vec![])));
+    bench.tell(Input::Quiet);
+    bench.post("@ann and this");
+    let batch = bench.look();
+    bench.log.extend(batch.events);
+    let outputs = bench.tell(Input::Appended(Ok(vec![])));
     assert!(matches!(outputs.last(), Some(Output::Read { .. })), "{outputs:?}");
-    let outputs = desk.tell(Input::Read(Err(LogError::Unreadable("a bad sector".into()))));
+    let outputs = bench.tell(Input::Read(Err(LogError::Unreadable("a bad sector".into()))));
     let key = TurnKey { stream: "s".into(), turn: TurnNo(1), attempt: 1 };
     assert!(outputs.contains(&Output::Cancel { key }), "{outputs:?}");
 }

@@ -28,14 +28,14 @@ impl Asker for Boss {
     }
 }
 
-struct Desk {
+struct Bench {
     world: World,
     stream: StreamId,
     boss: Arc<Boss>,
     questions: Mutex<mpsc::UnboundedReceiver<(String, oneshot::Sender<Consent>)>>,
 }
 
-impl Desk {
+impl Bench {
     async fn new() -> Self {
         let world = World::new().await;
         let stream = world.create().await;
@@ -56,39 +56,39 @@ impl Desk {
 
 #[tokio::test(start_paused = true)]
 async fn others_are_answered_while_somebody_thinks() {
-    let desk = Desk::new().await;
-    let proposed = desk.propose("first");
-    let (question, answer) = desk.question().await;
+    let bench = Bench::new().await;
+    let proposed = bench.propose("first");
+    let (question, answer) = bench.question().await;
     assert!(question.starts_with("boss: Post") && question.contains("first"), "{question}");
-    desk.world.post(&desk.stream, "second").await.unwrap();
+    bench.world.post(&bench.stream, "second").await.unwrap();
     assert!(!proposed.is_finished());
     answer.send(Consent::Given).unwrap();
     proposed.await.unwrap().unwrap();
-    let said = desk.world.said(&desk.stream).await;
+    let said = bench.world.said(&bench.stream).await;
     assert_eq!(said.iter().map(|(_, body)| body.as_str()).collect::<Vec<_>>(), ["second", "first"]);
-    assert!(desk.propose("first").await.unwrap().unwrap().replayed, "and nobody is asked");
+    assert!(bench.propose("first").await.unwrap().unwrap().replayed, "and nobody is asked");
 }
 
 #[tokio::test(start_paused = true)]
 async fn whoever_says_nothing_has_not_agreed() {
-    let desk = Desk::new().await;
-    let proposed = desk.propose("first");
-    let (_, unsaid) = desk.question().await;
+    let bench = Bench::new().await;
+    let proposed = bench.propose("first");
+    let (_, unsaid) = bench.question().await;
     let refused = proposed.await.unwrap().unwrap_err();
     assert_eq!(refused.to_string(), "Nobody agreed to it in time, so nothing was decided; send it again to ask again.");
     assert!(unsaid.is_closed(), "nobody waits for the answer");
-    let again = desk.propose("first");
-    desk.question().await.1.send(Consent::Given).unwrap();
+    let again = bench.propose("first");
+    bench.question().await.1.send(Consent::Given).unwrap();
     again.await.unwrap().unwrap();
-    assert_eq!(desk.world.said(&desk.stream).await.len(), 1);
+    assert_eq!(bench.world.said(&bench.stream).await.len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_goes_down_waits_for_nobody() {
-    let desk = Desk::new().await;
-    let proposed = desk.propose("first");
-    let _thinks = desk.question().await;
-    desk.world.hall.drain(Millis::from_secs(5)).await;
+    let bench = Bench::new().await;
+    let proposed = bench.propose("first");
+    let _thinks = bench.question().await;
+    bench.world.hall.drain(Millis::from_secs(5)).await;
     assert_eq!(proposed.await.unwrap(), Err(HallError::ShuttingDown));
-    assert_eq!(desk.world.said(&desk.stream).await, []);
+    assert_eq!(bench.world.said(&bench.stream).await, []);
 }

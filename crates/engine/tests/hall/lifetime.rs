@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use moothall_engine::hall::{Bell, HallError, Listener, Update};
+use moothall_engine::hall::{Changed, HallError, Listener, Update};
 use moothall_engine::ports::{Clock, EventLog};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::Seq;
@@ -87,11 +87,11 @@ async fn a_slow_listener_is_told_that_it_missed_something() {
 #[tokio::test(start_paused = true)]
 async fn the_hall_rings_for_every_conversation() {
     let world = World::new().await;
-    let mut bells = world.hall.bells();
+    let mut changes = world.hall.changes();
     let stream = world.create().await;
     world.hall.set_presence(&stream, "a".into(), "idle".into(), None).await.unwrap();
-    assert_eq!(bells.recv().await.unwrap(), Bell::Head { stream: stream.clone(), head: Seq(1), waits_for_people: 0 });
-    assert!(matches!(bells.recv().await.unwrap(), Bell::Presence { presence, .. } if presence.state == "idle"));
+    assert_eq!(changes.recv().await.unwrap(), Changed::Head { stream: stream.clone(), head: Seq(1), waits_for_people: 0 });
+    assert!(matches!(changes.recv().await.unwrap(), Changed::Presence { presence, .. } if presence.state == "idle"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use moothall_engine::access::{Caller, Mode};
-use moothall_engine::door::{Action, Door, Piece, Reader, Sieve};
+use moothall_engine::door::{Action, Door, EventFilter, Reader, ReaderItem};
 use moothall_engine::hall::Signal;
 use moothall_kernel::command::{Actor, ClientCommand};
 use moothall_kernel::event::Event;
@@ -16,7 +16,7 @@ fn door(world: &World) -> Door {
     world.hall.as_(Caller::anonymous(Mode::Local))
 }
 
-async fn follow(world: &World, stream: &StreamId, viewer: impl Into<Sieve>, after: u64) -> Reader {
+async fn follow(world: &World, stream: &StreamId, viewer: impl Into<EventFilter>, after: u64) -> Reader {
     door(world).follow(stream, viewer, Seq(after)).await.unwrap()
 }
 
@@ -25,10 +25,10 @@ async fn read(reader: &mut Reader) -> Vec<u64> {
     let mut seen = Vec::new();
     while let Some(piece) = reader.next().await.unwrap() {
         match piece {
-            Piece::Page(events) => seen.extend(events.iter().map(|one| one.seq.0)),
-            Piece::Batch(batch) => seen.extend(batch.events().map(|one| one.seq.0)),
-            Piece::Partial(_) | Piece::Signal(_) | Piece::Turn(_) => {}
-            Piece::Lagged(after) => panic!("too slow after {after}"),
+            ReaderItem::Page(events) => seen.extend(events.iter().map(|one| one.seq.0)),
+            ReaderItem::Batch(batch) => seen.extend(batch.events().map(|one| one.seq.0)),
+            ReaderItem::Partial(_) | ReaderItem::Signal(_) | ReaderItem::Turn(_) => {}
+            ReaderItem::Lagged(after) => panic!("too slow after {after}"),
         }
     }
     seen
@@ -42,7 +42,7 @@ async fn a_reader_gets_what_the_log_has_and_then_what_comes_each_event_once() {
         world.post(&stream, &format!("message {n}")).await.unwrap();
     }
     let mut reader = follow(&world, &stream, Viewer::Operator, 1).await;
-    let Some(Piece::Page(first)) = reader.next().await.unwrap() else { panic!("the log comes first") };
+    let Some(ReaderItem::Page(first)) = reader.next().await.unwrap() else { panic!("the log comes first") };
     assert!(first.len() < 600, "a page at a time");
     world.post(&stream, "while it reads").await.unwrap();
     let rest = read(&mut reader).await;
@@ -77,7 +77,7 @@ async fn whoever_follows_as_a_participant_is_connected_and_is_told_its_turns_onc
     let world = World::new().await;
     let stream = world.create().await;
     world.invite(&stream, "r", "somebody-elses").await;
-    let as_r = || Sieve::from(Viewer::Participant("r".into())).taking_turns(true);
+    let as_r = || EventFilter::from(Viewer::Participant("r".into())).taking_turns(true);
     let mut reader = follow(&world, &stream, as_r(), 0).await;
     let mut another = follow(&world, &stream, Viewer::Participant("else".into()), 0).await;
     read(&mut reader).await;
@@ -86,7 +86,7 @@ async fn whoever_follows_as_a_participant_is_connected_and_is_told_its_turns_onc
     let turns = async |reader: &mut Reader| {
         let mut told = Vec::new();
         while let Some(piece) = reader.next().await.unwrap() {
-            if let Piece::Turn(context) = piece {
+            if let ReaderItem::Turn(context) = piece {
                 told.push((context.turn, context.text.contains("hello")));
             }
         }
@@ -116,7 +116,7 @@ async fn a_reader_that_was_too_slow_hears_where_it_is_and_can_go_on_from_there()
     for n in 0..1100 {
         world.post(&stream, &format!("message {n}")).await.unwrap();
     }
-    let Some(Piece::Lagged(Seq(1))) = reader.next().await.unwrap() else { panic!("it was too slow") };
+    let Some(ReaderItem::Lagged(Seq(1))) = reader.next().await.unwrap() else { panic!("it was too slow") };
     assert_eq!(read(&mut reader).await, (2..=1101).collect::<Vec<_>>());
 }
 
@@ -131,7 +131,7 @@ async fn whoever_comes_in_the_middle_of_an_answer_gets_what_was_said_of_it() {
     let partial = async || {
         let mut reader = follow(&world, &stream, Viewer::Operator, 0).await;
         while let Some(piece) = reader.next().await.unwrap() {
-            if let Piece::Partial(Signal::Delta { text, .. }) = piece {
+            if let ReaderItem::Partial(Signal::Delta { text, .. }) = piece {
                 return Some(text);
             }
         }
@@ -149,7 +149,7 @@ async fn the_newest_events_and_messages_are_found_for_each_viewer() {
         world.hall.submit(&stream, ClientCommand::Rename { name: format!("n{n}"), by: Actor::human("user") }, None).await.unwrap();
     }
     let (door, head) = (door(&world), Seq(601));
-    let guest = Sieve::from(Viewer::Guest);
+    let guest = EventFilter::from(Viewer::Guest);
     let begin = door.newest(Action::ReadThread, &stream, &guest, Seq(0)..head, 400).await.unwrap();
     assert_eq!(begin, Seq(201));
     assert_eq!(door.newest(Action::ReadThread, &stream, &guest, Seq(500)..head, 400).await.unwrap(), Seq(500));

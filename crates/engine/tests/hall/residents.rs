@@ -10,7 +10,7 @@ use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::inside::{MoveIn, WeakHall};
 use moothall_engine::ports::{Deliveries, DeliveryState, LogError};
 use moothall_engine::reach::Rooms;
-use moothall_engine::sessions::{ADDRESS, Housed, Resident, Residents, SessionError, SessionId};
+use moothall_engine::sessions::{ADDRESS, OnDemand, Resident, Residents, SessionError, SessionId};
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::event::{Event, Outcome, Recorded};
@@ -144,7 +144,7 @@ async fn they_do_not_keep_the_hall_open() {
 
 #[tokio::test(start_paused = true)]
 async fn where_nobody_lives_their_turns_fail_and_there_is_nothing_to_ask() {
-    let housed: Arc<dyn Agent> = Arc::new(Housed::default());
+    let housed: Arc<dyn Agent> = Arc::new(OnDemand::default());
     let world = World::with(&[("housed", housed)]).await;
     assert!(matches!(world.hall.sessions(), Err(SessionError::Unavailable(_))));
     let stream = world.create().await;

@@ -61,8 +61,8 @@ impl<'a> Material<'a> {
     }
 }
 
-/// Words, at the place where they took effect.
-pub(super) struct Words<'a> {
+/// Utterance, at the place where they took effect.
+pub(super) struct Utterance<'a> {
     pub(super) at: Seq,
     pub(super) recorded: &'a Recorded,
     pub(super) posted: Source<'a>,
@@ -87,7 +87,7 @@ impl Deref for Source<'_> {
     }
 }
 
-impl Words<'_> {
+impl Utterance<'_> {
     pub(super) fn is_message(&self) -> bool {
         matches!(self.posted, Source::Message(_))
     }
@@ -99,7 +99,7 @@ impl Words<'_> {
 /// that place any more: it stands where it was written.
 pub struct Story<'a> {
     pub(super) material: Material<'a>,
-    pub(super) words: Vec<Words<'a>>,
+    pub(super) words: Vec<Utterance<'a>>,
 }
 
 impl<'a> Story<'a> {
@@ -115,13 +115,13 @@ impl<'a> Story<'a> {
     }
 }
 
-fn told<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> Vec<Words<'a>> {
+fn told<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> Vec<Utterance<'a>> {
     let taken: BTreeSet<Seq> = material.events.iter().filter_map(takes).collect();
     let waits = |recorded: &Recorded| {
         is_queued(recorded) && (taken.contains(&recorded.seq) || state.queued().any(|cause| cause.seq == recorded.seq))
     };
     let (mut waiting, older): (Vec<&Recorded>, Vec<&Recorded>) = material.messages.iter().partition(|recorded| waits(recorded));
-    let mut story: Vec<Words<'a>> = Vec::with_capacity(older.len() + material.events.len() / 2);
+    let mut story: Vec<Utterance<'a>> = Vec::with_capacity(older.len() + material.events.len() / 2);
     story.extend(older.into_iter().filter_map(|recorded| words(recorded.seq, recorded)));
     for recorded in material.events {
         match &recorded.event {
@@ -136,7 +136,7 @@ fn told<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> V
             }
             Event::StartSettled { participant, start, outcome, .. } => {
                 let posted = Posted::of_server(state.account_of_start(start, participant, outcome));
-                story.push(Words { at: recorded.seq, recorded, posted: Source::Outcome(Box::new(posted)) });
+                story.push(Utterance { at: recorded.seq, recorded, posted: Source::Outcome(Box::new(posted)) });
             }
             _ => {}
         }
@@ -156,7 +156,7 @@ fn is_queued(recorded: &Recorded) -> bool {
     matches!(&recorded.event, Event::Posted(posted) if posted.queued)
 }
 
-fn words(at: Seq, recorded: &Recorded) -> Option<Words<'_>> {
+fn words(at: Seq, recorded: &Recorded) -> Option<Utterance<'_>> {
     let Event::Posted(posted) = &recorded.event else { return None };
-    recorded.event.is_told().then_some(Words { at, recorded, posted: Source::Message(posted) })
+    recorded.event.is_told().then_some(Utterance { at, recorded, posted: Source::Message(posted) })
 }

@@ -10,7 +10,7 @@ use crate::settings::COOLDOWN_MAX;
 use crate::state::{Conversation, Reply, Spoken};
 use crate::time::Timestamp;
 
-/// Passes in a row from which an agent is polled every second message, and every fourth. (Ruling 12.)
+/// Passes in a row, and how many polls they skip, the longest streak first: from 10 on three of four, from 5 on every second. (Ruling 12.)
 const HABITUAL: [(u32, u32); 2] = [(10, 3), (5, 1)];
 
 /// Whether a message has to wait for those before it. (Ruling 14.)
@@ -130,7 +130,7 @@ impl Decider<'_> {
         true
     }
 
-    /// Whether a turn that it got in between, for somebody's prod, has covered what the round would ask it about.
+    /// Whether another turn of this participant, such as one for a prod, has already answered what the round would ask it about.
     fn has_covered(&self, id: &ParticipantId) -> bool {
         let Some(round) = &self.state.floor.round else { return false };
         if round.reacting {

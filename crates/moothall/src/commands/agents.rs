@@ -2,11 +2,11 @@
 
 use moothall_surfaces::wire::{AgentEntry, AgentList};
 
-use super::Desk;
+use super::Context;
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 
-pub async fn run(desk: &Desk) -> Result<(), Fault> {
+pub async fn run(desk: &Context) -> Result<(), Fault> {
     let list: AgentList = desk.client.get("/agents").await?;
     if desk.paper.json {
         return desk.paper.object(&list);
@@ -20,7 +20,7 @@ pub async fn run(desk: &Desk) -> Result<(), Fault> {
     Ok(())
 }
 
-fn row(desk: &Desk, agent: &AgentEntry, width: usize) -> String {
+fn row(desk: &Context, agent: &AgentEntry, width: usize) -> String {
     let fill = " ".repeat(width.saturating_sub(agent.client.chars().count()));
     let name = desk.paper.paint(Style::Bold, &agent.client);
     let how = format!("{:<8} {:<10}", agent.runtime, agent.origin);

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::config::Mode;
 use crate::credential::key_file;
 use crate::fault::Fault;
-use crate::paint::{Paper, Style};
+use crate::paint::{Printer, Style};
 use crate::place::USUAL_BIND;
 use crate::reach::Reach;
 
@@ -37,7 +37,7 @@ impl Doors<'_> {
     ///
     /// # Errors
     /// Standard output is gone.
-    pub fn announce(&self, paper: &Paper) -> Result<(), Fault> {
+    pub fn announce(&self, paper: &Printer) -> Result<(), Fault> {
         let data = std::path::absolute(self.data).unwrap_or_else(|_| self.data.to_owned());
         let here = &self.reach.here;
         let shown = std::io::stdout().is_terminal();

@@ -6,10 +6,10 @@ use super::verify::{Walked, closed};
 use crate::cli::Backup;
 use crate::config;
 use crate::fault::{Exit, Fault};
-use crate::paint::{Paper, note};
+use crate::paint::{Printer, note};
 use crate::place::data_folder_of;
 
-pub async fn run(args: &Backup, paper: &Paper) -> Result<(), Fault> {
+pub async fn run(args: &Backup, paper: &Printer) -> Result<(), Fault> {
     let data = data_folder_of(&args.folder, &config::environment())?;
     let found = moothall_store::backup(&data, &args.dest).await.map_err(failed)?;
     Walked::new(&args.dest, &found).tell(paper)?;

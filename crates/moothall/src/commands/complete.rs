@@ -14,7 +14,7 @@ use crate::client::Client;
 use crate::config;
 use crate::credential::Meant;
 use crate::fault::Fault;
-use crate::paint::Paper;
+use crate::paint::Printer;
 use crate::threads;
 
 /// After so long nothing is offered.
@@ -43,7 +43,7 @@ struct Typed {
 ///
 /// # Errors
 /// Standard output is gone.
-pub async fn run(global: &Global, args: &Complete, paper: &Paper) -> Result<(), Fault> {
+pub async fn run(global: &Global, args: &Complete, paper: &Printer) -> Result<(), Fault> {
     let Some((begun, before)) = args.words.split_last() else { return Ok(()) };
     let begun = plain(begun);
     let Some(typed) = typed(before) else { return Ok(()) };

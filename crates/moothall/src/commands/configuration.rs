@@ -6,16 +6,16 @@ use crate::accounts;
 use crate::cli::{ConfigAction, ConfigFile};
 use crate::config::{self, Config, Setting, needs_restart};
 use crate::fault::Fault;
-use crate::paint::{Paper, Style, note};
+use crate::paint::{Printer, Style, note};
 
-pub fn run(action: &ConfigAction, paper: &Paper) -> Result<(), Fault> {
+pub fn run(action: &ConfigAction, paper: &Printer) -> Result<(), Fault> {
     match action {
         ConfigAction::Check(file) => check(file, paper),
         ConfigAction::Show { file, origin } => show(file, *origin, paper),
     }
 }
 
-fn check(file: &ConfigFile, paper: &Paper) -> Result<(), Fault> {
+fn check(file: &ConfigFile, paper: &Printer) -> Result<(), Fault> {
     let mut config = Config::find(file.config.as_deref(), &config::environment())?;
     for warning in accounts::check(&config)? {
         config.warnings.push(warning);
@@ -35,12 +35,12 @@ fn check(file: &ConfigFile, paper: &Paper) -> Result<(), Fault> {
 }
 
 /// When a running server takes a key over.
-fn taken_over(key: &str, paper: &Paper) -> String {
+fn taken_over(key: &str, paper: &Printer) -> String {
     let (style, when) = if needs_restart(key) { (Style::Warn, "needs a restart") } else { (Style::Dim, "at the next reload") };
     format!("    {}  {}", paper.paint(Style::Plain, key), paper.paint(style, when))
 }
 
-fn show(file: &ConfigFile, origin: bool, paper: &Paper) -> Result<(), Fault> {
+fn show(file: &ConfigFile, origin: bool, paper: &Printer) -> Result<(), Fault> {
     let settings = config::settings(file.config.as_deref(), &config::environment())?;
     if paper.json {
         return paper.object(&json!({ "settings": settings }));
@@ -52,7 +52,7 @@ fn show(file: &ConfigFile, origin: bool, paper: &Paper) -> Result<(), Fault> {
 }
 
 /// A line that is TOML itself.
-fn row(setting: &Setting, origin: bool, paper: &Paper) -> String {
+fn row(setting: &Setting, origin: bool, paper: &Printer) -> String {
     let line = paper.paint(Style::Plain, &format!("{} = {}", setting.key, setting.value));
     if origin { format!("{line}  {}", paper.paint(Style::Dim, &format!("# {}", setting.origin))) } else { line }
 }

@@ -2,14 +2,14 @@
 
 use moothall_surfaces::wire::ThreadDeleted;
 
-use super::{Desk, sure};
+use super::{Context, sure};
 use crate::cli::Delete;
 use crate::client::segment;
 use crate::fault::Fault;
 use crate::paint::note;
 use crate::threads;
 
-pub async fn run(desk: &Desk, args: &Delete) -> Result<(), Fault> {
+pub async fn run(desk: &Context, args: &Delete) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let named = threads::state(&desk.client, &thread).await.ok().map_or_else(|| thread.clone(), |state| format!("{:?}", state.name));
     sure::ask(desk, &args.sure, &format!("Delete {named} for good, with everything that was said in it?"))?;

@@ -22,7 +22,7 @@ use crate::config::{self, Config};
 use crate::credential::Said;
 use crate::fault::{Exit, Fault};
 use crate::gauges;
-use crate::paint::{Paper, Style};
+use crate::paint::{Printer, Style};
 use crate::place::settle;
 
 /// Free space below which a log is in danger, and below which it is worth a word, in bytes.
@@ -76,7 +76,7 @@ struct Report {
     checks: Vec<Finding>,
 }
 
-pub async fn run(args: &Doctor, global: &Global, paper: &Paper) -> Result<(), Fault> {
+pub async fn run(args: &Doctor, global: &Global, paper: &Printer) -> Result<(), Fault> {
     let mut checks = examine(args).await;
     if let Some(server) = global.server.as_deref().filter(|server| !server.is_empty()) {
         let (token_file, profile) = (global.token_file.as_deref(), global.profile.as_deref());
@@ -96,7 +96,7 @@ pub async fn run(args: &Doctor, global: &Global, paper: &Paper) -> Result<(), Fa
     }
 }
 
-fn print(paper: &Paper, finding: &Finding) -> Result<(), Fault> {
+fn print(paper: &Printer, finding: &Finding) -> Result<(), Fault> {
     let (style, word) = match finding.verdict {
         Verdict::Ok => (Style::Good, "ok  "),
         Verdict::Info => (Style::Dim, "info"),

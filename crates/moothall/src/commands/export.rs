@@ -2,7 +2,7 @@
 
 use moothall_surfaces::wire::Envelope;
 
-use super::Desk;
+use super::Context;
 use super::events::{self, Wanted};
 use super::markdown::Transcript;
 use crate::cli::{Export, ExportFormat};
@@ -12,7 +12,7 @@ use crate::threads::{self, Faces};
 /// Events asked for at once, so that neither a long conversation nor a long page of it is whole in memory.
 const PAGE: usize = 100;
 
-pub async fn run(desk: &Desk, args: &Export) -> Result<(), Fault> {
+pub async fn run(desk: &Context, args: &Export) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let state = threads::state(&desk.client, &thread).await?;
     let mut transcript = Transcript::new(Faces::of(&state));

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::cli::{self, Completions, Help, Man, Shell};
 use crate::config::nearest;
 use crate::fault::{Exit, Fault};
-use crate::paint::{Paper, note, output_fault};
+use crate::paint::{Printer, note, output_fault};
 
 /// What can be explained beside commands.
 const TOPICS: [(&str, &str); 2] = [
@@ -45,7 +45,7 @@ pub fn overview() -> Result<(), Fault> {
     print(&mut cli::command(), false)
 }
 
-pub fn run(args: &Help, paper: &Paper) -> Result<(), Fault> {
+pub fn run(args: &Help, paper: &Printer) -> Result<(), Fault> {
     let [first, rest @ ..] = args.words.as_slice() else { return overview() };
     let topic = match first.as_str() {
         EXIT_CODES => Some(Exit::table()),

@@ -11,7 +11,7 @@ use super::doctor::tmux_version;
 use crate::cli::Init;
 use crate::config::{self, Mode};
 use crate::fault::{Exit, Fault};
-use crate::paint::{Paper, note};
+use crate::paint::{Printer, note};
 use crate::place::USUAL_BIND;
 
 /// Programs that can live in a terminal, by the name under which they are offered.
@@ -30,7 +30,7 @@ impl Default for Choices {
     }
 }
 
-pub fn run(args: &Init, paper: &Paper) -> Result<(), Fault> {
+pub fn run(args: &Init, paper: &Printer) -> Result<(), Fault> {
     let variables = config::environment();
     let asked = !args.defaults && !paper.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let choices = if asked { ask(&mut std::io::stdin().lock())? } else { Choices::default() };

@@ -3,7 +3,7 @@
 use moothall_surfaces::wire::{InvitationCode, InvitationRequest};
 use serde_json::json;
 
-use super::Desk;
+use super::Context;
 use super::join::LINK_MARK;
 use crate::cli::{Invitation, NewInvitation};
 use crate::fault::Fault;
@@ -11,13 +11,13 @@ use crate::paint::note;
 use crate::reach::is_loopback;
 use crate::threads;
 
-pub async fn run(desk: &Desk, command: &Invitation, others: &[String]) -> Result<(), Fault> {
+pub async fn run(desk: &Context, command: &Invitation, others: &[String]) -> Result<(), Fault> {
     match command {
         Invitation::Create(args) => create(desk, args, others).await,
     }
 }
 
-async fn create(desk: &Desk, args: &NewInvitation, others: &[String]) -> Result<(), Fault> {
+async fn create(desk: &Context, args: &NewInvitation, others: &[String]) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let request = InvitationRequest {
         principal: args.principal.clone(),

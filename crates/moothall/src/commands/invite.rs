@@ -3,14 +3,14 @@
 use moothall_surfaces::wire::{Accepted, AgentEntry, AgentList, NewEvent, WireProfile};
 use serde_json::json;
 
-use super::Desk;
+use super::Context;
 use crate::cli::{Invite, Uninvite};
 use crate::client::Client;
 use crate::fault::Fault;
 use crate::paint::note;
 use crate::threads;
 
-pub async fn run(desk: &Desk, args: &Invite) -> Result<(), Fault> {
+pub async fn run(desk: &Context, args: &Invite) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let profile = profile(desk, &thread, args).await?;
     let accepted = invite(&desk.client, &thread, &args.id, profile).await?;
@@ -27,7 +27,7 @@ pub async fn run(desk: &Desk, args: &Invite) -> Result<(), Fault> {
     }
 }
 
-pub async fn uninvite(desk: &Desk, args: &Uninvite) -> Result<(), Fault> {
+pub async fn uninvite(desk: &Context, args: &Uninvite) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let accepted = control(&desk.client, &thread, json!({"uninvite": {"participant_id": args.id}})).await?;
     if desk.paper.json {
@@ -54,7 +54,7 @@ pub fn profile_of(agent: &AgentEntry) -> WireProfile {
 }
 
 /// What was given, and at a first invite what the registry knows. A later invite changes only what it names.
-async fn profile(desk: &Desk, thread: &str, args: &Invite) -> Result<WireProfile, Fault> {
+async fn profile(desk: &Context, thread: &str, args: &Invite) -> Result<WireProfile, Fault> {
     let roles = (!args.roles.is_empty()).then(|| args.roles.clone());
     let given = WireProfile {
         client: args.client.clone(),

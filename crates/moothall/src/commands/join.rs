@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::config;
 use crate::credential::{Meant, Said};
 use crate::fault::{Exit, Fault};
-use crate::paint::{Paper, note};
+use crate::paint::{Printer, note};
 use crate::profile::Profile;
 
 /// What stands before the code in a link: a fragment, which no request and no log contains.
@@ -16,7 +16,7 @@ pub const LINK_MARK: &str = "#join=";
 /// How a code begins.
 const CODE: &str = "inv_";
 
-pub async fn run(said: &Said<'_>, paper: &Paper, args: &Join) -> Result<(), Fault> {
+pub async fn run(said: &Said<'_>, paper: &Printer, args: &Join) -> Result<(), Fault> {
     let variables = config::environment();
     let (server, code) = match split(&args.link)? {
         (Some(server), code) => (server, code),

@@ -2,13 +2,13 @@
 
 use moothall_surfaces::wire::{Actor, LinkAnswer, LinkEntry, LinkList, NewLink, NewLinkMember};
 
-use super::Desk;
+use super::Context;
 use crate::cli::{Link, LinkAction};
 use crate::client::segment;
 use crate::fault::{Exit, Fault};
 use crate::paint::{Style, note};
 
-pub async fn run(desk: &Desk, args: &Link) -> Result<(), Fault> {
+pub async fn run(desk: &Context, args: &Link) -> Result<(), Fault> {
     match &args.action {
         None => make(desk, args).await,
         Some(LinkAction::List { session }) => list(desk, session.as_deref()).await,
@@ -16,7 +16,7 @@ pub async fn run(desk: &Desk, args: &Link) -> Result<(), Fault> {
     }
 }
 
-async fn make(desk: &Desk, args: &Link) -> Result<(), Fault> {
+async fn make(desk: &Context, args: &Link) -> Result<(), Fault> {
     let member = |session: &String| NewLinkMember { session: session.clone(), ..NewLinkMember::default() };
     let new = NewLink { members: args.members.iter().map(member).collect(), title: args.title.clone(), from: None };
     let answer: LinkAnswer = desk.client.post("/links", &new).await?;
@@ -27,7 +27,7 @@ async fn make(desk: &Desk, args: &Link) -> Result<(), Fault> {
     desk.paper.line(&row(desk, &answer.link))
 }
 
-fn row(desk: &Desk, link: &LinkEntry) -> String {
+fn row(desk: &Context, link: &LinkEntry) -> String {
     let named = |member: &moothall_surfaces::wire::LinkMember| match member.number {
         Some(number) => format!("{} ({number})", member.name),
         None => member.name.clone(),
@@ -37,7 +37,7 @@ fn row(desk: &Desk, link: &LinkEntry) -> String {
     format!("{id}  {names}  {}", desk.paper.paint(Style::Dim, &link.title))
 }
 
-async fn list(desk: &Desk, session: Option<&str>) -> Result<(), Fault> {
+async fn list(desk: &Context, session: Option<&str>) -> Result<(), Fault> {
     let query = session.map_or_else(String::new, |session| format!("?session={}", segment(session)));
     let list: LinkList = desk.client.get(&format!("/links{query}")).await?;
     if desk.paper.json {
@@ -49,7 +49,7 @@ async fn list(desk: &Desk, session: Option<&str>) -> Result<(), Fault> {
     list.links.iter().try_for_each(|link| desk.paper.line(&row(desk, link)))
 }
 
-async fn close(desk: &Desk, word: &str) -> Result<(), Fault> {
+async fn close(desk: &Context, word: &str) -> Result<(), Fault> {
     let id = resolve(desk, word).await?;
     let answer: LinkAnswer = desk.client.post(&format!("/links/{}/close", segment(&id)), &Actor::default()).await?;
     if desk.paper.json {
@@ -60,7 +60,7 @@ async fn close(desk: &Desk, word: &str) -> Result<(), Fault> {
 }
 
 /// The id that a word means: a whole one, or the beginning of one only.
-async fn resolve(desk: &Desk, word: &str) -> Result<String, Fault> {
+async fn resolve(desk: &Context, word: &str) -> Result<String, Fault> {
     if uuid::Uuid::try_parse(word).is_ok() {
         return Ok(word.to_owned());
     }

@@ -2,14 +2,14 @@
 
 use moothall_surfaces::wire::ThreadList;
 
-use super::Desk;
+use super::Context;
 use crate::cli::List;
 use crate::clock::day_and_time;
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 use crate::threads;
 
-pub async fn run(desk: &Desk, args: &List) -> Result<(), Fault> {
+pub async fn run(desk: &Context, args: &List) -> Result<(), Fault> {
     let mut threads = threads::all(&desk.client).await?;
     threads.retain(|thread| args.all || !thread.archived);
     if desk.paper.json {

@@ -47,14 +47,14 @@ use crate::client::Client;
 use crate::config;
 use crate::credential::{Meant, Said};
 use crate::fault::Fault;
-use crate::paint::Paper;
+use crate::paint::Printer;
 
 /// What commands that talk to a server need.
-pub struct Desk {
+pub struct Context {
     /// The server.
     pub client: Client,
     /// Standard output.
-    pub paper: Paper,
+    pub paper: Printer,
 }
 
 /// Runs a command.
@@ -62,7 +62,7 @@ pub struct Desk {
 /// # Errors
 /// Whatever kept it from being done.
 pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
-    let paper = Paper::new(global.color, global.json);
+    let paper = Printer::new(global.color, global.json);
     let command = match command {
         Command::Serve(args) => return serve::run(&args, &paper).await,
         Command::Doctor(args) => return doctor::run(&args, global, &paper).await,
@@ -86,10 +86,10 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
         let person = client.clone().with(meant.credential.clone());
         let agent = meant.credential.given().or_of_client(&config::environment());
-        return mcp::run(&Desk { client: client.with(agent), paper }, &person, args).await;
+        return mcp::run(&Context { client: client.with(agent), paper }, &person, args).await;
     }
     let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
-    let desk = Desk { client: client.with(meant.credential).introduced().await?, paper };
+    let desk = Context { client: client.with(meant.credential).introduced().await?, paper };
     match command {
         Command::New(args) => new::run(&desk, &args).await,
         Command::List(args) => list::run(&desk, &args).await,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use moothall_surfaces::wire::{AgentEntry, AgentList, NewThread, ThreadCreated};
 use serde_json::json;
 
-use super::Desk;
+use super::Context;
 use super::invite::{invite, profile_of};
 use crate::cli::New;
 use crate::config::nearest;
@@ -16,7 +16,7 @@ use crate::paint::note;
 /// The agents that come with the server, for a conversation that names none.
 const DEMO: [&str; 3] = ["analyst", "writer", "critic"];
 
-pub async fn run(desk: &Desk, args: &New) -> Result<(), Fault> {
+pub async fn run(desk: &Context, args: &New) -> Result<(), Fault> {
     if args.name.trim().is_empty() {
         return Err(Fault::new(Exit::Usage, "a conversation needs a name").try_this("moothall new \"Launch plan\""));
     }

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::Desk;
+use super::Context;
 use crate::fault::{Exit, Fault};
 
-pub fn run(desk: &Desk) -> Result<(), Fault> {
+pub fn run(desk: &Context) -> Result<(), Fault> {
     let server = desk.client.base();
     let none = || {
         Fault::new(Exit::Denied, format!("there is no credential for {server} here"))

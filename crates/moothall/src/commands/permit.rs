@@ -4,7 +4,7 @@ use moothall_surfaces::wire::{Envelope, NewAnswer, OptionEntry, PermissionAnswer
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::Desk;
+use super::Context;
 use super::events::{Wanted, after};
 use crate::cli::Permit;
 use crate::client::{Client, segment};
@@ -232,7 +232,7 @@ fn first_line(action: &str) -> String {
     if first.len() < action.len() { format!("{first}…") } else { first }
 }
 
-pub async fn run(desk: &Desk, args: &Permit) -> Result<(), Fault> {
+pub async fn run(desk: &Context, args: &Permit) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let state = threads::state(&desk.client, &thread).await?;
     let open = open(&desk.client, &state).await?;
@@ -271,7 +271,7 @@ async fn open(client: &Client, state: &ThreadStateAnswer) -> Result<Open, Fault>
 ///
 /// # Errors
 /// Something is asked for; no server, or its refusal.
-pub async fn still_asked(desk: &Desk, state: &ThreadStateAnswer) -> Result<(), Fault> {
+pub async fn still_asked(desk: &Context, state: &ThreadStateAnswer) -> Result<(), Fault> {
     let mut open = open(&desk.client, state).await?;
     // Whoever asks to have a program started goes on meanwhile.
     let stops = |asked: &Asked| asked.turn.is_some() || state.state.questions.iter().any(|one| one.permission == asked.permission);
@@ -323,7 +323,7 @@ pub async fn answer(
     }
 }
 
-fn list(desk: &Desk, open: &Open) -> Result<(), Fault> {
+fn list(desk: &Context, open: &Open) -> Result<(), Fault> {
     if desk.paper.json {
         return desk.paper.object(&json!({ "permissions": open.all() }));
     }

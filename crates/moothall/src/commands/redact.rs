@@ -3,14 +3,14 @@
 use moothall_surfaces::wire::{EventPage, Redacted};
 use serde_json::json;
 
-use super::{Desk, sure};
+use super::{Context, sure};
 use crate::cli::Redact;
 use crate::client::{Client, segment};
 use crate::fault::{Exit, Fault};
 use crate::paint::note;
 use crate::threads;
 
-pub async fn run(desk: &Desk, args: &Redact) -> Result<(), Fault> {
+pub async fn run(desk: &Context, args: &Redact) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let event = id_of(&desk.client, &thread, &args.event).await?;
     sure::ask(desk, &args.sure, &format!("Erase the words of message {} for good?", args.event))?;

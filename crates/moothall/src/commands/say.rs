@@ -6,7 +6,7 @@ use std::time::Duration;
 use moothall_surfaces::wire::{Accepted, Actor, Envelope, NewEvent, StopAccepted, ThreadStateAnswer};
 use serde_json::json;
 
-use super::Desk;
+use super::Context;
 use super::events::{self, Follow, Heard, Wanted};
 use super::show::{View, is_conversation};
 use super::{outcome, permit};
@@ -18,7 +18,7 @@ use crate::threads::{self, Faces};
 /// How often to look whether everybody has answered, when the stream is silent.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-pub async fn run(desk: &Desk, args: &Say) -> Result<(), Fault> {
+pub async fn run(desk: &Context, args: &Say) -> Result<(), Fault> {
     let content = words(&args.text)?;
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let event = NewEvent {
@@ -47,7 +47,7 @@ pub async fn run(desk: &Desk, args: &Say) -> Result<(), Fault> {
     Ok(())
 }
 
-pub async fn stop(desk: &Desk, args: &Stop) -> Result<(), Fault> {
+pub async fn stop(desk: &Context, args: &Stop) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let stopped: StopAccepted =
         desk.client.post(&threads::path(&thread, "stop"), &Actor { from: Some(desk.client.name().to_owned()) }).await?;
@@ -72,7 +72,7 @@ pub fn words(given: &[String]) -> Result<String, Fault> {
 }
 
 /// Prints what comes after a message until nothing is owed to anybody, or a person has to answer first; then says what came of it.
-pub(super) async fn wait(desk: &Desk, said: &Envelope) -> Result<(), Fault> {
+pub(super) async fn wait(desk: &Context, said: &Envelope) -> Result<(), Fault> {
     let thread = said.thread.as_str();
     // The trace says when a turn ends without a word.
     let mut follow = Follow::new(&desk.client, thread, said.seq, Wanted::Trace);

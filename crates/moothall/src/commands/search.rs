@@ -2,14 +2,14 @@
 
 use moothall_surfaces::wire::{SearchAnswer, SearchHit};
 
-use super::Desk;
+use super::Context;
 use crate::cli::Search;
 use crate::client::segment;
 use crate::clock::day_and_time;
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 
-pub async fn run(desk: &Desk, args: &Search) -> Result<(), Fault> {
+pub async fn run(desk: &Context, args: &Search) -> Result<(), Fault> {
     let cursor = args.cursor.map_or_else(String::new, |cursor| format!("&cursor={cursor}"));
     let path = format!("/search?q={}&limit={}{cursor}", segment(&query(&args.query)), args.limit);
     let answer: SearchAnswer = desk.client.get(&path).await?;
@@ -50,7 +50,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-fn row(desk: &Desk, hit: &SearchHit) -> String {
+fn row(desk: &Context, hit: &SearchHit) -> String {
     let paper = &desk.paper;
     let at = day_and_time(&hit.ts).unwrap_or_else(|| hit.ts.clone());
     let place = format!("{at}  {}", hit.seq);

@@ -34,7 +34,7 @@ use crate::config::{self, Config, ServerConfig, Started, TlsConfig};
 use crate::credential::Posted;
 use crate::fault::{Exit, Fault};
 use crate::gauges;
-use crate::paint::{Paper, note};
+use crate::paint::{Printer, note};
 use crate::place::{Settled, settle};
 use crate::reach::Reach;
 use crate::terminals::Terminals;
@@ -45,7 +45,7 @@ const DRAIN_WITHIN: Millis = Millis::from_secs(10);
 /// How long requests in flight and streams have after that, however much of the time the turns took.
 const DOORS_WITHIN_MIN: Duration = Duration::from_secs(1);
 
-pub async fn run(args: &Serve, paper: &Paper) -> Result<(), Fault> {
+pub async fn run(args: &Serve, paper: &Printer) -> Result<(), Fault> {
     start_logging(args.log);
     let settled = settle(&args.place, &config::environment())?;
     let tls = settled.tls.as_ref().map(certificate).transpose()?;

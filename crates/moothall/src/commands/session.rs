@@ -10,7 +10,7 @@ use moothall_surfaces::wire::{
 };
 
 use super::events::{self, Wanted};
-use super::{Desk, say, sure, width};
+use super::{Context, say, sure, width};
 use crate::cli::{End, Run, Send, Session, Sessions};
 use crate::client::segment;
 use crate::fault::{Exit, Fault};
@@ -21,7 +21,7 @@ fn path(session: &str, rest: &str) -> String {
     format!("/sessions/{}/{rest}", segment(session))
 }
 
-pub async fn run(desk: &Desk, args: &Run) -> Result<(), Fault> {
+pub async fn run(desk: &Context, args: &Run) -> Result<(), Fault> {
     let new = NewSession {
         client: args.client.clone(),
         cwd: Some(folder(args.folder.as_deref())?),
@@ -57,7 +57,7 @@ fn folder(given: Option<&Path>) -> Result<String, Fault> {
     path.into_os_string().into_string().map_err(|_| Fault::new(Exit::Failure, "the folder's name is not UTF-8 text"))
 }
 
-pub async fn attach(desk: &Desk, args: &Session) -> Result<(), Fault> {
+pub async fn attach(desk: &Context, args: &Session) -> Result<(), Fault> {
     if desk.paper.json {
         let answer: AttachAnswer = desk.client.get(&path(&args.session, "attach")).await?;
         return desk.paper.object(&answer);
@@ -70,7 +70,7 @@ pub async fn attach(desk: &Desk, args: &Session) -> Result<(), Fault> {
 }
 
 /// Becomes the program that shows the session's terminal.
-async fn go_to(desk: &Desk, session: &str) -> Result<(), Fault> {
+async fn go_to(desk: &Context, session: &str) -> Result<(), Fault> {
     let answer: AttachAnswer = desk.client.get(&path(session, "attach")).await?;
     let [program, args @ ..] = answer.argv.as_slice() else {
         return Err(Fault::new(Exit::Failure, "the server does not know how to look at this session"));
@@ -80,7 +80,7 @@ async fn go_to(desk: &Desk, session: &str) -> Result<(), Fault> {
     Err(Fault::new(Exit::Failure, format!("cannot run {program}")).because(error).try_this("it has to be on the computer of the server"))
 }
 
-pub async fn list(desk: &Desk, args: &Sessions) -> Result<(), Fault> {
+pub async fn list(desk: &Context, args: &Sessions) -> Result<(), Fault> {
     let query = if args.ended { "?ended=true" } else { "" };
     let list: SessionList = desk.client.get(&format!("/sessions{query}")).await?;
     if desk.paper.json {
@@ -101,7 +101,7 @@ pub async fn list(desk: &Desk, args: &Sessions) -> Result<(), Fault> {
     Ok(())
 }
 
-fn row(desk: &Desk, session: &SessionEntry, columns: usize) -> String {
+fn row(desk: &Context, session: &SessionEntry, columns: usize) -> String {
     let paper = &desk.paper;
     let style = match session.state.as_str() {
         "asking" => Style::Warn,
@@ -118,7 +118,7 @@ fn row(desk: &Desk, session: &SessionEntry, columns: usize) -> String {
     format!("{name}{fill}  {state}  {}", paper.paint(Style::Dim, &facts))
 }
 
-pub async fn send(desk: &Desk, args: &Send) -> Result<(), Fault> {
+pub async fn send(desk: &Context, args: &Send) -> Result<(), Fault> {
     let message = if args.text.is_empty() { None } else { Some(say::words(&args.text)?) };
     let body = NewMessage { message, direct: args.direct, close_link: args.close_link, from: args.speaker.clone() };
     let sent: MessageSent = desk.client.post(&path(&args.session.session, "messages"), &body).await?;
@@ -142,17 +142,17 @@ pub async fn send(desk: &Desk, args: &Send) -> Result<(), Fault> {
     Ok(())
 }
 
-pub async fn interrupt(desk: &Desk, args: &Session) -> Result<(), Fault> {
+pub async fn interrupt(desk: &Context, args: &Session) -> Result<(), Fault> {
     act(desk, args, "interrupt", "was told to stop what it does.").await
 }
 
-pub async fn end(desk: &Desk, args: &End) -> Result<(), Fault> {
+pub async fn end(desk: &Context, args: &End) -> Result<(), Fault> {
     let session = &args.session.session;
     sure::ask(desk, &args.sure, &format!("End {session}, and the program in its terminal?"))?;
     act(desk, &args.session, "end", "is over. What it said is kept: moothall sessions --ended").await
 }
 
-async fn act(desk: &Desk, args: &Session, what: &str, done: &str) -> Result<(), Fault> {
+async fn act(desk: &Context, args: &Session, what: &str, done: &str) -> Result<(), Fault> {
     let acted: SessionActed = desk.client.post(&path(&args.session, what), &Actor::default()).await?;
     if desk.paper.json {
         return desk.paper.object(&acted);

@@ -6,13 +6,13 @@ use moothall_kernel::text::in_order;
 use moothall_surfaces::wire::{Envelope, TurnEvent, WireUsage};
 use serde_json::Value;
 
-use super::Desk;
+use super::Context;
 use super::permit::told;
 use super::said::control;
 use crate::client::Client;
 use crate::clock::time;
 use crate::fault::Fault;
-use crate::paint::{Paper, Style};
+use crate::paint::{Printer, Style};
 use crate::threads::{self, Faces};
 
 /// Width of an event's number and time.
@@ -20,14 +20,14 @@ const PLACE_CHARS: usize = 14;
 
 /// Shows the events of one conversation.
 pub struct View<'a> {
-    desk: &'a Desk,
+    desk: &'a Context,
     thread: &'a str,
     faces: Faces,
 }
 
 impl<'a> View<'a> {
     /// A view of a conversation with these faces.
-    pub fn new(desk: &'a Desk, thread: &'a str, faces: Faces) -> Self {
+    pub fn new(desk: &'a Context, thread: &'a str, faces: Faces) -> Self {
         Self { desk, thread, faces }
     }
 
@@ -61,7 +61,7 @@ impl<'a> View<'a> {
         format!("{place}  {who}  {}", self.words(paper, envelope).replace('\n', &indent))
     }
 
-    fn words(&self, paper: &Paper, envelope: &Envelope) -> String {
+    fn words(&self, paper: &Printer, envelope: &Envelope) -> String {
         if envelope.kind != "message" {
             let waits = envelope.kind == "permission" && envelope.content["event"] == "requested";
             return paper.paint(if waits { Style::Warn } else { Style::Dim }, &format!("· {}", explain(envelope)));

@@ -3,15 +3,15 @@
 use moothall_surfaces::wire::{BudgetEntry, BudgetRaise, BudgetRaised, UsageAnswer, UsageRow};
 use serde_json::{Value, json};
 
-use super::Desk;
+use super::Context;
 use super::show::cost;
 use crate::cli::{Budget, BudgetCommand, BudgetRaise as Raise, Usage, UsageBy};
 use crate::client::segment;
 use crate::fault::Fault;
-use crate::paint::{Paper, Style, note};
+use crate::paint::{Printer, Style, note};
 use crate::threads;
 
-pub async fn usage(desk: &Desk, args: &Usage) -> Result<(), Fault> {
+pub async fn usage(desk: &Context, args: &Usage) -> Result<(), Fault> {
     let by = args.by.map(|by| match by {
         UsageBy::Agent => "agent",
         UsageBy::Conversation => "thread",
@@ -37,7 +37,7 @@ pub async fn usage(desk: &Desk, args: &Usage) -> Result<(), Fault> {
     budgets(&desk.paper, &answer.budgets, &answer.currency)
 }
 
-pub async fn budget(desk: &Desk, args: &Budget) -> Result<(), Fault> {
+pub async fn budget(desk: &Context, args: &Budget) -> Result<(), Fault> {
     if let Some(BudgetCommand::Raise(raise)) = &args.command {
         return raised(desk, raise).await;
     }
@@ -52,7 +52,7 @@ pub async fn budget(desk: &Desk, args: &Budget) -> Result<(), Fault> {
     budgets(&desk.paper, &answer.budgets, &answer.currency)
 }
 
-async fn raised(desk: &Desk, args: &Raise) -> Result<(), Fault> {
+async fn raised(desk: &Context, args: &Raise) -> Result<(), Fault> {
     if let Some(word) = &args.conversation {
         let thread = threads::resolve(&desk.client, word).await?;
         let mut budget = json!({"seconds": args.seconds});
@@ -84,7 +84,7 @@ async fn raised(desk: &Desk, args: &Raise) -> Result<(), Fault> {
     Ok(())
 }
 
-async fn resolved(desk: &Desk, word: Option<&str>) -> Result<Option<String>, Fault> {
+async fn resolved(desk: &Context, word: Option<&str>) -> Result<Option<String>, Fault> {
     match word {
         Some(word) => threads::resolve(&desk.client, word).await.map(Some),
         None => Ok(None),
@@ -117,7 +117,7 @@ pub fn summed(row: &UsageRow, currency: &str) -> String {
     format!("{turns}{tokens}{money}")
 }
 
-fn budgets(paper: &Paper, budgets: &[BudgetEntry], currency: &str) -> Result<(), Fault> {
+fn budgets(paper: &Printer, budgets: &[BudgetEntry], currency: &str) -> Result<(), Fault> {
     for budget in budgets {
         let whose = budget.whose.as_deref().map_or(String::new(), |whose| format!(" {whose}"));
         let (amount, window) = match budget.measure.as_str() {

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use super::Desk;
+use super::Context;
 use crate::cli::Sure;
 use crate::fault::{Exit, Fault};
 
@@ -10,7 +10,7 @@ use crate::fault::{Exit, Fault};
 ///
 /// # Errors
 /// It is not meant; nothing was done.
-pub fn ask(desk: &Desk, sure: &Sure, what: &str) -> Result<(), Fault> {
+pub fn ask(desk: &Context, sure: &Sure, what: &str) -> Result<(), Fault> {
     if sure.yes || desk.paper.json || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use moothall_surfaces::wire::{Envelope, EventPage};
 
-use super::Desk;
+use super::Context;
 use super::events::{self, Follow, Heard, Wanted, last};
 use super::show::{View, is_anything, is_read};
 use crate::cli::Tail;
@@ -11,7 +11,7 @@ use crate::clock;
 use crate::fault::{Exit, Fault};
 use crate::threads::{self, Faces};
 
-pub async fn run(desk: &Desk, args: &Tail) -> Result<(), Fault> {
+pub async fn run(desk: &Context, args: &Tail) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let state = threads::state(&desk.client, &thread).await?;
     let (wanted, pass): (_, fn(&_) -> bool) = if args.all { (Wanted::Trace, is_anything) } else { (Wanted::Conversation, is_read) };

@@ -3,14 +3,14 @@
 use moothall_surfaces::wire::{TokenCreated, TokenEntry, TokenList, TokenRequest, TokenRevoked};
 use serde_json::json;
 
-use super::{Desk, sure};
+use super::{Context, sure};
 use crate::cli::{NewToken, Token, TokenId};
 use crate::client::segment;
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 use crate::threads;
 
-pub async fn run(desk: &Desk, command: &Token) -> Result<(), Fault> {
+pub async fn run(desk: &Context, command: &Token) -> Result<(), Fault> {
     match command {
         Token::Create(args) => create(desk, args).await,
         Token::List(_) => list(desk).await,
@@ -18,7 +18,7 @@ pub async fn run(desk: &Desk, command: &Token) -> Result<(), Fault> {
     }
 }
 
-async fn create(desk: &Desk, args: &NewToken) -> Result<(), Fault> {
+async fn create(desk: &Context, args: &NewToken) -> Result<(), Fault> {
     let mut bound = Vec::new();
     for word in &args.thread {
         bound.push(threads::resolve(&desk.client, word).await?);
@@ -46,7 +46,7 @@ async fn create(desk: &Desk, args: &NewToken) -> Result<(), Fault> {
     Ok(())
 }
 
-async fn list(desk: &Desk) -> Result<(), Fault> {
+async fn list(desk: &Context) -> Result<(), Fault> {
     let list: TokenList = desk.client.get("/tokens").await?;
     if desk.paper.json {
         return desk.paper.object(&list);
@@ -57,7 +57,7 @@ async fn list(desk: &Desk) -> Result<(), Fault> {
     list.tokens.iter().try_for_each(|token| desk.paper.line(&row(desk, token)))
 }
 
-fn row(desk: &Desk, token: &TokenEntry) -> String {
+fn row(desk: &Context, token: &TokenEntry) -> String {
     let (style, standing) = match (&token.revoked_at, &token.last_used_at) {
         (Some(at), _) => (Style::Dim, format!("revoked {at}")),
         (None, Some(at)) => (Style::Plain, format!("until {}, last seen {at}", token.expires_at)),
@@ -69,7 +69,7 @@ fn row(desk: &Desk, token: &TokenEntry) -> String {
     format!("{}  {}  {}", token.id, desk.paper.paint(Style::Bold, &token.principal.id), desk.paper.paint(style, &facts))
 }
 
-async fn revoke(desk: &Desk, args: &TokenId) -> Result<(), Fault> {
+async fn revoke(desk: &Context, args: &TokenId) -> Result<(), Fault> {
     sure::ask(desk, &args.sure, &format!("Make token {} worthless, and every browser that signed in with it?", args.id))?;
     let revoked: TokenRevoked = desk.client.post(&format!("/tokens/{}/revoke", segment(&args.id)), &json!({})).await?;
     if desk.paper.json {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cli::Verify;
 use crate::config;
 use crate::fault::{Exit, Fault};
-use crate::paint::{Paper, Style};
+use crate::paint::{Printer, Style};
 use crate::place::data_folder_of;
 
 /// What the walk found.
@@ -32,7 +32,7 @@ impl Walked {
     ///
     /// # Errors
     /// Standard output is gone.
-    pub fn tell(&self, paper: &Paper) -> Result<(), Fault> {
+    pub fn tell(&self, paper: &Printer) -> Result<(), Fault> {
         if paper.json {
             return paper.object(self);
         }
@@ -42,7 +42,7 @@ impl Walked {
     }
 }
 
-pub async fn run(args: &Verify, paper: &Paper) -> Result<(), Fault> {
+pub async fn run(args: &Verify, paper: &Printer) -> Result<(), Fault> {
     let data = data_folder_of(&args.folder, &config::environment())?;
     let found = moothall_store::verify(&data).await.map_err(|error| closed(&error))?;
     let walked = Walked::new(&data, &found);

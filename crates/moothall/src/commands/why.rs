@@ -3,7 +3,7 @@
 use moothall_surfaces::wire::{Envelope, SessionEntry, ThreadStateAnswer, TurnEntry, TurnList, UsageAnswer, UsageRow};
 use serde::Serialize;
 
-use super::Desk;
+use super::Context;
 use super::events::{self, Wanted};
 use super::outcome::covers;
 use super::show::{clock, spent_in, words_of};
@@ -11,7 +11,7 @@ use super::spending::summed;
 use crate::cli::Why;
 use crate::client::{Client, segment};
 use crate::fault::{Exit, Fault};
-use crate::paint::{Paper, Style, note};
+use crate::paint::{Printer, Style, note};
 use crate::threads::{self, Faces};
 
 /// Why somebody was asked where everything goes on to the others.
@@ -42,7 +42,7 @@ struct Stories {
     currency: String,
 }
 
-pub async fn run(desk: &Desk, args: &Why) -> Result<(), Fault> {
+pub async fn run(desk: &Context, args: &Why) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let list: TurnList = desk.client.get(&threads::path(&thread, "turns")).await?;
     let page = events::after(&desk.client, &thread, 0, Wanted::Conversation, |event| event.kind == "message").await?;
@@ -117,7 +117,7 @@ fn starts_a_story(message: &Envelope, turns: &[TurnEntry]) -> bool {
     !turns.is_empty() || (message.meta.depth.is_none() && message.meta.turn.is_none() && message.from != "moothall")
 }
 
-fn print(paper: &Paper, state: &ThreadStateAnswer, room: Room, stories: &Stories) -> Result<(), Fault> {
+fn print(paper: &Printer, state: &ThreadStateAnswer, room: Room, stories: &Stories) -> Result<(), Fault> {
     let faces = &Faces::of(state);
     if stories.messages.is_empty() && stories.others.is_empty() {
         note("Nobody has said anything yet.");
@@ -162,7 +162,7 @@ fn unasked(faces: &Faces, waits: bool, whole: bool, covered_by: &[TurnEntry]) ->
     }
 }
 
-fn row(paper: &Paper, faces: &Faces, room: Room, turn: &TurnEntry, currency: &str) -> String {
+fn row(paper: &Printer, faces: &Faces, room: Room, turn: &TurnEntry, currency: &str) -> String {
     let who = faces.painted(paper, &turn.participant, faces.width());
     let asked = match (turn.why.as_deref(), room) {
         (Some(LINK), Room::Home) => "told",

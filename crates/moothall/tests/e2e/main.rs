@@ -30,7 +30,7 @@ mod trouble;
 mod hook;
 mod limits;
 mod links;
-mod housed;
+mod on_demand;
 mod typed;
 mod rough;
 mod mcp;

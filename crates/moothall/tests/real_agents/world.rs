@@ -1,10 +1,10 @@
-//! One real program in a terminal, dressed for a session, and everything it reports.
+//! One real program in a terminal, launched for a session, and everything it reports.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use moothall_agents::terminal::Vendor;
-use moothall_agents::terminal::hooks::{HookDress, HookSink, Spool, SpoolFolder};
+use moothall_agents::terminal::hooks::{HookInjector, HookSink, Spool, SpoolFolder};
 use moothall_engine::sessions::{Heard, Hook, HookNews, Permit, SessionError, SessionId};
 use moothall_testkit::model_server::ModelServer;
 use tempfile::TempDir;
@@ -44,7 +44,7 @@ impl HookSink for Ear {
 
 /// A server's ear at the spool of one session.
 pub struct Listening {
-    pub dress: HookDress,
+    pub dress: HookInjector,
     came: mpsc::UnboundedReceiver<Came>,
     reader: tokio::task::JoinHandle<()>,
     _kept: TempDir,
@@ -65,7 +65,8 @@ impl Listening {
         let (sender, came) = mpsc::unbounded_channel();
         let ear: Arc<dyn HookSink> = Arc::new(Ear { came: sender, permit });
         let reader = tokio::spawn(async move { opened.run(ear).await });
-        let dress = HookDress { moothall: env!("CARGO_BIN_EXE_moothall").into(), url: "http://127.0.0.1:9".into(), spool, outside: None };
+        let dress =
+            HookInjector { moothall: env!("CARGO_BIN_EXE_moothall").into(), url: "http://127.0.0.1:9".into(), spool, outside: None };
         Self { dress, came, reader, _kept: kept }
     }
 
@@ -123,10 +124,10 @@ impl World {
         let work = programs::settle(&home, &models.url());
         let ears = Listening::new(permit);
         let mut env = programs::variables(&home);
-        let dressed = ears.dress.of(Vendor::of(client), &SessionId::new(SESSION), TOKEN, &env).unwrap();
+        let launch_command = ears.dress.of(Vendor::of(client), &SessionId::new(SESSION), TOKEN, &env).unwrap();
         let mut argv = vec![programs::file(client)];
-        argv.extend(args.iter().map(|arg| (*arg).to_owned()).chain(dressed.args));
-        env.extend(dressed.env);
+        argv.extend(args.iter().map(|arg| (*arg).to_owned()).chain(launch_command.args));
+        env.extend(launch_command.env);
         let terminal = Terminal::start(&argv, &env, &work);
         terminal.drawn(ready);
         Self { models, terminal, home, ears }

@@ -117,9 +117,20 @@ fn where_things_are_decided_is_there() {
     assert_eq!(answers.len(), 10);
     let is_there = |row: &&&str| {
         let answer = row.rsplit_once(" | ").map_or("", |(_, answer)| answer);
-        let (files, names): (Vec<&str>, Vec<&str>) = quoted(answer).partition(|name| name.starts_with("crates/"));
-        let file = sources.iter().find(|source| files == [source.path.as_str()]);
-        file.is_some_and(|file| names.iter().all(|name| file.text.contains(&format!("fn {name}")) || file.text.contains(name)))
+        // Names stand before the file in which they are.
+        let (mut names, mut files) = (Vec::new(), Vec::new());
+        for quoted in quoted(answer) {
+            if quoted.starts_with("crates/") {
+                files.push((quoted, std::mem::take(&mut names)));
+            } else {
+                names.push(quoted);
+            }
+        }
+        let holds = |(path, names): &(&str, Vec<&str>)| {
+            let file = sources.iter().find(|source| source.path == *path);
+            file.is_some_and(|file| names.iter().all(|name| file.text.contains(name)))
+        };
+        !files.is_empty() && names.is_empty() && files.iter().all(holds)
     };
     let findings = answers.iter().filter(|row| !is_there(row)).map(ToString::to_string).collect();
     hold("The answers in CONTRIBUTING.md are where they say.", "say where it is decided now.", findings);

@@ -11,8 +11,8 @@ use moothall_kernel::search::{renamings, searchable};
 use moothall_kernel::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
-use super::bell::Bell;
 use super::erase;
+use super::wakeup::Wakeup;
 use crate::rows::{counter, int};
 
 /// Events in one transaction.
@@ -26,7 +26,7 @@ const NEXT: &str = "SELECT rowid, stream, seq, ts, envelope, body, chain FROM ev
 pub(crate) struct Feeder {
     index: Connection,
     log: Connection,
-    bell: Arc<Bell>,
+    bell: Arc<Wakeup>,
     /// The newest event that was looked at, by its row in the log.
     through: i64,
     failing: bool,
@@ -42,7 +42,7 @@ enum Step {
 }
 
 impl Feeder {
-    pub(crate) fn new(index: Connection, log: Connection, bell: Arc<Bell>) -> rusqlite::Result<Self> {
+    pub(crate) fn new(index: Connection, log: Connection, bell: Arc<Wakeup>) -> rusqlite::Result<Self> {
         let through = index.query_row("SELECT through FROM place", [], |row| row.get(0))?;
         Ok(Self { index, log, bell, through, failing: false })
     }

@@ -3,16 +3,16 @@
 //! A thread of its own follows the log, so an append waits for no index and shares no lock, no commit and no sync with it. What
 //! the index holds can always be made again; when it does not fit the log, it is. (`docs/decisions/0006-search-is-an-index-beside-the-log.md`.)
 
-mod bell;
+mod wakeup;
 mod table;
 mod feed;
 mod lookup;
 mod erase;
 
-pub(crate) use bell::Bell;
 pub(crate) use erase::Forgotten;
 pub(crate) use lookup::NEWEST;
 pub(crate) use table::{INDEX_FILE, newest_seen};
+pub(crate) use wakeup::Wakeup;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,13 +30,13 @@ use crate::trouble::failed;
 pub(crate) struct Index {
     path: PathBuf,
     readers: Arc<Readers>,
-    bell: Arc<Bell>,
+    bell: Arc<Wakeup>,
     feeder: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Index {
     /// Opens the index in a folder, or makes it anew, and begins to follow the log.
-    pub(crate) fn start(dir: &Path, log: &Path, bell: Arc<Bell>) -> Result<Self, LogError> {
+    pub(crate) fn start(dir: &Path, log: &Path, bell: Arc<Wakeup>) -> Result<Self, LogError> {
         let path = dir.join(table::INDEX_FILE);
         let log = schema::open_reader(log).map_err(failed)?;
         let conn = table::open(&path, &log)?;

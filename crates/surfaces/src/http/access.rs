@@ -14,7 +14,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use moothall_engine::access::{Access, Caller, Reach, Revocations, Scope};
-use moothall_engine::door::{Action, Door, Need, Place};
+use moothall_engine::door::{Action, ActsOn, Door, Need};
 use moothall_kernel::ids::StreamId;
 
 use super::App;
@@ -274,15 +274,15 @@ fn check_page(headers: &HeaderMap) -> ApiResult<()> {
 /// Whether the door lets the caller do this where the route leads.
 async fn enter(door: &Door, action: Action, parts: &mut Parts) -> ApiResult<()> {
     door.may(action)?;
-    match action.place() {
-        Place::Nowhere | Place::Reachable | Place::Everywhere | Place::Own => Ok(()),
-        Place::Session(over) => Ok(door.may_over(over, &named(parts).await).await?),
-        Place::Link => {
+    match action.acts_on() {
+        ActsOn::Nowhere | ActsOn::Reachable | ActsOn::Everywhere | ActsOn::Own => Ok(()),
+        ActsOn::Session(over) => Ok(door.may_over(over, &named(parts).await).await?),
+        ActsOn::Link => {
             let named = stream_id(&named(parts).await);
             Ok(named.map_or(Ok(()), |id| door.reaches_link(&id))?)
         }
-        Place::Thread => enter_thread(door, &named(parts).await),
-        Place::Turn => {
+        ActsOn::Thread => enter_thread(door, &named(parts).await),
+        ActsOn::Turn => {
             let named = named(parts).await;
             enter_thread(door, named.rsplit_once('.').map_or("", |(stream, _)| stream))
         }

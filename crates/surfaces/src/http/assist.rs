@@ -15,13 +15,13 @@ use super::App;
 use super::events::strangers;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::Explained;
+use crate::parse_event;
 use crate::request::{Body, KeptRef, ThreadId, addressee};
 use crate::strict::Inbound;
 use crate::wire::{
     CommandList, CommandRan, CommandUsage, Draft, Envelope, ErrorBody, ForecastEntry, NewCommand, Preview, Published, TurnEntry,
     why_not_word, why_word,
 };
-use crate::wish;
 
 /// Says who would answer a draft, and why. Decides nothing.
 #[utoipa::path(post, path = "/threads/{id}/preview", operation_id = "preview_message", tag = "turns", request_body = Draft,
@@ -32,7 +32,7 @@ pub async fn preview(State(app): State<App>, ThreadId(stream): ThreadId, body: B
     let by = body.asker_named(from.as_deref())?;
     let to = addressee(to.as_deref())?;
     let door = body.door(&app.entrance);
-    let reply_to = wish::cause(&door, &stream, reply_to.as_deref()).await?;
+    let reply_to = parse_event::cause(&door, &stream, reply_to.as_deref()).await?;
     let draft = moothall_kernel::preview::Draft { to, body: content, reply_to };
     let forecast = door.preview(&stream, by.id, draft).await.map_err(|error| ApiError::at_door(error, &stream))?;
     let entry = |forecast: moothall_kernel::preview::Forecast| ForecastEntry {

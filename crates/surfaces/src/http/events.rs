@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use moothall_engine::access::{AccessError, Mode};
-use moothall_engine::door::{Action, Door, Pages, Sieve};
+use moothall_engine::door::{Action, Door, EventFilter, Pages};
 use moothall_kernel::event::{Change, Event, Posted, Recorded};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::{Answers, Kind};
@@ -15,9 +15,9 @@ use moothall_kernel::time::Timestamp;
 
 use super::App;
 use crate::error::{ApiError, ApiResult};
+use crate::parse_event;
 use crate::request::{Body, Params, ThreadId};
 use crate::wire::{Accepted, Envelope, ErrorBody, EventPage, JoinPrompt, NewEvent};
-use crate::wish;
 
 /// Reads the events of a thread.
 #[utoipa::path(get, path = "/threads/{id}/events", operation_id = "read_events", tag = "events",
@@ -33,7 +33,7 @@ use crate::wish;
     responses((status = 200, body = EventPage), (status = "4XX", body = ErrorBody)))]
 pub async fn read(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Response> {
     let (limit, types, viewer) = (params.limit()?.unwrap_or(usize::MAX), params.types()?, params.viewer()?);
-    let sieve = Sieve::new(viewer, move |event| types.has(event));
+    let sieve = EventFilter::new(viewer, move |event| types.has(event));
     let (given_after, since) = (params.number("after")?.map(Seq), params.since()?);
     let door = params.door(&app.entrance);
     let head = door.find(Action::ReadThread, &stream).await?.head;
@@ -152,7 +152,7 @@ pub(crate) fn write_envelope(text: &mut Vec<u8>, stream: &StreamId, recorded: &R
     responses((status = 200, body = Accepted), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn post(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<Accepted>> {
     let door = body.door(&app.entrance);
-    let wish = wish::read(&door, &stream, &body).await?;
+    let wish = parse_event::read(&door, &stream, &body).await?;
     let permitted = door.permit(&stream, wish.command).await.map_err(|error| ApiError::from(error).in_thread(&stream))?;
     body.rates().command(body.caller(), &permitted)?;
     let answer = door.submit(permitted, body.idempotency(&wish.by)).await;

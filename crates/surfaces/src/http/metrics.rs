@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use moothall_engine::meters::{Counted, Spread};
+use moothall_engine::meters::{Counted, HistogramSnapshot};
 use moothall_engine::ports::DeliveryState;
 
 use super::App;
@@ -111,7 +111,7 @@ impl Page {
         }
     }
 
-    fn spread(&mut self, name: &str, help: &str, spread: &Spread) {
+    fn spread(&mut self, name: &str, help: &str, spread: &HistogramSnapshot) {
         self.head(name, "histogram", help);
         for (bound, count) in &spread.buckets {
             let _ = writeln!(self.0, "{name}_bucket{{le=\"{bound}\"}} {count}");

@@ -14,7 +14,7 @@ mod observe;
 mod assist;
 mod streams;
 mod access;
-mod session;
+mod sign_in;
 mod tokens;
 mod invitations;
 mod once;
@@ -24,11 +24,11 @@ mod permissions;
 mod security;
 mod description;
 mod query;
-mod guard;
+mod layer;
 
 pub use access::{ROUTES, Route};
 pub(crate) use events::{strangers, write_envelope};
-pub(crate) use guard::Trusted;
+pub(crate) use layer::Trusted;
 pub(crate) use presence::update as presence_update;
 pub(crate) use search::find_messages;
 pub(crate) use threads::policy_of;
@@ -182,7 +182,7 @@ pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Route
         .fallback(|| async { ApiError::plain(Code::NotFound) })
         .method_not_allowed_fallback(|| async { ApiError::plain(Code::MethodNotAllowed) })
         .with_state(app);
-    guard::stand_before(router, gate.clone())
+    layer::stand_before(router, gate.clone())
 }
 
 /// The description of everything that HTTP serves, at the port that nobody changed.
@@ -231,8 +231,8 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(assist::list))
         .routes(routes!(assist::run))
         .routes(routes!(assist::publish))
-        .routes(routes!(session::begin, session::who))
-        .routes(routes!(session::end))
+        .routes(routes!(sign_in::begin, sign_in::who))
+        .routes(routes!(sign_in::end))
         .routes(routes!(tokens::create, tokens::list))
         .routes(routes!(tokens::revoke))
         .routes(routes!(tokens::audit))

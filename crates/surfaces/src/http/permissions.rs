@@ -7,9 +7,9 @@ use moothall_kernel::command::ClientCommand;
 use super::App;
 use crate::ask::required;
 use crate::error::{ApiError, ApiResult};
-use crate::give::give;
 use crate::request::{Body, PermissionRef, stream_id};
 use crate::strict::Inbound;
+use crate::submit::submit;
 use crate::wire::{Envelope, ErrorBody, NewAnswer, PermissionAnswered};
 
 /// Answers a permission with one of its options, or in words of one's own where an option takes them. The first answer counts. Only people may, and only with a credential.
@@ -28,7 +28,7 @@ pub async fn answer(State(app): State<App>, PermissionRef(permission): Permissio
     let by = body.asker_named(from.as_deref())?;
     let idempotency = body.idempotency(&by);
     let command = ClientCommand::AnswerPermission { permission, option, text, by };
-    let answer = give(&body.door(&app.entrance), body.rates(), &stream, command, idempotency).await?;
+    let answer = submit(&body.door(&app.entrance), body.rates(), &stream, command, idempotency).await?;
     Ok(Json(PermissionAnswered { answered: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
 }
 

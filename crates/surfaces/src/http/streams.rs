@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use moothall_engine::access::Caller;
-use moothall_engine::door::{Action, Sieve};
+use moothall_engine::door::{Action, EventFilter};
 
 use super::App;
 use super::events::start;
@@ -36,7 +36,7 @@ pub async fn thread(State(app): State<App>, ThreadId(stream): ThreadId, params: 
     let head = door.find(Action::ReadThread, &stream).await?.head;
     let resumed = params.resume_after(&headers, head)?;
     let after = start(&door, &stream, head, resumed, since).await?.unwrap_or(head);
-    let sieve = Sieve::new(viewer, move |event| types.has(event)).taking_turns(turns);
+    let sieve = EventFilter::new(viewer, move |event| types.has(event)).taking_turns(turns);
     let reader = door.follow(&stream, sieve, after).await?;
     Ok(sse::answer(sse::events(app, reader, head)))
 }
@@ -54,12 +54,12 @@ impl Asked {
     }
 }
 
-/// Streams doorbells of all threads: unnamed events with a thread and its new head, and signals, which are named: `presence`, and
+/// Streams notifications of all threads: unnamed events with a thread and its new head, and signals, which are named: `presence`, and
 /// `sessions` when a session began, ended or does something else now, or a link changed. List what you show after opening it; `resync`
 /// means that you were too slow and have to list it again.
 #[utoipa::path(get, path = "/events/stream", operation_id = "stream_hall", tag = "events",
     responses((status = 200, body = String, content_type = "text/event-stream")))]
 pub async fn hall(State(app): State<App>, Extension(caller): Extension<Caller>) -> ApiResult<Response> {
-    let bells = app.entrance.of(caller).bells()?;
-    Ok(sse::answer(sse::bells(app, bells)))
+    let changes = app.entrance.of(caller).changes()?;
+    Ok(sse::answer(sse::changes(app, changes)))
 }

@@ -11,8 +11,8 @@ use moothall_kernel::view::Viewer;
 use super::App;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::Explained;
-use crate::give::give;
 use crate::request::{Body, Params, ThreadId, TurnRef};
+use crate::submit::submit;
 use crate::wire::{Actor, Cancelled, Envelope, ErrorBody, StopAccepted, TurnContext, TurnEntry, TurnList};
 
 /// Lists turns and refusals with their reasons, in the order in which they happened.
@@ -99,7 +99,7 @@ pub async fn context(State(app): State<App>, TurnRef { stream, turn }: TurnRef, 
 pub async fn stop(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<StopAccepted>> {
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
-    let answer = give(&body.door(&app.entrance), body.rates(), &stream, ClientCommand::Stop { by }, idempotency).await?;
+    let answer = submit(&body.door(&app.entrance), body.rates(), &stream, ClientCommand::Stop { by }, idempotency).await?;
     Ok(Json(StopAccepted { stopped: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
 }
 
@@ -113,6 +113,6 @@ pub async fn stop(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
 pub async fn cancel(State(app): State<App>, TurnRef { stream, turn }: TurnRef, body: Body) -> ApiResult<Json<Cancelled>> {
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
-    let answer = give(&body.door(&app.entrance), body.rates(), &stream, ClientCommand::Cancel { turn, by }, idempotency).await?;
+    let answer = submit(&body.door(&app.entrance), body.rates(), &stream, ClientCommand::Cancel { turn, by }, idempotency).await?;
     Ok(Json(Cancelled { cancelled: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
 }

@@ -8,8 +8,8 @@ use super::sessions::actor;
 use super::threads::thread;
 use crate::ask::{self, said};
 use crate::error::{ApiError, ApiResult, Code};
-use crate::give::give;
 use crate::rates::Rates;
+use crate::submit::submit;
 use crate::wire::arguments::{LeaveLink, LinkSessions, ListLinks};
 use crate::wire::{LinkAnswer, LinkList, NewLink, NewLinkMember};
 
@@ -48,6 +48,6 @@ pub async fn leave(door: &Door, rates: &Rates, asked: LeaveLink) -> ApiResult<Va
     }
     let by = door.speaker_in(&stream, actor(door, None)?).await.map_err(|error| ApiError::at_door(error, &stream))?;
     let controls = vec![Control::Uninvite(by.id.to_string())];
-    give(door, rates, &stream, ClientCommand::Control { by, controls }, None).await?;
+    submit(door, rates, &stream, ClientCommand::Control { by, controls }, None).await?;
     Ok(json!({ "link_id": stream, "left": true }))
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use moothall_engine::door::{Action, Door, Piece, Reader};
+use moothall_engine::door::{Action, Door, Reader, ReaderItem};
 use moothall_engine::ports::ListFilter;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Recorded};
@@ -16,10 +16,10 @@ use super::value;
 use crate::ask::{required, said};
 use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::give::give;
 use crate::http::{find_messages, policy_of, strangers};
 use crate::rates::Rates;
 use crate::request::{not_a_person, stream_id};
+use crate::submit::submit;
 use crate::wire::arguments::{CreateThread, Invite, ListThreads, ReadThread, Search, WaitForMessage};
 use crate::wire::{MessageSent, NewControl, NewInvite, SearchAnswer, WireProfile};
 
@@ -94,7 +94,7 @@ pub async fn say(door: &Door, rates: &Rates, from: Option<&str>, word: &str, tex
     let stream = thread(door, Action::Post, word).await?;
     let by = speaker(door, from, &stream).await?;
     let me = by.id.clone();
-    let answer = give(door, rates, &stream, ClientCommand::Post(Post::new(by, text)), None).await?;
+    let answer = submit(door, rates, &stream, ClientCommand::Post(Post::new(by, text)), None).await?;
     let others = door.view(Action::Post, &stream, move |state| {
         let others = state.participants().iter().filter(|one| one.id != me);
         others.map(|one| one.id.to_string()).collect()
@@ -126,7 +126,7 @@ pub async fn invite(door: &Door, rates: &Rates, asked: Invite) -> ApiResult<Valu
     let profile = value(WireProfile { client, model, roles, nickname, session })?;
     let invite = NewInvite { participant_id: named, profile: Some(profile) };
     let command = control::of(door, &stream, by, NewControl { invite: Some(invite), ..NewControl::default() }).await?;
-    let answer = give(door, rates, &stream, command, None).await?;
+    let answer = submit(door, rates, &stream, command, None).await?;
     let warnings: Vec<String> = answer.event.iter().flat_map(strangers).collect();
     Ok(json!({ "thread": stream, "event": answer.event.as_ref().map(|recorded| recorded.id(&stream).to_string()), "warnings": warnings }))
 }
@@ -232,10 +232,10 @@ async fn until_said(reader: &mut Reader) -> ApiResult<()> {
     let is_said = |recorded: &Recorded| matches!(recorded.event, Event::Posted(_));
     loop {
         match reader.next().await? {
-            Some(Piece::Page(events)) if events.iter().any(is_said) => return Ok(()),
-            Some(Piece::Batch(batch)) if batch.events().any(is_said) => return Ok(()),
-            Some(Piece::Lagged(_)) => return Ok(()),
-            Some(Piece::Page(_) | Piece::Batch(_) | Piece::Partial(_) | Piece::Signal(_) | Piece::Turn(_)) => {}
+            Some(ReaderItem::Page(events)) if events.iter().any(is_said) => return Ok(()),
+            Some(ReaderItem::Batch(batch)) if batch.events().any(is_said) => return Ok(()),
+            Some(ReaderItem::Lagged(_)) => return Ok(()),
+            Some(ReaderItem::Page(_) | ReaderItem::Batch(_) | ReaderItem::Partial(_) | ReaderItem::Signal(_) | ReaderItem::Turn(_)) => {}
             None => reader.listen().await,
         }
     }

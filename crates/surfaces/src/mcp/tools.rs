@@ -27,9 +27,9 @@ pub enum Tool {
     Search,
 }
 
-/// What a call may do.
+/// What a call does, for MCP's annotations and the write rate. What the caller may do is [`Tool::action`].
 #[derive(PartialEq, Eq)]
-enum Does {
+enum ToolEffect {
     /// It looks.
     Reads,
     /// It adds something here.
@@ -180,10 +180,10 @@ impl Tool {
 
     /// Whether a call changes something.
     pub fn writes(self) -> bool {
-        self.does() != Does::Reads
+        self.does() != ToolEffect::Reads
     }
 
-    const fn does(self) -> Does {
+    const fn does(self) -> ToolEffect {
         match self {
             Tool::GetSessionData
             | Tool::ListSessions
@@ -191,11 +191,11 @@ impl Tool {
             | Tool::ReadThread
             | Tool::WaitForMessage
             | Tool::ListLinks
-            | Tool::Search => Does::Reads,
-            Tool::Invite | Tool::CreateThread | Tool::LinkSessions => Does::Adds,
-            Tool::SendMessage => Does::Acts,
-            Tool::StartSession => Does::Starts,
-            Tool::EndSession | Tool::LeaveLink => Does::Ends,
+            | Tool::Search => ToolEffect::Reads,
+            Tool::Invite | Tool::CreateThread | Tool::LinkSessions => ToolEffect::Adds,
+            Tool::SendMessage => ToolEffect::Acts,
+            Tool::StartSession => ToolEffect::Starts,
+            Tool::EndSession | Tool::LeaveLink => ToolEffect::Ends,
         }
     }
 
@@ -244,11 +244,11 @@ impl Tool {
     pub fn described(self) -> Described {
         let hints = ToolAnnotations::new();
         let hints = match self.does() {
-            Does::Reads => hints.read_only(true).idempotent(true).open_world(false),
-            Does::Adds => hints.read_only(false).destructive(false).idempotent(false).open_world(false),
-            Does::Acts => hints.read_only(false).destructive(false).idempotent(false).open_world(true),
-            Does::Starts => hints.read_only(false).destructive(true).idempotent(false).open_world(true),
-            Does::Ends => hints.read_only(false).destructive(true).idempotent(true).open_world(false),
+            ToolEffect::Reads => hints.read_only(true).idempotent(true).open_world(false),
+            ToolEffect::Adds => hints.read_only(false).destructive(false).idempotent(false).open_world(false),
+            ToolEffect::Acts => hints.read_only(false).destructive(false).idempotent(false).open_world(true),
+            ToolEffect::Starts => hints.read_only(false).destructive(true).idempotent(false).open_world(true),
+            ToolEffect::Ends => hints.read_only(false).destructive(true).idempotent(true).open_world(false),
         };
         Described::new(self.name(), self.description(), self.schema()).with_title(self.title()).with_annotations(hints)
     }
@@ -259,11 +259,11 @@ pub fn page(introduction: &str) -> String {
     let mut page = introduction.to_owned();
     for tool in Tool::ALL {
         let does = match tool.does() {
-            Does::Reads => "It only reads.",
-            Does::Adds => "It adds something and ends nothing.",
-            Does::Acts => "It makes another agent work, whose doings reach beyond this server.",
-            Does::Starts => "It starts a program, which can do whatever its user can.",
-            Does::Ends => "It ends something that runs.",
+            ToolEffect::Reads => "It only reads.",
+            ToolEffect::Adds => "It adds something and ends nothing.",
+            ToolEffect::Acts => "It makes another agent work, whose doings reach beyond this server.",
+            ToolEffect::Starts => "It starts a program, which can do whatever its user can.",
+            ToolEffect::Ends => "It ends something that runs.",
         };
         let _ = write!(
             page,

@@ -1,8 +1,8 @@
-//! The stream of the whole hall: doorbells and presence. Doorbells have no place to go on from; list the threads after opening it.
+//! The stream of the whole hall: notifications and presence. Notifications have no place to go on from; list the threads after opening it.
 
 use axum::body::Bytes;
 use futures_util::{Stream, stream};
-use moothall_engine::door::Bells;
+use moothall_engine::door::Changes;
 use moothall_engine::hall;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -12,18 +12,18 @@ use crate::http::{App, presence_update};
 use crate::meters::Reading;
 use crate::wire::Bell;
 
-/// The doorbells from now on, of what is within reach.
-pub(crate) fn bells(app: App, bells: Bells) -> impl Stream<Item = Bytes> {
+/// The notifications from now on, of what is within reach.
+pub(crate) fn changes(app: App, changes: Changes) -> impl Stream<Item = Bytes> {
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
-    let reader = Reader { app, silence, bells, begun: false, over: false, _reading };
+    let reader = Reader { app, silence, changes, begun: false, over: false, _reading };
     stream::unfold(reader, |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) })
 }
 
 struct Reader {
     app: App,
     silence: Silence,
-    bells: Bells,
+    changes: Changes,
     begun: bool,
     over: bool,
     _reading: Reading,
@@ -38,7 +38,7 @@ impl Reader {
             return Some(Bytes::from_static(b"retry: 1000\n: open\n\n"));
         }
         let received = tokio::select! {
-            received = self.bells.next() => received,
+            received = self.changes.next() => received,
             broken = self.silence.broken() => return match broken {
                 Broken::KeepAlive => Some(Bytes::from_static(b": keep-alive\n\n")),
                 Broken::GoingAway => self.end(going_away()),
@@ -46,7 +46,7 @@ impl Reader {
         };
         self.silence.begin();
         match received {
-            Ok(bell) => Some(ring(bell)),
+            Ok(bell) => Some(frame(bell)),
             Err(RecvError::Lagged(_)) => {
                 self.app.meters.resync();
                 self.end(resync_hall())
@@ -61,14 +61,14 @@ impl Reader {
     }
 }
 
-fn ring(bell: hall::Bell) -> Bytes {
+fn frame(bell: hall::Changed) -> Bytes {
     match bell {
-        hall::Bell::Head { stream, head, waits_for_people } => {
+        hall::Changed::Head { stream, head, waits_for_people } => {
             let bell = Bell { thread: stream.to_string(), head: head.0, waits_for_people: waits_for_people as u64 };
             let json = serde_json::to_string(&bell).unwrap_or_default();
             format!("data: {json}\n\n").into()
         }
-        hall::Bell::Presence { stream, presence } => signal("presence", &presence_update(&stream, &presence)),
-        hall::Bell::Sessions => Bytes::from_static(b"event: sessions\ndata: {}\n\n"),
+        hall::Changed::Presence { stream, presence } => signal("presence", &presence_update(&stream, &presence)),
+        hall::Changed::Sessions => Bytes::from_static(b"event: sessions\ndata: {}\n\n"),
     }
 }

@@ -1,6 +1,6 @@
 //! Server-sent events.
 //!
-//! What a stream says comes from the door: a thread's from its reader, the hall's from its bells, a terminal's from who watches it. Here it
+//! What a stream says comes from the door: a thread's from its reader, the hall's from its changes, a terminal's from who watches it. Here it
 //! becomes bytes. The next piece is made only when the connection can take one; a reader that has fallen too far behind is told to `resync`
 //! and cut, and can go on where it was.
 
@@ -20,7 +20,7 @@ use futures_util::Stream;
 use serde::Serialize;
 use tokio::sync::watch;
 
-pub(crate) use hall::bells;
+pub(crate) use hall::changes;
 pub(crate) use screen::screens;
 pub(crate) use thread::events;
 

@@ -35,7 +35,7 @@ enum State {
     Listens,
     /// The program is gone: its last screen was sent, that it ended was not.
     Ends,
-    Over,
+    SessionAct,
 }
 
 struct Reader {
@@ -50,9 +50,9 @@ impl Reader {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             match self.state {
-                State::Over => return None,
+                State::SessionAct => return None,
                 State::Ends => {
-                    self.state = State::Over;
+                    self.state = State::SessionAct;
                     return Some(signal("ended", &json!({ "session": self.watched.session })));
                 }
                 State::Begins => self.state = State::Listens,
@@ -75,7 +75,7 @@ impl Reader {
             broken = self.silence.broken() => match broken {
                 Broken::KeepAlive => return Some(Bytes::from_static(b": keep-alive\n\n")),
                 Broken::GoingAway => {
-                    self.state = State::Over;
+                    self.state = State::SessionAct;
                     return Some(going_away());
                 }
             },
@@ -113,7 +113,7 @@ impl Reader {
             // A terminal that cannot be looked at any more is over for whoever looks at it.
             Err(error) => {
                 tracing::debug!(session = %self.watched.session, %error, "a screen cannot be read");
-                if self.state != State::Over {
+                if self.state != State::SessionAct {
                     self.state = State::Ends;
                 }
                 None

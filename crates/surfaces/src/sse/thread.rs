@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use futures_util::{Stream, stream};
 use moothall_engine::access::AccessError;
 use moothall_engine::answers::HallError;
-use moothall_engine::door::{Piece, Reader};
+use moothall_engine::door::{Reader, ReaderItem};
 use moothall_kernel::ids::Seq;
 
 use super::frames::{page_bytes, signal_bytes};
@@ -79,15 +79,15 @@ impl Writer {
         Ok(())
     }
 
-    fn write(&mut self, piece: Piece) {
+    fn write(&mut self, piece: ReaderItem) {
         let stream = self.reader.stream();
         match piece {
-            Piece::Page(events) => self.ready.push_back(page_bytes(stream, &events)),
-            Piece::Batch(batch) => self.ready.extend(self.app.frames.of(stream, batch.all()).pieces(batch.seen())),
-            Piece::Partial(partial) => self.ready.push_back(signal_bytes(stream, &partial)),
-            Piece::Signal(signal) => self.ready.push_back(self.app.frames.of_signal(stream, &signal)),
-            Piece::Turn(context) => self.ready.push_back(signal("turn", &TurnContext::of(stream, &context))),
-            Piece::Lagged(after) => {
+            ReaderItem::Page(events) => self.ready.push_back(page_bytes(stream, &events)),
+            ReaderItem::Batch(batch) => self.ready.extend(self.app.frames.of(stream, batch.all()).pieces(batch.seen())),
+            ReaderItem::Partial(partial) => self.ready.push_back(signal_bytes(stream, &partial)),
+            ReaderItem::Signal(signal) => self.ready.push_back(self.app.frames.of_signal(stream, &signal)),
+            ReaderItem::Turn(context) => self.ready.push_back(signal("turn", &TurnContext::of(stream, &context))),
+            ReaderItem::Lagged(after) => {
                 self.app.meters.resync();
                 self.end(resync(after.0));
             }

@@ -5,7 +5,7 @@ use moothall_kernel::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::words::kind_word;
+use super::labels::kind_word;
 
 /// Body of `POST /session`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -199,7 +199,7 @@ pub struct PresenceAccepted {
     pub presence: PresenceUpdate,
 }
 
-/// A doorbell of `GET /events/stream`: a thread has a new head.
+/// A notification of `GET /events/stream`: a thread has a new head.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Bell {
     /// The thread's id.

@@ -11,9 +11,9 @@ use utoipa::ToSchema;
 
 use super::control::changes_as_content;
 use super::gathering;
+use super::labels::{guard_sentence, guard_word, measure_word, purse_words};
 use super::session::OptionEntry;
 use super::turn::{TurnEvent, WireFault, texts, turn_id};
-use super::words::{guard_sentence, guard_word, measure_word, purse_words};
 
 /// An event as clients see it. Order comes from `seq` alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -3,7 +3,7 @@
 use moothall_kernel::gathering::{GatheringEvent, GatheringPlan};
 use serde_json::{Value, json};
 
-use super::words::{hearing_word, let_go_word};
+use super::labels::{hearing_word, let_go_word};
 
 /// `{"event": …}` and what belongs to it.
 pub(super) fn content(step: &GatheringEvent) -> Value {

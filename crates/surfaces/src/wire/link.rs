@@ -4,7 +4,7 @@ use moothall_engine::sessions::{Link, LinkState, Member};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::words::link_state_word;
+use super::labels::link_state_word;
 
 /// Body of `POST /links`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -1,7 +1,7 @@
 //! The types that cross the wire, and nothing else: what clients send and what they get, converted by hand from the
 //! kernel's words. The command line reads them too. Lengths of time are seconds, times are RFC 3339 in UTC.
 
-mod words;
+mod labels;
 mod envelope;
 mod types;
 mod control;
@@ -32,6 +32,8 @@ pub use assist::{CommandList, CommandRan, CommandUsage, Draft, ForecastEntry, Ne
 pub use control::{NewControl, NewDiscussion, NewInvite, NewRaise, NewUninvite, Resume, Switch, Targets, WireProfile, changes_as_content};
 pub use envelope::{CauseRef, Envelope, Meta};
 pub use error::{ErrorBody, ErrorDetail};
+pub(crate) use labels::measure_word;
+pub use labels::{guard_sentence, kind_word, outcome_word, why_not_word, why_word};
 pub use link::{LinkAnswer, LinkEntry, LinkList, LinkMember, NewLink, NewLinkMember};
 pub use requests::{Actor, McpMessage, NewEvent, NewMeta, NewPass, NewPresence, NewThread, Pass};
 pub use search::{SearchAnswer, SearchHit, SnippetPiece};
@@ -44,8 +46,6 @@ pub use turn::{TurnContext, TurnEntry, TurnEvent, TurnList, WireFault, WireUsage
 pub use types::EventTypes;
 pub use upkeep::{NewReadMark, ReadMark, Redacted, ThreadDeleted};
 pub use usage::{BudgetEntry, BudgetRaise, BudgetRaised, UsageAnswer, UsageRow};
-pub(crate) use words::measure_word;
-pub use words::{guard_sentence, kind_word, outcome_word, why_not_word, why_word};
 
 /// The ids of participants.
 pub(crate) const ID_PATTERN: &str = "^[A-Za-z0-9._:-]{1,64}$";

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::envelope::Envelope;
-use super::words::{doing_word, link_state_word, origin_word, pane_state_word};
+use super::labels::{doing_word, link_state_word, origin_word, pane_state_word};
 
 /// Body of `POST /sessions`: a program to start, or with `adopt` one that runs already.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -10,8 +10,8 @@ use utoipa::ToSchema;
 
 use super::control::WireProfile;
 use super::envelope::CauseRef;
+use super::labels::{guard_word, kind_word, why_word};
 use super::turn::turn_id;
-use super::words::{guard_word, kind_word, why_word};
 
 /// Answer of `GET /threads/{id}/state`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

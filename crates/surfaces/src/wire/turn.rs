@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::envelope::CauseRef;
-use super::words::{kept_word, outcome_word, turn_kind_word, why_not_word, why_word};
+use super::labels::{kept_word, outcome_word, turn_kind_word, why_not_word, why_word};
 
 /// The public id of a turn: `<thread>.<number>`.
 pub fn turn_id(stream: &StreamId, turn: TurnNo) -> String {

@@ -5,7 +5,7 @@ use moothall_engine::ports::Used;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::words::{measure_word, purse_words};
+use super::labels::{measure_word, purse_words};
 
 /// Answer of `GET /usage`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use moothall_engine::access::{AuditEntry, Deed, Mode, Principal, Principals, Reach, Scopes, Secret, Token, TokenId, TokenKind};
+use moothall_engine::access::{AuditAction, AuditEntry, Mode, Principal, Principals, Reach, Scopes, Secret, Token, TokenId, TokenKind};
 use moothall_engine::ports::{Clock, SystemClock};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Millis;
@@ -36,7 +36,7 @@ pub async fn expired(server: &Server) -> String {
         last_used_at: None,
         revoked_at: None,
     };
-    let entry = AuditEntry { at: now, deed: Deed::TokenCreated, by: None, token: None, about: None, detail: String::new() };
+    let entry = AuditEntry { at: now, deed: AuditAction::TokenCreated, by: None, token: None, about: None, detail: String::new() };
     server.log.add_token(&token, &entry).await.unwrap();
     secret.reveal().into()
 }
@@ -215,11 +215,11 @@ async fn a_token_for_one_conversation_meets_no_other() {
     let encoded = format!("/threads/%{:02x}{}/state", threads[0].as_bytes()[0], &threads[0][1..]);
     assert_eq!(read(&encoded).await["error"]["code"], "thread_not_found");
     let request = server.client.get(server.url("/events/stream")).bearer_auth(&bound);
-    let mut bells = Frames::of(soon(request.send()).await.unwrap());
+    let mut changes = Frames::of(soon(request.send()).await.unwrap());
     for thread in &threads {
         server.as_operator(Method::POST, &format!("/threads/{thread}/events"), json!({"from": "user", "content": "ring"})).await;
     }
-    assert_eq!(bells.next().await.unwrap().data["thread"], threads[1].as_str());
+    assert_eq!(changes.next().await.unwrap().data["thread"], threads[1].as_str());
 }
 
 #[tokio::test]
@@ -460,7 +460,7 @@ async fn no_agent_comes_to_be_called_like_a_person_or_the_server_and_one_that_is
             last_used_at: None,
             revoked_at: None,
         };
-        let entry = AuditEntry { at: now, deed: Deed::TokenCreated, by: None, token: None, about: None, detail: String::new() };
+        let entry = AuditEntry { at: now, deed: AuditAction::TokenCreated, by: None, token: None, about: None, detail: String::new() };
         server.log.add_token(&old, &entry).await.unwrap();
         let (_, again) = token(&server, json!({"principal": "operator", "kind": "agent"})).await;
         for credential in [secret.reveal(), &again] {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use moothall_engine::access::{Mode, Over, Scope, Scopes};
-use moothall_engine::door::{Action, Need, Place};
+use moothall_engine::access::{Mode, Scope, Scopes, SessionAct};
+use moothall_engine::door::{Action, ActsOn, Need};
 use moothall_surfaces::{ROUTES, Route, actions_of_tools, openapi};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ async fn roles(server: &Server, session: String) -> Vec<Role> {
 }
 
 /// The status and code with which a route answers, or nothing where the request gets to its handler.
-fn refusal(mode: Mode, role: &Role, (need, place): (Need, Place), target: Target) -> Option<(u16, &'static str)> {
+fn refusal(mode: Mode, role: &Role, (need, place): (Need, ActsOn), target: Target) -> Option<(u16, &'static str)> {
     let forbidden = Some((403, "forbidden"));
     if need == Need::Nothing {
         return None;
@@ -129,24 +129,25 @@ fn refusal(mode: Mode, role: &Role, (need, place): (Need, Place), target: Target
     let out_of_reach = role.elsewhere || (role.who == Who::Session && target != Target::Own);
     match place {
         _ if !enough => forbidden,
-        Place::Everywhere if role.elsewhere || role.who == Who::Session => forbidden,
-        Place::Own | Place::Session(_) | Place::Link if role.elsewhere => forbidden,
+        ActsOn::Everywhere if role.elsewhere || role.who == Who::Session => forbidden,
+        ActsOn::Own | ActsOn::Session(_) | ActsOn::Link if role.elsewhere => forbidden,
         // An agent from outside is in no link.
-        Place::Link if role.who == Who::Agent && need == Need::Proof(Scope::SessionsDrive) => forbidden,
-        Place::Thread | Place::Turn if out_of_reach => Some((404, "thread_not_found")),
-        Place::Session(over) => over_session(role.who, over, target),
-        Place::Nowhere | Place::Reachable | Place::Everywhere | Place::Own | Place::Link | Place::Thread | Place::Turn => None,
+        ActsOn::Link if role.who == Who::Agent && need == Need::Proof(Scope::SessionsDrive) => forbidden,
+        ActsOn::Thread | ActsOn::Turn if out_of_reach => Some((404, "thread_not_found")),
+        ActsOn::Session(over) => over_session(role.who, over, target),
+        ActsOn::Nowhere | ActsOn::Reachable | ActsOn::Everywhere | ActsOn::Own | ActsOn::Link | ActsOn::Thread | ActsOn::Turn => None,
     }
 }
 
 /// What a session's token may do with itself, with what it started, with whom it is linked, and with others; and an agent from outside.
-fn over_session(who: Who, over: Over, target: Target) -> Option<(u16, &'static str)> {
+fn over_session(who: Who, over: SessionAct, target: Target) -> Option<(u16, &'static str)> {
     let allowed: &[Target] = match (who, over) {
-        (Who::Nobody | Who::Person, _) | (Who::Agent, Over::Seeing) => &TARGETS,
-        (Who::Agent, Over::Telling | Over::Looking | Over::Steering | Over::Sitting) | (Who::Session, Over::Sitting) => &[],
-        (Who::Session, Over::Seeing | Over::Telling) => &[Target::Own, Target::Started, Target::Beside],
-        (Who::Session, Over::Looking) => &[Target::Own, Target::Started],
-        (Who::Session, Over::Steering) => &[Target::Started],
+        (Who::Nobody | Who::Person, _) | (Who::Agent, SessionAct::Seeing) => &TARGETS,
+        (Who::Agent, SessionAct::Telling | SessionAct::Looking | SessionAct::Steering | SessionAct::Sitting)
+        | (Who::Session, SessionAct::Sitting) => &[],
+        (Who::Session, SessionAct::Seeing | SessionAct::Telling) => &[Target::Own, Target::Started, Target::Beside],
+        (Who::Session, SessionAct::Looking) => &[Target::Own, Target::Started],
+        (Who::Session, SessionAct::Steering) => &[Target::Started],
     };
     match target {
         target if allowed.contains(&target) => None,
@@ -156,10 +157,10 @@ fn over_session(who: Who, over: Over, target: Target) -> Option<(u16, &'static s
 }
 
 fn path_of(route: &Route, thread: &str, target: Target) -> String {
-    let id = match route.action.place() {
-        Place::Turn => format!("{thread}.1"),
-        Place::Session(_) => target.session().to_owned(),
-        Place::Nowhere | Place::Thread | Place::Reachable | Place::Everywhere | Place::Own | Place::Link => thread.to_owned(),
+    let id = match route.action.acts_on() {
+        ActsOn::Turn => format!("{thread}.1"),
+        ActsOn::Session(_) => target.session().to_owned(),
+        ActsOn::Nowhere | ActsOn::Thread | ActsOn::Reachable | ActsOn::Everywhere | ActsOn::Own | ActsOn::Link => thread.to_owned(),
     };
     route.path.replace("{id}", &id).replace("{seq}", "1").replace("{event}", "none").replace("{*rest}", "index.html")
 }
@@ -215,8 +216,8 @@ impl Board {
 }
 
 /// What the table of the engine says.
-fn row(action: Action) -> (Need, Place) {
-    (action.need(), action.place())
+fn row(action: Action) -> (Need, ActsOn) {
+    (action.need(), action.acts_on())
 }
 
 /// What was refused for who asked, and nothing else.
@@ -267,9 +268,9 @@ async fn play(board: &Board, mode: Mode, route: &Route, role: &Role, target: Tar
 }
 
 /// What a call is about: one of the four sessions, or a conversation.
-fn arguments(tool: &str, place: Place, thread: &str, role: &Role, target: Target) -> Value {
+fn arguments(tool: &str, place: ActsOn, thread: &str, role: &Role, target: Target) -> Value {
     let mut arguments = match (tool, place) {
-        ("send_message", Place::Session(_)) | ("end_session" | "get_session_data", _) => json!({"session_id": target.session()}),
+        ("send_message", ActsOn::Session(_)) | ("end_session" | "get_session_data", _) => json!({"session_id": target.session()}),
         ("send_message" | "read_thread", _) => json!({"thread": thread}),
         ("wait_for_message", _) => json!({"thread": thread, "seconds": 0}),
         ("create_thread", _) => json!({"name": "x"}),
@@ -289,7 +290,7 @@ async fn play_tools(mode: Mode) {
     let mut wrong = Vec::new();
     for (tool, action) in actions_of_tools() {
         // Whom to invite, and where, is asked for when the call itself is looked at.
-        let place = if ["invite", "leave_link"].contains(&tool) { Place::Reachable } else { action.place() };
+        let place = if ["invite", "leave_link"].contains(&tool) { ActsOn::Reachable } else { action.acts_on() };
         for role in &board.roles {
             for target in targets(role) {
                 let given = arguments(tool, place, board.thread(role, *target), role, *target);

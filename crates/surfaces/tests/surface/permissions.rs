@@ -54,10 +54,10 @@ async fn only_a_person_answers_and_only_what_is_offered() {
     assert!(status == 409 && message.starts_with("user answered “allow” already, at 20"), "{late}");
 }
 
-/// What the doorbell says of a thread, once it says this; the list says the same then.
-async fn waits(server: &Server, bells: &mut Frames, thread: &str, wanted: u64) {
+/// What the notification says of a thread, once it says this; the list says the same then.
+async fn waits(server: &Server, changes: &mut Frames, thread: &str, wanted: u64) {
     loop {
-        let frame = bells.next().await.unwrap();
+        let frame = changes.next().await.unwrap();
         if frame.name.is_none() && frame.data["thread"] == thread && frame.data["waits_for_people"] == wanted {
             break;
         }
@@ -68,22 +68,22 @@ async fn waits(server: &Server, bells: &mut Frames, thread: &str, wanted: u64) {
 }
 
 #[tokio::test]
-async fn the_list_and_the_doorbells_say_how_much_waits_for_a_person() {
+async fn the_list_and_the_notifications_say_how_much_waits_for_a_person() {
     let server = Server::start().await;
     let thread = server.thread("mention_only").await;
-    let mut bells = server.stream("/events/stream").await;
+    let mut changes = server.stream("/events/stream").await;
     server.invite(&thread, "careful", "careful").await;
-    waits(&server, &mut bells, &thread, 0).await;
+    waits(&server, &mut changes, &thread, 0).await;
     server.say(&thread, "user", "@careful clean up").await;
-    waits(&server, &mut bells, &thread, 1).await;
+    waits(&server, &mut changes, &thread, 1).await;
     let body = json!({"thread": thread, "option": "allow"});
     assert_eq!(server.as_operator(Method::POST, "/permissions/p-1/answer", body).await.0, 200);
-    waits(&server, &mut bells, &thread, 0).await;
+    waits(&server, &mut changes, &thread, 0).await;
 
     let talk = server.thread("open").await;
     server.control(&talk, json!({"config": {"max_exchanges_without_human": 2}})).await;
     server.invite(&talk, "ping", "ping").await;
     server.invite(&talk, "pong", "pong").await;
     server.say(&talk, "user", "begin").await;
-    waits(&server, &mut bells, &talk, 1).await;
+    waits(&server, &mut changes, &talk, 1).await;
 }

@@ -13,7 +13,7 @@ use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
-use moothall_engine::sessions::{ClientRights, Housed, SessionHost};
+use moothall_engine::sessions::{ClientRights, OnDemand, SessionHost};
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::participant::{Profile, Runtime};
@@ -125,7 +125,7 @@ impl Work for Careful {
 
 fn registry() -> Registry {
     let agents: [(&str, Arc<dyn moothall_engine::agent::Agent>); 9] = [
-        ("demo", Arc::new(Housed { timeout: None })),
+        ("demo", Arc::new(OnDemand { timeout: None })),
         ("careful", Arc::new(RunOnce::new(Careful::default()))),
         ("echo", Arc::new(RunOnce::new(Fixed("I heard you.")))),
         ("ping", Arc::new(RunOnce::new(Fixed("@pong, over to you.")))),

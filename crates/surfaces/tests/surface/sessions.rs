@@ -249,10 +249,10 @@ async fn a_key_makes_a_request_of_sessions_count_once() {
 }
 
 /// Looks again at each ring, and at nothing else, until it is so.
-async fn rung(bells: &mut Frames, what: &str, holds: impl AsyncFn() -> bool) {
+async fn rung(changes: &mut Frames, what: &str, holds: impl AsyncFn() -> bool) {
     while !holds().await {
         let frame = loop {
-            let frame = bells.next().await.unwrap_or_else(|| panic!("{what}: the stream ended"));
+            let frame = changes.next().await.unwrap_or_else(|| panic!("{what}: the stream ended"));
             if frame.name.as_deref() == Some("sessions") {
                 break frame;
             }
@@ -262,22 +262,22 @@ async fn rung(bells: &mut Frames, what: &str, holds: impl AsyncFn() -> bool) {
 }
 
 #[tokio::test]
-async fn a_doorbell_rings_when_sessions_or_links_change() {
+async fn a_notification_comes_when_sessions_or_links_change() {
     let (server, stage) = Server::with_terminals().await;
-    let mut bells = server.stream("/events/stream").await;
+    let mut changes = server.stream("/events/stream").await;
     let (ada, _) = tokio::join!(server.session("ada"), server.session("bob"));
     let state = async |name: &str| server.get(&format!("/sessions/{name}")).await.1["state"].clone();
-    rung(&mut bells, "both are ready", async || state("ada").await == "idle" && state("bob").await == "idle").await;
+    rung(&mut changes, "both are ready", async || state("ada").await == "idle" && state("bob").await == "idle").await;
     server.post("/sessions/ada/messages", json!({"message": "a job"})).await;
     soon(stage.taken(0)).await;
-    rung(&mut bells, "one works", async || state("ada").await == "busy").await;
+    rung(&mut changes, "one works", async || state("ada").await == "busy").await;
     let linked = async |count: usize| server.get("/links").await.1["links"].as_array().unwrap().len() == count;
     let members = json!({"members": [{"session": "ada"}, {"session": "bob"}]});
-    let (_, made) = tokio::join!(rung(&mut bells, "a link", async || linked(1).await), server.post("/links", members));
+    let (_, made) = tokio::join!(rung(&mut changes, "a link", async || linked(1).await), server.post("/links", members));
     let path = format!("/links/{}/close", made.1["link"]["id"].as_str().unwrap());
-    tokio::join!(rung(&mut bells, "no link", async || linked(0).await), server.post(&path, json!({})));
+    tokio::join!(rung(&mut changes, "no link", async || linked(0).await), server.post(&path, json!({})));
     let end = format!("/sessions/{}/end", ada["id"].as_str().unwrap());
-    tokio::join!(rung(&mut bells, "one is over", async || state("ada").await == "ended"), server.post(&end, json!({})));
+    tokio::join!(rung(&mut changes, "one is over", async || state("ada").await == "ended"), server.post(&end, json!({})));
 }
 
 /// In local mode too: neither a session's own routes nor a conversation that is typed into its terminal.

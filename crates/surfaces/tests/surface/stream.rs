@@ -147,11 +147,11 @@ async fn an_answer_is_streamed_to_those_who_listen_and_to_those_who_come_later()
 #[tokio::test]
 async fn the_hall_rings_for_every_thread() {
     let server = Server::start().await;
-    let mut bells = server.stream("/events/stream").await;
+    let mut changes = server.stream("/events/stream").await;
     let threads = [server.thread("mention_only").await, server.thread("hybrid").await];
     let mut rung = BTreeSet::new();
     while rung.len() < 2 {
-        let frame = bells.next().await.unwrap();
+        let frame = changes.next().await.unwrap();
         assert_eq!((frame.id, frame.name), (None, None));
         assert!(frame.data["head"].is_u64());
         rung.insert(frame.data["thread"].as_str().unwrap().to_owned());
@@ -193,9 +193,9 @@ async fn streams_are_told_when_the_server_goes_down() {
     let mut server = Server::start().await;
     let thread = server.thread("mention_only").await;
     let mut stream = server.stream(&format!("/threads/{thread}/events/stream")).await;
-    let mut bells = server.stream("/events/stream").await;
+    let mut changes = server.stream("/events/stream").await;
     server.shut_down();
-    for stream in [&mut stream, &mut bells] {
+    for stream in [&mut stream, &mut changes] {
         assert_eq!(stream.next().await.unwrap().name.as_deref(), Some("going-away"));
         assert!(stream.next().await.is_none());
     }

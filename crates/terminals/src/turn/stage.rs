@@ -62,7 +62,7 @@ pub(super) enum Stage {
     Typing,
     /// It was typed and sent off.
     Sent,
-    /// The program works, and says only at the end on what.
+    /// The program works. It does not report the prompts that it accepts, so only its final report says which one it ran.
     Working,
     /// The program took it.
     Accepted,

@@ -17,7 +17,7 @@ use crate::config::Checkpoints;
 use crate::tags::{tag_of, tagged};
 
 /// One session, and what was said to it in short.
-struct Desk {
+struct Bench {
     machine: Machine,
     reports: Reports,
     /// Seconds.
@@ -151,7 +151,7 @@ fn said(report: &Report) -> String {
     }
 }
 
-impl Desk {
+impl Bench {
     fn new(earlier: Vec<Earlier>) -> Self {
         let reports = Reports { questions: false, ..Reports::ALL };
         Self { machine: Machine::new(session(), earlier, Vec::new()), reports, time: 0, hooks: 0 }
@@ -185,43 +185,43 @@ impl Desk {
 
     /// A turn that was typed and sent off.
     fn sent(turn: u64) -> Self {
-        let mut desk = Self::new(Vec::new());
-        desk.told(Input::Offered(job(turn)));
-        desk.told(idle());
-        desk.told(begun(turn));
-        desk.told(idle());
-        desk.told(Input::Marked(Ok(true)));
-        desk.told(Input::Pasted(Ok(())));
-        desk.told(Input::Pressed(Ok(())));
-        assert_eq!(desk.machine.probe(&key(turn)), Probe::Running);
-        desk
+        let mut bench = Self::new(Vec::new());
+        bench.told(Input::Offered(job(turn)));
+        bench.told(idle());
+        bench.told(begun(turn));
+        bench.told(idle());
+        bench.told(Input::Marked(Ok(true)));
+        bench.told(Input::Pasted(Ok(())));
+        bench.told(Input::Pressed(Ok(())));
+        assert_eq!(bench.machine.probe(&key(turn)), Probe::Running);
+        bench
     }
 }
 
 #[test]
 fn a_turn_goes_its_way() {
-    let mut desk = Desk::new(Vec::new());
-    desk.says(Input::Offered(job(1)), &["see"]);
-    desk.says(idle(), &["1 starts"]);
-    desk.says(Input::Offered(job(2)), &[]);
-    desk.says(begun(1), &["see"]);
-    desk.says(idle(), &["1 Sending Synced"]);
-    desk.says(Input::Marked(Ok(true)), &["paste"]);
-    desk.says(Input::Pasted(Ok(())), &["Enter"]);
-    desk.says(Input::Pressed(Ok(())), &["1 Sent Written"]);
-    desk.reports(prompt(1), &["1 Accepted Written", "heard true"]);
-    assert_eq!(desk.machine.doing(), Doing::Busy);
-    desk.reports(stopped("done"), &["1 says done, listeners"]);
-    desk.says(Input::Kept(Ok(())), &["1 Done Written", "heard true", "see"]);
-    desk.says(idle(), &["2 starts"]);
+    let mut bench = Bench::new(Vec::new());
+    bench.says(Input::Offered(job(1)), &["see"]);
+    bench.says(idle(), &["1 starts"]);
+    bench.says(Input::Offered(job(2)), &[]);
+    bench.says(begun(1), &["see"]);
+    bench.says(idle(), &["1 Sending Synced"]);
+    bench.says(Input::Marked(Ok(true)), &["paste"]);
+    bench.says(Input::Pasted(Ok(())), &["Enter"]);
+    bench.says(Input::Pressed(Ok(())), &["1 Sent Written"]);
+    bench.reports(prompt(1), &["1 Accepted Written", "heard true"]);
+    assert_eq!(bench.machine.doing(), Doing::Busy);
+    bench.reports(stopped("done"), &["1 says done, listeners"]);
+    bench.says(Input::Kept(Ok(())), &["1 Done Written", "heard true", "see"]);
+    bench.says(idle(), &["2 starts"]);
 }
 
 /// From the commit of its start to that of its reply, one write is waited for.
 #[test]
 fn a_turn_waits_for_the_disk_once() {
-    let mut desk = Desk::new(Vec::new());
-    let prompt = desk.hook(prompt(1));
-    let stop = desk.hook(stopped("done"));
+    let mut bench = Bench::new(Vec::new());
+    let prompt = bench.hook(prompt(1));
+    let stop = bench.hook(stopped("done"));
     let way = [
         Input::Offered(job(1)),
         idle(),
@@ -234,53 +234,53 @@ fn a_turn_waits_for_the_disk_once() {
         stop,
         Input::Kept(Ok(())),
     ];
-    let outputs: Vec<Output> = way.into_iter().flat_map(|input| desk.told(input)).collect();
+    let outputs: Vec<Output> = way.into_iter().flat_map(|input| bench.told(input)).collect();
     let marks = |lasting| outputs.iter().filter(|output| matches!(output, Output::Mark { lasting: is, .. } if *is == lasting)).count();
     assert_eq!((marks(moothall_engine::ports::Lasting::Synced), marks(moothall_engine::ports::Lasting::Written)), (1, 3));
 }
 
 #[test]
 fn what_the_log_does_not_take_is_not_typed() {
-    let mut desk = Desk::new(vec![earlier(1, DeliveryState::Pending, true)]);
-    desk.says(Input::Offered(job(1)), &["see"]);
-    desk.says(idle(), &["1 Sending Synced"]);
-    desk.says(Input::Marked(Err(LogError::Full)), &[]);
-    desk.says(Input::Drawn, &["see"]);
-    desk.says(idle(), &[]);
-    desk.time = 1;
-    desk.says(Input::Tick, &["see"]);
-    desk.says(idle(), &["1 Sending Synced"]);
+    let mut bench = Bench::new(vec![earlier(1, DeliveryState::Pending, true)]);
+    bench.says(Input::Offered(job(1)), &["see"]);
+    bench.says(idle(), &["1 Sending Synced"]);
+    bench.says(Input::Marked(Err(LogError::Full)), &[]);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(idle(), &[]);
+    bench.time = 1;
+    bench.says(Input::Tick, &["see"]);
+    bench.says(idle(), &["1 Sending Synced"]);
     // Somebody else moved the row: whether it was typed, nobody knows.
-    desk.says(Input::Marked(Ok(false)), &["1 Unknown Written", "1 fails delivery_unknown", "see"]);
+    bench.says(Input::Marked(Ok(false)), &["1 Unknown Written", "1 fails delivery_unknown", "see"]);
 }
 
 #[test]
 fn somebody_who_types_is_waited_for() {
-    let mut desk = Desk::new(vec![earlier(1, DeliveryState::Pending, true)]);
-    desk.says(Input::Offered(job(1)), &["see"]);
-    desk.says(screen(PaneState::Idle, "half a li"), &[]);
-    desk.says(Input::Drawn, &["see"]);
-    desk.says(idle(), &["1 Sending Synced"]);
-    desk.says(Input::Marked(Ok(true)), &["paste"]);
-    desk.says(Input::Pasted(Err(HostFault::Refused("half a line".into()))), &["1 Pending Written"]);
-    desk.time = 2;
-    desk.says(Input::Tick, &["see"]);
-    desk.says(idle(), &["1 Sending Synced"]);
+    let mut bench = Bench::new(vec![earlier(1, DeliveryState::Pending, true)]);
+    bench.says(Input::Offered(job(1)), &["see"]);
+    bench.says(screen(PaneState::Idle, "half a li"), &[]);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(idle(), &["1 Sending Synced"]);
+    bench.says(Input::Marked(Ok(true)), &["paste"]);
+    bench.says(Input::Pasted(Err(HostFault::Refused("half a line".into()))), &["1 Pending Written"]);
+    bench.time = 2;
+    bench.says(Input::Tick, &["see"]);
+    bench.says(idle(), &["1 Sending Synced"]);
 }
 
 #[test]
 fn an_enter_that_was_lost_is_pressed_once_more_and_nothing_is_typed_again() {
-    let mut desk = Desk::sent(1);
+    let mut bench = Bench::sent(1);
     let back = || screen(PaneState::Idle, &tagged("job 1", &tag_of(&key(1))));
-    desk.time = 3;
-    desk.says(Input::Tick, &["see"]);
-    desk.says(back(), &["Enter"]);
-    desk.says(Input::Pressed(Ok(())), &[]);
-    desk.says(Input::Drawn, &["see"]);
-    desk.says(back(), &[]);
-    desk.time = 30;
-    desk.says(Input::Tick, &["see"]);
-    desk.says(back(), &["1 Unknown Written", "1 fails delivery_unknown"]);
+    bench.time = 3;
+    bench.says(Input::Tick, &["see"]);
+    bench.says(back(), &["Enter"]);
+    bench.says(Input::Pressed(Ok(())), &[]);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(back(), &[]);
+    bench.time = 30;
+    bench.says(Input::Tick, &["see"]);
+    bench.says(back(), &["1 Unknown Written", "1 fails delivery_unknown"]);
 }
 
 /// What is known after a restart decides: the row first, the reports next, the screen last.
@@ -297,42 +297,42 @@ fn after_a_restart_a_prompt_is_typed_where_it_is_proven_that_it_was_not() {
         ("it was sent off", DeliveryState::Sent, Reports::ALL, idle(), &[]),
     ];
     for (why, state, reports, seen, wanted) in cases {
-        let mut desk = Desk::new(vec![earlier(1, state, true)]);
-        desk.reports = reports;
-        desk.told(Input::CaughtUp);
-        let wants: Vec<String> = desk.told(seen).iter().filter_map(short).collect();
+        let mut bench = Bench::new(vec![earlier(1, state, true)]);
+        bench.reports = reports;
+        bench.told(Input::CaughtUp);
+        let wants: Vec<String> = bench.told(seen).iter().filter_map(short).collect();
         assert_eq!(wants, wanted, "{why}");
     }
 }
 
 #[test]
 fn nothing_is_concluded_before_all_reports_were_brought() {
-    let mut desk = Desk::new(vec![earlier(1, DeliveryState::Sending, true)]);
-    desk.says(Input::Drawn, &["see all"]);
-    desk.says(idle(), &[]);
-    desk.reports(prompt(1), &["1 Accepted Written", "heard true"]);
+    let mut bench = Bench::new(vec![earlier(1, DeliveryState::Sending, true)]);
+    bench.says(Input::Drawn, &["see all"]);
+    bench.says(idle(), &[]);
+    bench.reports(prompt(1), &["1 Accepted Written", "heard true"]);
     // The same where they never come: it is shown, and not repeated.
-    let mut desk = Desk::new(vec![earlier(1, DeliveryState::Sending, true)]);
-    desk.says(Input::Drawn, &["see all"]);
-    desk.says(idle(), &[]);
-    desk.time = 10;
-    desk.says(Input::Tick, &["see all"]);
-    desk.says(idle(), &["1 Unknown Written", "1 fails delivery_unknown", "see"]);
+    let mut bench = Bench::new(vec![earlier(1, DeliveryState::Sending, true)]);
+    bench.says(Input::Drawn, &["see all"]);
+    bench.says(idle(), &[]);
+    bench.time = 10;
+    bench.says(Input::Tick, &["see all"]);
+    bench.says(idle(), &["1 Unknown Written", "1 fails delivery_unknown", "see"]);
     // And where the program was done with something it did not name.
-    let mut desk = Desk::new(vec![earlier(1, DeliveryState::Sending, true)]);
-    desk.reports(stopped("?"), &["home ?, listeners"]);
-    desk.says(Input::Kept(Ok(())), &["heard true"]);
-    desk.says(Input::CaughtUp, &["see all"]);
-    desk.says(idle(), &["1 Unknown Written", "1 fails delivery_unknown", "see"]);
+    let mut bench = Bench::new(vec![earlier(1, DeliveryState::Sending, true)]);
+    bench.reports(stopped("?"), &["home ?, listeners"]);
+    bench.says(Input::Kept(Ok(())), &["heard true"]);
+    bench.says(Input::CaughtUp, &["see all"]);
+    bench.says(idle(), &["1 Unknown Written", "1 fails delivery_unknown", "see"]);
 }
 
 #[test]
 fn the_row_of_a_turn_that_is_over_is_settled() {
     let ends = [DeliveryState::Pending, DeliveryState::Sending, DeliveryState::Sent, DeliveryState::Accepted].map(|state| {
-        let mut desk = Desk::new(vec![earlier(1, state, false)]);
-        let marks = desk.told(Input::Tick);
-        desk.says(Input::Offered(job(1)), &[]);
-        assert_eq!(desk.machine.probe(&key(1)), Probe::Unknown);
+        let mut bench = Bench::new(vec![earlier(1, state, false)]);
+        let marks = bench.told(Input::Tick);
+        bench.says(Input::Offered(job(1)), &[]);
+        assert_eq!(bench.machine.probe(&key(1)), Probe::Unknown);
         marks.iter().filter_map(short).collect::<String>()
     });
     assert_eq!(ends, ["1 Failed Written", "1 Unknown Written", "1 Unknown Written", "1 Done Written"]);
@@ -341,162 +341,162 @@ fn the_row_of_a_turn_that_is_over_is_settled() {
 /// The program's answer was kept, and the conversation had asked for the turn once more before it knew.
 #[test]
 fn a_turn_that_is_over_is_not_begun_again() {
-    let mut desk = Desk::new(vec![earlier(1, DeliveryState::Accepted, true)]);
-    desk.reports(stopped("done"), &["1 says done, listeners"]);
+    let mut bench = Bench::new(vec![earlier(1, DeliveryState::Accepted, true)]);
+    bench.reports(stopped("done"), &["1 says done, listeners"]);
     for late in [Input::Offered(job(1)), begun(1)] {
-        desk.says(late, &[]);
+        bench.says(late, &[]);
     }
-    desk.says(Input::Kept(Ok(())), &["1 Done Written", "heard true", "1 Failed Written"]);
+    bench.says(Input::Kept(Ok(())), &["1 Done Written", "heard true", "1 Failed Written"]);
 }
 
 #[test]
 fn a_report_that_cannot_be_kept_changes_nothing() {
-    let mut desk = Desk::sent(1);
-    desk.reports(prompt(1), &["1 Accepted Written", "heard true"]);
-    desk.reports(stopped("done"), &["1 says done, listeners"]);
-    desk.says(Input::Kept(Err(SessionError::Conflict("the disk is full".into()))), &["heard false"]);
-    assert_eq!(desk.machine.probe(&key(1)), Probe::Running);
-    desk.reports(stopped("done"), &["1 says done, listeners"]);
-    desk.says(Input::Kept(Ok(())), &["1 Done Written", "heard true"]);
+    let mut bench = Bench::sent(1);
+    bench.reports(prompt(1), &["1 Accepted Written", "heard true"]);
+    bench.reports(stopped("done"), &["1 says done, listeners"]);
+    bench.says(Input::Kept(Err(SessionError::Conflict("the disk is full".into()))), &["heard false"]);
+    assert_eq!(bench.machine.probe(&key(1)), Probe::Running);
+    bench.reports(stopped("done"), &["1 says done, listeners"]);
+    bench.says(Input::Kept(Ok(())), &["1 Done Written", "heard true"]);
 }
 
 #[test]
 fn words_go_to_whom_they_answer() {
     let typed = || HookNews::Prompt { text: "by hand".into() };
-    let mut desk = Desk::sent(1);
+    let mut bench = Bench::sent(1);
     // Of a prompt that it did not take, nothing is known.
-    desk.reports(prompt(7), &["heard true"]);
-    desk.reports(stopped("about 7"), &["home about 7, listeners"]);
-    desk.says(Input::Kept(Ok(())), &["heard true"]);
-    desk.reports(typed(), &["cross by hand true"]);
-    desk.says(Input::Kept(Ok(())), &["heard true"]);
-    desk.reports(stopped("to the person"), &["cross to the person false, listeners"]);
-    desk.says(Input::Kept(Ok(())), &["heard true"]);
+    bench.reports(prompt(7), &["heard true"]);
+    bench.reports(stopped("about 7"), &["home about 7, listeners"]);
+    bench.says(Input::Kept(Ok(())), &["heard true"]);
+    bench.reports(typed(), &["cross by hand true"]);
+    bench.says(Input::Kept(Ok(())), &["heard true"]);
+    bench.reports(stopped("to the person"), &["cross to the person false, listeners"]);
+    bench.says(Input::Kept(Ok(())), &["heard true"]);
     // A turn that was taken away keeps its words, once it is known that it was taken.
-    desk.says(taken_away(1, false), &["1 Failed Written", "see"]);
-    desk.says(screen(PaneState::Busy, ""), &[]);
-    desk.reports(prompt(1), &["heard true"]);
-    desk.reports(stopped("late"), &["1 says late late, listeners"]);
+    bench.says(taken_away(1, false), &["1 Failed Written", "see"]);
+    bench.says(screen(PaneState::Busy, ""), &[]);
+    bench.reports(prompt(1), &["heard true"]);
+    bench.reports(stopped("late"), &["1 says late late, listeners"]);
 }
 
 #[test]
 fn only_a_person_interrupts() {
-    let mut desk = Desk::sent(1);
-    desk.says(Input::Interrupt(RequestId(9)), &[&format!("Interrupted(Ok(Some({:?})))", key(1))]);
-    desk.says(taken_away(1, true), &["1 Failed Written", "Escape"]);
-    desk.says(Input::Pressed(Ok(())), &["see"]);
-    let mut desk = Desk::sent(1);
-    desk.says(taken_away(1, false), &["1 Failed Written", "see"]);
+    let mut bench = Bench::sent(1);
+    bench.says(Input::Interrupt(RequestId(9)), &[&format!("Interrupted(Ok(Some({:?})))", key(1))]);
+    bench.says(taken_away(1, true), &["1 Failed Written", "Escape"]);
+    bench.says(Input::Pressed(Ok(())), &["see"]);
+    let mut bench = Bench::sent(1);
+    bench.says(taken_away(1, false), &["1 Failed Written", "see"]);
 }
 
 #[test]
 fn an_answer_goes_into_its_own_dialog() {
-    let mut desk = Desk::sent(1);
-    desk.says(Input::Drawn, &["see"]);
-    desk.says(asking("touch a"), &["1 asks touch a"]);
+    let mut bench = Bench::sent(1);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(asking("touch a"), &["1 asks touch a"]);
     let permission = PermissionId::new("unknown");
-    desk.says(Input::Permitted { permission, given: Some(Given { option: "y".into(), text: None }) }, &[]);
-    desk.says(Input::Look(RequestId(1)), &["see"]);
-    desk.says(asking("touch b"), &["1 asks no more: Replaced", "1 asks touch b", "Looked"]);
-    assert_eq!(desk.machine.doing(), Doing::Asking);
-    desk.says(Input::Drawn, &["see"]);
-    desk.says(screen(PaneState::Busy, ""), &["1 asks no more: Gone"]);
+    bench.says(Input::Permitted { permission, given: Some(Given { option: "y".into(), text: None }) }, &[]);
+    bench.says(Input::Look(RequestId(1)), &["see"]);
+    bench.says(asking("touch b"), &["1 asks no more: Replaced", "1 asks touch b", "Looked"]);
+    assert_eq!(bench.machine.doing(), Doing::Asking);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(screen(PaneState::Busy, ""), &["1 asks no more: Gone"]);
 }
 
 #[test]
 fn a_session_that_ends_ends_its_turns_and_those_that_come_later() {
-    let mut desk = Desk::sent(1);
-    desk.says(Input::Offered(job(2)), &[]);
+    let mut bench = Bench::sent(1);
+    bench.says(Input::Offered(job(2)), &[]);
     let fails = ["1 Unknown Written", "1 fails session_ended", "2 fails session_ended"];
-    desk.says(Input::Ended("its program ended".into()), &fails);
-    desk.says(Input::Offered(job(3)), &["3 fails session_ended"]);
-    assert_eq!(desk.machine.doing(), Doing::Ended);
+    bench.says(Input::Ended("its program ended".into()), &fails);
+    bench.says(Input::Offered(job(3)), &["3 fails session_ended"]);
+    assert_eq!(bench.machine.doing(), Doing::Ended);
 }
 
 #[test]
 fn what_comes_while_a_question_is_outstanding_waits_for_the_answer() {
-    let mut desk = Desk::new(Vec::new());
-    desk.says(Input::Offered(job(1)), &["see"]);
-    desk.says(taken_away(1, true), &[]);
-    desk.says(Input::Pasted(Ok(())), &[]);
-    desk.says(idle(), &["1 starts", "1 Failed Written", "see"]);
+    let mut bench = Bench::new(Vec::new());
+    bench.says(Input::Offered(job(1)), &["see"]);
+    bench.says(taken_away(1, true), &[]);
+    bench.says(Input::Pasted(Ok(())), &[]);
+    bench.says(idle(), &["1 starts", "1 Failed Written", "see"]);
 }
 
 /// A program asks something before it takes any words: its home is asked, then whoever says words that wait for it.
 #[test]
 fn what_is_asked_in_no_turn_is_asked_where_words_wait() {
-    let mut desk = Desk::new(Vec::new());
-    desk.says(Input::Drawn, &["see"]);
-    desk.says(asking("trusted?"), &[]);
-    desk.time = 3;
-    desk.says(Input::Tick, &["see"]);
-    desk.says(asking("trusted?"), &["asks in home: trusted?"]);
-    desk.says(Input::Drawn, &["see"]);
-    desk.says(asking("trusted?"), &[]);
-    desk.says(Input::Offered(job(1)), &["asks in s: trusted?", "see"]);
-    desk.says(asking("trusted?"), &[]);
-    desk.says(Input::Offered(job(2)), &["see"]);
-    desk.says(asking("trusted?"), &[]);
-    let permission = desk.machine.questions.asks[1].permission.clone();
+    let mut bench = Bench::new(Vec::new());
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(asking("trusted?"), &[]);
+    bench.time = 3;
+    bench.says(Input::Tick, &["see"]);
+    bench.says(asking("trusted?"), &["asks in home: trusted?"]);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(asking("trusted?"), &[]);
+    bench.says(Input::Offered(job(1)), &["asks in s: trusted?", "see"]);
+    bench.says(asking("trusted?"), &[]);
+    bench.says(Input::Offered(job(2)), &["see"]);
+    bench.says(asking("trusted?"), &[]);
+    let permission = bench.machine.questions.asks[1].permission.clone();
     let given = Some(Given { option: "y".into(), text: None });
-    desk.says(Input::Permitted { permission, given }, &["trusted?: Yes"]);
-    desk.says(Input::Pressed(Ok(())), &["see"]);
-    desk.says(idle(), &["asks no more in home: Gone", "1 starts"]);
+    bench.says(Input::Permitted { permission, given }, &["trusted?: Yes"]);
+    bench.says(Input::Pressed(Ok(())), &["see"]);
+    bench.says(idle(), &["asks no more in home: Gone", "1 starts"]);
 }
 
 /// Somebody who works at the terminal sees the dialog, and has longer to answer it there.
 #[test]
 fn people_are_asked_later_where_somebody_types() {
-    let mut desk = Desk::new(Vec::new());
-    desk.reports(HookNews::Prompt { text: "by hand".into() }, &["cross by hand true"]);
-    desk.says(Input::Kept(Ok(())), &["heard true"]);
-    desk.says(Input::Drawn, &["see"]);
-    desk.says(asking("delete?"), &[]);
-    desk.time = 14;
-    desk.says(Input::Tick, &[]);
-    desk.time = 15;
-    desk.says(Input::Tick, &["see"]);
-    desk.says(asking("delete?"), &["asks in home: delete?"]);
-    desk.says(Input::Ended("it was ended".into()), &["asks no more in home: Gone"]);
+    let mut bench = Bench::new(Vec::new());
+    bench.reports(HookNews::Prompt { text: "by hand".into() }, &["cross by hand true"]);
+    bench.says(Input::Kept(Ok(())), &["heard true"]);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(asking("delete?"), &[]);
+    bench.time = 14;
+    bench.says(Input::Tick, &[]);
+    bench.time = 15;
+    bench.says(Input::Tick, &["see"]);
+    bench.says(asking("delete?"), &["asks in home: delete?"]);
+    bench.says(Input::Ended("it was ended".into()), &["asks no more in home: Gone"]);
 }
 
 /// The same of a program that somebody else started: they may work at it.
 #[test]
 fn people_are_asked_later_where_somebody_else_started_the_program() {
     let observed = Session { origin: Origin::Observed, ..session() };
-    let mut desk = Desk { machine: Machine::new(observed, Vec::new(), Vec::new()), ..Desk::new(Vec::new()) };
-    desk.says(Input::Drawn, &["see"]);
-    desk.says(asking("delete?"), &[]);
-    desk.time = 14;
-    desk.says(Input::Tick, &[]);
-    desk.time = 15;
-    desk.says(Input::Tick, &["see"]);
-    desk.says(asking("delete?"), &["asks in home: delete?"]);
+    let mut bench = Bench { machine: Machine::new(observed, Vec::new(), Vec::new()), ..Bench::new(Vec::new()) };
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(asking("delete?"), &[]);
+    bench.time = 14;
+    bench.says(Input::Tick, &[]);
+    bench.time = 15;
+    bench.says(Input::Tick, &["see"]);
+    bench.says(asking("delete?"), &["asks in home: delete?"]);
 }
 
 /// Where words wait already, those who said them are asked, and the home is not.
 #[test]
 fn the_home_is_not_asked_beside_those_whose_words_wait() {
-    let mut desk = Desk::new(Vec::new());
-    desk.says(Input::Offered(job(1)), &["see"]);
-    desk.says(asking("trusted?"), &[]);
-    desk.says(Input::Drawn, &["see"]);
-    desk.says(asking("trusted?"), &[]);
-    desk.time = 3;
-    desk.says(Input::Tick, &["see"]);
-    desk.says(asking("trusted?"), &["asks in s: trusted?"]);
+    let mut bench = Bench::new(Vec::new());
+    bench.says(Input::Offered(job(1)), &["see"]);
+    bench.says(asking("trusted?"), &[]);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(asking("trusted?"), &[]);
+    bench.time = 3;
+    bench.says(Input::Tick, &["see"]);
+    bench.says(asking("trusted?"), &["asks in s: trusted?"]);
 }
 
 /// Whoever said the words that waited has gone, maybe with the conversation: the home is asked in their place.
 #[test]
 fn the_home_is_asked_when_no_words_wait_any_more() {
-    let mut desk = Desk::new(Vec::new());
-    desk.says(Input::Offered(job(1)), &["see"]);
-    desk.says(asking("trusted?"), &[]);
-    desk.says(Input::Drawn, &["see"]);
-    desk.says(asking("trusted?"), &[]);
-    desk.time = 3;
-    desk.says(Input::Tick, &["see"]);
-    desk.says(asking("trusted?"), &["asks in s: trusted?"]);
-    desk.says(taken_away(1, true), &["1 Failed Written", "asks in home: trusted?"]);
+    let mut bench = Bench::new(Vec::new());
+    bench.says(Input::Offered(job(1)), &["see"]);
+    bench.says(asking("trusted?"), &[]);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(asking("trusted?"), &[]);
+    bench.time = 3;
+    bench.says(Input::Tick, &["see"]);
+    bench.says(asking("trusted?"), &["asks in s: trusted?"]);
+    bench.says(taken_away(1, true), &["1 Failed Written", "asks in home: trusted?"]);
 }

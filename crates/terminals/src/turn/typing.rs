@@ -25,7 +25,7 @@ const CATCH_UP_MAX: Millis = Millis::from_secs(10);
 const CUT_OFF: &str = "The server stopped while this was being typed; look at the terminal, and ask again if it is not there.";
 
 /// What a screen says about a prompt that was being typed when the server died.
-enum Trace {
+enum PromptEvidence {
     /// It stands in the composer of an idle program.
     InComposer,
     /// It was sent off.
@@ -201,14 +201,14 @@ impl Machine {
         let Some(tail) = &seen.tail else { return false };
         let tag_seen = tail.contains(&current.tag);
         match trace(&seen.view, tag_seen, &current.tag) {
-            Trace::InComposer => {
+            PromptEvidence::InComposer => {
                 self.ask(Output::Press { key: Key::Enter }, Wait::Found { tag_seen, looker });
                 return true;
             }
-            Trace::SentOff => self.move_to_sent("found again after a restart"),
-            Trace::None => self.no_trace(around),
-            Trace::Unclear => {}
-            Trace::Covered => {
+            PromptEvidence::SentOff => self.move_to_sent("found again after a restart"),
+            PromptEvidence::None => self.no_trace(around),
+            PromptEvidence::Unclear => {}
+            PromptEvidence::Covered => {
                 self.give_up(CUT_OFF);
                 self.reply(looker, Reply::Looked);
                 return true;
@@ -249,16 +249,16 @@ impl Machine {
     }
 }
 
-fn trace(view: &View, tag_seen: bool, tag: &str) -> Trace {
+fn trace(view: &View, tag_seen: bool, tag: &str) -> PromptEvidence {
     let composer = view.composer.as_deref().unwrap_or_default();
     let is_empty = composer.trim().is_empty();
     // A program may show a paste of several lines as a note that there is one.
     let typed = composer.contains(tag) || composer.contains(PASTED) || (tag_seen && !is_empty);
     match view.state {
-        PaneState::Idle if typed => Trace::InComposer,
-        _ if tag_seen => Trace::SentOff,
-        PaneState::Idle if is_empty => Trace::None,
-        PaneState::Idle => Trace::Covered,
-        PaneState::Starting | PaneState::Busy | PaneState::Asking | PaneState::Shell | PaneState::Gone => Trace::Unclear,
+        PaneState::Idle if typed => PromptEvidence::InComposer,
+        _ if tag_seen => PromptEvidence::SentOff,
+        PaneState::Idle if is_empty => PromptEvidence::None,
+        PaneState::Idle => PromptEvidence::Covered,
+        PaneState::Starting | PaneState::Busy | PaneState::Asking | PaneState::Shell | PaneState::Gone => PromptEvidence::Unclear,
     }
 }

@@ -62,7 +62,7 @@ async fn all_come_and_the_keys_are_taken_with_them() {
 async fn when_one_cannot_be_started_those_that_were_end() {
     let room = Room::new().await;
     let here = room.start().await;
-    room.desk.fates.lock().unwrap().insert("two".into(), Fate::Fails);
+    room.bench.fates.lock().unwrap().insert("two".into(), Fate::Fails);
     let comers = vec![comer(&room, Who::Living(here)), comer(&room, started("one")), comer(&room, started("two"))];
     let error = room.sessions().convene(convening(comers, &[])).await.unwrap_err();
     assert_eq!(error, SessionError::Host("it fell over".into()));
@@ -86,7 +86,7 @@ async fn when_a_key_is_taken_nobody_comes() {
 #[tokio::test(start_paused = true)]
 async fn what_was_started_before_the_server_died_is_ended_after() {
     let mut room = Room::new().await;
-    room.desk.fates.lock().unwrap().insert("two".into(), Fate::Hangs);
+    room.bench.fates.lock().unwrap().insert("two".into(), Fate::Hangs);
     let sessions = room.sessions().clone();
     let comers = vec![comer(&room, started("one")), comer(&room, started("two"))];
     tokio::spawn(async move { sessions.convene(convening(comers, &[])).await });
@@ -101,7 +101,7 @@ async fn what_was_started_before_the_server_died_is_ended_after() {
 #[tokio::test(start_paused = true)]
 async fn what_nobody_waits_for_any_more_is_undone() {
     let room = Room::new().await;
-    room.desk.fates.lock().unwrap().insert("two".into(), Fate::Hangs);
+    room.bench.fates.lock().unwrap().insert("two".into(), Fate::Hangs);
     let comers = vec![comer(&room, started("one")), comer(&room, started("two"))];
     let asked = tokio::spawn({
         let sessions = room.sessions().clone();

@@ -21,7 +21,7 @@ impl Room {
     }
 
     fn escapes(&self, session: &SessionId) -> usize {
-        self.desk.with(session.as_str(), |screen| screen.escapes)
+        self.bench.with(session.as_str(), |screen| screen.escapes)
     }
 
     /// Waits until these were the last words at a session's home.

@@ -34,7 +34,7 @@ mod unread;
 
 /// Terminals made of memory, with a program in each that takes what is typed and waits to be told what to say.
 #[derive(Default)]
-struct Desk {
+struct Bench {
     screens: Mutex<BTreeMap<String, Screen>>,
     /// Nobody can reach the terminals just now.
     away: AtomicBool,
@@ -77,7 +77,7 @@ struct Screen {
     news: broadcast::Sender<PaneNews>,
 }
 
-impl Desk {
+impl Bench {
     fn with<T>(&self, pane: &str, change: impl FnOnce(&mut Screen) -> T) -> T {
         change(self.screens.lock().unwrap().get_mut(pane).unwrap())
     }
@@ -101,7 +101,7 @@ impl Desk {
 }
 
 #[async_trait]
-impl SessionHost for Desk {
+impl SessionHost for Bench {
     fn programs(&self) -> Vec<(String, String)> {
         vec![("claude".into(), "A program.".into())]
     }
@@ -195,7 +195,7 @@ impl SessionHost for Desk {
 
 struct Room {
     log: Arc<MemoryLog>,
-    desk: Arc<Desk>,
+    bench: Arc<Bench>,
     hall: Hall,
     sessions: Sessions,
     clock: Arc<TestClock>,
@@ -208,15 +208,15 @@ impl Room {
     }
 
     async fn with(registry: Registry) -> Self {
-        let (log, desk) = (Arc::new(MemoryLog::new()), Arc::new(Desk { reports: Mutex::new(Reports::ALL), ..Desk::default() }));
+        let (log, bench) = (Arc::new(MemoryLog::new()), Arc::new(Bench { reports: Mutex::new(Reports::ALL), ..Bench::default() }));
         let clock = TestClock::new();
-        let (hall, sessions) = open(&log, &desk, &clock, registry).await;
-        Self { log, desk, hall, sessions, clock, hooks: Mutex::new(0) }
+        let (hall, sessions) = open(&log, &bench, &clock, registry).await;
+        Self { log, bench, hall, sessions, clock, hooks: Mutex::new(0) }
     }
 
     /// The server dies, and another takes over the same log and terminals.
     async fn restart(&mut self) {
-        (self.hall, self.sessions) = open(&self.log, &self.desk, &self.clock, Registry::default()).await;
+        (self.hall, self.sessions) = open(&self.log, &self.bench, &self.clock, Registry::default()).await;
     }
 
     fn sessions(&self) -> &Sessions {
@@ -230,7 +230,7 @@ impl Room {
     }
 
     async fn hook(&self, session: &SessionId, news: HookNews) -> Heard {
-        let token = self.desk.with(session.as_str(), |screen| screen.token.clone());
+        let token = self.bench.with(session.as_str(), |screen| screen.token.clone());
         let id = {
             let mut hooks = self.hooks.lock().unwrap();
             *hooks += 1;
@@ -240,7 +240,7 @@ impl Room {
     }
 
     fn taken(&self, session: &SessionId) -> Vec<String> {
-        self.desk.with(session.as_str(), |screen| screen.taken.clone())
+        self.bench.with(session.as_str(), |screen| screen.taken.clone())
     }
 
     /// Waits until so many prompts were sent off, and lets the program say that it took the last one.
@@ -258,7 +258,7 @@ impl Room {
 
     async fn says(&self, session: &SessionId, text: &str) {
         let text = Some(text.to_owned()).filter(|text| !text.is_empty());
-        self.desk.show(session.as_str(), PaneState::Idle);
+        self.bench.show(session.as_str(), PaneState::Idle);
         self.hook(session, HookNews::Stopped { text, inputs: None, interrupted: false }).await;
     }
 
@@ -272,7 +272,7 @@ impl Room {
     }
 }
 
-async fn open(log: &Arc<MemoryLog>, desk: &Arc<Desk>, clock: &Arc<TestClock>, registry: Registry) -> (Hall, Sessions) {
+async fn open(log: &Arc<MemoryLog>, bench: &Arc<Bench>, clock: &Arc<TestClock>, registry: Registry) -> (Hall, Sessions) {
     let defaults = Policy::default();
     let parts = HallParts {
         store: Store::of(log.clone()),
@@ -282,7 +282,7 @@ async fn open(log: &Arc<MemoryLog>, desk: &Arc<Desk>, clock: &Arc<TestClock>, re
         budgets: Default::default(),
         owner: "test".into(),
     };
-    let sessions = Sessions::new(Some(SessionParts::new(desk.clone())));
+    let sessions = Sessions::new(Some(SessionParts::new(bench.clone())));
     (Hall::open_with(parts, Arc::new(sessions.clone())).await.unwrap(), sessions)
 }
 
@@ -359,7 +359,7 @@ async fn a_session_runs_one_turn_at_a_time_and_each_answer_goes_where_it_was_ask
     room.hall.submit(&a, post("first"), None).await.unwrap();
     room.takes(&a, 1).await;
     room.hall.submit(&other, post("@claude second"), None).await.unwrap();
-    room.desk.show(a.as_str(), PaneState::Busy);
+    room.bench.show(a.as_str(), PaneState::Busy);
     assert_eq!(room.taken(&a).len(), 1, "nothing is typed while it works");
     room.says(&a, "one").await;
     room.takes(&a, 2).await;
@@ -374,7 +374,7 @@ async fn a_report_brought_twice_counts_once_and_a_forged_one_never() {
     let a = room.start().await;
     room.hall.submit(&a, post("hello"), None).await.unwrap();
     room.takes(&a, 1).await;
-    let token = room.desk.with(a.as_str(), |screen| screen.token.clone());
+    let token = room.bench.with(a.as_str(), |screen| screen.token.clone());
     let news = HookNews::Stopped { text: Some("answer".into()), inputs: None, interrupted: false };
     let hook = Hook { id: "h".into(), session: a.clone(), token, native: None, news };
     let forged = Hook { token: "ses_other".into(), ..hook.clone() };
@@ -432,8 +432,8 @@ async fn a_prompt_that_comes_back_is_sent_off_again_and_not_typed_again() {
     let a = room.start().await;
     room.hall.submit(&a, post("hello"), None).await.unwrap();
     let first = eventually(async || room.taken(&a).first().cloned()).await;
-    room.desk.with(a.as_str(), |screen| screen.composer.clone_from(&first));
-    room.desk.show(a.as_str(), PaneState::Idle);
+    room.bench.with(a.as_str(), |screen| screen.composer.clone_from(&first));
+    room.bench.show(a.as_str(), PaneState::Idle);
     assert_eq!(room.takes(&a, 2).await, first, "the same words once, with nothing added");
     room.says(&a, "hello back").await;
     assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "hello back")]);
@@ -443,7 +443,7 @@ async fn a_prompt_that_comes_back_is_sent_off_again_and_not_typed_again() {
 async fn a_prompt_that_is_not_taken_is_shown_and_not_repeated() {
     let room = Room::new().await;
     let a = room.start().await;
-    room.desk.with(a.as_str(), |screen| screen.stuck = true);
+    room.bench.with(a.as_str(), |screen| screen.stuck = true);
     room.hall.submit(&a, post("hello"), None).await.unwrap();
     let unknown = |event: &Event| matches!(event, Event::TurnEnded { fault: Some(fault), .. } if fault.code == "delivery_unknown");
     eventually(async || {
@@ -453,7 +453,7 @@ async fn a_prompt_that_is_not_taken_is_shown_and_not_repeated() {
     .await;
     let rows = room.log.of_stream(&a).await.unwrap();
     assert_eq!(rows.iter().map(|row| row.state).collect::<Vec<_>>(), [DeliveryState::Unknown]);
-    assert!(room.desk.with(a.as_str(), |screen| screen.composer.contains("hello")), "it still stands there");
+    assert!(room.bench.with(a.as_str(), |screen| screen.composer.contains("hello")), "it still stands there");
 }
 
 #[tokio::test(start_paused = true)]
@@ -462,7 +462,7 @@ async fn an_interrupt_at_the_terminal_ends_the_turn_without_a_report() {
     let a = room.start().await;
     room.hall.submit(&a, post("hello"), None).await.unwrap();
     room.takes(&a, 1).await;
-    room.desk.show(a.as_str(), PaneState::Idle);
+    room.bench.show(a.as_str(), PaneState::Idle);
     let ended = |event: &Event| matches!(event, Event::TurnEnded { outcome: Outcome::Failed, fault: Some(fault), .. } if fault.code == "interrupted");
     eventually(async || {
         let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
@@ -499,7 +499,7 @@ async fn a_permission_is_answered_by_a_person_and_reaches_the_program() {
     let a = room.start().await;
     room.hall.submit(&a, post("hello"), None).await.unwrap();
     room.takes(&a, 1).await;
-    let token = room.desk.with(a.as_str(), |screen| screen.token.clone());
+    let token = room.bench.with(a.as_str(), |screen| screen.token.clone());
     let news = HookNews::Asks { action: "Bash: rm -rf build".into(), partial: false };
     let hook = Hook { id: "p".into(), session: a.clone(), token, native: None, news };
     let asking = tokio::spawn({

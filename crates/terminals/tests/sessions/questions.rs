@@ -23,7 +23,7 @@ impl Room {
     /// A session that works on something, of a program that reports this.
     async fn at_work(reports: Reports) -> (Self, SessionId) {
         let room = Self::new().await;
-        *room.desk.reports.lock().unwrap() = reports;
+        *room.bench.reports.lock().unwrap() = reports;
         let session = room.start().await;
         room.hall.submit(&session, post("hello"), None).await.unwrap();
         eventually(async || (room.taken(&session).len() == 1).then_some(())).await;
@@ -31,20 +31,20 @@ impl Room {
             let prompt = room.taken(&session).remove(0);
             room.hook(&session, HookNews::Prompt { text: prompt }).await;
         }
-        room.desk.show(session.as_str(), PaneState::Busy);
+        room.bench.show(session.as_str(), PaneState::Busy);
         (room, session)
     }
 
     /// The program is done, and says only now what it took.
     async fn finishes(&self, session: &SessionId, text: &str) {
-        self.desk.show(session.as_str(), PaneState::Idle);
+        self.bench.show(session.as_str(), PaneState::Idle);
         let news = HookNews::Stopped { text: Some(text.into()), inputs: Some(self.taken(session)), interrupted: true };
         self.hook(session, news).await;
     }
 
     fn shows(&self, session: &SessionId, action: &str) {
-        self.desk.with(session.as_str(), |screen| screen.dialog = Some(dialog(action)));
-        self.desk.show(session.as_str(), PaneState::Asking);
+        self.bench.with(session.as_str(), |screen| screen.dialog = Some(dialog(action)));
+        self.bench.show(session.as_str(), PaneState::Asking);
     }
 
     async fn events(&self, session: &SessionId) -> Vec<Event> {
@@ -94,7 +94,7 @@ impl Room {
     }
 
     fn keys(&self, session: &SessionId) -> (Vec<String>, usize) {
-        self.desk.with(session.as_str(), |screen| (screen.chosen.clone(), screen.escapes))
+        self.bench.with(session.as_str(), |screen| (screen.chosen.clone(), screen.escapes))
     }
 
     async fn fault(&self, session: &SessionId) -> Fault {
@@ -123,8 +123,8 @@ async fn an_answer_in_words_goes_into_its_dialog() {
     let shows = |action: &str| {
         let mut options = dialog(action).options;
         options.push(PermissionOption::new("3", "Type something.", OptionKind::Other).taking_text());
-        room.desk.with(a.as_str(), |screen| screen.dialog = Some(Dialog { options, ..dialog(action) }));
-        room.desk.show(a.as_str(), PaneState::Asking);
+        room.bench.with(a.as_str(), |screen| screen.dialog = Some(Dialog { options, ..dialog(action) }));
+        room.bench.show(a.as_str(), PaneState::Asking);
     };
     shows("Which?");
     let question = room.question(&a, 1).await;
@@ -132,7 +132,7 @@ async fn an_answer_in_words_goes_into_its_dialog() {
     assert_eq!(room.answer_with(&a, &question, "1", Some("MariaDB")).await, Some("takes_no_text"));
     assert_eq!(room.answer_with(&a, &question, "", Some("MariaDB")).await, None);
     eventually(async || (room.keys(&a).0 == ["Which?: Type something. MariaDB"]).then_some(())).await;
-    room.desk.hasty.store(true, Relaxed);
+    room.bench.hasty.store(true, Relaxed);
     shows("And where?");
     let question = room.question(&a, 2).await;
     assert_eq!(room.answer_with(&a, &question, "3", Some("here")).await, None);
@@ -148,7 +148,7 @@ async fn an_answer_is_never_pressed_into_another_dialog() {
     let (room, a) = Room::at_work(LATE).await;
     room.shows(&a, "touch harmless");
     let harmless = room.question(&a, 1).await;
-    room.desk.with(a.as_str(), |screen| screen.dialog = Some(dialog("touch DANGER")));
+    room.bench.with(a.as_str(), |screen| screen.dialog = Some(dialog("touch DANGER")));
     assert_eq!(room.answer(&a, &harmless, "Yes, proceed (y)").await, Some("permission_withdrawn"));
     assert_eq!(room.withdrawn(&a, &harmless).await, Withdrawn::Replaced);
     assert_eq!(room.keys(&a), (vec![], 0));
@@ -158,7 +158,7 @@ async fn an_answer_is_never_pressed_into_another_dialog() {
     assert_ne!(harmless, danger);
     assert_eq!(room.asked(&a).await[1].1, "touch DANGER");
     // It changes between the look and the key: the answer stands in the log, and so does that it was given to nobody.
-    room.desk.hasty.store(true, Relaxed);
+    room.bench.hasty.store(true, Relaxed);
     assert_eq!(room.answer(&a, &danger, "1").await, None);
     assert_eq!(room.withdrawn(&a, &danger).await, Withdrawn::NotGiven);
     assert_eq!(room.keys(&a), (vec![], 0));
@@ -170,7 +170,7 @@ async fn what_is_answered_at_the_terminal_is_asked_no_more() {
         let (room, a) = Room::at_work(reports).await;
         room.shows(&a, "touch harmless");
         let question = room.question(&a, 1).await;
-        room.desk.show(a.as_str(), PaneState::Busy);
+        room.bench.show(a.as_str(), PaneState::Busy);
         assert_eq!(room.withdrawn(&a, &question).await, Withdrawn::Gone);
         assert_eq!(room.answer(&a, &question, "allow").await, Some("permission_withdrawn"));
         // The same once more is another question.
@@ -185,7 +185,7 @@ async fn expiry_presses_no_key_into_a_program_that_works() {
     let (room, a) = Room::at_work(LATE).await;
     room.shows(&a, "touch harmless");
     room.question(&a, 1).await;
-    room.desk.with(a.as_str(), |screen| screen.state = PaneState::Busy);
+    room.bench.with(a.as_str(), |screen| screen.state = PaneState::Busy);
     tokio::time::sleep(Duration::from_secs(700)).await;
     assert_eq!(room.keys(&a), (vec![], 0));
     room.finishes(&a, "done in peace").await;
@@ -200,7 +200,7 @@ async fn a_question_that_runs_out_is_refused_in_its_own_dialog() {
     tokio::time::sleep(Duration::from_secs(599)).await;
     assert_eq!(room.keys(&a), (vec![], 0));
     eventually(async || (room.keys(&a) == (vec!["touch harmless: No (esc)".to_owned()], 0)).then_some(())).await;
-    room.desk.show(a.as_str(), PaneState::Idle);
+    room.bench.show(a.as_str(), PaneState::Idle);
     let fault = room.fault(&a).await;
     assert_eq!((fault.code.as_str(), fault.message.as_str()), ("refused", "Nobody answered in time what it asked, and it stopped."));
 }
@@ -209,8 +209,8 @@ async fn a_question_that_runs_out_is_refused_in_its_own_dialog() {
 async fn a_dialog_without_a_no_is_left_alone_when_time_runs_out() {
     let (room, a) = Room::at_work(LATE).await;
     let options = vec!["SQLite".into(), "Postgres".into()];
-    room.desk.with(a.as_str(), |screen| screen.dialog = Some(Dialog { options, ..dialog("Which one?") }));
-    room.desk.show(a.as_str(), PaneState::Asking);
+    room.bench.with(a.as_str(), |screen| screen.dialog = Some(Dialog { options, ..dialog("Which one?") }));
+    room.bench.show(a.as_str(), PaneState::Asking);
     room.question(&a, 1).await;
     tokio::time::sleep(Duration::from_secs(1300)).await;
     assert_eq!((room.keys(&a), room.asked(&a).await.len()), ((vec![], 0), 1));
@@ -229,7 +229,7 @@ async fn the_end_of_a_turns_time_presses_no_key() {
     // A person who wants it to end interrupts it.
     room.hall.submit(&a, post("again"), None).await.unwrap();
     room.takes(&a, 2).await;
-    room.desk.show(a.as_str(), PaneState::Busy);
+    room.bench.show(a.as_str(), PaneState::Busy);
     room.hall.submit(&a, ClientCommand::Stop { by: Actor::human("user") }, None).await.unwrap();
     eventually(async || (room.keys(&a).1 == 1).then_some(())).await;
 }
@@ -252,7 +252,7 @@ async fn what_is_not_asked_after_a_restart_is_withdrawn() {
         room.shows(&a, "touch harmless");
         let question = room.question(&a, 1).await;
         // The screen changes, and nobody is there to see it.
-        room.desk.with(a.as_str(), |screen| {
+        room.bench.with(a.as_str(), |screen| {
             (screen.state, screen.dialog) = (if dialog.is_some() { PaneState::Asking } else { PaneState::Busy }, dialog.map(self::dialog));
         });
         room.restart().await;
@@ -264,7 +264,7 @@ async fn what_is_not_asked_after_a_restart_is_withdrawn() {
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_asks_again_after_a_restart_asks_the_same() {
     let (mut room, a) = Room::at_work(Reports::ALL).await;
-    let token = room.desk.with(a.as_str(), |screen| screen.token.clone());
+    let token = room.bench.with(a.as_str(), |screen| screen.token.clone());
     let news = HookNews::Asks { action: r#"Bash {"command":"touch harmless"}"#.into(), partial: false };
     let hook = Hook { id: "h".into(), session: a.clone(), token, native: None, news };
     let ask = |room: &Room| {
@@ -287,7 +287,7 @@ async fn a_hook_that_asks_again_after_a_restart_asks_the_same() {
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_waits_no_longer_takes_its_question_along() {
     let (room, a) = Room::at_work(Reports::ALL).await;
-    let token = room.desk.with(a.as_str(), |screen| screen.token.clone());
+    let token = room.bench.with(a.as_str(), |screen| screen.token.clone());
     let news = HookNews::Asks { action: "Bash {}".into(), partial: false };
     let hook = Hook { id: "h".into(), session: a.clone(), token, native: None, news };
     let sessions = room.sessions().clone();
@@ -320,14 +320,14 @@ async fn a_turn_that_stops_says_why() {
     let question = room.question(&a, 1).await;
     assert_eq!(room.answer(&a, &question, "deny").await, None);
     eventually(async || (room.keys(&a).0 == ["touch harmless: No (esc)"]).then_some(())).await;
-    room.desk.show(a.as_str(), PaneState::Idle);
+    room.bench.show(a.as_str(), PaneState::Idle);
     let fault = room.fault(&a).await;
     assert_eq!((fault.code.as_str(), fault.message.as_str()), ("refused", "You refused what it asked, and it stopped."));
     // Stopped at the terminal: it was busy, so it had taken its prompt, whatever it reports.
     let (room, a) = Room::at_work(LATE).await;
     room.shows(&a, "touch harmless");
     room.question(&a, 1).await;
-    room.desk.show(a.as_str(), PaneState::Idle);
+    room.bench.show(a.as_str(), PaneState::Idle);
     assert_eq!(room.fault(&a).await.code, "interrupted");
 }
 
@@ -343,12 +343,12 @@ async fn what_is_asked_in_no_turn_is_answered_at_home() {
     assert_eq!(room.question(&a, 1).await, question, "the same dialog is the same question");
     assert_eq!(room.answer(&a, &question, "allow").await, None);
     eventually(async || (room.keys(&a).0 == ["Do you trust this folder?: Yes, proceed (y)"]).then_some(())).await;
-    room.desk.show(a.as_str(), PaneState::Idle);
+    room.bench.show(a.as_str(), PaneState::Idle);
     assert_eq!(room.answer(&a, &question, "allow").await, Some("permission_closed"));
     room.shows(&a, "And this one?");
     let second = room.question(&a, 2).await;
     room.restart().await;
-    room.desk.with(a.as_str(), |screen| screen.dialog = None);
-    room.desk.show(a.as_str(), PaneState::Idle);
+    room.bench.with(a.as_str(), |screen| screen.dialog = None);
+    room.bench.show(a.as_str(), PaneState::Idle);
     assert_eq!(room.withdrawn(&a, &second).await, Withdrawn::Gone);
 }

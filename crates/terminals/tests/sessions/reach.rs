@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moothall_engine::access::{Access, AccessError, Caller, Mode, Over, Secret, TokenKind};
+use moothall_engine::access::{Access, AccessError, Caller, Mode, Secret, SessionAct, TokenKind};
 use moothall_engine::hall::Idempotency;
 use moothall_engine::sessions::Excerpt;
 use moothall_engine::sessions::{ClientRights, FirstWords};
@@ -16,7 +16,7 @@ use super::*;
 
 /// The program of a session, as it is known by the secret of its environment.
 async fn caller(room: &Room, session: &SessionId) -> Caller {
-    let token = room.desk.with(session.as_str(), |screen| screen.token.clone());
+    let token = room.bench.with(session.as_str(), |screen| screen.token.clone());
     Access::new(room.hall.clone(), Mode::Token, None).identify(&token).await.unwrap().unwrap()
 }
 
@@ -55,14 +55,14 @@ async fn what_a_session_reaches_and_has_started_survives_a_restart_of_the_server
         let reached = [&own, &joined, &made, &child].map(|stream| asks.reach.includes(stream));
         let hidden = [&left, &foreign, &other].map(|stream| asks.reach.includes(stream));
         assert_eq!((reached, hidden), ([true; 4], [false; 3]), "{round}");
-        assert!(room.hall.permit_over(&asks, Over::Steering, child.as_str()).await.is_ok(), "{round}");
-        assert!(room.hall.permit_over(&asks, Over::Seeing, other.as_str()).await.is_err(), "{round}");
+        assert!(room.hall.permit_over(&asks, SessionAct::Steering, child.as_str()).await.is_ok(), "{round}");
+        assert!(room.hall.permit_over(&asks, SessionAct::Seeing, other.as_str()).await.is_err(), "{round}");
         let called = room.sessions().find(other.as_str()).unwrap().session.name.to_string();
         let told = room.hall.as_(asks).invitation(&called).await.unwrap_err();
         assert_eq!(told, AccessError::Session(SessionError::NotFound(called)), "{round}: its id is not for everybody");
         let asks = caller(&room, &child).await;
-        assert!(room.hall.permit_over(&asks, Over::Telling, own.as_str()).await.is_ok(), "{round}: it knows who started it");
-        assert!(room.hall.permit_over(&asks, Over::Steering, own.as_str()).await.is_err(), "{round}: and steers it not");
+        assert!(room.hall.permit_over(&asks, SessionAct::Telling, own.as_str()).await.is_ok(), "{round}: it knows who started it");
+        assert!(room.hall.permit_over(&asks, SessionAct::Steering, own.as_str()).await.is_err(), "{round}: and steers it not");
         room.restart().await;
     }
 }
@@ -228,7 +228,7 @@ async fn a_session_outlives_the_conversation_that_it_was_asked_in() {
         control(&room, &other, Control::Invite(room.sessions().invite(&a).unwrap())).await;
         room.hall.submit(&other, post("@claude are you there?"), None).await.unwrap();
         room.takes(&a, 1).await;
-        room.desk.show(a.as_str(), PaneState::Busy);
+        room.bench.show(a.as_str(), PaneState::Busy);
         assert_eq!(room.hall.delete(&other, Actor::human("user")).await, Ok(true));
         if restarts {
             room.restart().await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use moothall_engine::registry::AgentSpec;
-use moothall_engine::sessions::Housed;
+use moothall_engine::sessions::OnDemand;
 use moothall_kernel::command::Control;
 use moothall_kernel::participant::Profile;
 use moothall_kernel::policy::PolicyName;
@@ -13,7 +13,7 @@ use super::*;
 
 /// What the operator says of the program: its turns take so long at most.
 fn at_most(seconds: u64) -> Registry {
-    let agent = Arc::new(Housed { timeout: Some(Millis::from_secs(seconds)) });
+    let agent = Arc::new(OnDemand { timeout: Some(Millis::from_secs(seconds)) });
     let (client, summary) = ("claude".to_owned(), String::new());
     let mut registry = Registry::default();
     registry.insert(AgentSpec { client, summary, profile: Profile::default(), origin: "configured", run_as: None, agent });
@@ -27,7 +27,7 @@ impl Room {
         let expired = |event: &Event| matches!(event, Event::TurnEnded { outcome: Outcome::Expired, .. });
         eventually(async || has(&self.hall.read(stream, moothall_kernel::ids::Seq(0), None).await.unwrap().events, expired).then_some(()))
             .await;
-        assert_eq!(self.desk.with(session.as_str(), |screen| screen.escapes), 0);
+        assert_eq!(self.bench.with(session.as_str(), |screen| screen.escapes), 0);
     }
 }
 
@@ -75,7 +75,7 @@ async fn what_a_person_stopped_is_not_said_by_itself() {
     room.hall.submit(&thread, post("@claude go"), None).await.unwrap();
     room.takes(&a, 1).await;
     room.hall.submit(&thread, ClientCommand::Stop { by: Actor::human("user") }, None).await.unwrap();
-    eventually(async || (room.desk.with(a.as_str(), |screen| screen.escapes) == 1).then_some(())).await;
+    eventually(async || (room.bench.with(a.as_str(), |screen| screen.escapes) == 1).then_some(())).await;
     room.says(&a, "never mind").await;
     assert!(!room.said(&thread).await.iter().any(|(_, said)| said == "never mind"));
 }

@@ -6,20 +6,20 @@ use super::*;
 async fn a_terminal_that_cannot_be_reached_is_tried_again_and_its_session_stays() {
     let mut room = Room::new().await;
     let a = room.start().await;
-    room.desk.go_away(a.as_str());
-    eventually(async || (room.desk.tries.load(Relaxed) >= 3).then_some(())).await;
+    room.bench.go_away(a.as_str());
+    eventually(async || (room.bench.tries.load(Relaxed) >= 3).then_some(())).await;
     room.hall.submit(&a, post("are you there?"), None).await.unwrap();
-    room.desk.away.store(false, Relaxed);
+    room.bench.away.store(false, Relaxed);
     room.takes(&a, 1).await;
     room.says(&a, "all the time").await;
     assert_eq!(room.said(&a).await, [pair("user", "are you there?"), pair("claude", "all the time")]);
     // A server that starts while they cannot be reached waits too.
-    room.desk.away.store(true, Relaxed);
-    room.desk.tries.store(0, Relaxed);
+    room.bench.away.store(true, Relaxed);
+    room.bench.tries.store(0, Relaxed);
     room.restart().await;
-    eventually(async || (room.desk.tries.load(Relaxed) >= 2).then_some(())).await;
+    eventually(async || (room.bench.tries.load(Relaxed) >= 2).then_some(())).await;
     room.hall.submit(&a, post("and now?"), None).await.unwrap();
-    room.desk.away.store(false, Relaxed);
+    room.bench.away.store(false, Relaxed);
     room.takes(&a, 2).await;
 }
 
@@ -29,16 +29,16 @@ async fn a_shell_has_to_show_twice_before_its_session_ends() {
     let a = room.start().await;
     room.hall.submit(&a, post("hello"), None).await.unwrap();
     room.takes(&a, 1).await;
-    room.desk.show(a.as_str(), PaneState::Shell);
+    room.bench.show(a.as_str(), PaneState::Shell);
     tokio::time::sleep(std::time::Duration::from_millis(500)).await;
-    room.desk.show(a.as_str(), PaneState::Busy);
+    room.bench.show(a.as_str(), PaneState::Busy);
     tokio::time::sleep(std::time::Duration::from_secs(10)).await;
     room.says(&a, "still here").await;
     assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "still here")]);
-    assert!(room.desk.forgotten.lock().unwrap().is_empty());
-    room.desk.show(a.as_str(), PaneState::Shell);
+    assert!(room.bench.forgotten.lock().unwrap().is_empty());
+    room.bench.show(a.as_str(), PaneState::Shell);
     eventually(async || room.sessions().list(false).is_empty().then_some(())).await;
-    assert_eq!(*room.desk.forgotten.lock().unwrap(), [a.to_string()]);
+    assert_eq!(*room.bench.forgotten.lock().unwrap(), [a.to_string()]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -47,7 +47,7 @@ async fn the_last_report_of_a_program_that_died_still_counts() {
     let a = room.start().await;
     room.hall.submit(&a, post("hello"), None).await.unwrap();
     room.takes(&a, 1).await;
-    room.desk.with(a.as_str(), |screen| {
+    room.bench.with(a.as_str(), |screen| {
         screen.state = PaneState::Gone;
         screen.news.send(PaneNews::Died).unwrap();
     });
@@ -65,7 +65,7 @@ async fn a_turn_that_fails_after_it_was_typed_is_not_typed_again() {
     let a = room.start().await;
     room.hall.submit(&a, post("the first thing"), None).await.unwrap();
     room.takes(&a, 1).await;
-    room.desk.show(a.as_str(), PaneState::Idle);
+    room.bench.show(a.as_str(), PaneState::Idle);
     let ended = async |count: usize| {
         eventually(async || {
             let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
@@ -80,7 +80,7 @@ async fn a_turn_that_fails_after_it_was_typed_is_not_typed_again() {
     assert!(second.contains("the second thing") && !second.contains("the first thing"), "{second}");
     let stop = moothall_kernel::command::ClientCommand::Stop { by: Actor::human("user") };
     room.hall.submit(&a, stop, None).await.unwrap();
-    room.desk.show(a.as_str(), PaneState::Idle);
+    room.bench.show(a.as_str(), PaneState::Idle);
     ended(2).await;
     room.hall.submit(&a, post("the third thing"), None).await.unwrap();
     let third = room.takes(&a, 3).await;
@@ -91,14 +91,14 @@ async fn a_turn_that_fails_after_it_was_typed_is_not_typed_again() {
 async fn a_turn_that_fails_before_it_was_typed_is_brought_again() {
     let room = Room::new().await;
     let a = room.start().await;
-    room.desk.broken.store(true, Relaxed);
+    room.bench.broken.store(true, Relaxed);
     room.hall.submit(&a, post("the first thing"), None).await.unwrap();
     eventually(async || {
         let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
         has(&events, |event| matches!(event, Event::TurnEnded { outcome: Outcome::Failed, .. })).then_some(())
     })
     .await;
-    room.desk.broken.store(false, Relaxed);
+    room.bench.broken.store(false, Relaxed);
     room.hall.submit(&a, post("the second thing"), None).await.unwrap();
     let prompt = room.takes(&a, 1).await;
     assert!(prompt.contains("the first thing") && prompt.contains("the second thing"), "{prompt}");
@@ -111,7 +111,7 @@ async fn a_turn_that_its_program_gives_up_has_failed() {
     let a = room.start().await;
     room.hall.submit(&a, post("the first thing"), None).await.unwrap();
     room.takes(&a, 1).await;
-    room.desk.show(a.as_str(), PaneState::Idle);
+    room.bench.show(a.as_str(), PaneState::Idle);
     room.hook(&a, HookNews::Failed { message: "API Error: 500".into() }).await;
     let failed = |event: &Event| matches!(event, Event::TurnEnded { fault: Some(fault), .. } if fault.message == "API Error: 500");
     let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
@@ -150,11 +150,11 @@ async fn two_tags_in_one_stop_are_answered_once() {
     let link = room.send(&b, &a, "the first thing", true).await.link.unwrap();
     let first = eventually(async || room.taken(&a).first().cloned()).await;
     // Somebody presses Esc: the program says nothing, and its screen is idle until nobody can say any more what came of it.
-    room.desk.show(a.as_str(), PaneState::Idle);
+    room.bench.show(a.as_str(), PaneState::Idle);
     room.send(&b, &a, "the second thing", true).await;
     let second = eventually(async || room.taken(&a).get(1).cloned()).await;
     assert!(second.contains("the second thing") && !second.contains("the first thing"), "{second}");
-    room.desk.show(a.as_str(), PaneState::Idle);
+    room.bench.show(a.as_str(), PaneState::Idle);
     let news =
         || HookNews::Stopped { text: Some("both are done".into()), inputs: Some(vec![first.clone(), second.clone()]), interrupted: true };
     assert_eq!(room.hook(&a, news()).await, Heard::Yes);

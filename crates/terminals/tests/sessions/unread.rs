@@ -8,8 +8,8 @@ use super::*;
 
 impl Room {
     fn draws(&self, session: &SessionId, state: PaneState, text: &str) {
-        self.desk.with(session.as_str(), |screen| text.clone_into(&mut screen.drawn));
-        self.desk.show(session.as_str(), state);
+        self.bench.with(session.as_str(), |screen| text.clone_into(&mut screen.drawn));
+        self.bench.show(session.as_str(), state);
     }
 
     fn doing(&self, session: &SessionId) -> Doing {

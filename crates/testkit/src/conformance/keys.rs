@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use moothall_engine::access::{AuditEntry, Deed, Kept, Principal, Principals, Reach, Scope, Scopes, Secret, Token, TokenId, TokenKind};
+use moothall_engine::access::{
+    AuditAction, AuditEntry, InsertOutcome, Principal, Principals, Reach, Scope, Scopes, Secret, Token, TokenId, TokenKind,
+};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::{Millis, Timestamp};
 
@@ -12,7 +14,7 @@ fn at(seconds: u64) -> Timestamp {
     Timestamp::from_millis(1_800_000_000_000) + Millis::from_secs(seconds)
 }
 
-fn entry(deed: Deed, detail: &str) -> AuditEntry {
+fn entry(deed: AuditAction, detail: &str) -> AuditEntry {
     AuditEntry { at: at(5), deed, by: Some("ann".into()), token: Some(TokenId::new("t")), about: None, detail: detail.into() }
 }
 
@@ -35,8 +37,8 @@ fn token(id: &str, holder: &str, kind: TokenKind) -> Token {
     }
 }
 
-async fn add(log: &impl Principals, token: &Token) -> Kept {
-    log.add_token(token, &entry(Deed::TokenCreated, token.id.as_str())).await.unwrap()
+async fn add(log: &impl Principals, token: &Token) -> InsertOutcome {
+    log.add_token(token, &entry(AuditAction::TokenCreated, token.id.as_str())).await.unwrap()
 }
 
 async fn ids(log: &impl Principals) -> Vec<String> {
@@ -50,7 +52,7 @@ pub async fn a_token_is_found_as_it_was_kept<S: Subject>(subject: S) {
     let bound = Token { reach: Reach::Only(Arc::new(streams)), parent: Some(TokenId::new("p")), ..token("1", "critic", TokenKind::Agent) };
     let nowhere = Token { reach: Reach::Only(Arc::default()), ..token("2", "bob", TokenKind::Personal) };
     for token in [&bound, &nowhere] {
-        assert_eq!(add(log, token).await, Kept::Yes);
+        assert_eq!(add(log, token).await, InsertOutcome::Yes);
         assert_eq!(log.token(&token.hash).await.unwrap().as_ref(), Some(token));
     }
     assert_eq!(log.token(&token("3", "bob", TokenKind::Personal).hash).await.unwrap(), None);
@@ -61,8 +63,8 @@ pub async fn a_token_is_found_as_it_was_kept<S: Subject>(subject: S) {
 pub async fn a_principal_stays_of_its_kind<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(log.principal(&"ann".into()).await.unwrap(), None);
-    assert_eq!(add(log, &token("1", "ann", TokenKind::Personal)).await, Kept::Yes);
-    assert_eq!(add(log, &token("2", "ann", TokenKind::Agent)).await, Kept::OtherKind);
+    assert_eq!(add(log, &token("1", "ann", TokenKind::Personal)).await, InsertOutcome::Yes);
+    assert_eq!(add(log, &token("2", "ann", TokenKind::Agent)).await, InsertOutcome::OtherKind);
     assert_eq!(ids(log).await, ["1"]);
     assert_eq!(log.audit(None, 10).await.unwrap().len(), 1);
     assert_eq!(log.principal(&"ann".into()).await.unwrap(), Some(Principal { id: "ann".into(), kind: Kind::Human }));
@@ -72,20 +74,20 @@ pub async fn a_principal_stays_of_its_kind<S: Subject>(subject: S) {
 pub async fn revoking_reaches_what_was_made_from_a_token<S: Subject>(subject: S) {
     let log = subject.log();
     let (root, other) = (token("root", "ann", TokenKind::Personal), token("other", "ann", TokenKind::Personal));
-    let session = Token { parent: Some(root.id.clone()), ..token("session", "ann", TokenKind::Session) };
+    let session = Token { parent: Some(root.id.clone()), ..token("session", "ann", TokenKind::SignIn) };
     for token in [&root, &other, &session] {
         add(log, token).await;
     }
-    let revoke = async || log.revoke(&root.id, at(7), &entry(Deed::TokenRevoked, "root")).await.unwrap();
+    let revoke = async || log.revoke(&root.id, at(7), &entry(AuditAction::TokenRevoked, "root")).await.unwrap();
     let mut revoked = revoke().await;
     revoked.sort();
     assert_eq!(revoked, [root.id.clone(), session.id.clone()]);
     assert_eq!(revoke().await, []);
-    assert_eq!(log.revoke(&TokenId::new("none"), at(7), &entry(Deed::TokenRevoked, "none")).await.unwrap(), []);
+    assert_eq!(log.revoke(&TokenId::new("none"), at(7), &entry(AuditAction::TokenRevoked, "none")).await.unwrap(), []);
     let valid = async |token: &Token| log.token(&token.hash).await.unwrap().unwrap().is_valid(at(8));
     assert_eq!([valid(&root).await, valid(&session).await, valid(&other).await], [false, false, true]);
     let record = log.audit(None, 10).await.unwrap();
-    assert_eq!(record.iter().filter(|row| row.entry.deed == Deed::TokenRevoked).count(), 1);
+    assert_eq!(record.iter().filter(|row| row.entry.deed == AuditAction::TokenRevoked).count(), 1);
 }
 
 /// Also of many who try at once; and not after it ran out.
@@ -95,23 +97,23 @@ pub async fn an_invitation_is_redeemed_once<S: Subject>(subject: S) {
     let invitation = Token { principal: Principal { kind: Kind::Agent, ..invitation.principal }, ..invitation };
     add(log, &invitation).await;
     let redeem = async |id: &str, when: Timestamp| {
-        let accepted = AuditEntry { at: when, ..entry(Deed::Accepted, id) };
+        let accepted = AuditEntry { at: when, ..entry(AuditAction::Accepted, id) };
         log.redeem(&invitation.id, &token(id, "critic", TokenKind::Agent), &accepted).await.unwrap()
     };
-    assert_eq!(redeem("late", at(100)).await, Kept::Used);
+    assert_eq!(redeem("late", at(100)).await, InsertOutcome::Used);
     let tried = futures_util::future::join_all(["1", "2", "3"].map(|id| redeem(id, at(50)))).await;
-    assert_eq!(tried.iter().filter(|kept| **kept == Kept::Yes).count(), 1);
-    assert_eq!(redeem("4", at(51)).await, Kept::Used);
+    assert_eq!(tried.iter().filter(|kept| **kept == InsertOutcome::Yes).count(), 1);
+    assert_eq!(redeem("4", at(51)).await, InsertOutcome::Used);
     assert_eq!(ids(log).await.len(), 2);
 }
 
 /// Only sessions are let go of: everything else stays in the list.
 pub async fn sessions_that_ran_out_are_let_go_of<S: Subject>(subject: S) {
     let log = subject.log();
-    for (id, kind) in [("old", TokenKind::Session), ("kept", TokenKind::Personal)] {
+    for (id, kind) in [("old", TokenKind::SignIn), ("kept", TokenKind::Personal)] {
         add(log, &token(id, "ann", kind)).await;
     }
-    let later = Token { created_at: at(100), expires_at: at(200), ..token("new", "ann", TokenKind::Session) };
+    let later = Token { created_at: at(100), expires_at: at(200), ..token("new", "ann", TokenKind::SignIn) };
     add(log, &later).await;
     assert_eq!(ids(log).await, ["kept", "new"]);
 }
@@ -120,7 +122,7 @@ pub async fn sessions_that_ran_out_are_let_go_of<S: Subject>(subject: S) {
 pub async fn the_record_is_read_backwards_in_pages<S: Subject>(subject: S) {
     let log = subject.log();
     for number in 1..=5 {
-        log.record(&entry(Deed::Denied, &number.to_string())).await.unwrap();
+        log.record(&entry(AuditAction::Denied, &number.to_string())).await.unwrap();
     }
     let page = async |before: Option<u64>| {
         let rows = log.audit(before, 2).await.unwrap();
@@ -129,7 +131,7 @@ pub async fn the_record_is_read_backwards_in_pages<S: Subject>(subject: S) {
     assert_eq!(page(None).await, [(5, "5".into()), (4, "4".into())]);
     assert_eq!(page(Some(4)).await, [(3, "3".into()), (2, "2".into())]);
     assert_eq!(page(Some(1)).await, []);
-    assert_eq!(log.audit(Some(2), 1).await.unwrap()[0].entry, entry(Deed::Denied, "1"));
+    assert_eq!(log.audit(Some(2), 1).await.unwrap()[0].entry, entry(AuditAction::Denied, "1"));
 }
 
 /// Tokens, what happened to them, and the record of it.
@@ -140,11 +142,11 @@ pub async fn tokens_last<S: Subject>(subject: S) {
         add(log, token).await;
     }
     log.note_use(&kept.id, at(3)).await.unwrap();
-    log.revoke(&revoked.id, at(4), &entry(Deed::TokenRevoked, "")).await.unwrap();
+    log.revoke(&revoked.id, at(4), &entry(AuditAction::TokenRevoked, "")).await.unwrap();
     let (tokens, record) = (log.tokens().await.unwrap(), log.audit(None, 10).await.unwrap());
     assert_eq!((tokens[0].last_used_at, tokens[1].revoked_at, record.len()), (Some(at(3)), Some(at(4)), 3));
     let Some(subject) = subject.reopen().await else { return };
     assert_eq!(subject.log().tokens().await.unwrap(), tokens);
     assert_eq!(subject.log().audit(None, 10).await.unwrap(), record);
-    assert_eq!(add(subject.log(), &token("3", "critic", TokenKind::Personal)).await, Kept::OtherKind);
+    assert_eq!(add(subject.log(), &token("3", "critic", TokenKind::Personal)).await, InsertOutcome::OtherKind);
 }

@@ -1,6 +1,6 @@
 //! What turns have cost: counted with the append, once, and summed as it is asked for.
 
-use moothall_engine::access::{AuditEntry, Deed};
+use moothall_engine::access::{AuditAction, AuditEntry};
 use moothall_engine::ports::{AppendError, EventLog, Ledger, Principals, StreamBatch, UsageBy, UsageWanted, Used};
 use moothall_kernel::budget::{Account, Charge, Purse, Raise};
 use moothall_kernel::event::Usage;
@@ -81,7 +81,7 @@ pub async fn what_was_charged_is_found_again<S: Subject>(subject: S) {
     let charges = vec![charge(1, "demo", "user", true, 10), charge(25, "demo", "x", false, 3), charge(25, "demo", "x", true, 4)];
     log.append(vec![spending(batch("a", 0), charges)]).await.unwrap();
     let entry = |detail: &str| {
-        let (at, deed) = (at(0), Deed::BudgetRaised);
+        let (at, deed) = (at(0), AuditAction::BudgetRaised);
         AuditEntry { at, deed, by: Some("user".into()), token: None, about: None, detail: detail.into() }
     };
     let raise = Raise { turns: 5, micros: 9, until: at(30 * HOUR) };
@@ -92,7 +92,7 @@ pub async fn what_was_charged_is_found_again<S: Subject>(subject: S) {
     let Some(subject) = subject.reopen().await else { return };
     let record = subject.log().audit(None, 9).await.unwrap();
     let recorded: Vec<_> = record.iter().map(|row| (row.entry.deed, row.entry.detail.as_str())).collect();
-    assert_eq!(recorded, ["five", "one", "five", "one"].map(|detail| (Deed::BudgetRaised, detail)), "each raise with its record");
+    assert_eq!(recorded, ["five", "one", "five", "one"].map(|detail| (AuditAction::BudgetRaised, detail)), "each raise with its record");
     let ledger = subject.log();
     let charges = ledger.charged_since(at(24 * HOUR)).await.unwrap();
     let sum = |attended| {

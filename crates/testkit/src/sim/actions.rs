@@ -19,7 +19,7 @@ pub(crate) struct Habits {
 }
 
 #[derive(Clone, Copy)]
-enum Deed {
+enum Action {
     Say,
     SpeakUnasked,
     Repeat,
@@ -39,24 +39,24 @@ enum Deed {
     Start,
 }
 
-const DEEDS: [(Deed, u64); 17] = [
-    (Deed::Say, 30),
-    (Deed::SpeakUnasked, 8),
-    (Deed::Repeat, 2),
-    (Deed::Control, 14),
-    (Deed::Turns, 4),
-    (Deed::House, 4),
-    (Deed::Gathering, 6),
-    (Deed::Permission, 5),
-    (Deed::Leap, 60),
-    (Deed::TurnBack, 2),
-    (Deed::Crash, 3),
-    (Deed::ComeAndGo, 5),
-    (Deed::FillDisk, 1),
-    (Deed::AskAgain, 3),
-    (Deed::TakeOver, 1),
-    (Deed::LateAppend, 6),
-    (Deed::Start, 3),
+const DEEDS: [(Action, u64); 17] = [
+    (Action::Say, 30),
+    (Action::SpeakUnasked, 8),
+    (Action::Repeat, 2),
+    (Action::Control, 14),
+    (Action::Turns, 4),
+    (Action::House, 4),
+    (Action::Gathering, 6),
+    (Action::Permission, 5),
+    (Action::Leap, 60),
+    (Action::TurnBack, 2),
+    (Action::Crash, 3),
+    (Action::ComeAndGo, 5),
+    (Action::FillDisk, 1),
+    (Action::AskAgain, 3),
+    (Action::TakeOver, 1),
+    (Action::LateAppend, 6),
+    (Action::Start, 3),
 ];
 
 impl Habits {
@@ -76,23 +76,23 @@ impl World {
         let room = self.rng.below(self.servers.len() as u64) as usize;
         let weights = self.habits.weights;
         match DEEDS[self.rng.weighted(&weights)].0 {
-            Deed::Say => self.say(room),
-            Deed::SpeakUnasked => self.speak_unasked(room),
-            Deed::Repeat => self.repeat(room),
-            Deed::Control => self.control(room),
-            Deed::Turns => self.interfere(room),
-            Deed::House => self.keep_house(room),
-            Deed::Gathering => self.gather(room),
-            Deed::Permission => self.answer_permission(room),
-            Deed::Leap => self.leap(),
-            Deed::TurnBack => self.skew -= self.rng.between(1, 900_000) as i64,
-            Deed::Crash => return self.crash(),
-            Deed::ComeAndGo => self.come_and_go(room),
-            Deed::FillDisk => self.disk.full = !self.disk.full,
-            Deed::TakeOver => return self.take_over(room),
-            Deed::LateAppend => return self.wake_zombies(),
-            Deed::AskAgain => self.ask_again(),
-            Deed::Start => self.ask_for_start(room),
+            Action::Say => self.say(room),
+            Action::SpeakUnasked => self.speak_unasked(room),
+            Action::Repeat => self.repeat(room),
+            Action::Control => self.control(room),
+            Action::Turns => self.interfere(room),
+            Action::House => self.keep_house(room),
+            Action::Gathering => self.gather(room),
+            Action::Permission => self.answer_permission(room),
+            Action::Leap => self.leap(),
+            Action::TurnBack => self.skew -= self.rng.between(1, 900_000) as i64,
+            Action::Crash => return self.crash(),
+            Action::ComeAndGo => self.come_and_go(room),
+            Action::FillDisk => self.disk.full = !self.disk.full,
+            Action::TakeOver => return self.take_over(room),
+            Action::LateAppend => return self.wake_zombies(),
+            Action::AskAgain => self.ask_again(),
+            Action::Start => self.ask_for_start(room),
         }
         Ok(())
     }

@@ -57,8 +57,8 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | str]:
-    """Streams doorbells of all threads: unnamed events with a thread and its new head, and signals, which
-    are named: `presence`, and
+    """Streams notifications of all threads: unnamed events with a thread and its new head, and signals,
+    which are named: `presence`, and
     `sessions` when a session began, ended or does something else now, or a link changed. List what you
     show after opening it; `resync`
     means that you were too slow and have to list it again.
@@ -84,8 +84,8 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | str | None:
-    """Streams doorbells of all threads: unnamed events with a thread and its new head, and signals, which
-    are named: `presence`, and
+    """Streams notifications of all threads: unnamed events with a thread and its new head, and signals,
+    which are named: `presence`, and
     `sessions` when a session began, ended or does something else now, or a link changed. List what you
     show after opening it; `resync`
     means that you were too slow and have to list it again.
@@ -107,8 +107,8 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | str]:
-    """Streams doorbells of all threads: unnamed events with a thread and its new head, and signals, which
-    are named: `presence`, and
+    """Streams notifications of all threads: unnamed events with a thread and its new head, and signals,
+    which are named: `presence`, and
     `sessions` when a session began, ended or does something else now, or a link changed. List what you
     show after opening it; `resync`
     means that you were too slow and have to list it again.
@@ -132,8 +132,8 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | str | None:
-    """Streams doorbells of all threads: unnamed events with a thread and its new head, and signals, which
-    are named: `presence`, and
+    """Streams notifications of all threads: unnamed events with a thread and its new head, and signals,
+    which are named: `presence`, and
     `sessions` when a session began, ended or does something else now, or a link changed. List what you
     show after opening it; `resync`
     means that you were too slow and have to list it again.

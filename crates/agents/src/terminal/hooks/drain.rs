@@ -13,7 +13,7 @@ use super::bell::CALL_BYTES_MAX;
 use super::folder::{SpoolFolder, reports};
 use super::note::Note;
 use super::spool::HookSink;
-use super::vendor::News;
+use super::vendor::HookEvent;
 
 /// How many refused reports are kept, the newest.
 const REFUSED_MAX: usize = 100;
@@ -59,10 +59,10 @@ async fn take(spool: &SpoolFolder, file: &Path, sink: &dyn HookSink) -> Result<(
 
 /// A report in the words of sessions; nothing when it is of no interest.
 pub(super) fn hook(note: &Note) -> Result<Option<Hook>, &'static str> {
-    let (native, news) = match News::of(note) {
-        News::Heard { native, news } => (native, news),
-        News::Nothing => return Ok(None),
-        News::Garbled => return Err("its payload cannot be read"),
+    let (native, news) = match HookEvent::of(note) {
+        HookEvent::Heard { native, news } => (native, news),
+        HookEvent::Nothing => return Ok(None),
+        HookEvent::Garbled => return Err("its payload cannot be read"),
     };
     Uuid::try_parse(&note.session).map_err(|_| "it names no session")?;
     Ok(Some(Hook { id: note.id.clone(), session: SessionId::new(&note.session), token: note.token.clone(), native, news }))

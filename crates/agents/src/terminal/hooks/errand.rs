@@ -14,8 +14,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::dress::{Dressed, HookDress};
 use super::folder::SpoolFolder;
+use super::inject::{HookInjector, LaunchCommand};
 use crate::command::Environment;
 use crate::run_as::Account;
 use crate::terminal::Vendor;
@@ -79,9 +79,10 @@ impl Errand {
             let (program, path) = (&self.program, environment.path());
             format!("The user {user} can run no program {program:?}: there is none that {user} may run in {path}. Install it for {user}, or for all.")
         })?;
-        let dress = HookDress { moothall: self.moothall, url: self.url, spool: SpoolFolder::new(self.spool), outside: None };
-        let dressed = dress.of(self.vendor, &SessionId::new(&self.session), &self.token, &self.env);
-        let Dressed { args, env } = dressed.map_err(|error| format!("What it needs to report cannot be written as {user}: {error}."))?;
+        let dress = HookInjector { moothall: self.moothall, url: self.url, spool: SpoolFolder::new(self.spool), outside: None };
+        let launch_command = dress.of(self.vendor, &SessionId::new(&self.session), &self.token, &self.env);
+        let LaunchCommand { args, env } =
+            launch_command.map_err(|error| format!("What it needs to report cannot be written as {user}: {error}."))?;
         Ok(Outcome::Ready { program, args, env })
     }
 

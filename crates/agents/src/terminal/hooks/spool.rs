@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 use super::bell::{Answer, Call, Caller};
 use super::drain::{drain, hook};
 use super::folder::{SpoolFolder, reachable, reports};
-use super::loose;
+use super::lenient_json;
 use super::note::Note;
 use crate::terminal::Vendor;
 
@@ -199,7 +199,7 @@ async fn ask(mut caller: Caller, note: &Note, sink: &dyn HookSink) {
 async fn decide(note: &Note, hook: Hook, sink: &dyn HookSink) -> Permit {
     let answerable = Vendor::of(&note.program)
         .decides(&note.event)
-        .is_some_and(|decides| loose::object(&note.payload, note.cut).is_some_and(|payload| (decides.answerable)(&payload)));
+        .is_some_and(|decides| lenient_json::object(&note.payload, note.cut).is_some_and(|payload| (decides.answerable)(&payload)));
     if matches!(hook.news, HookNews::Asks { .. }) && answerable && !note.cut {
         return sink.ask(hook).await;
     }

@@ -4,13 +4,13 @@ use moothall_engine::sessions::HookNews;
 use moothall_kernel::text::for_terminal;
 use serde_json::Value;
 
-use super::loose;
+use super::lenient_json;
 use super::note::Note;
 use crate::terminal::Vendor;
 
 /// What a report says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum HookEvent {
     /// This, of the program's own session or thread.
     Heard {
         /// The program's own id for it, where it gives one.
@@ -24,21 +24,21 @@ pub enum News {
     Garbled,
 }
 
-impl News {
+impl HookEvent {
     /// Reads a report. Fields that are unknown are passed over, and missing ones count as empty.
-    pub fn of(note: &Note) -> News {
-        let Some(report) = &Vendor::of(&note.program).table().report else { return News::Nothing };
-        let Some(payload) = loose::object(&note.payload, note.cut) else { return News::Garbled };
+    pub fn of(note: &Note) -> HookEvent {
+        let Some(report) = &Vendor::of(&note.program).table().report else { return HookEvent::Nothing };
+        let Some(payload) = lenient_json::object(&note.payload, note.cut) else { return HookEvent::Garbled };
         let news = (report.news)(&note.event, &payload, note.recorded.as_deref());
         let native = payload.get(report.native).and_then(Value::as_str).filter(|id| !id.trim().is_empty()).map(str::to_owned);
-        news.map_or(News::Nothing, |news| News::Heard { native, news: cut(plain(news), note.cut) })
+        news.map_or(HookEvent::Nothing, |news| HookEvent::Heard { native, news: cut(plain(news), note.cut) })
     }
 }
 
 /// What has to be looked up while the program waits for its hook, because the report alone does not tell it.
 pub(super) fn recorded(program: &str, event: &str, payload: &str, cut: bool) -> Option<String> {
     let report = Vendor::of(program).table().report.as_ref().filter(|report| report.ends_with == event)?;
-    (report.recorded)(&loose::object(payload, cut)?)
+    (report.recorded)(&lenient_json::object(payload, cut)?)
 }
 
 /// The same, of a report whose end was lost.

@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 use super::records::{end_of, lines, text, word};
 use super::{Decides, Keys, Launching, Reporting, Screening, Table};
 use crate::logins::{AWS, GOOGLE_CLOUD, Login};
-use crate::terminal::hooks::{Dressed, Fitting, PERMISSION_SECONDS, TOOLS};
+use crate::terminal::hooks::{Fitting, LaunchCommand, PERMISSION_SECONDS, TOOLS};
 use crate::terminal::screen::cells::Row;
 use crate::terminal::screen::{Seen, composed, options};
 
 pub(super) static TABLE: Table = Table {
-    launch: Launching { name: Some("claude"), login: Some(&LOGIN), once: Some(&["--print", "--output-format", "text"]), dressed },
+    launch: Launching { name: Some("claude"), login: Some(&LOGIN), once: Some(&["--print", "--output-format", "text"]), launch_command },
     screen: Screening { read, has_composer: true },
     keys: Keys::USUAL,
     report: Some(Reporting {
@@ -74,7 +74,7 @@ static LOGIN: Login = Login {
     by_hand: "run `claude` once by hand and log in",
 };
 
-fn dressed(fitting: &Fitting<'_>) -> io::Result<Dressed> {
+fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
     let hook = |(event, seconds): (&str, u64)| {
         let entry = json!({"type": "command", "command": fitting.hook_line("claude", event), "timeout": seconds});
         (event.to_owned(), json!([{"hooks": [entry]}]))
@@ -82,15 +82,15 @@ fn dressed(fitting: &Fitting<'_>) -> io::Result<Dressed> {
     let hooks: serde_json::Map<String, Value> = EVENTS.into_iter().map(hook).collect();
     let settings = fitting.keep("claude-settings.json", &json!({"hooks": hooks}))?;
     let tools = fitting.keep("claude-tools.json", &json!({"mcpServers": {TOOLS: fitting.tools()}}))?;
-    // It takes every word for another file up to the next option, so it is not the last one.
+    // `--mcp-config` takes every following argument as a file up to the next option, so `--settings` comes after it.
     let args = ["--mcp-config".to_owned(), tools, "--settings".to_owned(), settings];
-    Ok(Dressed { args: args.into(), env: BTreeMap::new() })
+    Ok(LaunchCommand { args: args.into(), env: BTreeMap::new() })
 }
 
 const RULE: char = '─';
 const MARK: char = '❯';
 const WORKING: &str = "esc to interrupt";
-/// Before the title of a question, or of one that is answered.
+/// Check boxes before the tabs of a question with several parts: open, crossed, done.
 const TABS: [char; 3] = ['☐', '☒', '✔'];
 const TURNING: [char; 7] = ['·', '✢', '✳', '✶', '✻', '✽', '*'];
 /// The turning mark stands this close above the composer, with hints and what waits in between.
@@ -112,7 +112,7 @@ fn is_turning(text: &str) -> bool {
     chars.next().is_some_and(|mark| TURNING.contains(&mark)) && chars.next() == Some(' ') && chars.as_str().contains('…')
 }
 
-/// The last two lines, and what stands between them.
+/// The rows of the last two horizontal rules, and the composer's text between them.
 fn composer(rows: &[Row]) -> Option<(usize, usize, String)> {
     let lower = rows.iter().rposition(|row| row.is_rule(RULE))?;
     let upper = rows[..lower].iter().rposition(|row| row.is_rule(RULE))?;

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::records::{end_of, lines, text, word};
 use super::{Keys, Launching, Reporting, Screening, Table};
 use crate::logins::Login;
-use crate::terminal::hooks::{Dressed, Fitting, TOOLS, VARIABLES};
+use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS, VARIABLES};
 use crate::terminal::screen::cells::Row;
 use crate::terminal::screen::{Seen, above_footer, composed, options, without_empty_end};
 
@@ -25,7 +25,7 @@ pub(super) static TABLE: Table = Table {
         name: Some("codex"),
         login: Some(&LOGIN),
         once: Some(&["exec", "--skip-git-repo-check", "--sandbox", "read-only", "--color", "never", "-"]),
-        dressed,
+        launch_command,
     },
     screen: Screening { read, has_composer: true },
     keys: Keys::USUAL,
@@ -59,7 +59,7 @@ static LOGIN: Login = Login {
 };
 
 /// Its whole configuration goes through arguments, so the variables are named there and their values are not.
-fn dressed(fitting: &Fitting<'_>) -> io::Result<Dressed> {
+fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
     let notify = json!([fitting.program(), "hook", "codex", "notify"]);
     let tools = format!("mcp_servers.{TOOLS}");
     let settings = [
@@ -68,7 +68,7 @@ fn dressed(fitting: &Fitting<'_>) -> io::Result<Dressed> {
         format!("{tools}.args={}", json!(["mcp"])),
         format!("{tools}.env_vars={}", json!(VARIABLES)),
     ];
-    Ok(Dressed { args: settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect(), env: BTreeMap::new() })
+    Ok(LaunchCommand { args: settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect(), env: BTreeMap::new() })
 }
 
 const MARK: char = '›';

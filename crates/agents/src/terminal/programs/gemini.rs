@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use super::records::text;
 use super::{Keys, Launching, Reporting, Screening, Table};
 use crate::logins::{GOOGLE_CLOUD, Login};
-use crate::terminal::hooks::{Dressed, Fitting, TOOLS};
+use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS};
 use crate::terminal::screen::cells::Row;
 use crate::terminal::screen::{Seen, above_footer, composed, options};
 use home::furnish;
@@ -33,7 +33,7 @@ pub(super) static TABLE: Table = Table {
         login: Some(&LOGIN),
         // Without a terminal it reads the prompt from stdin and answers once.
         once: Some(&["--skip-trust", "--output-format", "text"]),
-        dressed,
+        launch_command,
     },
     screen: Screening { read, has_composer: true },
     keys: Keys::USUAL,
@@ -66,14 +66,14 @@ static LOGIN: Login = Login {
 };
 
 /// Its settings come from its home alone.
-fn dressed(fitting: &Fitting<'_>) -> io::Result<Dressed> {
+fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
     let hook = |event: &str| {
         let entry = json!({"type": "command", "name": TOOLS, "command": fitting.hook_line("gemini", event), "env": fitting.own});
         (event.to_owned(), json!([{"hooks": [entry]}]))
     };
     let hooks: serde_json::Map<String, Value> = EVENTS.into_iter().map(hook).collect();
     let home = furnish(fitting.folder, &home_in(fitting.given), &json!({"hooks": hooks, "mcpServers": {TOOLS: fitting.tools()}}))?;
-    Ok(Dressed { args: Vec::new(), env: BTreeMap::from([(HOME.to_owned(), home.to_string_lossy().into_owned())]) })
+    Ok(LaunchCommand { args: Vec::new(), env: BTreeMap::from([(HOME.to_owned(), home.to_string_lossy().into_owned())]) })
 }
 
 /// Where Gemini CLI's user keeps what is theirs: where it is told to look, or the home folder.

@@ -13,7 +13,7 @@ use moothall_engine::sessions::{HookNews, Permit, Reports};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::hooks::{Dressed, Fitting};
+use super::hooks::{Fitting, LaunchCommand};
 use super::screen::Seen;
 use super::screen::cells::Row;
 use crate::logins::Login;
@@ -51,7 +51,7 @@ pub(crate) struct Launching {
     /// Its arguments where it runs for one turn, without a terminal. None of them lets it change anything without being asked.
     pub(crate) once: Option<&'static [&'static str]>,
     /// What it is given so that it reports and has this server's tools.
-    pub(crate) dressed: fn(&Fitting<'_>) -> io::Result<Dressed>,
+    pub(crate) launch_command: fn(&Fitting<'_>) -> io::Result<LaunchCommand>,
 }
 
 /// How its screen is read.

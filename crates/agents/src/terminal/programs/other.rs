@@ -3,12 +3,12 @@
 use moothall_engine::sessions::PaneState;
 
 use super::{Keys, Launching, Screening, Table};
-use crate::terminal::hooks::Dressed;
+use crate::terminal::hooks::LaunchCommand;
 use crate::terminal::screen::Seen;
 use crate::terminal::screen::cells::Row;
 
 pub(super) static TABLE: Table = Table {
-    launch: Launching { name: None, login: None, once: None, dressed: |_| Ok(Dressed::default()) },
+    launch: Launching { name: None, login: None, once: None, launch_command: |_| Ok(LaunchCommand::default()) },
     screen: Screening { read, has_composer: false },
     keys: Keys::USUAL,
     report: None,

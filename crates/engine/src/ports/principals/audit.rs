@@ -9,17 +9,17 @@ macro_rules! deeds {
     ($($name:ident = $word:literal $meaning:literal;)*) => {
         /// What is recorded.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Deed {
+        pub enum AuditAction {
             $(#[doc = $meaning] $name,)*
         }
 
-        impl Deed {
+        impl AuditAction {
             /// All of them.
-            pub const ALL: &'static [Deed] = &[$(Deed::$name,)*];
+            pub const ALL: &'static [AuditAction] = &[$(AuditAction::$name,)*];
 
             /// Its stable word.
             pub const fn word(self) -> &'static str {
-                match self { $(Deed::$name => $word,)* }
+                match self { $(AuditAction::$name => $word,)* }
             }
         }
     };
@@ -36,9 +36,9 @@ deeds! {
     Denied = "denied" "A request was refused for want of a credential or of what it allows.";
 }
 
-impl Deed {
+impl AuditAction {
     /// Reads a word.
-    pub fn parse(word: &str) -> Option<Deed> {
+    pub fn parse(word: &str) -> Option<AuditAction> {
         Self::ALL.iter().copied().find(|deed| deed.word() == word)
     }
 }
@@ -49,7 +49,7 @@ pub struct AuditEntry {
     /// When.
     pub at: Timestamp,
     /// What.
-    pub deed: Deed,
+    pub deed: AuditAction,
     /// Who, where that is proven.
     pub by: Option<ParticipantId>,
     /// By which credential.

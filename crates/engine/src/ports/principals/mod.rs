@@ -11,7 +11,7 @@ mod audit;
 mod scope;
 mod token;
 
-pub use audit::{AuditEntry, Audited, Deed};
+pub use audit::{AuditAction, AuditEntry, Audited};
 pub use scope::{Scope, Scopes};
 pub use token::{NoChance, Secret, Token, TokenHash, TokenId, TokenKind, reach_of};
 
@@ -26,7 +26,7 @@ pub struct Principal {
 
 /// Whether a token was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum InsertOutcome {
     /// It was.
     Yes,
     /// It was not: the principal is known as the other kind.
@@ -39,10 +39,10 @@ pub enum Kept {
 #[async_trait]
 pub trait Principals: Send + Sync {
     /// Keeps a token, and its principal where that is new.
-    async fn add_token(&self, token: &Token, entry: &AuditEntry) -> Result<Kept, LogError>;
+    async fn add_token(&self, token: &Token, entry: &AuditEntry) -> Result<InsertOutcome, LogError>;
     /// Uses an invitation up and keeps the token that it becomes: both, or neither. At most one of many who try at once gets
-    /// [`Kept::Yes`].
-    async fn redeem(&self, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<Kept, LogError>;
+    /// [`InsertOutcome::Yes`].
+    async fn redeem(&self, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<InsertOutcome, LogError>;
     /// The token with this hash, valid or not.
     async fn token(&self, hash: &TokenHash) -> Result<Option<Token>, LogError>;
     /// All tokens, the oldest first.

@@ -29,14 +29,14 @@ pub enum TokenKind {
     /// An agent.
     Agent,
     /// A browser that signed in with another credential.
-    Session,
+    SignIn,
     /// An invitation that turns into a token once.
     Invitation,
 }
 
 impl TokenKind {
     /// All of them.
-    pub const ALL: [TokenKind; 5] = [TokenKind::Startup, TokenKind::Personal, TokenKind::Agent, TokenKind::Session, TokenKind::Invitation];
+    pub const ALL: [TokenKind; 5] = [TokenKind::Startup, TokenKind::Personal, TokenKind::Agent, TokenKind::SignIn, TokenKind::Invitation];
 
     /// What its credentials begin with.
     pub const fn prefix(self) -> &'static str {
@@ -44,7 +44,7 @@ impl TokenKind {
             TokenKind::Startup => "boot_",
             TokenKind::Personal => "pat_",
             TokenKind::Agent => "agt_",
-            TokenKind::Session => "usr_",
+            TokenKind::SignIn => "usr_",
             TokenKind::Invitation => "inv_",
         }
     }
@@ -55,7 +55,7 @@ impl TokenKind {
             TokenKind::Startup => "startup",
             TokenKind::Personal => "personal",
             TokenKind::Agent => "agent",
-            TokenKind::Session => "session",
+            TokenKind::SignIn => "session",
             TokenKind::Invitation => "invitation",
         }
     }

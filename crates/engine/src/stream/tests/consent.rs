@@ -3,7 +3,7 @@
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::time::Millis;
 
-use super::{Desk, answers, now};
+use super::{Bench, answers, now};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::stream::awaited::AWAITED_MAX;
 use crate::stream::idempotency::claim_key;
@@ -16,7 +16,7 @@ fn key(fingerprint: &str) -> Idempotency {
     Idempotency { principal: "kim".into(), key: "k".into(), fingerprint: fingerprint.into() }
 }
 
-impl Desk {
+impl Bench {
     fn propose(&mut self, words: &str, idempotency: Option<Idempotency>) -> RequestId {
         self.requests += 1;
         let id = RequestId(self.requests);
@@ -59,45 +59,45 @@ fn wake(outputs: &[Output]) -> Option<Millis> {
 
 #[test]
 fn a_request_is_decided_when_somebody_agreed_and_others_overtake_it() {
-    let mut desk = Desk::begun();
-    let first = desk.propose("one", None);
-    let second = desk.post("two");
-    let outputs = desk.tell(Input::Look);
+    let mut bench = Bench::begun();
+    let first = bench.propose("one", None);
+    let second = bench.post("two");
+    let outputs = bench.tell(Input::Look);
     let [Output::Lookup { .. }] = &outputs[..] else { panic!("{outputs:?}") };
-    let outputs = desk.tell(super::found());
+    let outputs = bench.tell(super::found());
     let [Output::Ask { id, principal, until, .. }, rest @ ..] = &outputs[..] else { panic!("{outputs:?}") };
     assert_eq!((*id, principal.as_str(), *until), (first, "boss", WITHIN));
-    let batch = desk.go_on(rest.to_vec());
+    let batch = bench.go_on(rest.to_vec());
     assert_eq!(batch.events[0].event.body(), Some("two"));
-    let outputs = desk.append(batch, Ok(vec![]));
+    let outputs = bench.append(batch, Ok(vec![]));
     assert_eq!((answers(&outputs), wake(&outputs)), (vec![second], Some(WITHIN)));
-    assert_eq!(desk.say(first, Consent::Given), []);
-    let batch = desk.look();
+    assert_eq!(bench.say(first, Consent::Given), []);
+    let batch = bench.look();
     assert_eq!(batch.events[0].event.body(), Some("one"));
-    assert_eq!(answers(&desk.append(batch, Ok(vec![]))), [first]);
+    assert_eq!(answers(&bench.append(batch, Ok(vec![]))), [first]);
 }
 
 #[test]
 fn a_no_refuses_it_and_says_why() {
-    let mut desk = Desk::begun();
-    let id = desk.propose("one", None);
-    assert_eq!(asked(&desk.questions()), [id]);
-    let told = verdicts(desk.say(id, Consent::Refused("not today".into())));
+    let mut bench = Bench::begun();
+    let id = bench.propose("one", None);
+    assert_eq!(asked(&bench.questions()), [id]);
+    let told = verdicts(bench.say(id, Consent::Refused("not today".into())));
     let [(refused, verdict)] = &told[..] else { panic!("{told:?}") };
     assert_eq!((*refused, code(verdict)), (id, "not_agreed"));
     assert!(verdict.as_ref().unwrap_err().to_string().ends_with("not today"));
-    assert_eq!(desk.say(id, Consent::Given), [], "nobody waits for it any more");
-    assert_eq!(verdicts(desk.questions()), []);
+    assert_eq!(bench.say(id, Consent::Given), [], "nobody waits for it any more");
+    assert_eq!(verdicts(bench.questions()), []);
 }
 
 #[test]
 fn silence_refuses_it_and_a_late_yes_comes_too_late() {
-    let mut desk = Desk::begun();
-    let id = desk.propose("one", None);
-    desk.questions();
-    desk.steady = WITHIN.0;
-    assert_eq!(desk.say(id, Consent::Given), []);
-    let outputs = desk.questions();
+    let mut bench = Bench::begun();
+    let id = bench.propose("one", None);
+    bench.questions();
+    bench.steady = WITHIN.0;
+    assert_eq!(bench.say(id, Consent::Given), []);
+    let outputs = bench.questions();
     assert_eq!(wake(&outputs), None);
     let told = verdicts(outputs);
     assert!(matches!(&told[..], [(refused, verdict)] if *refused == id && code(verdict) == "unanswered"), "{told:?}");
@@ -105,66 +105,66 @@ fn silence_refuses_it_and_a_late_yes_comes_too_late() {
 
 #[test]
 fn the_same_request_again_asks_nobody_twice_and_takes_effect_once() {
-    let mut desk = Desk::begun();
-    let (first, again) = (desk.propose("one", Some(key("f"))), desk.propose("one", Some(key("f"))));
-    assert_eq!(asked(&desk.questions()), [first]);
-    desk.say(first, Consent::Given);
-    let batch = desk.look();
+    let mut bench = Bench::begun();
+    let (first, again) = (bench.propose("one", Some(key("f"))), bench.propose("one", Some(key("f"))));
+    assert_eq!(asked(&bench.questions()), [first]);
+    bench.say(first, Consent::Given);
+    let batch = bench.look();
     assert_eq!(batch.events.iter().filter(|event| event.event.kind() == "posted").count(), 1);
-    let told = verdicts(desk.append(batch, Ok(vec![])));
+    let told = verdicts(bench.append(batch, Ok(vec![])));
     let replayed = |verdict: &Verdict| verdict.as_ref().unwrap().replayed;
     assert_eq!(told.iter().map(|(id, verdict)| (*id, replayed(verdict))).collect::<Vec<_>>(), [(first, false), (again, true)]);
 }
 
 #[test]
 fn another_request_under_the_same_key_is_asked_about_and_refused() {
-    let mut desk = Desk::begun();
-    let (first, other) = (desk.propose("one", Some(key("f"))), desk.propose("two", Some(key("g"))));
-    assert_eq!(asked(&desk.questions()), [first, other]);
-    desk.say(first, Consent::Given);
-    desk.say(other, Consent::Given);
-    let batch = desk.look();
-    let told = verdicts(desk.append(batch, Ok(vec![])));
+    let mut bench = Bench::begun();
+    let (first, other) = (bench.propose("one", Some(key("f"))), bench.propose("two", Some(key("g"))));
+    assert_eq!(asked(&bench.questions()), [first, other]);
+    bench.say(first, Consent::Given);
+    bench.say(other, Consent::Given);
+    let batch = bench.look();
+    let told = verdicts(bench.append(batch, Ok(vec![])));
     assert!(matches!(&told[..], [(_, Ok(_)), (id, Err(HallError::KeyReused))] if *id == other), "{told:?}");
 }
 
 #[test]
 fn nobody_is_asked_about_what_was_done_before() {
-    let mut desk = Desk::begun();
-    let id = desk.propose("one", Some(key("f")));
-    desk.tell(Input::Look);
-    let answer = Ok(Answer { stream: "s".into(), event: None, head: desk.host.committed().head(), replayed: false });
+    let mut bench = Bench::begun();
+    let id = bench.propose("one", Some(key("f")));
+    bench.tell(Input::Look);
+    let answer = Ok(Answer { stream: "s".into(), event: None, head: bench.host.committed().head(), replayed: false });
     let earlier = Earlier { fingerprint: "f".into(), answer };
     let earlier = Ok([(claim_key(&key("f")), earlier)].into());
-    let outputs = desk.tell(Input::Found(Found { earlier, here: <_>::default(), budgets: <_>::default() }));
+    let outputs = bench.tell(Input::Found(Found { earlier, here: <_>::default(), budgets: <_>::default() }));
     assert_eq!(asked(&outputs), []);
     assert!(matches!(&verdicts(outputs)[..], [(known, Ok(Answer { replayed: true, .. }))] if *known == id));
 }
 
 #[test]
 fn a_request_that_waits_is_forgotten_by_a_crash_and_asks_again() {
-    let mut desk = Desk::begun();
-    let id = desk.propose("one", Some(key("f")));
-    desk.questions();
-    let mut desk = desk.again();
-    assert_eq!(desk.say(id, Consent::Given), [], "this one asked nobody");
-    let again = desk.propose("one", Some(key("f")));
-    assert_eq!(asked(&desk.questions()), [again]);
+    let mut bench = Bench::begun();
+    let id = bench.propose("one", Some(key("f")));
+    bench.questions();
+    let mut bench = bench.again();
+    assert_eq!(bench.say(id, Consent::Given), [], "this one asked nobody");
+    let again = bench.propose("one", Some(key("f")));
+    assert_eq!(asked(&bench.questions()), [again]);
 }
 
 #[test]
 fn so_many_wait_and_not_more_and_none_of_them_keeps_a_server_up() {
-    let mut desk = Desk::begun();
+    let mut bench = Bench::begun();
     for _ in 0..=AWAITED_MAX {
-        desk.propose("one", None);
+        bench.propose("one", None);
     }
-    let outputs = desk.questions();
+    let outputs = bench.questions();
     assert_eq!(asked(&outputs).len(), AWAITED_MAX);
     assert!(matches!(verdicts(outputs)[..], [(_, Err(HallError::Overloaded))]));
-    assert!(desk.host.is_settled() && !desk.host.may_leave());
-    let around = super::Around { now: now(1), draining: true, agents: &desk.roster };
-    let told = verdicts(desk.host.handle(&around, Input::Look));
+    assert!(bench.host.is_settled() && !bench.host.may_leave());
+    let around = super::Around { now: now(1), draining: true, agents: &bench.roster };
+    let told = verdicts(bench.host.handle(&around, Input::Look));
     assert_eq!(told.len(), AWAITED_MAX);
     assert!(told.iter().all(|(_, verdict)| *verdict == Err(HallError::ShuttingDown)));
-    assert!(desk.host.may_leave());
+    assert!(bench.host.may_leave());
 }

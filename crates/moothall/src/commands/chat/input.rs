@@ -6,7 +6,7 @@ use crate::commands::permit::Answer;
 
 /// What a line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum LineAction {
     /// Say this.
     Say {
         /// The words.
@@ -38,7 +38,7 @@ pub enum Wish {
 }
 
 /// Understands a line.
-pub fn parse(line: &str) -> Wish {
+pub fn parse(line: &str) -> LineAction {
     let line = line.trim_end();
     if let Some((number, text)) = quick_reply(line) {
         return reply(number, text);
@@ -52,26 +52,26 @@ pub fn parse(line: &str) -> Wish {
     }
     let (name, rest) = line.trim_start().split_once(char::is_whitespace).unwrap_or((line.trim_start(), ""));
     match (name, rest.trim()) {
-        ("/quit" | "/exit", "") => Wish::Quit,
-        ("/help", "") => Wish::Help,
-        ("/to", "" | "all") => Wish::Address(None),
+        ("/quit" | "/exit", "") => LineAction::Quit,
+        ("/help", "") => LineAction::Help,
+        ("/to", "" | "all") => LineAction::Address(None),
         ("/to", rest) => address(rest),
         ("/permit", rest) => permit(rest),
         ("/permit:", text) => in_words("", text),
-        ("/reply", "") => Wish::ReplyNext(None),
+        ("/reply", "") => LineAction::ReplyNext(None),
         ("/reply", rest) => {
             let (number, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
             match number.trim_start_matches(['#', '>']).parse() {
                 Ok(number) => reply(number, text),
-                Err(_) => Wish::Wrong("Write /reply and the number of a message, for example /reply 12 I agree.".into()),
+                Err(_) => LineAction::Wrong("Write /reply and the number of a message, for example /reply 12 I agree.".into()),
             }
         }
-        _ => Wish::Command(line.trim_start().to_owned()),
+        _ => LineAction::Command(line.trim_start().to_owned()),
     }
 }
 
-fn say(text: &str) -> Wish {
-    Wish::Say { text: text.to_owned(), reply: None, to: None }
+fn say(text: &str) -> LineAction {
+    LineAction::Say { text: text.to_owned(), reply: None, to: None }
 }
 
 /// `>12 text`, or `>12` alone. A quotation has a space after its mark.
@@ -82,16 +82,16 @@ fn quick_reply(line: &str) -> Option<(u64, &str)> {
     digits.then(|| number.parse().ok()).flatten().map(|number| (number, text))
 }
 
-fn reply(number: u64, text: &str) -> Wish {
+fn reply(number: u64, text: &str) -> LineAction {
     match text.trim() {
-        "" => Wish::ReplyNext(Some(number)),
-        text => Wish::Say { text: text.to_owned(), reply: Some(number), to: None },
+        "" => LineAction::ReplyNext(Some(number)),
+        text => LineAction::Say { text: text.to_owned(), reply: Some(number), to: None },
     }
 }
 
-fn permit(rest: &str) -> Wish {
+fn permit(rest: &str) -> LineAction {
     let wrong = || {
-        Wish::Wrong(
+        LineAction::Wrong(
             "Write /permit and allow, deny or the number of an answer, for example /permit allow; of several questions, the number too. \
              An answer in words of your own stands behind a colon: /permit: not today."
                 .into(),
@@ -109,25 +109,27 @@ fn permit(rest: &str) -> Wish {
         },
     };
     let answer = Answer { option: option.to_owned(), text: None };
-    if option.is_empty() { wrong() } else { Wish::Permit { answer, number } }
+    if option.is_empty() { wrong() } else { LineAction::Permit { answer, number } }
 }
 
 /// `/permit: words`, `/permit 3: words` and `/permit 3 #17: words`. Before the colon stands which answer takes them, and of which question.
-fn in_words(head: &str, text: &str) -> Wish {
+fn in_words(head: &str, text: &str) -> LineAction {
     let text = Some(text.trim().to_owned());
     match permit(head.trim()) {
-        Wish::Permit { answer, number } => Wish::Permit { answer: Answer { text, ..answer }, number },
-        Wish::Wrong(_) if head.trim().is_empty() => Wish::Permit { answer: Answer { option: String::new(), text }, number: None },
+        LineAction::Permit { answer, number } => LineAction::Permit { answer: Answer { text, ..answer }, number },
+        LineAction::Wrong(_) if head.trim().is_empty() => {
+            LineAction::Permit { answer: Answer { option: String::new(), text }, number: None }
+        }
         wrong => wrong,
     }
 }
 
-fn address(rest: &str) -> Wish {
+fn address(rest: &str) -> LineAction {
     let (id, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let id = id.trim_start_matches('@').trim_end_matches([',', ':']).to_owned();
     match text.trim() {
-        "" => Wish::Address(Some(id)),
-        text => Wish::Say { text: text.to_owned(), reply: None, to: Some(id) },
+        "" => LineAction::Address(Some(id)),
+        text => LineAction::Say { text: text.to_owned(), reply: None, to: Some(id) },
     }
 }
 
@@ -135,8 +137,8 @@ fn address(rest: &str) -> Wish {
 mod tests {
     use super::*;
 
-    fn said(text: &str, reply: Option<u64>, to: Option<&str>) -> Wish {
-        Wish::Say { text: text.into(), reply, to: to.map(Into::into) }
+    fn said(text: &str, reply: Option<u64>, to: Option<&str>) -> LineAction {
+        LineAction::Say { text: text.into(), reply, to: to.map(Into::into) }
     }
 
     #[test]
@@ -144,33 +146,33 @@ mod tests {
         assert_eq!(parse("hello \n"), said("hello", None, None));
         assert_eq!(parse("  indented"), said("  indented", None, None));
         assert_eq!(parse(">12 I agree"), said("I agree", Some(12), None));
-        assert_eq!(parse(">12"), Wish::ReplyNext(Some(12)));
+        assert_eq!(parse(">12"), LineAction::ReplyNext(Some(12)));
         assert_eq!(parse("> 12 monkeys"), said("> 12 monkeys", None, None));
         assert_eq!(parse(">1a x"), said(">1a x", None, None));
         assert_eq!(parse("/reply 7 yes\nand no"), said("yes\nand no", Some(7), None));
-        assert_eq!(parse("/reply #7"), Wish::ReplyNext(Some(7)));
-        assert_eq!(parse("/reply"), Wish::ReplyNext(None));
-        assert!(matches!(parse("/reply x"), Wish::Wrong(_)));
+        assert_eq!(parse("/reply #7"), LineAction::ReplyNext(Some(7)));
+        assert_eq!(parse("/reply"), LineAction::ReplyNext(None));
+        assert!(matches!(parse("/reply x"), LineAction::Wrong(_)));
         assert_eq!(parse("/to @critic why?"), said("why?", None, Some("critic")));
-        assert_eq!(parse("/to critic"), Wish::Address(Some("critic".into())));
-        assert_eq!(parse("/to all"), Wish::Address(None));
-        assert_eq!(parse("/mute critic"), Wish::Command("/mute critic".into()));
+        assert_eq!(parse("/to critic"), LineAction::Address(Some("critic".into())));
+        assert_eq!(parse("/to all"), LineAction::Address(None));
+        assert_eq!(parse("/mute critic"), LineAction::Command("/mute critic".into()));
         assert_eq!(parse("//etc is a folder"), said("/etc is a folder", None, None));
         assert_eq!(parse("/1 is no command"), said("/1 is no command", None, None));
         let permit = |option: &str, text: Option<&str>, number| {
             let answer = Answer { option: option.into(), text: text.map(Into::into) };
-            Wish::Permit { answer, number }
+            LineAction::Permit { answer, number }
         };
         assert_eq!(parse("/permit allow"), permit("allow", None, None));
         assert_eq!(parse("/permit deny #17"), permit("deny", None, Some(17)));
         assert_eq!(parse("/permit: not: today"), permit("", Some("not: today"), None));
         assert_eq!(parse("/permit 3: not\ntoday"), permit("3", Some("not\ntoday"), None));
         assert_eq!(parse("/permit 3 #17: 1"), permit("3", Some("1"), Some(17)));
-        assert!(matches!(parse("/permit 3 x: 1"), Wish::Wrong(_)));
-        assert!(matches!(parse("/permit"), Wish::Wrong(_)));
-        assert!(matches!(parse("/permit allow it"), Wish::Wrong(_)));
-        assert_eq!(parse("/quit"), Wish::Quit);
-        assert_eq!(parse("/quit smoking"), Wish::Command("/quit smoking".into()));
-        assert_eq!(parse("/help"), Wish::Help);
+        assert!(matches!(parse("/permit 3 x: 1"), LineAction::Wrong(_)));
+        assert!(matches!(parse("/permit"), LineAction::Wrong(_)));
+        assert!(matches!(parse("/permit allow it"), LineAction::Wrong(_)));
+        assert_eq!(parse("/quit"), LineAction::Quit);
+        assert_eq!(parse("/quit smoking"), LineAction::Command("/quit smoking".into()));
+        assert_eq!(parse("/help"), LineAction::Help);
     }
 }

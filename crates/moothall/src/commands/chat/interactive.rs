@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::complete::Book;
 use super::editor::{Did, Editor};
 use super::history::History;
-use super::input::{Wish, parse};
+use super::input::{LineAction, parse};
 use super::keys::{Key, Keys};
 use super::outbox::{Answer, Matter, Outgoing};
 use super::render::Brush;
@@ -19,7 +19,7 @@ use super::screen::{self, Live, Raw, Screen};
 use super::stream::Heard;
 use super::width::{clip, width};
 use super::{Line, earlier};
-use crate::commands::{Desk, permit};
+use crate::commands::{Context, permit};
 use crate::config::{environment, usual_state_folder};
 use crate::fault::Fault;
 use crate::paint::{Style, note};
@@ -45,7 +45,7 @@ struct Pending {
 }
 
 struct Chat<'a> {
-    desk: &'a Desk,
+    desk: &'a Context,
     thread: String,
     me: &'a str,
     room: Room,
@@ -73,7 +73,7 @@ enum Going {
     Ends,
 }
 
-pub async fn run(desk: &Desk, thread: &str, me: &str, state: &ThreadStateAnswer) -> Result<(), Fault> {
+pub async fn run(desk: &Context, thread: &str, me: &str, state: &ThreadStateAnswer) -> Result<(), Fault> {
     let before = earlier(desk, state).await?;
     let commands: CommandList = desk.client.get("/commands").await?;
     let agents: AgentList = desk.client.get("/agents").await?;
@@ -224,19 +224,19 @@ impl Chat<'_> {
         self.editor.remember(line);
         self.history.keep(line);
         match parse(line) {
-            Wish::Say { text, reply, to } => self.words(text, reply.or(self.reply), to.or_else(|| self.to.clone())),
-            Wish::ReplyNext(Some(number)) if self.room.id_of(number).is_none() => self.unknown_number(number),
-            Wish::ReplyNext(number) => self.reply = number,
-            Wish::Address(Some(id)) if !self.room.knows(&id) => self.say(&format!("nobody here has the id {id}"), Style::Warn),
-            Wish::Address(to) => self.to = to,
-            Wish::Permit { answer, number } => match self.room.asks.one(number).map(|asked| asked.permission.clone()) {
+            LineAction::Say { text, reply, to } => self.words(text, reply.or(self.reply), to.or_else(|| self.to.clone())),
+            LineAction::ReplyNext(Some(number)) if self.room.id_of(number).is_none() => self.unknown_number(number),
+            LineAction::ReplyNext(number) => self.reply = number,
+            LineAction::Address(Some(id)) if !self.room.knows(&id) => self.say(&format!("nobody here has the id {id}"), Style::Warn),
+            LineAction::Address(to) => self.to = to,
+            LineAction::Permit { answer, number } => match self.room.asks.one(number).map(|asked| asked.permission.clone()) {
                 Ok(permission) => self.send(Matter::Permit { permission, answer }, line),
                 Err(what) => self.say(&what, Style::Warn),
             },
-            Wish::Command(text) => self.send(Matter::Command(text.clone()), &text),
-            Wish::Help => self.send(Matter::Help, "/help"),
-            Wish::Quit => return Going::Ends,
-            Wish::Wrong(line) => self.say(&line, Style::Warn),
+            LineAction::Command(text) => self.send(Matter::Command(text.clone()), &text),
+            LineAction::Help => self.send(Matter::Help, "/help"),
+            LineAction::Quit => return Going::Ends,
+            LineAction::Wrong(line) => self.say(&line, Style::Warn),
         }
         Going::On
     }

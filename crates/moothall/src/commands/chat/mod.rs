@@ -23,7 +23,7 @@ use tokio::sync::{Notify, mpsc};
 use self::outbox::{Answer, Outgoing};
 use self::stream::Heard;
 pub use self::width::width;
-use super::Desk;
+use super::Context;
 use super::events::{Wanted, last};
 use super::show::is_conversation;
 use crate::cli::Chat;
@@ -35,7 +35,7 @@ const EARLIER: usize = 20;
 /// Events heard that may wait to be shown. A server that has more to say waits.
 const HEARD_MAX: usize = 256;
 
-pub async fn run(desk: &Desk, args: &Chat) -> Result<(), Fault> {
+pub async fn run(desk: &Context, args: &Chat) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let state = threads::state(&desk.client, &thread).await?;
     let me = args.speaker.as_deref().unwrap_or(desk.client.name());
@@ -51,7 +51,7 @@ fn wants_plain(variable: impl Fn(&str) -> Option<String>) -> bool {
 }
 
 /// The latest messages up to where a state is.
-async fn earlier(desk: &Desk, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
+async fn earlier(desk: &Context, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
     let mut page = last(&desk.client, &state.thread, state.head, EARLIER, Wanted::Conversation, is_conversation).await?;
     // What came since is heard as it is.
     page.events.retain(|envelope| envelope.seq <= state.head);
@@ -66,7 +66,7 @@ struct Line {
 }
 
 impl Line {
-    fn open(desk: &Desk, thread: &str, position: u64) -> Self {
+    fn open(desk: &Context, thread: &str, position: u64) -> Self {
         let (out, heard) = mpsc::channel(HEARD_MAX);
         let (outgoing, posted) = mpsc::unbounded_channel();
         let (answered, answers) = mpsc::unbounded_channel();

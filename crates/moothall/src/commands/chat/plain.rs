@@ -7,7 +7,7 @@ use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::{Envelope, ThreadStateAnswer};
 use tokio::sync::mpsc;
 
-use super::input::{Wish, parse};
+use super::input::{LineAction, parse};
 use super::outbox::{Answer, Matter, Outgoing};
 use super::render;
 use super::room::{Item, Room};
@@ -16,7 +16,7 @@ use super::{Line, earlier};
 use crate::commands::events::{Wanted, after};
 use crate::commands::say::is_busy;
 use crate::commands::show::is_conversation;
-use crate::commands::{Desk, permit};
+use crate::commands::{Context, permit};
 use crate::fault::Fault;
 use crate::paint::note;
 use crate::threads;
@@ -25,7 +25,7 @@ use crate::threads;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 struct Plain<'a> {
-    desk: &'a Desk,
+    desk: &'a Context,
     thread: &'a str,
     me: &'a str,
     room: Room,
@@ -41,7 +41,7 @@ struct Plain<'a> {
     refused: Option<Fault>,
 }
 
-pub async fn run(desk: &Desk, thread: &str, me: &str, state: &ThreadStateAnswer) -> Result<(), Fault> {
+pub async fn run(desk: &Context, thread: &str, me: &str, state: &ThreadStateAnswer) -> Result<(), Fault> {
     let Line { mut heard, outgoing, mut answers } = Line::open(desk, thread, state.head);
     let person = std::io::stdin().is_terminal();
     if person {
@@ -133,22 +133,22 @@ impl Plain<'_> {
             return;
         }
         match parse(line) {
-            Wish::Say { text, reply, to } => {
+            LineAction::Say { text, reply, to } => {
                 let Some(reply_to) = self.replied(reply.or(self.reply)) else { return };
                 self.reply = None;
                 self.typed.push(text.clone());
                 self.send(Matter::Say { text, to: to.or_else(|| self.to.clone()), reply_to });
             }
-            Wish::ReplyNext(number) => self.reply = number,
-            Wish::Address(to) => self.to = to,
-            Wish::Permit { answer, number } => match self.room.asks.one(number).map(|asked| asked.permission.clone()) {
+            LineAction::ReplyNext(number) => self.reply = number,
+            LineAction::Address(to) => self.to = to,
+            LineAction::Permit { answer, number } => match self.room.asks.one(number).map(|asked| asked.permission.clone()) {
                 Ok(permission) => self.send(Matter::Permit { permission, answer }),
                 Err(what) => note(&what),
             },
-            Wish::Command(text) => self.send(Matter::Command(text)),
-            Wish::Help => self.send(Matter::Help),
-            Wish::Quit => self.over = true,
-            Wish::Wrong(line) => note(&line),
+            LineAction::Command(text) => self.send(Matter::Command(text)),
+            LineAction::Help => self.send(Matter::Help),
+            LineAction::Quit => self.over = true,
+            LineAction::Wrong(line) => note(&line),
         }
     }
 

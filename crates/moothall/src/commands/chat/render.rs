@@ -4,7 +4,7 @@ use moothall_kernel::text::for_terminal;
 
 use super::room::{Item, Room, Said};
 use super::width::{clip, width, wrap};
-use crate::paint::{Paper, Style};
+use crate::paint::{Printer, Style};
 use crate::threads::Faces;
 
 /// Columns of a message's number.
@@ -20,7 +20,7 @@ const UNFINISHED_ROWS_MAX: usize = 12;
 #[derive(Clone, Copy, Debug)]
 pub struct Brush<'a> {
     /// Colours, if any.
-    pub paper: &'a Paper,
+    pub paper: &'a Printer,
     /// Names and their colours.
     pub faces: &'a Faces,
     /// Columns that may be used.
@@ -153,7 +153,7 @@ mod tests {
     }
 
     fn rows(columns: usize, item: &Item) -> Vec<String> {
-        let (paper, faces) = (Paper::new(ColorChoice::Never, false), Faces::default());
+        let (paper, faces) = (Printer::new(ColorChoice::Never, false), Faces::default());
         Brush { paper: &paper, faces: &faces, columns }.item(item)
     }
 
@@ -184,7 +184,7 @@ mod tests {
                     assert!(width(&row) <= columns, "{columns}: {row}");
                 }
             }
-            let (paper, faces) = (Paper::new(ColorChoice::Never, false), Faces::default());
+            let (paper, faces) = (Printer::new(ColorChoice::Never, false), Faces::default());
             assert!(width(&Brush { paper: &paper, faces: &faces, columns }.rule(&long, Style::Dim)) <= columns);
         }
     }
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn an_unfinished_answer_shows_its_end() {
-        let (paper, faces) = (Paper::new(ColorChoice::Never, false), Faces::default());
+        let (paper, faces) = (Printer::new(ColorChoice::Never, false), Faces::default());
         let brush = Brush { paper: &paper, faces: &faces, columns: 80 };
         let text: Vec<String> = (0..30).map(|n| format!("line {n}")).collect();
         let shown = brush.unfinished("writer", &text.join("\n"), 3);

@@ -16,7 +16,7 @@ use crate::client::{Client, segment};
 use crate::config::{Variables, usual_state_folder};
 use crate::credential::{CLIENT_VARIABLE, write_private};
 use crate::fault::{Exit, Fault};
-use crate::paint::{Paper, note};
+use crate::paint::{Printer, note};
 
 /// What the server is called there.
 const NAME: &str = "moothall";
@@ -44,7 +44,7 @@ impl Start {
 
 /// Shows it or writes it, with the server where one was named, and with a token where it is written.
 pub async fn run(
-    paper: &Paper,
+    paper: &Printer,
     person: &Client,
     client: McpClient,
     write: bool,
@@ -75,7 +75,7 @@ pub async fn run(
 }
 
 /// Takes it out again, and revokes what was made for it.
-pub async fn undo(paper: &Paper, person: &Client, client: McpClient, variables: &Variables) -> Result<(), Fault> {
+pub async fn undo(paper: &Printer, person: &Client, client: McpClient, variables: &Variables) -> Result<(), Fault> {
     let file = file_of(client, variables)?;
     let before = read(&file)?;
     let after = match client {
@@ -181,7 +181,7 @@ fn file_of(client: McpClient, variables: &Variables) -> Result<PathBuf, Fault> {
     }
 }
 
-fn show(paper: &Paper, client: McpClient, program: &Start, file: &Path) -> Result<(), Fault> {
+fn show(paper: &Printer, client: McpClient, program: &Start, file: &Path) -> Result<(), Fault> {
     let text = match client {
         McpClient::Codex => toml_entry(program),
         McpClient::Claude | McpClient::Gemini => {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::Desk;
+use super::Context;
 use crate::cli::{Mcp, McpAction};
 use crate::client::Client;
 use crate::config::environment;
@@ -26,7 +26,7 @@ const NOT_ANSWERED: i64 = -32000;
 const NOT_JSON: i64 = -32700;
 
 /// Serves, or looks after the configuration of a client. `person` is the same server with the credential of whoever asks.
-pub async fn run(desk: &Desk, person: &Client, args: &Mcp) -> Result<(), Fault> {
+pub async fn run(desk: &Context, person: &Client, args: &Mcp) -> Result<(), Fault> {
     let Some(action) = &args.action else { return serve(desk).await };
     let variables = environment();
     match action {
@@ -40,7 +40,7 @@ pub async fn run(desk: &Desk, person: &Client, args: &Mcp) -> Result<(), Fault> 
 }
 
 /// Passes on each line, several at a time, until there are no more and all are answered.
-async fn serve(desk: &Desk) -> Result<(), Fault> {
+async fn serve(desk: &Context) -> Result<(), Fault> {
     let (mut lines, mut calls) = (lines(), JoinSet::new());
     loop {
         tokio::select! {
@@ -60,7 +60,7 @@ async fn serve(desk: &Desk) -> Result<(), Fault> {
     Ok(())
 }
 
-fn say(desk: &Desk, answer: Option<Value>) -> Result<(), Fault> {
+fn say(desk: &Context, answer: Option<Value>) -> Result<(), Fault> {
     answer.map_or(Ok(()), |answer| desk.paper.object(&answer))
 }
 

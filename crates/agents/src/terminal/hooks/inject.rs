@@ -16,7 +16,7 @@ use super::errand::{Errand, Outcome};
 use super::folder::{SpoolFolder, write_private};
 use super::outside::Outside;
 use crate::run_as::Account;
-use crate::terminal::{Dress, Parts, Program, Vendor};
+use crate::terminal::{Injector, Parts, Program, Vendor};
 
 /// The variables that tell a session's programs where they belong.
 pub(crate) const VARIABLES: [&str; 4] = ["MOOTHALL_SESSION", TOKEN, "MOOTHALL_URL", "MOOTHALL_SPOOL"];
@@ -29,7 +29,7 @@ pub(crate) const TOOLS: &str = "moothall";
 
 /// Dresses programs so that they report to this server.
 #[derive(Clone, Debug)]
-pub struct HookDress {
+pub struct HookInjector {
     /// The `moothall` program, as an absolute path.
     pub moothall: PathBuf,
     /// This server's address.
@@ -42,33 +42,33 @@ pub struct HookDress {
 
 /// What a program gets beside what its user asked for. Its arguments go after the user's own.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Dressed {
+pub struct LaunchCommand {
     /// Arguments.
     pub args: Vec<String>,
     /// Variables; the session's secret is among them.
     pub env: BTreeMap<String, String>,
 }
 
-impl std::fmt::Debug for Dressed {
+impl std::fmt::Debug for LaunchCommand {
     /// Without the values of the variables: one is a secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Dressed").field("args", &self.args).field("env", &self.env.keys().collect::<Vec<_>>()).finish()
+        f.debug_struct("LaunchCommand").field("args", &self.args).field("env", &self.env.keys().collect::<Vec<_>>()).finish()
     }
 }
 
-impl HookDress {
+impl HookInjector {
     /// Dresses a program for a session whose secret is `token`, and writes the files that it needs into the session's folder.
     /// `given` are the variables that it is started with anyway. Dressing again gives the same.
     ///
     /// # Errors
     /// When a file cannot be written, or one of its user's cannot be read.
-    pub fn of(&self, vendor: Vendor, session: &SessionId, token: &str, given: &BTreeMap<String, String>) -> io::Result<Dressed> {
+    pub fn of(&self, vendor: Vendor, session: &SessionId, token: &str, given: &BTreeMap<String, String>) -> io::Result<LaunchCommand> {
         let folder = self.spool.of(session)?;
         let values = [session.to_string(), token.to_owned(), self.url.clone(), folder.to_string_lossy().into_owned()];
         let own: BTreeMap<String, String> = VARIABLES.iter().map(|name| (*name).to_owned()).zip(values).collect();
         let fitting = Fitting { moothall: &self.moothall, folder: &folder, own: &own, given };
-        let dressed = (vendor.table().launch.dressed)(&fitting)?;
-        Ok(Dressed { env: dressed.env.into_iter().chain(own).collect(), ..dressed })
+        let launch_command = (vendor.table().launch.launch_command)(&fitting)?;
+        Ok(LaunchCommand { env: launch_command.env.into_iter().chain(own).collect(), ..launch_command })
     }
 
     /// The same for a program that runs as another user: that user looks and writes.
@@ -151,7 +151,7 @@ impl Fitting<'_> {
 }
 
 #[async_trait]
-impl Dress for HookDress {
+impl Injector for HookInjector {
     async fn launch_parts(&self, program: &Program, launch: &Launch, mut parts: Parts) -> Result<Parts, HostFault> {
         let Some(token) = launch.env.get(TOKEN) else {
             return Err(HostFault::Failed("The session has no secret, so that nothing it reports could be believed.".to_owned()));
@@ -161,9 +161,9 @@ impl Dress for HookDress {
         if let Some(account) = parts.account.clone() {
             return self.dressed_by(&account, program.vendor, launch, token, parts).await;
         }
-        let dressed = self.of(program.vendor, &launch.session, token, &parts.env).map_err(unprepared)?;
-        parts.argv.extend(dressed.args);
-        parts.env.extend(dressed.env);
+        let launch_command = self.of(program.vendor, &launch.session, token, &parts.env).map_err(unprepared)?;
+        parts.argv.extend(launch_command.args);
+        parts.env.extend(launch_command.env);
         Ok(parts)
     }
 
@@ -195,23 +195,23 @@ mod tests {
         BTreeMap::from([("HOME".to_owned(), folder.path().join("home").to_string_lossy().into_owned())])
     }
 
-    fn dressed(vendor: Vendor) -> (tempfile::TempDir, Dressed) {
+    fn launch_command(vendor: Vendor) -> (tempfile::TempDir, LaunchCommand) {
         let folder = tempfile::tempdir().unwrap();
         let spool = SpoolFolder::new(folder.path().join("spool"));
-        let dress = HookDress { moothall: "/opt/it's here/moothall".into(), url: "http://127.0.0.1:5111".into(), spool, outside: None };
-        let dressed = dress.of(vendor, &SessionId::new(SESSION), SECRET, &nobody(&folder)).unwrap();
-        (folder, dressed)
+        let dress = HookInjector { moothall: "/opt/it's here/moothall".into(), url: "http://127.0.0.1:5111".into(), spool, outside: None };
+        let launch_command = dress.of(vendor, &SessionId::new(SESSION), SECRET, &nobody(&folder)).unwrap();
+        (folder, launch_command)
     }
 
     #[test]
     fn every_program_knows_where_it_belongs_and_no_argument_tells_the_secret() {
         for vendor in Vendor::ALL {
-            let (folder, dressed) = dressed(vendor);
+            let (folder, launch_command) = launch_command(vendor);
             let own = folder.path().join("spool").join(SESSION);
-            assert_eq!(dressed.env["MOOTHALL_SESSION"], SESSION);
-            assert_eq!(dressed.env[TOKEN], SECRET);
-            assert_eq!(dressed.env["MOOTHALL_SPOOL"], own.to_str().unwrap());
-            assert!(!dressed.args.concat().contains(SECRET) && !format!("{dressed:?}").contains(SECRET), "{vendor:?}");
+            assert_eq!(launch_command.env["MOOTHALL_SESSION"], SESSION);
+            assert_eq!(launch_command.env[TOKEN], SECRET);
+            assert_eq!(launch_command.env["MOOTHALL_SPOOL"], own.to_str().unwrap());
+            assert!(!launch_command.args.concat().contains(SECRET) && !format!("{launch_command:?}").contains(SECRET), "{vendor:?}");
             for file in std::fs::read_dir(&own).unwrap() {
                 let about = file.unwrap().metadata().unwrap();
                 assert_eq!(about.permissions().mode() & 0o777, if about.is_dir() { 0o700 } else { 0o600 });
@@ -224,7 +224,7 @@ mod tests {
     async fn a_launch_keeps_its_own_words_before_those_of_the_dress() {
         let folder = tempfile::tempdir().unwrap();
         let spool = SpoolFolder::new(folder.path().join("spool"));
-        let dress = HookDress { moothall: "/opt/moothall".into(), url: "http://127.0.0.1:5111".into(), spool, outside: None };
+        let dress = HookInjector { moothall: "/opt/moothall".into(), url: "http://127.0.0.1:5111".into(), spool, outside: None };
         let mut launch = Launch {
             session: SessionId::new(SESSION),
             name: "ada".into(),
@@ -240,15 +240,15 @@ mod tests {
             Parts { argv: vec!["codex".into(), "--search".into()], env: BTreeMap::from([("A".into(), "b".into())]), ..Parts::default() };
         assert!(dress.launch_parts(&program, &launch, parts.clone()).await.is_err(), "without a secret nothing could be believed");
         launch.env.insert(TOKEN.into(), SECRET.into());
-        let dressed = dress.launch_parts(&program, &launch, parts).await.unwrap();
-        assert_eq!(dressed.argv[..3], ["codex", "--search", "-c"]);
-        assert_eq!((dressed.env["A"].as_str(), dressed.env[TOKEN].as_str()), ("b", SECRET));
+        let launch_command = dress.launch_parts(&program, &launch, parts).await.unwrap();
+        assert_eq!(launch_command.argv[..3], ["codex", "--search", "-c"]);
+        assert_eq!((launch_command.env["A"].as_str(), launch_command.env[TOKEN].as_str()), ("b", SECRET));
     }
 
     #[test]
     fn claude_reports_each_event_by_a_line_that_a_shell_understands() {
-        let (_folder, dressed) = dressed(Vendor::Claude);
-        let settings: Value = serde_json::from_slice(&std::fs::read(&dressed.args[3]).unwrap()).unwrap();
+        let (_folder, launch_command) = launch_command(Vendor::Claude);
+        let settings: Value = serde_json::from_slice(&std::fs::read(&launch_command.args[3]).unwrap()).unwrap();
         let stop = &settings["hooks"]["Stop"][0]["hooks"][0];
         assert_eq!(stop["command"], r"'/opt/it'\''s here/moothall' hook claude Stop");
         assert!(
@@ -259,8 +259,8 @@ mod tests {
 
     #[test]
     fn codex_takes_each_setting_as_toml() {
-        let (_folder, dressed) = dressed(Vendor::Codex);
-        let document = dressed.args.iter().filter(|arg| *arg != "-c").map(|arg| format!("{arg}\n")).collect::<String>();
+        let (_folder, launch_command) = launch_command(Vendor::Codex);
+        let document = launch_command.args.iter().filter(|arg| *arg != "-c").map(|arg| format!("{arg}\n")).collect::<String>();
         let table: toml::Table = document.parse().unwrap();
         assert_eq!(table["notify"][0].as_str(), Some("/opt/it's here/moothall"));
         assert_eq!(table["mcp_servers"]["moothall"]["env_vars"].as_array().unwrap().len(), VARIABLES.len());

@@ -9,7 +9,7 @@ const GATHER: Duration = Duration::from_millis(50);
 
 /// Between the writer, which rings, and the indexer, which waits.
 #[derive(Debug, Default)]
-pub(crate) struct Bell {
+pub(crate) struct Wakeup {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -21,7 +21,7 @@ struct State {
     closing: bool,
 }
 
-impl Bell {
+impl Wakeup {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

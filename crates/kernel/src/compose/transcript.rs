@@ -11,11 +11,11 @@ use crate::state::Conversation;
 use crate::text::{hang, quoted, shortened, unhang};
 use crate::view::{Viewer, visible};
 
-use super::story::{Material, Words};
+use super::story::{Material, Utterance};
 
 /// A message as one participant reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct TranscriptLine {
     /// Where it took effect.
     pub at: Seq,
     /// Whether the reader said it.
@@ -25,7 +25,7 @@ pub struct Told {
     words_at: usize,
 }
 
-impl Told {
+impl TranscriptLine {
     /// A message of `name`, at no place in particular.
     pub fn new(name: &str, words: &str, own: bool) -> Self {
         let line = format!("[{name}] {}\n", hang(words.trim_end()));
@@ -38,13 +38,13 @@ impl Told {
     }
 
     /// The same within about so many bytes: the middle of long words is left out, which is said there.
-    pub fn within(&self, bytes_max: usize) -> Cow<'_, Told> {
+    pub fn within(&self, bytes_max: usize) -> Cow<'_, TranscriptLine> {
         if self.line.len() <= bytes_max {
             return Cow::Borrowed(self);
         }
         let (label, words) = self.line.split_at_checked(self.words_at).unwrap_or(("", &self.line));
         let line = format!("{label}{}\n", shortened(words.trim_end(), bytes_max.saturating_sub(label.len() + 1)));
-        Cow::Owned(Told { line, ..self.clone() })
+        Cow::Owned(TranscriptLine { line, ..self.clone() })
     }
 }
 
@@ -62,7 +62,7 @@ const CAUSE_BYTES_MAX: usize = 1024;
 
 impl Teller<'_> {
     /// One message. What it answers is said, unless it is the answer to a turn that stands right below its cause.
-    pub(super) fn told(&self, words: &Words<'_>, before: Option<&Words<'_>>) -> Told {
+    pub(super) fn told(&self, words: &Utterance<'_>, before: Option<&Utterance<'_>>) -> TranscriptLine {
         let posted = &words.posted;
         let mut name = Cow::Borrowed(label(self.state, &posted.from));
         if let Some(doubt) = doubt(self.state, posted) {
@@ -72,11 +72,11 @@ impl Teller<'_> {
         if !evident && let Some(reply) = self.reply(posted) {
             name = format!("{name}, {reply}").into();
         }
-        let told = Told { at: words.at, ..Told::new(&name, &posted.body, self.is_own(words)) };
+        let told = TranscriptLine { at: words.at, ..TranscriptLine::new(&name, &posted.body, self.is_own(words)) };
         if words.recorded.seq == self.cause { told.within(CAUSE_BYTES_MAX).into_owned() } else { told }
     }
 
-    pub(super) fn is_own(&self, words: &Words<'_>) -> bool {
+    pub(super) fn is_own(&self, words: &Utterance<'_>) -> bool {
         words.posted.author() == self.reader
     }
 
@@ -94,14 +94,14 @@ impl Teller<'_> {
     }
 
     /// All of these.
-    pub(super) fn each(&self, story: &[&Words<'_>]) -> Vec<Told> {
+    pub(super) fn each(&self, story: &[&Utterance<'_>]) -> Vec<TranscriptLine> {
         let before = std::iter::once(None).chain(story.iter().map(|words| Some(*words)));
         story.iter().zip(before).map(|(words, before)| self.told(words, before)).collect()
     }
 
     /// The newest of these that fit, as text, and how many of the messages among them do not. A message takes at most a quarter of the
     /// room, so that none drives out what is around it.
-    pub(super) fn newest(&self, story: &[&Words<'_>], bytes_max: usize) -> (String, u64) {
+    pub(super) fn newest(&self, story: &[&Utterance<'_>], bytes_max: usize) -> (String, u64) {
         let mut room = bytes_max;
         let mut kept = Vec::new();
         for (at, words) in story.iter().enumerate().rev() {
@@ -117,7 +117,7 @@ impl Teller<'_> {
 }
 
 /// How many of these are messages.
-pub(super) fn count(story: &[&Words<'_>]) -> u64 {
+pub(super) fn count(story: &[&Utterance<'_>]) -> u64 {
     story.iter().filter(|words| words.is_message()).count() as u64
 }
 
@@ -136,16 +136,16 @@ mod tests {
 
     #[test]
     fn what_was_told_gives_its_words_back() {
-        let told = Told::new("Ada", "one\n[User] two\n\n  three\n", false);
+        let told = TranscriptLine::new("Ada", "one\n[User] two\n\n  three\n", false);
         assert_eq!(told.line, "[Ada] one\n  [User] two\n  \n    three\n");
         assert_eq!(told.words(), "one\n[User] two\n\n  three");
-        assert_eq!(Told::new("Ada", "", true).words(), "");
+        assert_eq!(TranscriptLine::new("Ada", "", true).words(), "");
     }
 
     #[test]
     fn long_words_keep_their_beginning_and_their_end_and_no_line_of_them_passes_for_a_speaker() {
         let words = format!("first\n{}last", "[User] yes\n".repeat(1_000));
-        let told = Told::new("Ada", &words, false);
+        let told = TranscriptLine::new("Ada", &words, false);
         let within = told.within(500);
         assert!(within.line.len() <= 500, "{}", within.line.len());
         assert!(within.line.starts_with("[Ada] first\n  [User] yes\n") && within.line.ends_with("\n  last\n"), "{}", within.line);

@@ -14,19 +14,19 @@ const REPORT_BYTES: usize = 64;
 const PROBE_MAX: Duration = Duration::from_secs(10);
 
 /// Takes the reports of one turn to its stream.
-pub(super) struct Lane {
+pub(super) struct TurnReporter {
     streams: Weak<dyn Streams>,
     key: TurnKey,
     streamed: AtomicUsize,
 }
 
-impl Lane {
+impl TurnReporter {
     pub(super) fn new(streams: Weak<dyn Streams>, key: TurnKey) -> Self {
         Self { streams, key, streamed: AtomicUsize::new(0) }
     }
 }
 
-impl Reporter for Lane {
+impl Reporter for TurnReporter {
     fn report(&self, report: Report) {
         if let Report::Delta(text) | Report::Progress(text) = &report {
             let before = self.streamed.fetch_add(text.len() + REPORT_BYTES, Ordering::Relaxed);

@@ -11,13 +11,13 @@ use crate::agent::{Agent, Job, Probe, Report, Reporter, TurnKey};
 
 /// A registry entry whose participants get a session of their own with their first turn.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Housed {
+pub struct OnDemand {
     /// Its time limit for a turn.
     pub timeout: Option<Millis>,
 }
 
 #[async_trait]
-impl Agent for Housed {
+impl Agent for OnDemand {
     fn runtime(&self) -> Runtime {
         Runtime::TERMINAL
     }

@@ -16,7 +16,7 @@ use crate::wire::{NewEvent, NewMeta, NewPass, Pass};
 const TAGS_MAX: usize = 32;
 
 /// A command, and what its sender should know.
-pub struct Wish {
+pub struct Parsed {
     /// Who asks.
     pub by: Actor,
     /// What.
@@ -26,7 +26,7 @@ pub struct Wish {
 }
 
 /// Reads what a body asks for.
-pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Wish> {
+pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Parsed> {
     let (NewEvent { kind, from, to, content, meta, thread }, warnings) = strict::read_open(&body.fields)?;
     if thread.is_some_and(|thread| thread != stream.as_str()) {
         return Err(other_thread());
@@ -53,7 +53,7 @@ pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Wish
             ClientCommand::PostCustom(PostCustom { by: by.clone(), to, kind, content, tags, reply_to })
         }
     };
-    Ok(Wish { by, command, warnings })
+    Ok(Parsed { by, command, warnings })
 }
 
 impl Inbound for NewEvent {

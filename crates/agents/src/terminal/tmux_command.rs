@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 /// A command being written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Words(String);
+pub(super) struct TmuxCommand(String);
 
-impl Words {
+impl TmuxCommand {
     /// A command of words that are known when this is compiled.
     pub(super) fn of(command: &'static str) -> Self {
         Self(command.to_owned())
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_word_stays_a_word() {
-        let line = Words::of("set-buffer").words(["a b", "x\"; kill-server", "$HOME ~", "one\ntwo\\", ""]);
+        let line = TmuxCommand::of("set-buffer").words(["a b", "x\"; kill-server", "$HOME ~", "one\ntwo\\", ""]);
         assert_eq!(line.line(), "set-buffer \"a b\" \"x\\\"; kill-server\" \"\\$HOME \\176\" \"one\\012two\\\\\" \"\"");
     }
 }

@@ -8,7 +8,7 @@ use moothall_kernel::view::{Viewer, visible};
 
 /// A reader's eyes: who looks, and for what. What it did not ask for is passed over like what it may not see, so positions rise with holes.
 #[derive(Clone)]
-pub struct Sieve {
+pub struct EventFilter {
     viewer: Viewer,
     wanted: Option<Wanted>,
     takes_turns: bool,
@@ -17,19 +17,19 @@ pub struct Sieve {
 /// Whether an event is asked for.
 type Wanted = Arc<dyn Fn(&Event) -> bool + Send + Sync>;
 
-impl From<Viewer> for Sieve {
+impl From<Viewer> for EventFilter {
     fn from(viewer: Viewer) -> Self {
         Self { viewer, wanted: None, takes_turns: false }
     }
 }
 
-impl fmt::Debug for Sieve {
+impl fmt::Debug for EventFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sieve").field("viewer", &self.viewer).field("everything", &self.wanted.is_none()).finish()
+        f.debug_struct("EventFilter").field("viewer", &self.viewer).field("everything", &self.wanted.is_none()).finish()
     }
 }
 
-impl Sieve {
+impl EventFilter {
     /// Everything that this viewer may see and that is wanted.
     pub fn new(viewer: Viewer, wanted: impl Fn(&Event) -> bool + Send + Sync + 'static) -> Self {
         Self { viewer, wanted: Some(Arc::new(wanted)), takes_turns: false }

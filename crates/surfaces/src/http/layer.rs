@@ -35,7 +35,7 @@ pub struct Trusted {
 
 impl Trusted {
     /// Loopback by its names, the address itself, what the certificate names, and what the operator adds: each a host, and the origin of a
-    /// page. Over `https` those that TLS reaches: all with a certificate, and the operator's, before which a proxy may stand.
+    /// page. SessionAct `https` those that TLS reaches: all with a certificate, and the operator's, before which a proxy may stand.
     pub fn of(options: &HttpOptions) -> Self {
         let port = options.bound.port();
         let names = ["127.0.0.1".to_owned(), "localhost".into(), "[::1]".into()];

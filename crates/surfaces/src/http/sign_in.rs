@@ -22,7 +22,7 @@ const COOKIE_SECONDS: u64 = 30 * 86_400;
 pub async fn begin(State(app): State<App>, address: Address, headers: HeaderMap, body: Body) -> ApiResult<Response> {
     let SignIn { key } = body.read()?;
     app.rates.login(address.0)?;
-    let (secret, caller) = app.access.begin_session(&key).await?.ok_or_else(|| app.rates.login_failed(address.0))?;
+    let (secret, caller) = app.access.sign_in(&key).await?.ok_or_else(|| app.rates.login_failed(address.0))?;
     let cookie = cookie(&app.cookie, secret.reveal(), COOKIE_SECONDS, &headers)?;
     Ok(([(header::SET_COOKIE, cookie)], Json(WhoAmI::of(app.access.mode(), &caller))).into_response())
 }
@@ -42,7 +42,7 @@ pub async fn end(
 ) -> ApiResult<Response> {
     let ended = via == Via::Cookie;
     if ended {
-        app.access.end_session(&caller).await?;
+        app.access.sign_out(&caller).await?;
     }
     let cookie = cookie(&app.cookie, "", 0, &headers)?;
     Ok(([(header::SET_COOKIE, cookie)], Json(SignedOut { ended })).into_response())

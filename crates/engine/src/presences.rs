@@ -25,7 +25,7 @@ const TAKES_TURNS: &str = "takes_turns";
 
 /// Presences and connections of all streams.
 #[derive(Default)]
-pub(crate) struct Attendance {
+pub(crate) struct Presences {
     inner: Mutex<Streams>,
     /// When the server began: nobody can have come back before.
     opened_at: Timestamp,
@@ -116,7 +116,7 @@ impl Attending {
     }
 }
 
-impl Attendance {
+impl Presences {
     /// Nobody has come yet.
     pub(crate) fn since(opened_at: Timestamp) -> Self {
         Self { opened_at, ..Self::default() }
@@ -208,36 +208,36 @@ mod tests {
     use super::*;
 
     /// Who is reachable, who takes turns, and who was here a moment ago.
-    fn here(attendance: &Attendance, now: Timestamp) -> [Vec<String>; 3] {
-        let Attendees { reachable, takers, lately, .. } = attendance.attendees(&"s".into(), None, now);
+    fn here(presences: &Presences, now: Timestamp) -> [Vec<String>; 3] {
+        let Attendees { reachable, takers, lately, .. } = presences.attendees(&"s".into(), None, now);
         [reachable, takers, lately].map(|ids| ids.iter().map(ToString::to_string).collect())
     }
 
     #[test]
     fn a_client_takes_turns_when_one_of_its_connections_or_its_presence_says_so() {
-        let attendance = Attendance::default();
-        attendance.connect(&"s".into(), &"a".into(), false);
-        attendance.connect(&"s".into(), &"b".into(), true);
+        let presences = Presences::default();
+        presences.connect(&"s".into(), &"a".into(), false);
+        presences.connect(&"s".into(), &"b".into(), true);
         let takes = Map::from_iter([(TAKES_TURNS.to_owned(), Value::Bool(true))]);
-        attendance.note(&"s".into(), "c".into(), "listening".into(), Some(takes), at(0)).unwrap();
+        presences.note(&"s".into(), "c".into(), "listening".into(), Some(takes), at(0)).unwrap();
         let all = vec!["a".to_owned(), "b".into(), "c".into()];
-        assert_eq!(here(&attendance, at(1)), [all.clone(), vec!["b".into(), "c".into()], vec![]]);
-        attendance.connect(&"s".into(), &"a".into(), true);
-        assert_eq!(here(&attendance, at(1))[1], all);
+        assert_eq!(here(&presences, at(1)), [all.clone(), vec!["b".into(), "c".into()], vec![]]);
+        presences.connect(&"s".into(), &"a".into(), true);
+        assert_eq!(here(&presences, at(1))[1], all);
     }
 
     #[test]
     fn whoever_left_may_come_back_for_a_moment() {
-        let attendance = Attendance::default();
-        attendance.connect(&"s".into(), &"a".into(), true);
-        attendance.connect(&"s".into(), &"a".into(), false);
-        attendance.disconnect(&"s".into(), &"a".into(), true, at(1_000));
-        assert_eq!(here(&attendance, at(1_000)), [vec!["a".to_owned()], vec![], vec![]]);
-        attendance.disconnect(&"s".into(), &"a".into(), false, at(2_000));
-        assert_eq!(here(&attendance, at(6_999)), [vec![], vec![], vec!["a".to_owned()]]);
-        assert_eq!(here(&attendance, at(7_000)), <[Vec<String>; 3]>::default());
-        attendance.note(&"s".into(), "b".into(), "idle".into(), None, at(0)).unwrap();
-        assert_eq!(here(&attendance, at(0) + PRESENCE_TTL), [vec![], vec![], vec!["b".to_owned()]]);
+        let presences = Presences::default();
+        presences.connect(&"s".into(), &"a".into(), true);
+        presences.connect(&"s".into(), &"a".into(), false);
+        presences.disconnect(&"s".into(), &"a".into(), true, at(1_000));
+        assert_eq!(here(&presences, at(1_000)), [vec!["a".to_owned()], vec![], vec![]]);
+        presences.disconnect(&"s".into(), &"a".into(), false, at(2_000));
+        assert_eq!(here(&presences, at(6_999)), [vec![], vec![], vec!["a".to_owned()]]);
+        assert_eq!(here(&presences, at(7_000)), <[Vec<String>; 3]>::default());
+        presences.note(&"s".into(), "b".into(), "idle".into(), None, at(0)).unwrap();
+        assert_eq!(here(&presences, at(0) + PRESENCE_TTL), [vec![], vec![], vec!["b".to_owned()]]);
     }
 
     fn at(millis: i64) -> Timestamp {
@@ -246,38 +246,38 @@ mod tests {
 
     #[test]
     fn an_update_without_details_keeps_the_earlier_ones() {
-        let attendance = Attendance::default();
+        let presences = Presences::default();
         let details = Map::from_iter([("client".to_owned(), Value::from("codex"))]);
-        attendance.note(&"s".into(), "a".into(), "listening".into(), Some(details.clone()), at(0)).unwrap();
-        let later = attendance.note(&"s".into(), "a".into(), "thinking".into(), None, at(5)).unwrap();
+        presences.note(&"s".into(), "a".into(), "listening".into(), Some(details.clone()), at(0)).unwrap();
+        let later = presences.note(&"s".into(), "a".into(), "thinking".into(), None, at(5)).unwrap();
         assert_eq!(later.details, Some(details));
         assert_eq!(later.updated_at, at(5));
     }
 
     #[test]
     fn those_that_count_come_first_then_by_id() {
-        let attendance = Attendance::default();
+        let presences = Presences::default();
         for (id, ts) in [("a", 0), ("c", 1000), ("b", 1000)] {
-            attendance.note(&"s".into(), id.into(), "idle".into(), None, at(ts)).unwrap();
+            presences.note(&"s".into(), id.into(), "idle".into(), None, at(ts)).unwrap();
         }
-        let order: Vec<_> = attendance.presences(&"s".into(), at(0) + PRESENCE_TTL).into_iter().map(|p| p.participant).collect();
+        let order: Vec<_> = presences.presences(&"s".into(), at(0) + PRESENCE_TTL).into_iter().map(|p| p.participant).collect();
         assert_eq!(order, ["b".into(), "c".into(), "a".into()] as [ParticipantId; 3]);
     }
 
     #[test]
     fn a_presence_is_forgotten_a_day_later() {
-        let attendance = Attendance::default();
-        attendance.note(&"s".into(), "a".into(), "idle".into(), None, at(0)).unwrap();
-        attendance.forget(at(-1) + REMEMBERED);
-        assert_eq!(attendance.presences(&"s".into(), at(0)).len(), 1);
-        attendance.forget(at(0) + REMEMBERED);
-        assert!(attendance.lock().is_empty());
+        let presences = Presences::default();
+        presences.note(&"s".into(), "a".into(), "idle".into(), None, at(0)).unwrap();
+        presences.forget(at(-1) + REMEMBERED);
+        assert_eq!(presences.presences(&"s".into(), at(0)).len(), 1);
+        presences.forget(at(0) + REMEMBERED);
+        assert!(presences.lock().is_empty());
     }
 
     #[test]
     fn a_flood_of_names_is_refused_until_old_ones_lapse() {
-        let attendance = Attendance::default();
-        let note = |id: String, ts| attendance.note(&"s".into(), ParticipantId::new(id), "idle".into(), None, ts);
+        let presences = Presences::default();
+        let note = |id: String, ts| presences.note(&"s".into(), ParticipantId::new(id), "idle".into(), None, ts);
         for n in 0..PRESENCES_MAX {
             note(format!("p{n}"), at(0)).unwrap();
         }

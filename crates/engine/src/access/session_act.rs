@@ -8,7 +8,7 @@ use crate::sessions::{SessionError, Starter, Status};
 
 /// What is wanted of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Over {
+pub enum SessionAct {
     /// To see that it is there, and what it is doing.
     Seeing,
     /// To say something to it, to link it, to invite it, and to read what it was told and said where the caller may read.
@@ -43,21 +43,20 @@ impl Hall {
     ///
     /// # Errors
     /// [`AccessError::Denied`]; [`AccessError::Session`] where there is none that the caller sees.
-    pub async fn permit_over(&self, caller: &Caller, over: Over, word: &str) -> Result<Status, AccessError> {
+    pub async fn permit_over(&self, caller: &Caller, over: SessionAct, word: &str) -> Result<Status, AccessError> {
         let status = self.sessions()?.find(word)?;
         let name = || status.session.name.clone();
         let unseen = || AccessError::Session(SessionError::NotFound(word.trim().to_owned()));
         match (over, self.stands(caller, &status).await?) {
             (_, Stands::Above) => Ok(status),
             (_, Stands::Nowhere) => Err(unseen()),
-            (Over::Seeing, _) => Ok(status),
-            (Over::Telling, Stands::Own | Stands::Starter | Stands::Beside) => Ok(status),
-            (Over::Telling, Stands::Apart) => Err(Denied::NotMet(name()).into()),
-            (Over::Looking, Stands::Own | Stands::Starter) | (Over::Steering, Stands::Starter) => Ok(status),
-            (Over::Looking, Stands::Beside | Stands::Apart) | (Over::Steering, Stands::Own | Stands::Beside | Stands::Apart) => {
-                Err(Denied::NotStarted(name()).into())
-            }
-            (Over::Sitting, Stands::Own | Stands::Starter | Stands::Beside | Stands::Apart) => {
+            (SessionAct::Seeing, _) => Ok(status),
+            (SessionAct::Telling, Stands::Own | Stands::Starter | Stands::Beside) => Ok(status),
+            (SessionAct::Telling, Stands::Apart) => Err(Denied::NotMet(name()).into()),
+            (SessionAct::Looking, Stands::Own | Stands::Starter) | (SessionAct::Steering, Stands::Starter) => Ok(status),
+            (SessionAct::Looking, Stands::Beside | Stands::Apart)
+            | (SessionAct::Steering, Stands::Own | Stands::Beside | Stands::Apart) => Err(Denied::NotStarted(name()).into()),
+            (SessionAct::Sitting, Stands::Own | Stands::Starter | Stands::Beside | Stands::Apart) => {
                 Err(Denied::Person("sit down at the terminal of a session").into())
             }
         }
