@@ -1,13 +1,13 @@
 //! What a stream can be. Whoever hosts streams knows this enum, and each of its kinds only where what it is makes a difference.
 
-use crate::command::{Command, Facts};
 use crate::decide::Decision;
-use crate::duties::Duties;
-use crate::event::Recorded;
-use crate::ids::{Seq, StreamId};
-use crate::invariants::Broken;
-use crate::state::Conversation;
-use crate::time::Timestamp;
+use crate::model::command::{Command, Facts};
+use crate::model::event::Recorded;
+use crate::model::ids::{Seq, StreamId};
+use crate::model::invariants::Broken;
+use crate::model::state::Conversation;
+use crate::model::time::Timestamp;
+use crate::read::duties::Duties;
 
 /// The word for conversations, where the kinds of streams are kept.
 pub const CONVERSATION: &str = "conversation";

@@ -1,6 +1,11 @@
 //! Decides about commands. Each kind of command has its place: contributions in `say`, controls in `control`, turns in `turns`;
 //! the floor moves on in `floor`.
 
+pub mod say;
+pub mod control;
+pub(crate) mod turns;
+pub(crate) mod floor;
+pub(crate) mod patience;
 mod budgets;
 mod refusals;
 mod questions;
@@ -9,16 +14,16 @@ mod summaries;
 
 pub use budgets::{RAISE_MAX, check_raise};
 
-use crate::budget::Charge;
-use crate::command::{Actor, ClientCommand, Command, EngineCommand, Facts, PostCustom, Refusal, Rejection};
-use crate::event::{Cause, Event, Guard, Outcome, Recorded, TurnKind};
-use crate::ids::{ParticipantId, Seq};
-use crate::names;
-use crate::participant::AgentFacts;
+use crate::model::budget::Charge;
+use crate::model::command::{Actor, ClientCommand, Command, EngineCommand, Facts, PostCustom, Refusal, Rejection};
+use crate::model::event::{Cause, Event, Guard, Outcome, Recorded, TurnKind};
+use crate::model::ids::{ParticipantId, Seq};
+use crate::model::participant::AgentFacts;
+use crate::model::state::{Conversation, Turn};
+use crate::model::time::{Millis, Timestamp};
 use crate::planted::{self, Bug};
-use crate::state::{Conversation, Turn};
 use crate::text;
-use crate::time::{Millis, Timestamp};
+use crate::text::names;
 
 /// Longest title, in characters.
 pub const NAME_CHARS_MAX: usize = 200;
@@ -46,7 +51,7 @@ pub struct Decision {
     /// What the events cost, in their order.
     pub charges: Vec<Charge>,
     /// Refused words that are only counted, because too many were kept lately. The caller adds them up, and gives the sum with
-    /// [`Facts::unkept`](crate::command::Facts::unkept).
+    /// [`Facts::unkept`](crate::model::command::Facts::unkept).
     pub unkept: Option<Unkept>,
 }
 
@@ -72,7 +77,7 @@ impl Conversation {
     }
 
     /// The time limit of a turn, counted from its start. (Ruling 12.)
-    pub fn limit_of(&self, turn: &crate::state::Turn) -> Millis {
+    pub fn limit_of(&self, turn: &crate::model::state::Turn) -> Millis {
         let policy = &self.policy;
         let by_agent = self.participant(&turn.participant).map_or(Millis::from_secs(60), |p| p.facts.limit());
         let limit = policy.agent_reply_timeout.unwrap_or(by_agent);
@@ -189,7 +194,7 @@ impl Decider<'_> {
         self.emit(Event::Noticed { code: code.into(), text, about: about.cloned(), cause: cause.cloned() });
     }
 
-    fn create(&mut self, name: &str, policy: crate::settings::Policy, by: &Actor) -> Result<(), Rejection> {
+    fn create(&mut self, name: &str, policy: crate::model::settings::Policy, by: &Actor) -> Result<(), Rejection> {
         if self.state.head != Seq(0) {
             return Err(Rejection::new(Refusal::Conflict, "exists", "this conversation exists already"));
         }
@@ -254,10 +259,10 @@ impl Decider<'_> {
         let open: Vec<_> = self.state.open_turns().map(|turn| turn.no).collect();
         for turn in open {
             let usage = self.keep_shown(turn);
-            self.end(turn, Outcome::Cancelled, Some(crate::event::Fault::new("stopped", "a person stopped it")), usage);
+            self.end(turn, Outcome::Cancelled, Some(crate::model::event::Fault::new("stopped", "a person stopped it")), usage);
         }
         if self.state.gathering.is_some() {
-            self.release_piece(crate::gathering::LetGo::Stopped, None, None);
+            self.release_piece(crate::model::gathering::LetGo::Stopped, None, None);
             self.emit(Event::GuardTripped { guard: Guard::Stopped });
         }
         Ok(())
@@ -283,12 +288,12 @@ impl Decider<'_> {
 
     fn tick(&mut self) {
         let now = self.now;
-        let lapsed = |turn: &crate::state::Turn| {
+        let lapsed = |turn: &crate::model::state::Turn| {
             let due = turn.permissions.iter().filter(|(_, waiting)| waiting.expires <= now);
             due.map(|(permission, _)| permission.clone()).collect::<Vec<_>>()
         };
         let permissions: Vec<_> = self.state.open_turns().flat_map(lapsed).collect();
-        let late = |open: &crate::start::OpenStart| open.waiting().is_some_and(|waiting| waiting.expires <= now);
+        let late = |open: &crate::model::start::OpenStart| open.waiting().is_some_and(|waiting| waiting.expires <= now);
         let starts = self.state.floor.starts.iter().filter(|(_, open)| late(open)).map(|(permission, _)| permission.clone());
         let lapsed: Vec<_> = permissions.into_iter().chain(starts).collect();
         for permission in lapsed {
@@ -315,7 +320,7 @@ impl Decider<'_> {
     fn end_turns(&mut self, of: impl Fn(&Turn) -> bool, code: &str, message: &str) {
         let open: Vec<_> = self.state.open_turns().filter(|turn| of(turn)).map(|turn| turn.no).collect();
         for turn in open {
-            self.end(turn, Outcome::Cancelled, Some(crate::event::Fault::new(code, message)), crate::event::Usage::default());
+            self.end(turn, Outcome::Cancelled, Some(crate::model::event::Fault::new(code, message)), crate::model::event::Usage::default());
         }
     }
 
@@ -389,9 +394,9 @@ fn title(given: &str) -> Result<String, Rejection> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::{Control, Invite, Post};
-    use crate::event::Change;
-    use crate::participant::{AgentFacts, Kind, Profile};
+    use crate::model::command::{Control, Invite, Post};
+    use crate::model::event::Change;
+    use crate::model::participant::{AgentFacts, Kind, Profile};
     use crate::policy::Policy;
 
     #[test]

@@ -1,5 +1,10 @@
 //! Text hygiene: what may be kept in a log, what may reach a terminal, and how a body is shown inside a prompt.
 
+pub mod names;
+pub mod mentions;
+pub mod pass;
+pub mod slash;
+
 use std::borrow::Cow;
 
 /// Removes what no message needs: C0 controls except newline and tab, DEL, C1; `\r\n` and lone `\r` become newlines.

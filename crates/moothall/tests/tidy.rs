@@ -17,7 +17,7 @@ const README_LINES_MAX: usize = 150;
 
 /// Source files that may be longer because they are tables: read by looking things up, not from top to bottom.
 const TABLES: [(&str, &str); 2] = [
-    ("crates/kernel/src/event.rs", "the closed list of everything that can happen"),
+    ("crates/kernel/src/model/event.rs", "the closed list of everything that can happen"),
     ("crates/moothall/src/cli.rs", "the list of all commands, with their help and examples"),
 ];
 
@@ -65,11 +65,16 @@ const IMPURE: [&str; 12] = [
 ];
 
 /// Where a policy may be named: its own file and the table, the model, the wire, and the simulator's own table of what each promises.
-const POLICIES_NAMED: [&str; 4] =
-    ["crates/kernel/src/policy/", "crates/kernel/src/settings.rs", "crates/surfaces/src/wire/", "crates/testkit/src/sim/check/promises.rs"];
+const POLICIES_NAMED: [&str; 4] = [
+    "crates/kernel/src/policy/",
+    "crates/kernel/src/model/settings.rs",
+    "crates/surfaces/src/wire/",
+    "crates/testkit/src/sim/check/promises.rs",
+];
 
 /// Where the kernel may ask whether somebody is a person: what is remembered, who has which right, whose words they are.
-const PEOPLE_ASKED: [&str; 6] = ["apply.rs", "control.rs", "event.rs", "participant.rs", "say.rs", "state.rs"];
+const PEOPLE_ASKED: [&str; 6] =
+    ["decide/control.rs", "decide/say.rs", "model/apply.rs", "model/event.rs", "model/participant.rs", "model/state.rs"];
 
 /// A text file of the project.
 struct Source {
@@ -283,7 +288,7 @@ fn the_rules_ask_for_abilities() {
     let mut findings = Vec::new();
     for source in sources.iter().filter(kernel) {
         let file = source.path.trim_start_matches("crates/kernel/src/");
-        if file != "abilities.rs" {
+        if file != "model/abilities.rs" {
             findings.extend(holding(source, source.shipped_code(), &["Runtime::", ".runtime"]));
         }
         if !file.starts_with("policy/") && !PEOPLE_ASKED.contains(&file) {
@@ -292,7 +297,7 @@ fn the_rules_ask_for_abilities() {
     }
     hold(
         "The rules ask what a participant can, not how it runs or whether it is a person.",
-        "ask an ability (kernel/src/abilities.rs), or add one; a right, or whose words they are, is decided where PEOPLE_ASKED says.",
+        "ask an ability (kernel/src/model/abilities.rs), or add one; a right, or whose words they are, is decided where PEOPLE_ASKED says.",
         findings,
     );
 }

@@ -1,11 +1,11 @@
 //! Whether one more turn can be paid, and how a budget is raised.
 
-use crate::budget::{Account, Limit, Raise, Spent};
-use crate::command::{Refusal, Rejection};
 use crate::decide::Decider;
-use crate::event::{Cause, Change, Event, WhyNot};
-use crate::ids::ParticipantId;
-use crate::time::Millis;
+use crate::model::budget::{Account, Limit, Raise, Spent};
+use crate::model::command::{Refusal, Rejection};
+use crate::model::event::{Cause, Change, Event, WhyNot};
+use crate::model::ids::ParticipantId;
+use crate::model::time::Millis;
 
 /// Longest time for which a budget is raised.
 pub const RAISE_MAX: Millis = Millis::from_secs(31 * 24 * 3600);

@@ -1,12 +1,12 @@
 //! What an agent's program asks in no turn: asked, answered by a person, and withdrawn when it is not asked any more.
 
-use crate::command::{Refusal, Rejection};
 use crate::decide::Decider;
-use crate::event::Event;
-use crate::ids::{ParticipantId, PermissionId, Seq};
-use crate::permission::{OpenQuestion, Question, Withdrawn};
-use crate::start::OpenStart;
-use crate::state::Conversation;
+use crate::model::command::{Refusal, Rejection};
+use crate::model::event::Event;
+use crate::model::ids::{ParticipantId, PermissionId, Seq};
+use crate::model::permission::{OpenQuestion, Question, Withdrawn};
+use crate::model::start::OpenStart;
+use crate::model::state::Conversation;
 
 /// Most questions of no turn that wait in one conversation at a time.
 const QUESTIONS_MAX: usize = 8;

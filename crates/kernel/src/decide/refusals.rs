@@ -1,10 +1,10 @@
 //! Words that are refused: kept in the trace as long as there is room for them, and counted beyond.
 
-use crate::command::{Post, Refusal, Rejection};
 use crate::decide::{Decider, Unkept};
-use crate::event::{Event, SuppressedBecause};
-use crate::ids::ParticipantId;
-use crate::refused::{KEPT_BYTES_MAX, KEPT_MAX, Refused};
+use crate::model::command::{Post, Refusal, Rejection};
+use crate::model::event::{Event, SuppressedBecause};
+use crate::model::ids::ParticipantId;
+use crate::model::refused::{KEPT_BYTES_MAX, KEPT_MAX, Refused};
 
 /// Participants of whom it is remembered. Words of any more are refused and not kept.
 const PARTICIPANTS_MAX: usize = 400;
@@ -54,12 +54,12 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    use crate::command::{Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite};
-    use crate::event::Recorded;
-    use crate::participant::{AgentFacts, Profile};
+    use crate::model::command::{Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite};
+    use crate::model::event::Recorded;
+    use crate::model::participant::{AgentFacts, Profile};
+    use crate::model::state::Conversation;
+    use crate::model::time::Timestamp;
     use crate::policy::Policy;
-    use crate::state::Conversation;
-    use crate::time::Timestamp;
 
     struct Room {
         state: Conversation,

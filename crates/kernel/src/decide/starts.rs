@@ -1,13 +1,13 @@
 //! An agent's wish to have a program started: asked, answered by a person, carried out by the engine, told to whoever asked.
 
-use crate::command::{Actor, Refusal, Rejection};
 use crate::decide::Decider;
-use crate::event::{Cause, Event, TurnKind, Why, WhyNot};
-use crate::ids::{ParticipantId, PermissionId, Seq};
-use crate::permission::{OptionKind, Question};
-use crate::start::{OpenStart, Stage, StartOutcome, StartRequest};
-use crate::state::Conversation;
-use crate::time::Millis;
+use crate::model::command::{Actor, Refusal, Rejection};
+use crate::model::event::{Cause, Event, TurnKind, Why, WhyNot};
+use crate::model::ids::{ParticipantId, PermissionId, Seq};
+use crate::model::permission::{OptionKind, Question};
+use crate::model::start::{OpenStart, Stage, StartOutcome, StartRequest};
+use crate::model::state::Conversation;
+use crate::model::time::Millis;
 
 /// Most requests of one conversation that wait at a time.
 const STARTS_MAX: usize = 8;

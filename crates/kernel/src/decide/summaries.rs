@@ -1,11 +1,11 @@
 //! Summaries that participants make of what no longer fits into their memory.
 
 use crate::decide::Decider;
-use crate::event::{Event, Usage};
-use crate::ids::{Seq, TurnNo};
-use crate::summary::SUMMARY_BYTES_MAX;
+use crate::decide::turns::bounded;
+use crate::model::event::{Event, Usage};
+use crate::model::ids::{Seq, TurnNo};
+use crate::model::summary::SUMMARY_BYTES_MAX;
 use crate::text;
-use crate::turns::bounded;
 
 impl Decider<'_> {
     /// Keeps a summary for the turns to come. One that nobody needs is no fault: the turn goes on without it.

@@ -1,10 +1,10 @@
 //! `hybrid`: those addressed must answer, then the others may, then each may react once. (Rulings 8 to 10.)
 
-use crate::event::{To, Why, WhyNot};
-use crate::ids::ParticipantId;
+use crate::model::event::{To, Why, WhyNot};
+use crate::model::ids::ParticipantId;
+use crate::model::state::{Conversation, Spoken};
 use crate::policy::rounds::{is_news, may_be_asked, must_wait};
 use crate::policy::{AGENT_MENTIONS_MAX, EmptyReply, Nomination, Reactions, Rules, Unsolicited, addressed, others};
-use crate::state::{Conversation, Spoken};
 
 pub(crate) static RULES: Rules = Rules {
     nominate,

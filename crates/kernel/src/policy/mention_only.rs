@@ -1,8 +1,8 @@
 //! `mention_only`: only those addressed answer. (Ruling 16.)
 
-use crate::event::{To, Why};
+use crate::model::event::{To, Why};
+use crate::model::state::{Conversation, Spoken};
 use crate::policy::{AGENT_MENTIONS_MAX, EmptyReply, Nomination, Rules, Unsolicited, addressed, others};
-use crate::state::{Conversation, Spoken};
 
 pub(crate) static RULES: Rules = Rules {
     nominate,

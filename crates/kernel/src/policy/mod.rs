@@ -11,12 +11,12 @@ mod round_robin;
 mod open;
 mod talking_piece;
 
-pub use crate::settings::{KEYS, Policy, PolicyFault, PolicyName};
+pub use crate::model::settings::{KEYS, Policy, PolicyFault, PolicyName};
 
 use crate::decide::Decider;
-use crate::event::{Posted, Recorded, To, Why, WhyNot};
-use crate::ids::ParticipantId;
-use crate::state::{Conversation, Spoken, Turn};
+use crate::model::event::{Posted, Recorded, To, Why, WhyNot};
+use crate::model::ids::ParticipantId;
+use crate::model::state::{Conversation, Spoken, Turn};
 
 /// So many mentions of an agent's message are acted on.
 const AGENT_MENTIONS_MAX: usize = 5;

@@ -1,10 +1,10 @@
 //! `open`: whatever a member says goes to all the others, and each may answer. (Ruling 18.)
 
 use crate::decide::Decider;
-use crate::event::{TurnKind, Why};
-use crate::ids::ParticipantId;
+use crate::model::event::{TurnKind, Why};
+use crate::model::ids::ParticipantId;
+use crate::model::state::{Conversation, Spoken};
 use crate::policy::{EmptyReply, Nomination, Rules, Unsolicited, others};
-use crate::state::{Conversation, Spoken};
 
 pub(crate) static RULES: Rules = Rules {
     nominate,

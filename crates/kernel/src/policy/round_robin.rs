@@ -1,9 +1,9 @@
 //! `round_robin`: each is asked once, starting after the last speaker; mentions do not change the order. (Ruling 17.)
 
-use crate::event::Why;
+use crate::model::event::Why;
+use crate::model::state::{Conversation, Spoken};
 use crate::policy::rounds::must_wait;
 use crate::policy::{EmptyReply, Nomination, Rules, Unsolicited, others};
-use crate::state::{Conversation, Spoken};
 
 pub(crate) static RULES: Rules = Rules {
     nominate,

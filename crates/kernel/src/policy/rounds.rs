@@ -2,13 +2,13 @@
 //! `hybrid` and `round_robin` go by them, and differ in whom they ask.
 
 use crate::decide::Decider;
-use crate::event::{Cause, Event, TurnKind, Why, WhyNot};
-use crate::ids::ParticipantId;
+use crate::model::event::{Cause, Event, TurnKind, Why, WhyNot};
+use crate::model::ids::ParticipantId;
+use crate::model::settings::COOLDOWN_MAX;
+use crate::model::state::{Conversation, Reply, Spoken};
+use crate::model::time::Timestamp;
 use crate::planted::{self, Bug};
 use crate::policy::{AGENT_MENTIONS_MAX, Nomination, Reactions};
-use crate::settings::COOLDOWN_MAX;
-use crate::state::{Conversation, Reply, Spoken};
-use crate::time::Timestamp;
 
 /// Passes in a row, and how many polls they skip, the longest streak first: from 10 on three of four, from 5 on every second. (Ruling 12.)
 const HABITUAL: [(u32, u32); 2] = [(10, 3), (5, 1)];

@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 
-use crate::command::{Actor, Post, Refusal, Rejection};
 use crate::decide::Decider;
-use crate::event::{Cause, Event, Guard, Recorded, SuppressedBecause, TurnKind, Why};
-use crate::gathering::{Gathering, GatheringEvent, GatheringPlan, Hearing, LetGo, Phase, PieceTenure};
-use crate::ids::ParticipantId;
-use crate::mentions;
-use crate::participant::{Kind, Part, Participant};
+use crate::model::command::{Actor, Post, Refusal, Rejection};
+use crate::model::event::{Cause, Event, Guard, Recorded, SuppressedBecause, TurnKind, Why};
+use crate::model::gathering::{Gathering, GatheringEvent, GatheringPlan, Hearing, LetGo, Phase, PieceTenure};
+use crate::model::ids::ParticipantId;
+use crate::model::participant::{Kind, Part, Participant};
+use crate::model::state::{Conversation, Turn};
+use crate::model::time::Timestamp;
 use crate::policy::{EmptyReply, Nomination, Rules, Unsolicited};
-use crate::state::{Conversation, Turn};
-use crate::time::Timestamp;
+use crate::text::mentions;
 
 /// Fewer speakers than this are no gathering.
 const SPEAKERS_MIN: usize = 2;

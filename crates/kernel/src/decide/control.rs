@@ -1,0 +1,417 @@
+//! Controls: who is here, and how turns are given.
+
+use crate::decide::Decider;
+use crate::decide::floor::HELD_FOR_PROOF;
+use crate::model::command::{Actor, Control, Invite, Refusal, Rejection};
+use crate::model::event::{Change, Event, TurnKind, Why, WhyNot};
+use crate::model::ids::ParticipantId;
+use crate::model::participant::{Kind, Profile};
+use crate::policy::{self, Policy, PolicyFault, PolicyName};
+use crate::text;
+use crate::text::names::{self, NameFault};
+
+/// Most participants of one conversation.
+pub const PARTICIPANTS_MAX: usize = 200;
+/// Longest client, model or role, in characters.
+const WORD_CHARS_MAX: usize = 128;
+/// The client and model of a person.
+const HUMAN: &str = "human";
+/// Most roles of one participant.
+const ROLES_MAX: usize = 20;
+
+impl Decider<'_> {
+    /// All controls, or none: changes are collected first and become one event.
+    pub(crate) fn control(&mut self, by: &Actor, controls: Vec<Control>) -> Result<(), Rejection> {
+        self.check_speaker(by)?;
+        self.check_open()?;
+        let mut changes = Vec::with_capacity(controls.len());
+        for control in controls {
+            if !matches!(control, Control::Invite(_) | Control::Uninvite(_)) {
+                self.check_human(by)?;
+            }
+            let change = self.change(by, control, &changes)?;
+            self.check_gathers(&change)?;
+            changes.extend(change);
+        }
+        if changes.is_empty() {
+            return Err(Rejection::new(Refusal::Invalid, "empty_control", "This control asks for nothing. Give at least one known key."));
+        }
+        let ends = |change: &Change| match change {
+            Change::PolicySet { policy, patch } => patch.is_none() || !policy::rules(policy.name).gathers,
+            _ => false,
+        };
+        let gathering_ends = self.state.gathering.is_some() && changes.iter().any(ends);
+        let cause = self.emit(Event::Controlled { by: by.id.clone(), changes: changes.clone(), unproven: !by.proven });
+        if gathering_ends {
+            self.end_gathering("ended");
+        }
+        for change in changes {
+            self.follow(change, &cause);
+        }
+        Ok(())
+    }
+
+    fn change(&self, by: &Actor, control: Control, before: &[Change]) -> Result<Vec<Change>, Rejection> {
+        Ok(match control {
+            Control::Invite(invite) => vec![self.invite(by, invite, before)?],
+            Control::Uninvite(id) => vec![Change::Uninvited { participant: self.leaving(by, &id, before)? }],
+            Control::Mute(ids) => vec![Change::Muted { targets: self.targets(ids, true)? }],
+            Control::Unmute(ids) => vec![Change::Unmuted { targets: self.unmuted(by, ids)? }],
+            Control::Pause(on) => {
+                self.check_may_unpause(by, on)?;
+                vec![Change::Paused { on }]
+            }
+            Control::Resume => self.resumed(by)?,
+            Control::Discussion { on, allow_agent_mentions } => vec![Change::Discussion { on, allow_agent_mentions }],
+            Control::InvitedAuto(on) => vec![Change::InvitedAuto { on }],
+            Control::Prod(ids) => {
+                let targets: Result<Vec<_>, _> = ids.iter().map(|id| self.invited(id, before)).collect();
+                vec![Change::Prodded { targets: targets? }]
+            }
+            // Without proof the settings stay: the limits among them are raised by people who can prove it.
+            Control::Policy(given) if !by.proven => {
+                self.check_may_replace(given.name)?;
+                vec![Change::PolicySet { policy: Policy { name: given.name, ..self.policy_after(before).clone() }, patch: None }]
+            }
+            Control::Policy(policy) => vec![Change::PolicySet { policy, patch: None }],
+            Control::PolicyNamed(name) => {
+                if !by.proven {
+                    self.check_may_replace(name)?;
+                }
+                vec![Change::PolicySet { policy: Policy { name, ..self.policy_after(before).clone() }, patch: None }]
+            }
+            Control::Config(keys) => {
+                let current = self.policy_after(before);
+                let policy = current.patched(&keys).map_err(policy_fault)?;
+                if let Some(key) = current.raised_by(&policy).filter(|_| !by.proven) {
+                    return Err(needs_proof(&format!("Raising `{key}`")));
+                }
+                if !by.proven {
+                    self.check_may_replace(policy.name)?;
+                }
+                vec![Change::PolicySet { policy, patch: Some(keys) }]
+            }
+            Control::Bind(target) => vec![Change::Bound { target: check_target(target)? }],
+            Control::Unbind(target) => vec![Change::Unbound { target }],
+            Control::RaiseBudget { .. } if !by.proven => return Err(needs_proof("Raising a budget")),
+            Control::RaiseBudget { turns, micros, within } => vec![self.raise(turns, micros, within)?],
+        })
+    }
+
+    /// Rules under which nobody speaks without a gathering are a gathering's to bring.
+    fn check_gathers(&self, changes: &[Change]) -> Result<(), Rejection> {
+        let chosen = |change: &Change| match change {
+            Change::PolicySet { policy, .. } => policy.name != self.state.policy.name && policy.is_of_gatherings(),
+            _ => false,
+        };
+        if self.state.gathering.is_none() && changes.iter().any(chosen) {
+            return Err(needs_gathering());
+        }
+        Ok(())
+    }
+
+    /// A guard's hold, and a pause that a proven person began, end by proof. Where neither is, without it a pause ends and nothing else:
+    /// a guard that begins to hold in the same moment goes on holding.
+    fn resumed(&self, by: &Actor) -> Result<Vec<Change>, Rejection> {
+        if by.proven {
+            return Ok(vec![Change::GuardLifted, Change::Paused { on: false }]);
+        }
+        if self.state.held().is_some() {
+            return Err(needs_proof("Going on while a guard holds"));
+        }
+        self.check_may_unpause(by, false)?;
+        Ok(vec![Change::Paused { on: false }])
+    }
+
+    /// Other rules would be a way around a guard that holds.
+    fn check_may_replace(&self, name: PolicyName) -> Result<(), Rejection> {
+        if self.state.held().is_none() || name == self.state.policy.name {
+            return Ok(());
+        }
+        Err(needs_proof("Another policy while a guard holds"))
+    }
+
+    fn check_may_unpause(&self, by: &Actor, on: bool) -> Result<(), Rejection> {
+        if on || by.proven || !self.state.paused_by_proof {
+            return Ok(());
+        }
+        Err(needs_proof("Ending the pause of a person who could prove it"))
+    }
+
+    fn unmuted(&self, by: &Actor, ids: Vec<String>) -> Result<Vec<ParticipantId>, Rejection> {
+        let targets = self.targets(ids, false)?;
+        match targets.iter().find(|id| !by.proven && self.state.muted_by_proof.contains(*id)) {
+            None => Ok(targets),
+            Some(id) => Err(needs_proof(&format!("Unmuting {id}, whom a person muted who could prove it,")).about(id)),
+        }
+    }
+
+    /// Whom somebody takes out: an agent takes out agents alone, and anybody themselves.
+    fn leaving(&self, by: &Actor, id: &str, before: &[Change]) -> Result<ParticipantId, Rejection> {
+        let id = self.invited(id, before)?;
+        if id != by.id && self.state.is_human(&id) && !self.is_person(by) {
+            let message = "Only people take people out; agents take out agents.";
+            return Err(Rejection::new(Refusal::Forbidden, "humans_only", message).about(&id));
+        }
+        Ok(id)
+    }
+
+    fn policy_after<'b>(&'b self, before: &'b [Change]) -> &'b Policy {
+        let set = before.iter().rev().find_map(|change| match change {
+            Change::PolicySet { policy, .. } => Some(policy),
+            _ => None,
+        });
+        set.unwrap_or(&self.state.policy)
+    }
+
+    fn invited(&self, id: &str, before: &[Change]) -> Result<ParticipantId, Rejection> {
+        let id = ParticipantId::new(id.trim());
+        let just_now = before.iter().any(|change| matches!(change, Change::Invited { participant, .. } if *participant == id));
+        if just_now || self.state.participant(&id).is_some() {
+            return Ok(id);
+        }
+        Err(Rejection::new(Refusal::NotFound, "not_invited", format!("{id} is not invited here.")).about(&id))
+    }
+
+    fn targets(&self, ids: Vec<String>, silencing: bool) -> Result<Vec<ParticipantId>, Rejection> {
+        let mut targets = Vec::with_capacity(ids.len());
+        for id in ids {
+            let id = ParticipantId::new(id.trim());
+            if silencing && self.state.is_human(&id) {
+                return Err(Rejection::new(Refusal::Invalid, "cannot_mute_human", "People cannot be muted.").about(&id));
+            }
+            self.check_named(&id, true)?;
+            targets.push(id);
+        }
+        if targets.is_empty() {
+            return Err(Rejection::new(Refusal::Invalid, "no_targets", "`targets` has to name at least one participant."));
+        }
+        Ok(targets)
+    }
+
+    fn invite(&self, by: &Actor, invite: Invite, before: &[Change]) -> Result<Change, Rejection> {
+        let id = invite.participant.trim();
+        let known = self.state.participant(&ParticipantId::new(id));
+        let is_known = known.is_some() || invite.principal == Some(Kind::Human);
+        names::check_name_of(id, is_known).map_err(|fault| name_fault("participant_id", id, fault))?;
+        let id = ParticipantId::new(id);
+        let given = self.checked_profile(invite.profile, &id)?;
+        let mut profile = known.map_or_else(Profile::default, |known| known.profile.clone()).merged(&given);
+        let kind = self.kind_of(by, &id, &given, &profile, invite.principal)?;
+        if kind == Kind::Human {
+            profile.client = Some(HUMAN.into());
+            profile.model.get_or_insert_with(|| HUMAN.into());
+        }
+        self.check_complete(&profile, &id)?;
+        if known.is_none() && self.count_after(before) >= PARTICIPANTS_MAX {
+            let message = format!("A conversation has at most {PARTICIPANTS_MAX} participants. Uninvite somebody first.");
+            return Err(Rejection::new(Refusal::Conflict, "too_many_participants", message).about(&id));
+        }
+        let name = profile.nickname.as_deref().unwrap_or(id.as_str());
+        self.check_unlike(&id, name, before)?;
+        let skeleton = names::skeleton(name);
+        Ok(Change::Invited {
+            kind,
+            participant: id,
+            given,
+            profile,
+            facts: invite.facts,
+            skeleton,
+            address: invite.address,
+            number: invite.number,
+            part: invite.part,
+        })
+    }
+
+    /// What an invitation makes somebody. A principal is what the server knows, and whoever was a person here stays one; an agent
+    /// neither gives nor takes that, and makes nobody else a client of another kind.
+    fn kind_of(
+        &self,
+        by: &Actor,
+        id: &ParticipantId,
+        given: &Profile,
+        after: &Profile,
+        principal: Option<Kind>,
+    ) -> Result<Kind, Rejection> {
+        let was_person = self.state.is_human(id);
+        let fixed = principal.or(was_person.then_some(Kind::Human));
+        let says = given.client.as_deref().map(|client| if client == HUMAN { Kind::Human } else { Kind::Agent });
+        let refused = |message: String| Err(Rejection::new(Refusal::Forbidden, "kind_is_the_servers", message).about(id));
+        match (fixed, says) {
+            (Some(Kind::Human), Some(Kind::Agent)) => return refused(format!("{id} is a person, and stays one here. Choose another id.")),
+            (Some(Kind::Agent), Some(Kind::Human)) => return refused(format!("The server knows {id} as an agent. Choose another id.")),
+            (Some(_) | None, Some(_) | None) => {}
+        }
+        let merged = if after.client.as_deref() == Some(HUMAN) { Kind::Human } else { Kind::Agent };
+        let kind = fixed.unwrap_or(merged);
+        if self.is_person(by) {
+            return Ok(kind);
+        }
+        if says == Some(Kind::Human) {
+            return refused("Only people say who is a person: invite with the name of an agent as `client`.".into());
+        }
+        let known = self.state.participant(id).filter(|_| *id != by.id);
+        let is_other = |client: &String| known.is_some_and(|known| known.profile.client.as_ref() != Some(client));
+        if known.is_some() && was_person {
+            return Err(Rejection::new(Refusal::Forbidden, "humans_only", "Only people change what is said about people.").about(id));
+        }
+        if given.client.as_ref().is_some_and(is_other) {
+            let message = format!("Only people invite {id} again under another client. Uninvite it first, or choose another id.");
+            return Err(Rejection::new(Refusal::Forbidden, "humans_only", message).about(id));
+        }
+        Ok(kind)
+    }
+
+    fn count_after(&self, before: &[Change]) -> usize {
+        let new = before.iter().filter(|change| match change {
+            Change::Invited { participant, .. } => self.state.participant(participant).is_none(),
+            _ => false,
+        });
+        self.state.participants.len() + new.count()
+    }
+
+    fn checked_profile(&self, given: Profile, id: &ParticipantId) -> Result<Profile, Rejection> {
+        let nickname = match given.nickname {
+            Some(nickname) if nickname.is_empty() => Some(nickname),
+            Some(nickname) => Some(names::nickname(&nickname).map_err(|fault| name_fault("nickname", &nickname, fault).about(id))?),
+            None => None,
+        };
+        let roles = match given.roles {
+            Some(roles) if roles.len() > ROLES_MAX => {
+                return Err(Rejection::new(Refusal::Invalid, "too_many_roles", format!("At most {ROLES_MAX} roles are taken.")).about(id));
+            }
+            Some(roles) => Some(roles.iter().map(|role| checked_word("roles", role, id)).collect::<Result<_, _>>()?),
+            None => None,
+        };
+        let word = |key, given: Option<String>| given.map(|given| checked_word(key, &given, id)).transpose();
+        Ok(Profile { client: word("client", given.client)?, model: word("model", given.model)?, roles, nickname })
+    }
+
+    fn check_complete(&self, profile: &Profile, id: &ParticipantId) -> Result<(), Rejection> {
+        let missing = match (&profile.client, &profile.model) {
+            (None, _) => "client",
+            (_, None) => "model",
+            _ => return Ok(()),
+        };
+        let message = format!("The first invite of {id} needs `profile.{missing}`.");
+        Err(Rejection::new(Refusal::Invalid, "incomplete_profile", message).about(id))
+    }
+
+    /// No two participants may look alike, by nickname or by id. (Ruling 6.)
+    fn check_unlike(&self, id: &ParticipantId, name: &str, before: &[Change]) -> Result<(), Rejection> {
+        let here = self.state.participants.iter().map(|p| (&p.id, p.name()));
+        let new = before.iter().filter_map(|change| match change {
+            Change::Invited { participant, profile, .. } => {
+                Some((participant, profile.nickname.as_deref().unwrap_or(participant.as_str())))
+            }
+            _ => None,
+        });
+        for (other, taken) in here.chain(new).filter(|(other, _)| *other != id) {
+            for own in [name, id.as_str()] {
+                if let Some(like) = [taken, other.as_str()].into_iter().find(|like| names::are_alike(own, like)) {
+                    let message = format!("The name {own:?} looks like {like:?}, which is {other}'s. Choose another id or nickname.");
+                    return Err(Rejection::new(Refusal::Conflict, "name_taken", message).about(other));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A link ends when fewer than two are left in it. (Ruling 27.)
+    fn end_lonely_link(&mut self) {
+        if self.state.is_link() && !self.state.archived && self.state.agents().count() < 2 {
+            self.close(&ParticipantId::moothall());
+        }
+    }
+
+    /// Somebody takes no turns here any more.
+    fn lose_agent(&mut self, participant: &ParticipantId, code: &str, message: &str) {
+        self.end_turns_of(participant, false, code, message);
+        self.withdraw_asked(Some(participant));
+        self.end_lonely_link();
+    }
+
+    /// What a change brings about besides itself.
+    fn follow(&mut self, change: Change, cause: &crate::model::event::Cause) {
+        match change {
+            Change::Uninvited { participant } => self.lose_agent(&participant, "uninvited", "it was uninvited"),
+            // What its runtime still says would otherwise be taken for a person's words.
+            Change::Invited { participant, kind: Kind::Human, .. } => {
+                self.lose_agent(&participant, "became_person", "it is a person's name now");
+            }
+            Change::Muted { targets } => {
+                for target in &targets {
+                    self.end_turns_of(target, true, "muted", "it was muted before it began");
+                }
+            }
+            Change::Prodded { targets } => {
+                for target in &targets {
+                    if cause.unproven && self.state.guards.held.is_some() {
+                        self.skip(target, WhyNot::Held, cause, Some(HELD_FOR_PROOF));
+                    } else if self.has_no_piece(target) {
+                        self.skip(target, WhyNot::Held, cause, Some("somebody else holds the talking piece"));
+                    } else if self.can_take_turns(target, cause) {
+                        self.grant(target, Why::Prod, TurnKind::Reply, false, cause);
+                    }
+                }
+            }
+            Change::Invited { .. }
+            | Change::Unmuted { .. }
+            | Change::Paused { .. }
+            | Change::Discussion { .. }
+            | Change::InvitedAuto { .. }
+            | Change::PolicySet { .. }
+            | Change::GuardLifted
+            | Change::Bound { .. }
+            | Change::Unbound { .. }
+            | Change::BudgetRaised(_) => {}
+        }
+    }
+}
+
+/// The no to somebody without proof, and the way forward.
+fn needs_proof(what: &str) -> Rejection {
+    let message = format!(
+        "{what} needs a person who can prove it, also on this computer. Use the page at the address that `moothall serve` prints, \
+         `moothall` as the user who runs the server, or a person's token: Authorization: Bearer …"
+    );
+    Rejection::new(Refusal::Forbidden, "needs_proof", message)
+}
+
+fn checked_word(key: &str, given: &str, id: &ParticipantId) -> Result<String, Rejection> {
+    let word = text::for_terminal(given).split_whitespace().collect::<Vec<_>>().join(" ");
+    if word.is_empty() || word.chars().count() > WORD_CHARS_MAX {
+        let message = format!("`profile.{key}` takes 1 to {WORD_CHARS_MAX} characters.");
+        return Err(Rejection::new(Refusal::Invalid, "invalid_profile", message).about(id));
+    }
+    Ok(word)
+}
+
+fn check_target(target: String) -> Result<String, Rejection> {
+    let plain = !target.is_empty() && target.len() <= 256 && target.chars().all(|c| c.is_ascii_graphic()) && target.contains(':');
+    if plain {
+        return Ok(target);
+    }
+    Err(Rejection::new(Refusal::Invalid, "invalid_target", "A target looks like `chat:telegram:-100123`, at most 256 plain characters."))
+}
+
+fn name_fault(key: &str, name: &str, fault: NameFault) -> Rejection {
+    let code = match fault {
+        NameFault::Reserved | NameFault::Resembles(_) => "reserved_name",
+        NameFault::Empty | NameFault::TooLong | NameFault::Character(_) => "invalid_name",
+    };
+    let shown = text::cut(name, 80);
+    Rejection::new(Refusal::Invalid, code, format!("`{key}` {shown:?} {}. Choose another.", fault.explain()))
+}
+
+/// The no to whoever chooses rules under which, without a gathering, nobody would ever answer.
+pub fn needs_gathering() -> Rejection {
+    let names: Vec<_> = PolicyName::chosen().map(PolicyName::as_str).collect();
+    let message = format!("Without a gathering nobody would ever answer under this policy. Choose {}.", names.join(", "));
+    Rejection::new(Refusal::Conflict, "needs_gathering", message)
+}
+
+/// The rejection that a refused policy setting becomes.
+pub fn policy_fault(fault: PolicyFault) -> Rejection {
+    Rejection::new(Refusal::Invalid, "invalid_policy", format!("`{}` takes {}.", fault.key, fault.expected))
+}

@@ -1,0 +1,134 @@
+//! The floor moves on: queued messages are taken up, rounds are stepped through, guards are watched.
+//! Who is nominated, and what a step is, says the policy's row; here is what policies share.
+
+use crate::decide::Decider;
+use crate::model::event::{Cause, Event, Guard, TurnKind, Why, WhyNot};
+use crate::model::ids::ParticipantId;
+use crate::model::state::{PAIR_MAX, PAIR_WINDOW, Spoken};
+use crate::model::time::Timestamp;
+
+/// The same words so often within the repeat detector's window trip it.
+const REPEATS_MAX: usize = 3;
+/// Why words without proof wake nobody while a guard holds the floor.
+pub(crate) const HELD_FOR_PROOF: &str = "a guard holds the floor until a person who can prove it goes on";
+
+impl Decider<'_> {
+    /// Moves the floor until it has to wait for somebody.
+    pub(crate) fn settle(&mut self) {
+        while !self.state.archived && !self.state.paused {
+            let moves = if self.state.floor.round.is_some() { self.step_round() } else { (self.state.rules().step)(self) };
+            if !moves {
+                return;
+            }
+        }
+    }
+
+    /// Takes up the oldest queued message.
+    pub(crate) fn take_queued(&mut self) -> bool {
+        let Some(spoken) = self.state.floor.queue.front().cloned() else { return false };
+        if let Some(message) = spoken.late {
+            self.reopen_round(message, spoken.cause.seq);
+            return true;
+        }
+        self.emit(Event::Taken { cause: spoken.cause.clone() });
+        if spoken.asks.is_empty() {
+            (self.state.rules().on_taken)(self, &spoken);
+        } else {
+            self.open_asked(&spoken);
+        }
+        true
+    }
+
+    /// Gives each nominee a turn now, side by side.
+    pub(crate) fn grant_all(&mut self, spoken: &Spoken) {
+        let rules = self.state.rules();
+        let nomination = (rules.nominate)(self.state, spoken);
+        for id in nomination.forced {
+            if self.can_take_turns(&id, &spoken.cause) && self.may_wake(spoken, &id) {
+                self.grant(&id, Why::Forced, TurnKind::Reply, false, &spoken.cause);
+            }
+        }
+        for id in nomination.polled {
+            if self.can_take_turns(&id, &spoken.cause) && self.may_wake(spoken, &id) {
+                self.grant(&id, rules.asks_as, TurnKind::Reply, true, &spoken.cause);
+            }
+        }
+    }
+
+    /// Whether a participant can take a turn; if not, the reason is recorded.
+    pub(crate) fn can_take_turns(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
+        let Some(why_not) = self.unable(id) else { return true };
+        self.skip(id, why_not, cause, None);
+        false
+    }
+
+    /// Whether somebody who comes by itself is given no turn.
+    pub(crate) fn is_away(&self, id: &ParticipantId) -> bool {
+        self.state.participant(id).is_some_and(|participant| self.facts.keeps_from_turns(participant).is_some())
+    }
+
+    pub(crate) fn unable(&self, id: &ParticipantId) -> Option<WhyNot> {
+        let Some(participant) = self.state.participant(id).filter(|participant| participant.takes_turns()) else {
+            return Some(WhyNot::Skipped);
+        };
+        if self.state.muted.contains(id) {
+            return Some(WhyNot::Muted);
+        }
+        if self.state.paused {
+            return Some(WhyNot::Paused);
+        }
+        self.facts.keeps_from_turns(participant)
+    }
+
+    /// Whether these words may wake this participant: an agent's are bounded by the guards (Ruling 16.), and so are a person's without
+    /// proof while one holds.
+    pub(crate) fn may_wake(&mut self, spoken: &Spoken, woken: &ParticipantId) -> bool {
+        if spoken.human && !(spoken.cause.unproven && self.state.guards.held.is_some()) {
+            return true;
+        }
+        if spoken.human {
+            self.skip(woken, WhyNot::Held, &spoken.cause, Some(HELD_FOR_PROOF));
+            return false;
+        }
+        if self.state.guards.held.is_none()
+            && let Some(guard) = self.tripped(&spoken.cause.from, woken)
+        {
+            self.hold(guard);
+        }
+        if self.state.guards.held.is_some() {
+            self.skip(woken, WhyNot::Held, &spoken.cause, None);
+            return false;
+        }
+        true
+    }
+
+    fn tripped(&self, by: &ParticipantId, woken: &ParticipantId) -> Option<Guard> {
+        let guards = &self.state.guards;
+        if guards.exchanges >= self.state.policy.max_exchanges_without_human {
+            return Some(Guard::Exchanges);
+        }
+        let since = self.now - PAIR_WINDOW;
+        let recent = |times: &std::collections::VecDeque<Timestamp>| times.iter().filter(|at| **at > since).count() >= PAIR_MAX;
+        guards.pairs.get(&(by.clone(), woken.clone())).is_some_and(recent).then_some(Guard::Pair)
+    }
+
+    /// A guard takes the floor. Everyone sees this event, and so is told once.
+    fn hold(&mut self, guard: Guard) {
+        self.emit(Event::GuardTripped { guard });
+    }
+
+    /// Watches what crosses a link. (Ruling 18.)
+    pub(crate) fn guard_exchanges(&mut self) {
+        if self.state.guards.held.is_some() {
+            return;
+        }
+        let guards = &self.state.guards;
+        let repeated = guards.recent.back().is_some_and(|last| guards.recent.iter().filter(|hash| *hash == last).count() >= REPEATS_MAX);
+        let pairs: Vec<_> = guards.pairs.keys().cloned().collect();
+        let tripped = pairs.iter().find_map(|(by, woken)| self.tripped(by, woken));
+        let exchanges = (guards.exchanges >= self.state.policy.max_exchanges_without_human).then_some(Guard::Exchanges);
+        if let Some(guard) = exchanges.or(repeated.then_some(Guard::Repeat)).or(tripped) {
+            self.hold(guard);
+        }
+    }
+}

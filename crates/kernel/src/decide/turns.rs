@@ -1,0 +1,328 @@
+//! Turns: granted, started, ended once; and the permissions that keep their clock still.
+
+use crate::decide::Decider;
+use crate::model::command::{Actor, Refusal, Rejection};
+use crate::model::event::{Cause, Event, Fault, Outcome, Posted, To, TurnKind, Usage, Why, WhyNot};
+use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
+use crate::model::participant::{Memory, Participant};
+use crate::model::permission::{ChoiceFault, Question, Settled, Settlement, Withdrawn, answered};
+use crate::model::state::Turn;
+use crate::model::time::Millis;
+use crate::planted::{self, Bug};
+use crate::text;
+
+/// How long a turn may wait for a runtime to accept it. A busy terminal accepts late, so this is generous.
+const WAIT_MAX: Millis = Millis::from_secs(3600);
+
+impl Decider<'_> {
+    /// Grants a turn, or widens the one that waits. Every turn passes here, so this is where the depth limit and the budgets stop one.
+    pub(crate) fn grant(&mut self, participant: &ParticipantId, why: Why, kind: TurnKind, may_pass: bool, cause: &Cause) {
+        if self.too_deep(cause) {
+            return self.skip(participant, WhyNot::Capped, cause, Some("the depth limit is reached"));
+        }
+        // A turn that is widened was paid for.
+        if self.state.waiting_turn(participant).is_none() && !self.can_afford(participant, cause) {
+            return;
+        }
+        let event = match self.state.waiting_turn(participant) {
+            None => Event::TurnGranted {
+                turn: self.state.floor.last_turn.next(),
+                participant: participant.clone(),
+                why,
+                kind,
+                may_pass,
+                cause: cause.clone(),
+                expires: self.now + WAIT_MAX,
+                patience: self.state.patience_for(participant, cause, self.now),
+            },
+            // A prod has no words: whoever waits to answer some goes on to answer those.
+            Some(waiting) if why == Why::Prod && waiting.kind == TurnKind::Reply => {
+                if !waiting.may_pass {
+                    return;
+                }
+                Event::TurnWidened { turn: waiting.no, why, kind, may_pass, cause: waiting.cause.clone() }
+            }
+            // A turn that somebody must answer stays one, whoever else asks.
+            Some(waiting) if waiting.kind == TurnKind::Reply && !waiting.may_pass => {
+                Event::TurnWidened { turn: waiting.no, why: waiting.why, kind: TurnKind::Reply, may_pass: false, cause: cause.clone() }
+            }
+            Some(waiting) if waiting.kind == TurnKind::Reply && kind == TurnKind::Listen => Event::TurnWidened {
+                turn: waiting.no,
+                why: waiting.why,
+                kind: TurnKind::Reply,
+                may_pass: waiting.may_pass,
+                cause: cause.clone(),
+            },
+            Some(waiting) => Event::TurnWidened { turn: waiting.no, why, kind, may_pass, cause: cause.clone() },
+        };
+        self.emit(event);
+    }
+
+    /// Links and gatherings have limits of their own; elsewhere replies end at the depth limit. (Ruling 10.)
+    fn too_deep(&self, cause: &Cause) -> bool {
+        self.state.rules().counts_depth && cause.depth >= self.state.policy.max_depth
+    }
+
+    pub(crate) fn skip(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause, detail: Option<&str>) {
+        self.emit(Event::Skipped { participant: participant.clone(), why_not, cause: cause.clone(), detail: detail.map(str::to_owned) });
+    }
+
+    pub(crate) fn started(&mut self, no: TurnNo, attempt: u32, through: Seq) {
+        let Some(turn) = self.state.turn(no) else { return };
+        if turn.attempt != attempt || turn.running.is_some() || !self.state.is_front(turn) {
+            return;
+        }
+        let through = through.min(self.state.head);
+        let widened = turn.is_widened_after(through).then(|| turn.clone());
+        self.start(no, through);
+        if let Some(turn) = widened {
+            self.ask_about_the_rest(&turn);
+        }
+    }
+
+    /// A turn began without what it was widened with: that is asked in a turn of its own, if its message has a reply left.
+    fn ask_about_the_rest(&mut self, turn: &Turn) {
+        let message = self.state.floor.message_of(&turn.cause).filter(|_| turn.released && self.state.counts_replies());
+        if message.is_some_and(|message| self.state.floor.is_used_up_for(message)) {
+            return self.skip(&turn.participant, WhyNot::Capped, &turn.cause, Some("its other turn has the last reply to the message"));
+        }
+        self.grant(&turn.participant, turn.why, turn.kind, turn.may_pass, &turn.cause);
+        let next = self.state.waiting_turn(&turn.participant).filter(|_| turn.released).map(|next| next.no);
+        next.into_iter().for_each(|turn| drop(self.emit(Event::TurnReleased { turn })));
+    }
+
+    fn start(&mut self, no: TurnNo, through: Seq) {
+        let Some(turn) = self.state.turn(no) else { return };
+        let cursor = self.state.participant(&turn.participant).map_or(Seq(0), |p| p.cursor);
+        let from_seq = if planted::has(Bug::CauseCoveredTwice) { Seq(0) } else { cursor };
+        let deadline = self.now + self.state.limit_of(turn);
+        let attempt = turn.attempt;
+        self.emit(Event::TurnStarted { turn: no, attempt, from_seq: from_seq.min(through), through_seq: through, deadline });
+    }
+
+    /// A result can outrun the news of its start. It covers what its participant was told with the turn; a cause that was
+    /// queued took effect after it was said.
+    pub(crate) fn ensure_started(&mut self, no: TurnNo) {
+        let waiting = self.state.turn(no).filter(|turn| turn.running.is_none());
+        if let Some(through) = waiting.map(|turn| turn.asked_at) {
+            self.start(no, through);
+        }
+    }
+
+    pub(crate) fn elapsed(&self, no: TurnNo) -> Usage {
+        let worked = self.state.turn(no).map_or(Millis(0), |turn| turn.worked(self.now));
+        Usage { ms: worked.0, ..Usage::default() }
+    }
+
+    pub(crate) fn end(&mut self, no: TurnNo, outcome: Outcome, fault: Option<Fault>, usage: Usage) {
+        let Some(turn) = self.state.turn(no) else { return };
+        let (participant, attempt, kind) = (turn.participant.clone(), turn.attempt, turn.kind);
+        let delivered = matches!(outcome, Outcome::Cancelled | Outcome::Expired) && self.prompt_was_delivered(turn);
+        let fault = fault.map(|fault| Fault { prompt_delivered: fault.prompt_delivered || delivered, ..fault });
+        let usage = bounded(usage);
+        self.emit(Event::TurnEnded { turn: no, participant: participant.clone(), attempt, outcome, fault, usage });
+        if kind == TurnKind::Reply && matches!(outcome, Outcome::Spoke | Outcome::Passed) {
+            self.end_covered(&participant);
+        }
+    }
+
+    /// Whether a turn that began has told its participant, for good, what it covers: whoever has a memory of its own heard it as soon as
+    /// the turn had begun; all others are told anew what they have not answered. Whoever only listens loses nothing by hearing it twice.
+    fn prompt_was_delivered(&self, turn: &Turn) -> bool {
+        let remembers = |participant: &Participant| participant.facts.abilities.memory == Memory::Own;
+        turn.kind == TurnKind::Reply && turn.running.is_some() && self.state.participant(&turn.participant).is_some_and(remembers)
+    }
+
+    /// What waits for an answer to something that was just answered need not be asked: each cause is covered once.
+    fn end_covered(&mut self, id: &ParticipantId) {
+        let Some(cursor) = self.state.participant(id).map(|participant| participant.cursor) else { return };
+        let covered = self.state.waiting_turn(id).filter(|turn| turn.cause_at <= cursor).map(|turn| turn.no);
+        if let Some(no) = covered {
+            let fault = Fault::new("covered", "the turn before it has covered this already");
+            self.end(no, Outcome::Cancelled, Some(fault), Usage::default());
+        }
+    }
+
+    /// A turn could not be answered: it ends, people see that it did, and the next agent goes on. (Ruling 13.)
+    pub(crate) fn fail(&mut self, no: TurnNo, outcome: Outcome, fault: Fault, usage: Usage) {
+        let Some(turn) = self.state.turn(no).cloned() else { return };
+        let fault = Fault { message: text::cut(&text::clean(&fault.message), 4096).to_owned(), ..fault };
+        self.end(no, outcome, Some(fault.clone()), usage);
+        if turn.kind == TurnKind::Listen || self.state.archived || self.fails_unseen(&turn) {
+            return;
+        }
+        let body = format!("[{} encountered an error]", self.state.name_of(&turn.participant));
+        let words = self.server_words(body, To::All, &turn.cause, vec!["coordinator".into(), "error".into()]);
+        self.emit(Event::Posted(Posted { turn: Some(no), error: Some(fault), ..words }));
+    }
+
+    /// Nobody waits for a client that has gone. (Ruling 5.)
+    pub(crate) fn end_turns_of_the_gone(&mut self) {
+        let gone = |turn: &&Turn| self.facts.gone.contains(&turn.participant);
+        let comes_itself = |turn: &&Turn| self.state.participant(&turn.participant).is_some_and(Participant::answers_by_posting);
+        let left: Vec<_> = self.state.open_turns().filter(gone).filter(comes_itself).map(|turn| turn.no).collect();
+        for turn in left {
+            let usage = self.elapsed(turn);
+            self.fail(turn, Outcome::Failed, Fault::new("offline", "its client went away before it answered"), usage);
+        }
+    }
+
+    /// Whether nobody waited for what failed: somebody who might have spoken, and whom the floor had left behind, or who never took it up.
+    fn fails_unseen(&self, turn: &Turn) -> bool {
+        let comes_itself = self.state.participant(&turn.participant).is_some_and(Participant::answers_by_posting);
+        turn.may_pass && (turn.released || (comes_itself && turn.running.is_none()))
+    }
+
+    pub(crate) fn expire(&mut self, no: TurnNo) {
+        let Some(turn) = self.state.turn(no) else { return };
+        let fault = if turn.running.is_some() {
+            let seconds = self.state.limit_of(turn).as_secs_f64();
+            Fault::new("timeout", format!("there was no answer within {seconds} s"))
+        } else {
+            Fault::new("never_started", "nothing took up the turn in time")
+        };
+        let usage = self.elapsed(no);
+        self.fail(no, Outcome::Expired, fault, usage);
+    }
+
+    /// A restart lost a running turn: it waits to be run again. Where another waits behind it, that one takes over its causes
+    /// and what was owed to them: nobody has two waiting turns, and no cause is answered twice.
+    pub(crate) fn lost(&mut self, no: TurnNo, attempt: u32) {
+        let running = self.state.turn(no).filter(|turn| turn.attempt == attempt && turn.running.is_some());
+        let Some(turn) = running.cloned() else { return };
+        let usage = self.elapsed(no);
+        let behind = self.state.waiting_turn(&turn.participant).cloned();
+        if behind.is_none()
+            && let Some(message) = self.cannot_rerun(&turn.account, &turn.participant, &turn.cause)
+        {
+            return self.fail(no, Outcome::Failed, Fault::new("over_budget", message), usage);
+        }
+        let expires = Some(self.now + WAIT_MAX);
+        self.emit(Event::TurnLost { turn: no, attempt, expires });
+        let Some(behind) = behind else { return };
+        let owes_more = turn.kind == TurnKind::Reply && (behind.kind == TurnKind::Listen || (behind.may_pass && !turn.may_pass));
+        if owes_more {
+            let (why, kind, may_pass) = (turn.why, turn.kind, turn.may_pass);
+            self.emit(Event::TurnWidened { turn: behind.no, why, kind, may_pass, cause: behind.cause });
+        }
+        let message = format!("a restart lost it, and turn {} covers what it was asked", behind.no);
+        self.end(no, Outcome::Cancelled, Some(Fault::new("merged", message)), usage);
+    }
+
+    pub(crate) fn cancel(&mut self, no: TurnNo, by: &Actor) -> Result<(), Rejection> {
+        self.check_human(by)?;
+        if self.state.turn(no).is_none() {
+            let known = no <= self.state.floor.last_turn && no > TurnNo(0);
+            return Err(if known {
+                Rejection::new(Refusal::Conflict, "turn_ended", "This turn is over already.")
+            } else {
+                Rejection::new(Refusal::NotFound, "unknown_turn", "There is no such turn.")
+            });
+        }
+        let usage = self.keep_shown(no);
+        let message = format!("{} cancelled it", by.id);
+        self.end(no, Outcome::Cancelled, Some(Fault::new(Fault::CANCELLED, message)), usage);
+        Ok(())
+    }
+
+    pub(crate) fn ask_permission(
+        &mut self,
+        permission: PermissionId,
+        turn: TurnNo,
+        question: &Question,
+        within: Millis,
+    ) -> Result<(), Rejection> {
+        let Some(open) = self.state.turn(turn).filter(|turn| turn.running.is_some()) else {
+            return Err(Rejection::new(Refusal::Conflict, "no_open_turn", "Only a running turn can ask for permission."));
+        };
+        // After a restart, what stands open already is asked once more, and is the same question.
+        if open.permissions.contains_key(&permission) {
+            return Ok(());
+        }
+        if self.state.floor.settled.iter().any(|settled| settled.permission == permission) {
+            return Err(self.settled(&permission));
+        }
+        let participant = open.participant.clone();
+        let Question { action, partial, options, folder, look } = question.shown();
+        let expires = self.now + within;
+        self.emit(Event::PermissionRequested { permission, turn, participant, action, options, expires, partial, folder, look });
+        Ok(())
+    }
+
+    /// A person's words mean one option, and the first answer counts.
+    pub(crate) fn answer_permission(
+        &mut self,
+        permission: &PermissionId,
+        given: &str,
+        text: Option<&str>,
+        by: &Actor,
+    ) -> Result<(), Rejection> {
+        self.check_human(by)?;
+        let of_turn = self.state.open_turns().find_map(|turn| turn.permissions.get(permission));
+        let of_start = self.state.floor.starts.get(permission).and_then(|open| open.waiting());
+        let of_none = self.state.floor.questions.get(permission).map(|open| &open.options);
+        let options = of_turn.or(of_start).map(|waiting| &waiting.options).or(of_none);
+        let Some(options) = options else { return Err(self.settled(permission)) };
+        let (chosen, text) = answered(options, given, text).map_err(|fault| no_answer(&fault))?;
+        let label = Some(chosen.label.clone()).filter(|label| *label != chosen.id);
+        let option = chosen.id.clone();
+        self.emit(Event::PermissionAnswered { permission: permission.clone(), by: by.id.clone(), option, label, text });
+        self.settle_refused_start(permission, Some(&by.id));
+        Ok(())
+    }
+
+    /// An answer that comes too late hears what came of the question.
+    pub(crate) fn settled(&self, permission: &PermissionId) -> Rejection {
+        let known = self.state.floor.settled.iter().rev().find(|settled| settled.permission == *permission);
+        let closed = |message: String| Rejection::new(Refusal::Conflict, "permission_closed", message);
+        let withdrawn = |message: &str| Rejection::new(Refusal::Conflict, "permission_withdrawn", message);
+        let Some(Settled { at, how, .. }) = known else {
+            return closed("No such permission is open here; it was answered already, or its time is over.".to_owned());
+        };
+        match how {
+            Settlement::Answered { by, label, .. } => closed(format!("{} answered “{label}” already, at {at}.", self.state.name_of(by))),
+            Settlement::Expired => closed(format!("Nobody answered in time: it ran out at {at}.")),
+            Settlement::TurnOver => closed(format!("The turn that asked was over at {at}.")),
+            Settlement::Withdrawn(Withdrawn::Gone) => {
+                withdrawn("This is not asked any more: it was answered at the agent's own terminal, or given up. Nothing was done now.")
+            }
+            Settlement::Withdrawn(Withdrawn::Replaced | Withdrawn::NotGiven) => {
+                withdrawn("This is not asked any more; something else is asked in its place. Nothing was done now: look at what is asked.")
+            }
+        }
+    }
+
+    /// What stands open is withdrawn; an answer that was given to nobody is told to be that.
+    pub(crate) fn withdraw_permission(&mut self, permission: &PermissionId, because: Withdrawn) {
+        let of_turn = self.state.open_turns().any(|turn| turn.permissions.contains_key(permission));
+        let open = of_turn || self.state.floor.questions.contains_key(permission);
+        let answered = |settled: &&Settled| settled.permission == *permission;
+        let latest = self.state.floor.settled.iter().rev().find(answered);
+        let given = latest.is_some_and(|settled| matches!(settled.how, Settlement::Answered { .. }));
+        if open || (given && because == Withdrawn::NotGiven) {
+            self.emit(Event::PermissionWithdrawn { permission: permission.clone(), because });
+        }
+    }
+}
+
+fn no_answer(fault: &ChoiceFault) -> Rejection {
+    let kind = match fault {
+        ChoiceFault::TextTooLong { .. } => Refusal::TooLarge,
+        ChoiceFault::Unknown { .. } | ChoiceFault::Ambiguous { .. } | ChoiceFault::TakesNoText { .. } | ChoiceFault::TextMissing { .. } => {
+            Refusal::Invalid
+        }
+    };
+    Rejection::new(kind, fault.code(), format!("{fault}."))
+}
+
+/// No provider's arithmetic may break a ledger: each figure is kept below what a single turn can reach.
+pub(crate) fn bounded(usage: Usage) -> Usage {
+    const TOKENS_MAX: u64 = 1_000_000_000;
+    const MICROS_MAX: u64 = 1_000_000_000_000;
+    Usage {
+        ms: usage.ms,
+        input_tokens: usage.input_tokens.min(TOKENS_MAX),
+        output_tokens: usage.output_tokens.min(TOKENS_MAX),
+        cost_micros: usage.cost_micros.min(MICROS_MAX),
+    }
+}

@@ -1,0 +1,24 @@
+//! What a conversation is: its events, its state, and how the one makes the other. Nothing here decides anything.
+
+pub mod ids;
+pub mod time;
+pub(crate) mod abilities;
+pub mod participant;
+pub(crate) mod settings;
+pub(crate) mod usage;
+pub mod budget;
+pub mod permission;
+pub mod start;
+pub mod gathering;
+pub mod event;
+pub mod command;
+pub mod summary;
+pub(crate) mod fold;
+pub(crate) mod entries;
+pub(crate) mod said;
+pub mod refused;
+pub mod state;
+mod apply;
+pub(crate) mod spending;
+pub(crate) mod snapshot;
+pub mod invariants;

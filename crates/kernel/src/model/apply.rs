@@ -1,0 +1,558 @@
+//! How events change a conversation: [`Conversation::apply`], and nothing else.
+
+use crate::model::event::{Cause, Change, Event, Fault, Outcome, Posted, Recorded, TurnKind, Usage, WhyNot};
+use crate::model::fold::{CAUSES_KEPT, ENDED_KEPT, FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT, WOKEN_KEPT};
+use crate::model::gathering::Gathering;
+use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
+use crate::model::participant::{Kind, Participant};
+use crate::model::permission::{OpenQuestion, Settled, Settlement, Waiting};
+use crate::model::start::{OpenStart, Stage};
+use crate::model::state::{Contribution, Conversation, Discussion, Ended, Guards, Reply, Round, Running, Spoken, Turn};
+use crate::model::summary::Summary;
+use crate::model::time::{Millis, Timestamp};
+use crate::planted::{self, Bug};
+use std::collections::BTreeMap;
+
+impl Conversation {
+    /// Lets an event happen. Total: an event that makes no sense here changes as little as it can.
+    pub fn apply(&mut self, recorded: &Recorded) {
+        self.head = recorded.seq;
+        self.last_ts = recorded.ts;
+        let ts = recorded.ts;
+        self.apply_charge(recorded);
+        match &recorded.event {
+            Event::Created { name, policy, .. } => {
+                self.name.clone_from(name);
+                self.policy = policy.clone();
+                self.created_at = ts;
+                self.floor.cap = policy.max_agent_turns_per_message;
+            }
+            Event::Renamed { name, .. } => self.name.clone_from(name),
+            Event::Archived { .. } => {
+                self.archived = true;
+                self.floor.queue.clear();
+                self.floor.round = None;
+                self.floor.drop_earlier();
+            }
+            Event::Unarchived { .. } => self.archived = false,
+            Event::Deleted { .. } => self.deleted = true,
+            Event::Controlled { by, changes, unproven } => {
+                for change in changes {
+                    self.apply_change(by, change, !unproven, ts);
+                }
+            }
+            Event::Posted(posted) => self.apply_posted(posted, recorded),
+            Event::Taken { cause } => {
+                self.floor.queue.retain(|waiting| waiting.cause.seq != cause.seq);
+                self.floor.taken = Some((cause.seq, recorded.seq));
+            }
+            Event::RoundOpened { cause, cap, forced, polled, targeted, asked } => {
+                (self.floor.message, self.floor.spent, self.floor.cap) = (Some(cause.seq), 0, *cap);
+                self.floor.round = Some(Round {
+                    cause: cause.clone(),
+                    forced: forced.iter().cloned().collect(),
+                    polled: polled.iter().cloned().collect(),
+                    polls: 0,
+                    volunteers: 0,
+                    replies: Vec::new(),
+                    named: u32::try_from(forced.len()).unwrap_or(u32::MAX),
+                    reacting: false,
+                    targeted: *targeted,
+                    asked: *asked,
+                    left_out: Vec::new(),
+                    reacted: Vec::new(),
+                    current: None,
+                });
+            }
+            Event::ReactionOpened { forced, polled } => {
+                if let Some(round) = &mut self.floor.round {
+                    round.reacting = true;
+                    round.forced = forced.iter().cloned().collect();
+                    round.polled = polled.iter().cloned().collect();
+                }
+            }
+            Event::RoundClosed => self.floor.close_round(),
+            Event::RoundReopened { cause, reply } => self.floor.reopen_round(cause.seq, *reply),
+            Event::Skipped { participant, why_not, cause, .. } => self.apply_skipped(participant, *why_not, cause),
+            Event::TurnGranted { .. } | Event::TurnWidened { .. } => self.apply_granted(&recorded.event, ts),
+            Event::TurnReleased { turn } => self.apply_released(*turn),
+            Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => {
+                self.apply_started(*turn, *attempt, Running { from_seq: *from_seq, through_seq: *through_seq, started_at: ts }, *deadline);
+            }
+            Event::TurnLost { turn, attempt, expires } => {
+                self.apply_lost(*turn, *attempt, expires.unwrap_or(ts + LOST_WAITS), ts);
+            }
+            Event::TurnEnded { turn, outcome, fault, .. } => {
+                self.thaw(*turn, ts);
+                self.settle_all(*turn, ts);
+                self.apply_ended(*turn, *outcome, fault.as_ref());
+            }
+            Event::PermissionRequested { permission, turn, options, expires, .. } => {
+                if let Some(turn) = self.floor.turns.get_mut(turn) {
+                    turn.permissions.insert(permission.clone(), Waiting { expires: *expires, options: options.clone() });
+                    turn.frozen_since.get_or_insert(ts);
+                }
+            }
+            Event::QuestionAsked { permission, participant, options, .. } => {
+                let open = OpenQuestion { at: recorded.seq, participant: participant.clone(), options: options.clone() };
+                self.floor.questions.insert(permission.clone(), open);
+            }
+            Event::StartRequested { permission, participant, start, options, expires, .. } => {
+                let stage = Stage::Asked(Waiting { expires: *expires, options: options.clone() });
+                let open = OpenStart { at: recorded.seq, participant: participant.clone(), start: start.clone(), stage };
+                self.floor.starts.insert(permission.clone(), open);
+            }
+            Event::StartSettled { permission, .. } => drop(self.floor.starts.remove(permission)),
+            Event::PermissionAnswered { permission, by, option, label, .. } => {
+                self.apply_start_answered(permission, option);
+                let label = label.as_ref().unwrap_or(option).clone();
+                self.apply_permission_closed(permission, ts, Settlement::Answered { by: by.clone(), option: option.clone(), label });
+            }
+            Event::PermissionExpired { permission } => self.apply_permission_closed(permission, ts, Settlement::Expired),
+            Event::PermissionWithdrawn { permission, because } => {
+                self.floor.starts.remove(permission);
+                self.apply_permission_closed(permission, ts, Settlement::Withdrawn(*because));
+            }
+            Event::Stopped { .. } => {
+                self.floor.queue.clear();
+                self.floor.round = None;
+                self.floor.drop_earlier();
+                self.nothing_is_owed();
+            }
+            Event::BudgetSpent { spent, .. } => self.apply_spent(spent, ts),
+            Event::GuardTripped { guard } => self.guards.held = Some(*guard),
+            Event::ClockShifted { downtime } => self.shift(*downtime),
+            Event::FactsChanged { participant, facts } => {
+                if let Some(participant) = self.participant_mut(participant) {
+                    participant.facts = participant.kind.facts(facts);
+                }
+            }
+            Event::Gathering(step) => self.gathering = Gathering::applied(self.gathering.take(), step, ts),
+            Event::Redacted { seq, message, summaries, .. } => {
+                self.summaries.apply_redacted(recorded.seq, *seq, summaries);
+                self.said.apply_redacted(*seq, *message);
+            }
+            Event::Summarised { participant, turn, through_seq, replaces, usage, .. } => {
+                if let Some(turn) = self.floor.turns.get_mut(turn) {
+                    turn.summed = turn.summed.with(usage);
+                }
+                let summary = Summary { seq: recorded.seq, through: *through_seq };
+                self.summaries.apply_summarised(participant, summary, *replaces);
+            }
+            Event::Suppressed { participant, counted, .. } => self.refused.apply_kept(participant, *counted, ts),
+            Event::Discarded { participant, until, .. } => self.refused.apply_unkept(participant, *until),
+            Event::Custom { .. } | Event::Noticed { .. } => {}
+        }
+    }
+
+    fn apply_change(&mut self, by: &ParticipantId, change: &Change, proven: bool, ts: Timestamp) {
+        match change {
+            Change::Invited { .. } => self.apply_invited(by, change, ts),
+            Change::Uninvited { participant } => {
+                if let Some(at) = self.participants.iter().position(|p| p.id == *participant) {
+                    let gone = self.participants.remove(at);
+                    self.tombstones.insert(gone.id.clone(), gone.name().to_owned());
+                }
+                if let Some(round) = &mut self.floor.round {
+                    round.forced.retain(|id| id != participant);
+                    round.polled.retain(|id| id != participant);
+                }
+            }
+            Change::Muted { targets } => {
+                self.muted.extend(targets.iter().cloned());
+                self.muted_by_proof.extend(targets.iter().filter(|_| proven).cloned());
+            }
+            Change::Unmuted { targets } => {
+                self.muted.retain(|id| !targets.contains(id));
+                self.muted_by_proof.retain(|id| !targets.contains(id));
+            }
+            Change::Paused { on } => {
+                self.paused = *on;
+                self.paused_by_proof = *on && (proven || self.paused_by_proof);
+            }
+            Change::Discussion { on, allow_agent_mentions } => {
+                self.discussion = Discussion { on: *on, allow_agent_mentions: *allow_agent_mentions };
+            }
+            Change::InvitedAuto { on } => self.invited_auto = *on,
+            Change::Prodded { .. } => {}
+            Change::PolicySet { policy, .. } => {
+                if policy.name != self.policy.name {
+                    self.floor.round = None;
+                    self.floor.drop_earlier();
+                    self.nothing_is_owed();
+                }
+                self.policy = policy.clone();
+                let named = self.floor.round.as_ref().map_or(0, |round| round.named);
+                self.floor.cap = self.floor.cap.min(policy.max_agent_turns_per_message.max(named));
+            }
+            Change::GuardLifted => self.guards = Guards::default(),
+            Change::Bound { target } => {
+                self.bindings.insert(target.clone());
+            }
+            Change::Unbound { target } => {
+                self.bindings.remove(target);
+            }
+            Change::BudgetRaised(raise) => self.spending.standing.raise = *raise,
+        }
+    }
+
+    fn apply_invited(&mut self, by: &ParticipantId, change: &Change, ts: Timestamp) {
+        let Change::Invited { participant, kind, profile, facts, skeleton, address, number, part, .. } = change else { return };
+        self.tombstones.remove(participant);
+        if *kind == Kind::Human {
+            self.people.insert(participant.clone());
+        }
+        if let Some(known) = self.participant_mut(participant) {
+            known.kind = *kind;
+            known.profile = profile.clone();
+            known.facts = kind.facts(facts);
+            known.skeleton.clone_from(skeleton);
+            known.address = address.clone().or_else(|| known.address.take());
+            known.number = number.or(known.number);
+            known.part = part.or(known.part);
+            return;
+        }
+        self.participants.push(Participant {
+            id: participant.clone(),
+            kind: *kind,
+            profile: profile.clone(),
+            facts: kind.facts(facts),
+            address: address.clone(),
+            number: *number,
+            part: *part,
+            skeleton: skeleton.clone(),
+            invited_by: by.clone(),
+            invited_at: ts,
+            cursor: Seq(0),
+            shown: self.head,
+            spoke_at: None,
+            passes_in_a_row: 0,
+            polls_skipped: 0,
+            answered: false,
+        });
+    }
+
+    fn apply_posted(&mut self, posted: &Posted, recorded: &Recorded) {
+        self.said.apply_posted(posted);
+        let (from, unproven) = (posted.from.clone(), posted.lacks_person());
+        let cause = Cause { seq: recorded.seq, id: recorded.id(&self.stream), from, depth: posted.depth, unproven };
+        if posted.from.as_str() == ParticipantId::MOOTHALL || posted.published.is_some() {
+            return;
+        }
+        self.note_origin(recorded);
+        if posted.stopped {
+            return self.apply_stopped_speaking(posted, recorded.ts);
+        }
+        let author = posted.author();
+        if self.latest.as_ref().is_some_and(|latest| latest.author != *author) {
+            self.latest_other = self.latest.take();
+        }
+        self.latest = Some(Contribution { cause: cause.clone(), author: author.clone() });
+        for named in &posted.mentions {
+            if let Some(participant) = self.participant_mut(named) {
+                participant.passes_in_a_row = 0;
+                participant.polls_skipped = 0;
+            }
+        }
+        if posted.kind == Kind::Human {
+            // Words that anybody could have said reset nothing: an agent could otherwise lift what was meant to stop it.
+            if !unproven {
+                self.guards = Guards::default();
+            }
+            if posted.queued {
+                self.floor.queue.push_back(Spoken::of(posted, cause));
+            }
+            return;
+        }
+        self.apply_agent_spoke(posted, cause, recorded.ts);
+    }
+
+    /// What somebody had said when a person stopped it counts as its reply, and gives nobody a turn.
+    fn apply_stopped_speaking(&mut self, posted: &Posted, ts: Timestamp) {
+        self.guards.exchanges += 1;
+        if let Some(participant) = self.participant_mut(&posted.from) {
+            participant.spoke_at = Some(ts);
+            participant.passes_in_a_row = 0;
+        }
+        let Some(turn) = posted.turn.and_then(|no| self.floor.turns.get_mut(&no)) else { return };
+        turn.stopped = true;
+        let message = turn.message;
+        self.floor.charge(message);
+    }
+
+    fn apply_agent_spoke(&mut self, posted: &Posted, cause: Cause, ts: Timestamp) {
+        self.guards.exchanges += 1;
+        self.guards.recent.push_back(posted.fingerprint);
+        if self.guards.recent.len() > FINGERPRINTS_KEPT {
+            self.guards.recent.pop_front();
+        }
+        if let Some(participant) = self.participant_mut(&posted.from) {
+            participant.spoke_at = Some(ts);
+            participant.passes_in_a_row = 0;
+        }
+        let turn = posted.turn.and_then(|no| self.floor.turns.get(&no));
+        let (voluntary, message) = (turn.is_some_and(|turn| turn.may_pass), turn.and_then(|turn| turn.message));
+        self.floor.charge(message);
+        if posted.late.is_some() {
+            self.floor.queue.push_back(Spoken::of(posted, cause.clone()));
+        }
+        if let Some(round) = self.floor.round_of(message) {
+            round.replied(Reply { cause, mentions: posted.addressees() }, voluntary);
+        }
+    }
+
+    fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause) {
+        let used_up = why_not == WhyNot::Capped && self.floor.is_used_up();
+        // Only a refusal about this round's message takes somebody out of the round; one about a prod does not.
+        if let Some(round) = self.floor.round.as_mut().filter(|round| round.is_about(cause)) {
+            round.forced.retain(|id| id != participant);
+            round.polled.retain(|id| id != participant);
+            if used_up {
+                round.left_out.push(participant.clone());
+            }
+        }
+        // The words count as shown, or a link would ask for the same unaffordable turn without end.
+        if why_not == WhyNot::OverBudget
+            && let Some(participant) = self.participant_mut(participant)
+        {
+            participant.shown = participant.shown.max(cause.seq);
+        }
+        if why_not == WhyNot::Skipped
+            && let Some(participant) = self.participant_mut(participant)
+        {
+            participant.polls_skipped += 1;
+        }
+    }
+
+    fn apply_granted(&mut self, event: &Event, ts: Timestamp) {
+        match event {
+            Event::TurnGranted { turn, participant, why, kind, may_pass, cause, expires, patience } => {
+                self.floor.last_turn = *turn;
+                let account = self.account_of(participant, cause);
+                let granted = Turn {
+                    no: *turn,
+                    participant: participant.clone(),
+                    why: *why,
+                    kind: *kind,
+                    may_pass: *may_pass,
+                    cause: cause.clone(),
+                    first_cause: cause.clone(),
+                    causes: [cause.seq].into(),
+                    message: self.floor.message_of(cause),
+                    patience: *patience,
+                    released: false,
+                    stopped: false,
+                    cause_at: self.floor.effect_of(cause),
+                    asked_at: self.head,
+                    attempt: 1,
+                    granted_at: ts,
+                    deadline: *expires,
+                    running: None,
+                    frozen_since: None,
+                    permissions: BTreeMap::new(),
+                    account,
+                    summed: Usage::default(),
+                };
+                self.floor.turns.insert(*turn, granted);
+                self.note_woken(&cause.from, participant, ts);
+                self.ask_in_round(*turn, participant, *may_pass, cause);
+                if *may_pass && let Some(participant) = self.participant_mut(participant) {
+                    participant.polls_skipped = 0;
+                }
+            }
+            Event::TurnWidened { turn: no, why, kind, may_pass, cause } => {
+                let (head, cause_at, message) = (self.head, self.floor.effect_of(cause), self.floor.message_of(cause));
+                let Some(turn) = self.floor.turns.get_mut(no) else { return };
+                turn.why = *why;
+                turn.kind = *kind;
+                turn.may_pass = *may_pass;
+                // Only the promise changes where it is asked about nothing more.
+                let asks_more = turn.cause.seq != cause.seq;
+                if asks_more {
+                    turn.cause = cause.clone();
+                    turn.causes.push_back(cause.seq);
+                    if turn.causes.len() > CAUSES_KEPT {
+                        turn.causes.pop_front();
+                    }
+                }
+                turn.message = message.or(turn.message);
+                turn.cause_at = cause_at;
+                turn.asked_at = head;
+                let woken = turn.participant.clone();
+                if asks_more {
+                    self.note_woken(&cause.from, &woken, ts);
+                }
+                self.ask_in_round(*no, &woken, *may_pass, cause);
+            }
+            _ => {}
+        }
+    }
+
+    /// The round waits for a turn that asks somebody on its list about its message or a reply to it. What a person's prod
+    /// grants, or what goes over from a turn of earlier rules, is not its turn.
+    fn ask_in_round(&mut self, no: TurnNo, participant: &ParticipantId, may_pass: bool, cause: &Cause) {
+        let Some(round) = self.floor.round.as_mut().filter(|round| round.asks(participant, cause)) else { return };
+        round.current = Some(no);
+        round.polls += u32::from(may_pass);
+        round.forced.retain(|id| id != participant);
+        round.polled.retain(|id| id != participant);
+        if round.reacting && !planted::has(Bug::ReactsTwice) {
+            round.reacted.push(participant.clone());
+        }
+    }
+
+    /// The floor goes on. Its round counts the reply that may still come.
+    fn apply_released(&mut self, no: TurnNo) {
+        if let Some(turn) = self.floor.turns.get_mut(&no) {
+            turn.released = true;
+        }
+        if let Some(round) = &mut self.floor.round {
+            round.current.take_if(|current| *current == no);
+        }
+    }
+
+    /// Remembers for the pair guard that one agent's words woke another.
+    fn note_woken(&mut self, by: &ParticipantId, woken: &ParticipantId, ts: Timestamp) {
+        if self.is_human(by) || by.as_str() == ParticipantId::MOOTHALL {
+            return;
+        }
+        let times = self.guards.pairs.entry((by.clone(), woken.clone())).or_default();
+        times.push_back(ts);
+        if times.len() > WOKEN_KEPT {
+            times.pop_front();
+        }
+    }
+
+    fn apply_started(&mut self, no: TurnNo, attempt: u32, running: Running, deadline: Timestamp) {
+        let first = self.floor.turns.get(&no).and_then(|turn| self.floor.message_of(&turn.first_cause));
+        let Some(turn) = self.floor.turns.get_mut(&no) else { return };
+        turn.attempt = attempt;
+        turn.running = Some(running);
+        let (id, may_pass) = (turn.participant.clone(), turn.may_pass);
+        let parts = turn.is_widened_after(running.through_seq);
+        if parts {
+            turn.cause = turn.first_cause.clone();
+            turn.message = first;
+        }
+        turn.deadline = deadline;
+        let about = turn.cause.clone();
+        if let Some(round) = self.floor.round.as_mut().filter(|round| parts && round.current == Some(no) && !round.is_about(&about)) {
+            round.ask_again(id.clone(), may_pass);
+        }
+        if let Some(participant) = self.participant_mut(&id) {
+            participant.shown = participant.shown.max(running.through_seq);
+        }
+    }
+
+    fn apply_ended(&mut self, no: TurnNo, outcome: Outcome, fault: Option<&Fault>) {
+        let Some(turn) = self.floor.turns.remove(&no) else { return };
+        self.floor.forget_earlier();
+        self.floor.ended.push_back(Ended { turn: no, participant: turn.participant.clone(), stopped: turn.stopped });
+        if self.floor.ended.len() > ENDED_KEPT {
+            self.floor.ended.pop_front();
+        }
+        let finished = turn.stopped || matches!(outcome, Outcome::Spoke | Outcome::Passed);
+        let in_round = self.floor.round.as_mut().is_some_and(|round| round.current.take_if(|current| *current == no).is_some());
+        if outcome == Outcome::Spoke && turn.kind == TurnKind::Reply && in_round {
+            self.floor.last_speaker = Some(turn.participant.clone());
+        }
+        let by_person = outcome == Outcome::Cancelled && fault.is_some_and(|fault| fault.code == Fault::CANCELLED);
+        let by_person = by_person && !planted::has(Bug::CancelledIsAskedAgain);
+        let broke_off = matches!(outcome, Outcome::Failed | Outcome::Expired) || by_person;
+        let round = self.floor.round.as_mut().filter(|round| in_round || round.is_worked_on_in(&turn));
+        let earlier = self.floor.earlier.iter_mut().map(|earlier| &mut earlier.round).filter(|round| round.is_worked_on_in(&turn));
+        for round in round.into_iter().chain(earlier).filter(|_| broke_off) {
+            round.left_out.push(turn.participant.clone());
+        }
+        let Some(participant) = self.participant_mut(&turn.participant) else { return };
+        participant.answered |= finished;
+        // A turn that ended before it began was asked all the same: a link must not ask again for the same words.
+        participant.shown = participant.shown.max(turn.cause.seq);
+        let delivered = fault.is_some_and(|fault| fault.prompt_delivered);
+        if let (true, Some(running)) = (finished || delivered, turn.running) {
+            participant.cursor = participant.cursor.max(running.through_seq);
+        }
+        if outcome == Outcome::Passed && turn.kind == TurnKind::Reply {
+            participant.passes_in_a_row += 1;
+        }
+    }
+
+    /// What was said so far gives nobody a turn any more.
+    fn nothing_is_owed(&mut self) {
+        let head = self.head;
+        self.participants.iter_mut().for_each(|participant| participant.shown = head);
+    }
+
+    /// It waits again, with the whole limit of waiting before it: what was left of its time to answer says nothing about that.
+    fn apply_lost(&mut self, no: TurnNo, attempt: u32, expires: Timestamp, ts: Timestamp) {
+        self.thaw(no, ts);
+        self.settle_all(no, ts);
+        let Some(turn) = self.floor.turns.get_mut(&no) else { return };
+        turn.attempt = attempt + 1;
+        turn.summed = Usage::default();
+        turn.running = None;
+        turn.deadline = expires;
+    }
+
+    fn apply_permission_closed(&mut self, permission: &PermissionId, ts: Timestamp, how: Settlement) {
+        self.settle(Settled { permission: permission.clone(), at: ts, how });
+        self.floor.questions.remove(permission);
+        let closes = |turn: &mut Turn| turn.permissions.remove(permission).is_some() && turn.permissions.is_empty();
+        let free = self.floor.turns.values_mut().find_map(|turn| closes(turn).then_some(turn.no));
+        if let Some(no) = free {
+            self.thaw(no, ts);
+        }
+    }
+
+    /// What a turn that is over had asked needs no answer.
+    fn settle_all(&mut self, no: TurnNo, ts: Timestamp) {
+        let permissions = self.floor.turns.get_mut(&no).map(|turn| std::mem::take(&mut turn.permissions)).unwrap_or_default();
+        for permission in permissions.into_keys() {
+            self.settle(Settled { permission, at: ts, how: Settlement::TurnOver });
+        }
+    }
+
+    /// A permission waits no more.
+    fn settle(&mut self, settled: Settled) {
+        if self.floor.settled.len() == SETTLED_KEPT {
+            self.floor.settled.pop_front();
+        }
+        self.floor.settled.push_back(settled);
+    }
+
+    /// The clock of a turn goes on, and that of the hold it belongs to: both stood still while a permission was open.
+    fn thaw(&mut self, no: TurnNo, ts: Timestamp) {
+        let Some(turn) = self.floor.turns.get_mut(&no) else { return };
+        let Some(since) = turn.frozen_since.take() else { return };
+        let stood = ts.since(since);
+        turn.deadline = turn.deadline + stood;
+        if let Some(running) = &mut turn.running {
+            running.started_at = running.started_at + stood;
+        }
+        let tenure = self.gathering.as_mut().and_then(|gathering| gathering.tenure.as_mut());
+        if let Some(tenure) = tenure.filter(|tenure| tenure.holder == turn.participant) {
+            tenure.next_at = tenure.next_at + stood;
+        }
+    }
+
+    /// Moves every open deadline and beat by the time that stood still.
+    fn shift(&mut self, downtime: Millis) {
+        for turn in self.floor.turns.values_mut() {
+            turn.deadline = turn.deadline + downtime;
+            turn.patience = turn.patience.map(|until| until + downtime);
+            // What stood still already must not be counted a second time when it goes on.
+            turn.frozen_since = turn.frozen_since.map(|since| since + downtime);
+            for waiting in turn.permissions.values_mut() {
+                waiting.expires = waiting.expires + downtime;
+            }
+        }
+        for open in self.floor.starts.values_mut() {
+            if let Stage::Asked(waiting) = &mut open.stage {
+                waiting.expires = waiting.expires + downtime;
+            }
+        }
+        if let Some(tenure) = self.gathering.as_mut().and_then(|gathering| gathering.tenure.as_mut()) {
+            tenure.next_at = tenure.next_at + downtime;
+        }
+    }
+}

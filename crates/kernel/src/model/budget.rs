@@ -1,0 +1,365 @@
+//! Budgets: how many turns an hour and how much money a day may be spent, and on whose account a turn goes.
+//!
+//! A turn is charged to the hall, to its conversation, to the agent that runs it, and to whoever caused it. Unattended turns have a
+//! limit of their own: those that agents cause among each other, and those caused by words that no credential proves to be a person's.
+//! Windows are clock hours and days in UTC, by the time of the stream. (`docs/decisions/0016-budgets.md`)
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::ids::ParticipantId;
+use crate::model::time::{Millis, Timestamp};
+use crate::model::usage::Usage;
+
+/// A window of turns.
+pub const HOUR: Millis = Millis::from_secs(3600);
+/// A window of money.
+pub const DAY: Millis = Millis::from_secs(24 * 3600);
+/// Whose budget it is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purse {
+    /// Everything on this server.
+    Hall,
+    /// This conversation.
+    Conversation,
+    /// All participants that are run by this client of the registry.
+    Agent(String),
+    /// Whoever set it off.
+    Principal(ParticipantId),
+}
+
+/// What a budget counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Turns in an hour.
+    Turns,
+    /// Turns in an hour that no person set off.
+    Unattended,
+    /// Money in a day, in millionths of the currency.
+    Money,
+}
+
+/// The most that may be spent; no limit where unset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limit {
+    /// Turns an hour.
+    pub turns: Option<u64>,
+    /// Turns an hour that no person set off.
+    pub unattended: Option<u64>,
+    /// Millionths of the currency a day.
+    pub micros: Option<u64>,
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Measure; 3] = [Measure::Turns, Measure::Unattended, Measure::Money];
+}
+
+impl Limit {
+    fn of(&self, measure: Measure) -> Option<u64> {
+        match measure {
+            Measure::Turns => self.turns,
+            Measure::Unattended => self.unattended,
+            Measure::Money => self.micros,
+        }
+    }
+}
+
+/// The limits of each kind of purse.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Of everything together.
+    pub hall: Limit,
+    /// Of each conversation.
+    pub conversation: Limit,
+    /// Of each agent.
+    pub agent: Limit,
+    /// Of each one who sets turns off.
+    pub principal: Limit,
+}
+
+impl Limits {
+    /// The limit of a purse.
+    pub fn of(&self, purse: &Purse) -> &Limit {
+        match purse {
+            Purse::Hall => &self.hall,
+            Purse::Conversation => &self.conversation,
+            Purse::Agent(_) => &self.agent,
+            Purse::Principal(_) => &self.principal,
+        }
+    }
+}
+
+/// More than a limit, for a while.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Raise {
+    /// So many turns more in each hour.
+    pub turns: u64,
+    /// So many millionths of the currency more in each day.
+    pub micros: u64,
+    /// Until then.
+    pub until: Timestamp,
+}
+
+/// Who caused a turn and what runs it: whom it is charged to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// The client that runs it; the participant's id where it has none.
+    pub agent: String,
+    /// Who set it off.
+    pub by: ParticipantId,
+    /// Whether a person did.
+    pub attended: bool,
+}
+
+/// What one event costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Charge {
+    /// The beginning of the hour in which it falls.
+    pub hour: Timestamp,
+    /// Whom it is charged to.
+    pub account: Account,
+    /// Turns that began.
+    pub turns: u64,
+    /// What came to be known of their use.
+    pub usage: Usage,
+}
+
+impl Charge {
+    /// The purses beside its conversation's that it is taken from.
+    pub fn purses(&self) -> [Purse; 3] {
+        [Purse::Hall, Purse::Agent(self.account.agent.clone()), Purse::Principal(self.account.by.clone())]
+    }
+
+    fn is_from(&self, purse: &Purse) -> bool {
+        match purse {
+            Purse::Hall => true,
+            Purse::Conversation => false,
+            Purse::Agent(agent) => *agent == self.account.agent,
+            Purse::Principal(by) => *by == self.account.by,
+        }
+    }
+
+    /// Turns among them that no person set off.
+    pub fn unattended(&self) -> u64 {
+        if self.account.attended { 0 } else { self.turns }
+    }
+}
+
+/// What was spent from a purse in the windows of the latest charge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The hour of the turns.
+    pub hour: Timestamp,
+    /// Turns in that hour.
+    pub turns: u64,
+    /// Those among them that no person set off.
+    pub unattended: u64,
+    /// The day of the money.
+    pub day: Timestamp,
+    /// Millionths of the currency in that day.
+    pub micros: u64,
+    /// What it may spend above its limit.
+    pub raise: Raise,
+}
+
+/// A budget that is used up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Whose.
+    pub purse: Purse,
+    /// Of what.
+    pub measure: Measure,
+    /// How much there was: turns, or millionths of the currency.
+    pub limit: u64,
+    /// When there is some again.
+    pub until: Timestamp,
+}
+
+impl Standing {
+    /// Takes a charge into account. One of an earlier window counts in the present one: a clock that went back makes nothing cheaper.
+    pub fn charge(&mut self, charge: &Charge) {
+        if charge.hour > self.hour {
+            (self.hour, self.turns, self.unattended) = (charge.hour, 0, 0);
+        }
+        let day = start_of(charge.hour, DAY);
+        if day > self.day {
+            (self.day, self.micros) = (day, 0);
+        }
+        self.turns += charge.turns;
+        self.unattended += charge.unattended();
+        self.micros = self.micros.saturating_add(charge.usage.cost_micros);
+    }
+
+    /// Gives back a charge that came to nothing.
+    pub fn give_back(&mut self, charge: &Charge) {
+        if charge.hour <= self.hour {
+            self.turns = self.turns.saturating_sub(charge.turns);
+            self.unattended = self.unattended.saturating_sub(charge.unattended());
+        }
+        if start_of(charge.hour, DAY) <= self.day {
+            self.micros = self.micros.saturating_sub(charge.usage.cost_micros);
+        }
+    }
+
+    /// What is left of a limit, where there is one.
+    pub fn left(&self, limit: &Limit, measure: Measure, now: Timestamp) -> Option<u64> {
+        Some(self.limit(limit, measure, now)?.saturating_sub(self.spent(measure, now).0))
+    }
+
+    /// How much of a measure is spent at a time, and when its window ends.
+    pub fn spent(&self, measure: Measure, now: Timestamp) -> (u64, Timestamp) {
+        let (window, began, length) = match measure {
+            Measure::Turns | Measure::Unattended => (start_of(now, HOUR), self.hour, HOUR),
+            Measure::Money => (start_of(now, DAY), self.day, DAY),
+        };
+        let spent = match measure {
+            Measure::Turns => self.turns,
+            Measure::Unattended => self.unattended,
+            Measure::Money => self.micros,
+        };
+        if began < window { (0, window + length) } else { (spent, began + length) }
+    }
+
+    /// The limit of a measure at a time, with what a person added.
+    pub fn limit(&self, limit: &Limit, measure: Measure, now: Timestamp) -> Option<u64> {
+        let raise = if now < self.raise.until { self.raise } else { Raise::default() };
+        let more = match measure {
+            Measure::Turns | Measure::Unattended => raise.turns,
+            Measure::Money => raise.micros,
+        };
+        limit.of(measure).map(|limit| limit.saturating_add(more))
+    }
+
+    /// The first measure of which nothing is left for one more turn.
+    pub(crate) fn used_up(&self, limit: &Limit, attended: bool, now: Timestamp) -> Option<(Measure, u64, Timestamp)> {
+        let mut counted = Measure::ALL.into_iter().filter(|measure| !(attended && *measure == Measure::Unattended));
+        counted.find_map(|measure| {
+            let (spent, until) = self.spent(measure, now);
+            let limit = self.limit(limit, measure, now).filter(|limit| spent >= *limit)?;
+            Some((measure, limit, until))
+        })
+    }
+}
+
+/// Limits, and what was spent: the purses that do not belong to one conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Budgets {
+    /// The currency of money, an ISO 4217 word.
+    pub currency: String,
+    /// The limits.
+    pub limits: Limits,
+    /// What was spent from each purse; nothing from those that are not here.
+    pub standings: BTreeMap<Purse, Standing>,
+}
+
+impl Budgets {
+    /// What was spent from a purse.
+    pub fn standing(&self, purse: &Purse) -> Standing {
+        self.standings.get(purse).copied().unwrap_or_default()
+    }
+
+    /// What was spent from a purse, and what these charges spend from it.
+    pub(crate) fn standing_after(&self, purse: &Purse, charges: &[Charge]) -> Standing {
+        let mut standing = self.standing(purse);
+        charges.iter().filter(|charge| charge.is_from(purse)).for_each(|charge| standing.charge(charge));
+        standing
+    }
+
+    /// Whether all of this can be paid, one after the other.
+    pub fn can_pay(&self, charges: &[Charge], now: Timestamp) -> bool {
+        (0..charges.len()).all(|at| {
+            let (before, charge) = (&charges[..at], &charges[at]);
+            let pays = |purse: &Purse| {
+                let standing = self.standing_after(purse, before);
+                standing.used_up(self.limits.of(purse), charge.account.attended, now.max(charge.hour)).is_none()
+            };
+            charge.turns == 0 || charge.purses().iter().all(pays)
+        })
+    }
+
+    /// Takes a charge from each of its purses.
+    pub fn charge(&mut self, charge: &Charge) {
+        for purse in charge.purses() {
+            self.standings.entry(purse).or_default().charge(charge);
+        }
+    }
+}
+
+/// Where the window of such a length begins in which a time falls.
+pub fn start_of(ts: Timestamp, length: Millis) -> Timestamp {
+    let length = i64::try_from(length.0.max(1)).unwrap_or(i64::MAX);
+    Timestamp::from_millis(ts.millis() - ts.millis().rem_euclid(length))
+}
+
+impl Spent {
+    /// What is used up, for people.
+    pub fn sentence(&self, currency: &str) -> String {
+        let whose = match &self.purse {
+            Purse::Hall => "this server".to_owned(),
+            Purse::Conversation => "this conversation".to_owned(),
+            Purse::Agent(agent) => format!("the agent {agent}"),
+            Purse::Principal(by) => format!("what {by} sets off"),
+        };
+        let what = match self.measure {
+            Measure::Turns => format!("{} turns an hour", self.limit),
+            Measure::Unattended => format!("{} turns an hour that no person asked for", self.limit),
+            Measure::Money => format!("{} {currency} a day", money(self.limit)),
+        };
+        format!("the budget of {whose}, {what}, is used up")
+    }
+}
+
+/// Millionths as people write them: at least two decimals, at most six.
+pub fn money(micros: u64) -> String {
+    let digits = format!("{:06}", micros % 1_000_000);
+    let kept = digits.trim_end_matches('0').len().max(2);
+    format!("{}.{}", micros / 1_000_000, &digits[..kept])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn charge(hour: i64, turns: u64, micros: u64, attended: bool) -> Charge {
+        let account = Account { agent: "a".into(), by: "user".into(), attended };
+        let usage = Usage { cost_micros: micros, ..Usage::default() };
+        Charge { hour: Timestamp::from_millis(hour * 3_600_000), account, turns, usage }
+    }
+
+    #[test]
+    fn turns_are_counted_by_the_hour_and_money_by_the_day() {
+        let mut standing = Standing::default();
+        standing.charge(&charge(23, 2, 500, true));
+        standing.charge(&charge(23, 1, 0, false));
+        let at = |hours: i64| Timestamp::from_millis(hours * 3_600_000 + 5);
+        let hour = |hours: i64| Timestamp::from_millis(hours * 3_600_000);
+        assert_eq!(standing.spent(Measure::Turns, at(23)), (3, hour(24)));
+        assert_eq!(standing.spent(Measure::Unattended, at(23)), (1, hour(24)));
+        assert_eq!(standing.spent(Measure::Money, at(23)), (500, hour(24)));
+        assert_eq!(standing.spent(Measure::Turns, at(24)), (0, hour(25)));
+        assert_eq!(standing.spent(Measure::Money, at(24)), (0, hour(48)));
+        standing.charge(&charge(26, 1, 1, true));
+        assert_eq!(standing.spent(Measure::Turns, at(26)), (1, hour(27)));
+        standing.charge(&charge(25, 1, 1, true));
+        assert_eq!(standing.spent(Measure::Turns, at(25)), (2, hour(27)), "a clock that goes back makes nothing cheaper");
+    }
+
+    #[test]
+    fn a_raise_holds_until_its_time() {
+        let limit = Limit { turns: Some(2), unattended: None, micros: None };
+        let until = Timestamp::from_millis(1000);
+        let standing = Standing { raise: Raise { turns: 3, micros: 0, until }, ..Standing::default() };
+        assert_eq!(standing.limit(&limit, Measure::Turns, Timestamp::from_millis(999)), Some(5));
+        assert_eq!(standing.limit(&limit, Measure::Turns, until), Some(2));
+        assert_eq!(standing.limit(&limit, Measure::Money, Timestamp::from_millis(0)), None);
+    }
+
+    #[test]
+    fn money_is_written_as_people_write_it() {
+        assert_eq!([money(0), money(1_500_000), money(135), money(2_000_010)], ["0.00", "1.50", "0.000135", "2.00001"]);
+    }
+}

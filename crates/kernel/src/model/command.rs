@@ -1,0 +1,563 @@
+//! What can be asked of a conversation, and how it says no.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::model::budget::Budgets;
+use crate::model::event::{Cause, Fault, Recorded, To, Usage, WhyNot};
+use crate::model::gathering::GatheringPlan;
+use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, TurnNo};
+use crate::model::participant::{Address, AgentFacts, Kind, Part, Participant, Profile};
+use crate::model::permission::{Question, Withdrawn};
+use crate::model::settings::{Policy, PolicyName};
+use crate::model::start::{StartOutcome, StartRequest};
+use crate::model::time::Millis;
+use crate::planted::{self, Bug};
+
+/// Longest type or label of an event, in characters.
+pub const WORD_CHARS_MAX: usize = 64;
+
+/// Who asks: an id, whether the server knows it to be a person, and whether anything proves that it is who it says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Actor {
+    /// The id the words will carry.
+    pub id: ParticipantId,
+    /// A human principal stands behind it.
+    pub human: bool,
+    /// A credential stands behind it, or the server itself; otherwise the id is the client's word.
+    pub proven: bool,
+}
+
+impl Actor {
+    /// Somebody who is who they say; whether that is a person, only the conversation knows.
+    pub fn named(id: impl Into<ParticipantId>) -> Self {
+        Self { id: id.into(), human: false, proven: true }
+    }
+
+    /// A person whom the server knows.
+    pub fn human(id: impl Into<ParticipantId>) -> Self {
+        Self { id: id.into(), human: true, proven: true }
+    }
+
+    /// Somebody of whom there is only a client's word.
+    pub fn unproven(id: impl Into<ParticipantId>) -> Self {
+        Self { id: id.into(), human: false, proven: false }
+    }
+}
+
+/// What the world outside knows at the moment of a decision. Whatever a decision took from here is in the event it made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Remote participants that are neither connected nor present.
+    pub offline: BTreeSet<ParticipantId>,
+    /// Those of them who have been away for so long that nobody waits for their turns.
+    pub gone: BTreeSet<ParticipantId>,
+    /// Remote participants that are here and have not said that they take turns: they read, and speak when they like. (Ruling 5.)
+    pub readers: BTreeSet<ParticipantId>,
+    /// What may be spent, and what was spent outside this conversation.
+    pub budgets: Arc<Budgets>,
+    /// Refused contributions that were not kept and of which no event has told yet: how many, and how long together.
+    pub unkept: BTreeMap<ParticipantId, (u64, u64)>,
+    /// What people were shown of the answers of running turns, for those who stop them.
+    pub shown: BTreeMap<TurnNo, Shown>,
+}
+
+impl Facts {
+    /// Why somebody who comes by itself is given no turn.
+    pub(crate) fn keeps_from_turns(&self, participant: &Participant) -> Option<WhyNot> {
+        if self.offline.contains(&participant.id) {
+            return Some(WhyNot::Offline);
+        }
+        let reads = self.readers.contains(&participant.id) && !participant.answered && !planted::has(Bug::ReaderGetsTurns);
+        reads.then_some(WhyNot::ReadsOnly)
+    }
+}
+
+/// The beginning of an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Which attempt of the turn it is of.
+    pub attempt: u32,
+    /// The words.
+    pub text: String,
+    /// What they have used, as far as anybody knows.
+    pub usage: Usage,
+}
+
+/// A request to a conversation: somebody's, or the engine's own.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Somebody asks for it.
+    Client(ClientCommand),
+    /// The world around the conversation moved.
+    Engine(EngineCommand),
+}
+
+impl Command {
+    /// Whether it takes somebody's turn away while it speaks: what was shown of it then is a fact of the command.
+    pub fn stops_turns(&self) -> bool {
+        matches!(self, Command::Client(ClientCommand::Stop { .. } | ClientCommand::Cancel { .. }))
+    }
+}
+
+impl From<ClientCommand> for Command {
+    fn from(command: ClientCommand) -> Self {
+        Command::Client(command)
+    }
+}
+
+impl From<EngineCommand> for Command {
+    fn from(command: EngineCommand) -> Self {
+        Command::Engine(command)
+    }
+}
+
+/// What somebody can ask of a conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClientCommand {
+    /// Begin it; the first command of every stream.
+    Create {
+        /// Its title; empty becomes `Untitled`.
+        name: String,
+        /// Its rules.
+        policy: Policy,
+        /// Who asks.
+        by: Actor,
+    },
+    /// Give it another title.
+    Rename {
+        /// The title.
+        name: String,
+        /// Who asks.
+        by: Actor,
+    },
+    /// Take no more messages (`true`), or take them again.
+    Archive {
+        /// Which.
+        on: bool,
+        /// Who asks.
+        by: Actor,
+    },
+    /// Say something.
+    Post(Post),
+    /// Change who is here or how turns are given: all of it, or nothing.
+    Control {
+        /// Who asks.
+        by: Actor,
+        /// What, in order.
+        controls: Vec<Control>,
+    },
+    /// Keep a client's own kind of event.
+    PostCustom(PostCustom),
+    /// End an open turn of one's own without saying anything.
+    Pass {
+        /// Who passes.
+        by: Actor,
+        /// To whom, for a talking piece.
+        to: Option<String>,
+        /// A cause of the turn that is passed; the oldest open one where nothing is said.
+        reply_to: Option<Cause>,
+    },
+    /// Cancel every open turn and the queue.
+    Stop {
+        /// Who asks.
+        by: Actor,
+    },
+    /// Cancel one turn.
+    Cancel {
+        /// Which.
+        turn: TurnNo,
+        /// Who asks.
+        by: Actor,
+    },
+    /// Make kept text visible.
+    Publish {
+        /// Where it was kept.
+        seq: Seq,
+        /// The kept event, read from the log.
+        kept: Box<Recorded>,
+        /// Who asks.
+        by: Actor,
+    },
+    /// End it for good: everything that was said in it is erased.
+    Delete {
+        /// Who asks.
+        by: Actor,
+    },
+    /// Erase a body.
+    Redact {
+        /// Of which event.
+        seq: Seq,
+        /// Whether that is a message, as prompts count them, that has words: a fact, read from the log.
+        message: bool,
+        /// Who asks.
+        by: Actor,
+    },
+    /// Begin a gathering among the participants invited for it.
+    Gather {
+        /// Who asks.
+        by: Actor,
+        /// How.
+        plan: GatheringPlan,
+    },
+    /// End a gathering now, with what there is.
+    CloseGathering {
+        /// Who asks.
+        by: Actor,
+    },
+    /// A person answers a permission.
+    AnswerPermission {
+        /// The permission.
+        permission: PermissionId,
+        /// Words that mean one of its options, as [`crate::model::permission::choose`] reads them. With `text` it may be empty, and is the one
+        /// option that takes any.
+        option: String,
+        /// Words of one's own, for an option that takes them.
+        text: Option<String>,
+        /// Who answers.
+        by: Actor,
+    },
+}
+
+/// What the engine alone tells a conversation: how its turns, its permissions and its clock go on. Nobody outside can ask for any of it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EngineCommand {
+    /// The runtime accepted a turn.
+    Started {
+        /// Which.
+        turn: TurnNo,
+        /// Which try.
+        attempt: u32,
+        /// The newest event its prompt covers.
+        through: Seq,
+    },
+    /// The runtime is done with a turn.
+    Finished {
+        /// Which.
+        turn: TurnNo,
+        /// Which try.
+        attempt: u32,
+        /// The text, or what went wrong.
+        result: Result<String, Fault>,
+        /// What it used.
+        usage: Usage,
+    },
+    /// A runtime summed up what no longer fits into a participant's memory.
+    Summarise {
+        /// For which turn.
+        turn: TurnNo,
+        /// Which try.
+        attempt: u32,
+        /// It covers what took effect up to and with this.
+        through: Seq,
+        /// The newest event when the words that it sums up were read.
+        read_at: Seq,
+        /// The words.
+        text: String,
+        /// What it used.
+        usage: Usage,
+    },
+    /// A restart lost a running turn.
+    Lost {
+        /// Which.
+        turn: TurnNo,
+        /// Which try.
+        attempt: u32,
+    },
+    /// A running turn asks for permission.
+    AskPermission {
+        /// The permission.
+        permission: PermissionId,
+        /// The turn.
+        turn: TurnNo,
+        /// What is asked.
+        question: Box<Question>,
+        /// How long a person has.
+        within: Millis,
+    },
+    /// An agent's program asks something in no turn.
+    AskQuestion {
+        /// The permission; nothing is asked where it is asked already.
+        permission: PermissionId,
+        /// Whose program asks: an agent of this conversation.
+        participant: ParticipantId,
+        /// What is asked.
+        question: Box<Question>,
+    },
+    /// An agent asks to have a program started.
+    AskStart {
+        /// The permission; nothing is asked where the same is asked already.
+        permission: PermissionId,
+        /// Who asks: an agent of this conversation.
+        by: Actor,
+        /// What for.
+        start: Box<StartRequest>,
+        /// How long a person has.
+        within: Millis,
+    },
+    /// A start that a person allowed was carried out, or could not be.
+    StartDone {
+        /// The permission.
+        permission: PermissionId,
+        /// What came of it.
+        outcome: StartOutcome,
+    },
+    /// What was asked is not asked any more, or something else is.
+    WithdrawPermission {
+        /// The permission.
+        permission: PermissionId,
+        /// Why.
+        because: Withdrawn,
+    },
+    /// Look at the clock.
+    Tick,
+    /// Time stood still for so long.
+    ShiftClock {
+        /// How long.
+        downtime: Millis,
+    },
+    /// The registry changed.
+    Facts {
+        /// Whose client.
+        participant: ParticipantId,
+        /// What it says now.
+        facts: AgentFacts,
+    },
+}
+
+/// Something to be said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Post {
+    /// Who says it.
+    pub by: Actor,
+    /// Whom it addresses.
+    pub to: To,
+    /// The words.
+    pub body: String,
+    /// What it replies to, looked up by the host.
+    pub reply_to: Option<Cause>,
+    /// Labels of the client.
+    pub tags: Vec<String>,
+    /// The participant in whose own terminal a person typed it.
+    pub typed_at: Option<ParticipantId>,
+    /// Agents whom a person has answer it, one after the other, and nobody else. (Ruling 17.)
+    pub asks: Vec<ParticipantId>,
+}
+
+impl Post {
+    /// Plain words to everyone.
+    pub fn new(by: Actor, body: impl Into<String>) -> Self {
+        Self { by, to: To::All, body: body.into(), reply_to: None, tags: Vec::new(), typed_at: None, asks: Vec::new() }
+    }
+}
+
+/// A client's own kind of event, which is kept and shown and decides nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PostCustom {
+    /// Whose it is.
+    pub by: Actor,
+    /// Whom it addresses.
+    pub to: To,
+    /// Its type.
+    pub kind: OwnKind,
+    /// Its content.
+    pub content: Value,
+    /// Its labels.
+    pub tags: Vec<String>,
+    /// What it refers to.
+    pub reply_to: Option<Cause>,
+}
+
+/// The type of a client's own event: a word of 1 to 64 characters that is none of the server's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnKind(String);
+
+/// Why a word is no type for a client's own event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KindFault {
+    /// It is empty, too long, or holds a control character.
+    NoWord,
+    /// Events of this type are the server's.
+    OfServer,
+}
+
+impl From<OwnKind> for String {
+    fn from(kind: OwnKind) -> Self {
+        kind.0
+    }
+}
+
+impl OwnKind {
+    /// The types that the server gives its own events, and those by which it is asked for something.
+    pub const OF_SERVER: [&'static str; 14] = [
+        "message",
+        "control",
+        "turn",
+        "thread.renamed",
+        "notice",
+        "permission",
+        "gathering",
+        "link",
+        "delivery",
+        "attachment",
+        "thread.created",
+        "thread.archived",
+        "thread.unarchived",
+        "thread.deleted",
+    ];
+
+    /// Reads a word.
+    ///
+    /// # Errors
+    /// [`KindFault`] when it is no word, or one of the server's.
+    pub fn parse(word: &str) -> Result<Self, KindFault> {
+        if Self::OF_SERVER.contains(&word) {
+            return Err(KindFault::OfServer);
+        }
+        if is_word(word) { Ok(Self(word.to_owned())) } else { Err(KindFault::NoWord) }
+    }
+}
+
+/// Whether a text is a word as types and labels are: 1 to [`WORD_CHARS_MAX`] characters, none of them a control character.
+pub fn is_word(text: &str) -> bool {
+    (1..=WORD_CHARS_MAX).contains(&text.chars().count()) && !text.chars().any(char::is_control)
+}
+
+/// One wish of a control event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Control {
+    /// Invite somebody, or change a profile.
+    Invite(Invite),
+    /// Remove somebody.
+    Uninvite(String),
+    /// These may not speak.
+    Mute(Vec<String>),
+    /// These may speak again.
+    Unmute(Vec<String>),
+    /// Stand still, or go on.
+    Pause(bool),
+    /// Lift a guard's hold; a pause too.
+    Resume,
+    /// Whether agents' mentions wake other agents.
+    Discussion {
+        /// The switch.
+        on: bool,
+        /// The second switch.
+        allow_agent_mentions: bool,
+    },
+    /// Whether unaddressed human messages ask everyone.
+    InvitedAuto(bool),
+    /// Give these a turn now.
+    Prod(Vec<String>),
+    /// Replace the policy.
+    Policy(Policy),
+    /// Other rules with the settings that are in force.
+    PolicyNamed(PolicyName),
+    /// Change keys of the policy.
+    Config(Map<String, Value>),
+    /// Send what is said to an outside target too.
+    Bind(String),
+    /// Stop doing so.
+    Unbind(String),
+    /// Let it spend more than its budget for a while.
+    RaiseBudget {
+        /// So many turns more in each hour.
+        turns: u64,
+        /// So many millionths of the currency more in each day.
+        micros: u64,
+        /// For so long.
+        within: Millis,
+    },
+}
+
+/// An invitation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invite {
+    /// The id it will have here.
+    pub participant: String,
+    /// The fields given.
+    pub profile: Profile,
+    /// What the registry says about its client.
+    pub facts: AgentFacts,
+    /// Where it can be reached.
+    pub address: Option<Address>,
+    /// Its number in a link or gathering.
+    pub number: Option<u32>,
+    /// Its part in a gathering.
+    pub part: Option<Part>,
+    /// What the server knows it as, where its id is a principal's.
+    pub principal: Option<Kind>,
+}
+
+impl Invite {
+    /// An invitation of a registry client.
+    pub fn new(participant: impl Into<String>, profile: Profile, facts: AgentFacts) -> Self {
+        Self { participant: participant.into(), profile, facts, address: None, number: None, part: None, principal: None }
+    }
+}
+
+/// What kind of no it was. Surfaces turn each into their own number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The request makes no sense.
+    Invalid,
+    /// Somebody else may do that.
+    Forbidden,
+    /// There is no such thing.
+    NotFound,
+    /// There was one, and it is gone for good.
+    Gone,
+    /// Not now, or not any more.
+    Conflict,
+    /// Too large.
+    TooLarge,
+}
+
+/// A no, with a way forward.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rejection {
+    /// What kind.
+    pub refusal: Refusal,
+    /// Stable word.
+    pub code: &'static str,
+    /// What was wrong and what to do, in one or two sentences.
+    pub message: String,
+    /// Whom it is about.
+    pub participant: Option<ParticipantId>,
+    /// The event that keeps the refused words, where they are kept.
+    pub kept: Option<EventId>,
+}
+
+impl Rejection {
+    /// A rejection.
+    pub fn new(refusal: Refusal, code: &'static str, message: impl Into<String>) -> Self {
+        Self { refusal, code, message: message.into(), participant: None, kept: None }
+    }
+
+    /// Says whom it is about.
+    #[must_use]
+    pub fn about(mut self, participant: &ParticipantId) -> Self {
+        self.participant = Some(participant.clone());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clients_own_type_is_a_word_and_never_one_of_the_servers() {
+        for own in ["x.note", "Message", "thread.created ", &"é".repeat(WORD_CHARS_MAX)] {
+            assert_eq!(OwnKind::parse(own).map(|kind| kind.0), Ok(own.to_owned()));
+        }
+        for word in OwnKind::OF_SERVER {
+            assert_eq!(OwnKind::parse(word), Err(KindFault::OfServer));
+        }
+        for bad in ["", "a\nb", &"x".repeat(WORD_CHARS_MAX + 1)] {
+            assert_eq!(OwnKind::parse(bad), Err(KindFault::NoWord));
+        }
+    }
+}

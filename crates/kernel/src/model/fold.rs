@@ -1,0 +1,19 @@
+//! How much the fold of a log remembers. These numbers are part of the meaning of every log that there is: another value would make
+//! another state of the same events. A rule has a number of its own, and may look at no more than what is remembered here.
+
+use crate::model::time::Millis;
+
+/// Times at which one agent's words woke another, for each pair.
+pub(crate) const WOKEN_KEPT: usize = 20;
+/// Fingerprints of the latest contributions.
+pub(crate) const FINGERPRINTS_KEPT: usize = 8;
+/// Turns that ended lately, and whose they were.
+pub(crate) const ENDED_KEPT: usize = 64;
+/// Permissions that were settled lately.
+pub(crate) const SETTLED_KEPT: usize = 64;
+/// Causes of a turn by which a client may say which turn it answers.
+pub(crate) const CAUSES_KEPT: usize = 32;
+/// How long a turn that a restart lost waits again, in logs whose event does not say it.
+pub(crate) const LOST_WAITS: Millis = Millis::from_secs(3600);
+/// How long a round waits for a turn, in policies that do not say it.
+pub(crate) const PATIENCE_UNSAID: Millis = Millis::from_secs(30);

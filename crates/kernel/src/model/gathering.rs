@@ -1,0 +1,250 @@
+//! A gathering's plan, its events and what the conversation remembers of it. The rules are in `policy::talking_piece`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::ids::ParticipantId;
+use crate::model::time::{Millis, Timestamp};
+
+/// When listeners hear what the holder says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hearing {
+    /// At once, each contribution as a turn for listening.
+    #[default]
+    Live,
+    /// Together with the piece.
+    OnTurn,
+}
+
+/// The three phases of a breath.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Each speaks independently.
+    Inhale,
+    /// Friction, through the piece.
+    Hold,
+    /// Converging.
+    Exhale,
+}
+
+impl Phase {
+    /// The three, in order.
+    pub const ALL: [Phase; 3] = [Phase::Inhale, Phase::Hold, Phase::Exhale];
+
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Phase::Inhale => "inhale",
+            Phase::Hold => "hold",
+            Phase::Exhale => "exhale",
+        }
+    }
+
+    /// What it asks of the speakers, in one sentence. (Ruling 32.)
+    pub const fn rule(self) -> &'static str {
+        match self {
+            Phase::Inhale => "Speak independently and put what you see on the table; do not answer the others.",
+            Phase::Hold => "Let differences meet: question and contradict, but only while you hold the piece.",
+            Phase::Exhale => "Converge: say what you now agree with, and what you will do.",
+        }
+    }
+
+    const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The phase after it.
+    pub fn next(self) -> Option<Phase> {
+        Phase::ALL.get(self.index() + 1).copied()
+    }
+}
+
+/// How a gathering runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GatheringPlan {
+    /// What kind of gathering it is.
+    pub rhythm: String,
+    /// Rounds of inhale, hold and exhale.
+    pub breath: [u32; 3],
+    /// Beats in one hold.
+    pub beats_per_turn: u32,
+    /// Time from beat to beat.
+    pub beat_interval: Millis,
+    /// Time for the last word.
+    pub last_word: Millis,
+    /// The question it begins with.
+    pub opening_question: String,
+    /// When listeners hear.
+    pub hearing: Hearing,
+}
+
+impl GatheringPlan {
+    /// Rounds in a phase.
+    pub fn rounds(&self, phase: Phase) -> u32 {
+        self.breath[phase.index()]
+    }
+}
+
+/// Why the holder let go of the piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LetGo {
+    /// It passed.
+    Passed,
+    /// It said its last word.
+    LastWord,
+    /// The time for the last word ran out.
+    Grace,
+    /// It was gone.
+    Gone,
+    /// A person stopped it.
+    Stopped,
+}
+
+/// A step of a gathering.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GatheringEvent {
+    /// It began.
+    Opened {
+        /// How it runs.
+        plan: GatheringPlan,
+        /// Who began it.
+        by: ParticipantId,
+    },
+    /// A round began.
+    RoundOpened {
+        /// In which phase.
+        phase: Phase,
+        /// Which round of the phase, from 1.
+        round: u32,
+        /// Who will hold the piece, in order.
+        order: Vec<ParticipantId>,
+    },
+    /// Somebody holds the piece.
+    PieceGiven {
+        /// Who.
+        holder: ParticipantId,
+        /// Why it is somebody else than the one named, where it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
+    /// A beat of the hold.
+    Beat {
+        /// Which, from 1.
+        number: u32,
+    },
+    /// The holder was asked for its last word.
+    LastWordAsked,
+    /// The holder let go.
+    PieceReleased {
+        /// Who.
+        holder: ParticipantId,
+        /// Why.
+        because: LetGo,
+        /// Whom it named as the next, when that one can be.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<ParticipantId>,
+        /// What to say about a name that could not be the next.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
+    /// The harvester was asked to gather what was said.
+    HarvestAsked {
+        /// Who.
+        harvester: ParticipantId,
+    },
+    /// It is over.
+    Closed {
+        /// Why, as a stable word: `done`, `too_few`, `ended`.
+        because: String,
+    },
+}
+
+/// What the conversation remembers of its gathering.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gathering {
+    /// How it runs.
+    pub plan: GatheringPlan,
+    /// The phase it is in.
+    pub phase: Phase,
+    /// The round of the phase, from 1; 0 before the first.
+    pub round: u32,
+    /// Who will still hold the piece in this round.
+    pub order: Vec<ParticipantId>,
+    /// The hold going on.
+    pub tenure: Option<PieceTenure>,
+    /// A note for the next hand-over.
+    pub note: Option<String>,
+    /// The harvester was asked.
+    pub harvesting: bool,
+}
+
+/// Keeping the talking piece.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PieceTenure {
+    /// Who.
+    pub holder: ParticipantId,
+    /// Beats so far.
+    pub beats: u32,
+    /// When the next beat comes, or the grace of the last word ends.
+    pub next_at: Timestamp,
+    /// The last word was asked for.
+    pub last_word: bool,
+    /// Why this one holds it, where a note was needed.
+    pub note: Option<String>,
+}
+
+impl Gathering {
+    fn opened(plan: GatheringPlan) -> Self {
+        Self { plan, phase: Phase::Inhale, round: 0, order: Vec::new(), tenure: None, note: None, harvesting: false }
+    }
+
+    /// What an event does to the gathering of a conversation.
+    pub(crate) fn applied(gathering: Option<Gathering>, step: &GatheringEvent, ts: Timestamp) -> Option<Gathering> {
+        if let GatheringEvent::Opened { plan, .. } = step {
+            return Some(Gathering::opened(plan.clone()));
+        }
+        let mut gathering = gathering?;
+        match step {
+            GatheringEvent::Opened { .. } => {}
+            GatheringEvent::RoundOpened { phase, round, order } => {
+                gathering.phase = *phase;
+                gathering.round = *round;
+                gathering.order.clone_from(order);
+            }
+            GatheringEvent::PieceGiven { holder, note } => {
+                gathering.order.retain(|id| id != holder);
+                gathering.note = None;
+                let next_at = ts + gathering.plan.beat_interval;
+                gathering.tenure = Some(PieceTenure { holder: holder.clone(), beats: 0, next_at, last_word: false, note: note.clone() });
+            }
+            GatheringEvent::Beat { number } => {
+                let interval = gathering.plan.beat_interval;
+                if let Some(tenure) = &mut gathering.tenure {
+                    tenure.beats = *number;
+                    tenure.next_at = ts + interval;
+                }
+            }
+            GatheringEvent::LastWordAsked => {
+                let grace = gathering.plan.last_word;
+                if let Some(tenure) = &mut gathering.tenure {
+                    tenure.last_word = true;
+                    tenure.next_at = ts + grace;
+                }
+            }
+            GatheringEvent::PieceReleased { next, note, .. } => {
+                gathering.tenure = None;
+                gathering.note.clone_from(note);
+                if let Some(next) = next {
+                    gathering.order.retain(|id| id != next);
+                    gathering.order.insert(0, next.clone());
+                }
+            }
+            GatheringEvent::HarvestAsked { .. } => gathering.harvesting = true,
+            GatheringEvent::Closed { .. } => return None,
+        }
+        Some(gathering)
+    }
+}

@@ -1,0 +1,147 @@
+//! What is true of every conversation, whatever happened in it. The host asks before it appends and after it loads: a slip in the rules
+//! then costs one request, and is not written into a log.
+//!
+//! Each rule looks at open turns, participants and what is remembered of the past, all of which are bounded; none looks at history.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::model::event::Recorded;
+use crate::model::fold::{ENDED_KEPT, FINGERPRINTS_KEPT, SETTLED_KEPT, WOKEN_KEPT};
+use crate::model::state::{Conversation, Turn};
+
+/// A rule that does not hold. Whoever finds one has found a fault of this program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// Names it, for people and for counters.
+    pub rule: &'static str,
+    /// What should be true.
+    pub meaning: &'static str,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the rule `{}` does not hold: {}", self.rule, self.meaning)
+    }
+}
+
+impl std::error::Error for Broken {}
+
+type Rule = (&'static str, &'static str, fn(&Conversation) -> bool);
+
+/// All rules: a name, what should be true, and whether it is.
+const RULES: &[Rule] = &[
+    ("turn_numbers", "an open turn has its own number, and none is above the newest", turn_numbers),
+    ("turn_owners", "an open turn belongs to somebody who is invited", turn_owners),
+    ("turn_ranges", "a turn covers a range of what was said, and nothing that was not", turn_ranges),
+    ("one_runs", "a participant runs one turn at a time", one_runs),
+    ("clock_stands", "the clock of a turn stands while it waits for a person, and only then", clock_stands),
+    ("archived", "nothing is open in an archived conversation, but what is still under way in a link", archived),
+    ("round", "a round waits for a turn that is open", round),
+    ("queue", "messages wait in the order in which they were said", queue),
+    ("participants", "an id is invited once", participants),
+    ("positions", "nobody was told or answered more than was said", positions),
+    ("mutes", "whom a proven person muted is muted, and what one paused is paused", mutes),
+    ("piece", "the piece is held by somebody who is invited, unless nothing moves and it could not be passed on", piece),
+    ("memory", "no more is remembered of the past than the fold keeps", memory),
+];
+
+impl Conversation {
+    /// Whether the state is one that the rules can lead to. The cost grows with what is open and who is invited, not with history.
+    ///
+    /// # Errors
+    /// The first rule that does not hold.
+    pub fn check_invariants(&self) -> Result<(), Broken> {
+        let broken = RULES.iter().find(|(_, _, holds)| !holds(self));
+        broken.map_or(Ok(()), |(rule, meaning, _)| Err(Broken { rule, meaning }))
+    }
+}
+
+/// What is decided goes on where the log ends, and never back in time.
+pub const ORDER: Broken = Broken { rule: "order", meaning: "events follow each other without a gap, and never back in time" };
+
+impl Conversation {
+    /// Whether these events can come next.
+    ///
+    /// # Errors
+    /// [`Broken`] when there is a gap, or time goes back.
+    pub fn check_next(&self, events: &[Recorded]) -> Result<(), Broken> {
+        let mut last = (self.head, self.last_ts);
+        let follows = |recorded: &Recorded| {
+            let follows = recorded.seq == last.0.next() && recorded.ts >= last.1;
+            last = (recorded.seq, recorded.ts);
+            follows
+        };
+        if events.iter().all(follows) { Ok(()) } else { Err(ORDER) }
+    }
+}
+
+fn turns(state: &Conversation) -> impl Iterator<Item = &Turn> {
+    state.floor.turns.values()
+}
+
+fn turn_numbers(state: &Conversation) -> bool {
+    state.floor.turns.iter().all(|(no, turn)| *no == turn.no && *no <= state.floor.last_turn)
+}
+
+fn turn_owners(state: &Conversation) -> bool {
+    turns(state).all(|turn| state.participant(&turn.participant).is_some())
+}
+
+fn turn_ranges(state: &Conversation) -> bool {
+    let is_said = |turn: &Turn| turn.cause.seq <= state.head && turn.cause_at <= state.head && turn.asked_at <= state.head;
+    let is_range =
+        |turn: &Turn| turn.running.is_none_or(|running| running.from_seq <= running.through_seq && running.through_seq <= state.head);
+    turns(state).all(|turn| is_said(turn) && is_range(turn))
+}
+
+fn one_runs(state: &Conversation) -> bool {
+    let mut busy = BTreeSet::new();
+    turns(state).filter(|turn| turn.running.is_some()).all(|turn| busy.insert(&turn.participant))
+}
+
+fn clock_stands(state: &Conversation) -> bool {
+    turns(state).all(|turn| turn.frozen_since.is_some() != turn.permissions.is_empty())
+}
+
+fn archived(state: &Conversation) -> bool {
+    let floor = &state.floor;
+    !state.archived || ((floor.turns.is_empty() || state.is_link()) && floor.queue.is_empty() && floor.round.is_none())
+}
+
+fn round(state: &Conversation) -> bool {
+    let current = state.floor.round.as_ref().and_then(|round| round.current);
+    current.is_none_or(|no| state.floor.turns.contains_key(&no))
+}
+
+fn queue(state: &Conversation) -> bool {
+    let waiting = &state.floor.queue;
+    let in_order = waiting.iter().map(|spoken| spoken.cause.seq).is_sorted_by(|one, next| one < next);
+    in_order && waiting.back().is_none_or(|newest| newest.cause.seq <= state.head)
+}
+
+fn participants(state: &Conversation) -> bool {
+    let ids: BTreeSet<_> = state.participants.iter().map(|participant| &participant.id).collect();
+    ids.len() == state.participants.len()
+}
+
+fn positions(state: &Conversation) -> bool {
+    state.participants.iter().all(|participant| participant.cursor <= state.head && participant.shown <= state.head)
+}
+
+fn mutes(state: &Conversation) -> bool {
+    state.muted_by_proof.is_subset(&state.muted) && (state.paused || !state.paused_by_proof)
+}
+
+fn piece(state: &Conversation) -> bool {
+    let holder = state.gathering.as_ref().and_then(|gathering| gathering.tenure.as_ref()).map(|tenure| &tenure.holder);
+    state.paused || state.archived || holder.is_none_or(|holder| state.participant(holder).is_some())
+}
+
+fn memory(state: &Conversation) -> bool {
+    let (floor, guards) = (&state.floor, &state.guards);
+    floor.ended.len() <= ENDED_KEPT
+        && floor.settled.len() <= SETTLED_KEPT
+        && guards.recent.len() <= FINGERPRINTS_KEPT
+        && guards.pairs.values().all(|times| times.len() <= WOKEN_KEPT)
+}

@@ -1,0 +1,145 @@
+//! Who takes part: a principal's face in one conversation.
+
+use serde::{Deserialize, Serialize};
+
+pub use crate::model::abilities::{Abilities, AgentFacts, Answers, Hears, Memory, OnLost, Runtime};
+use crate::model::ids::{ParticipantId, Seq};
+use crate::model::time::Timestamp;
+
+/// What a participant is. People hold controls; agents take turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A person: `user`, an invited profile with `client: "human"`, or a human principal.
+    Human,
+    /// Everyone else.
+    Agent,
+}
+
+impl Kind {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Kind::Human => "human",
+            Kind::Agent => "agent",
+        }
+    }
+
+    /// The facts of a client as they hold for a participant of this kind: what a person can does not depend on any client.
+    pub(crate) fn facts(self, facts: &AgentFacts) -> AgentFacts {
+        match self {
+            Kind::Human => AgentFacts { abilities: Abilities::PERSON, ..facts.clone() },
+            Kind::Agent => facts.clone(),
+        }
+    }
+}
+
+/// What an invite said about a participant, and nothing more.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    /// The registry entry that answers for it, or any other word for an external program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The model behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Names it answers to together with others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roles: Option<Vec<String>>,
+    /// The name people read, unique in its conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nickname: Option<String>,
+}
+
+impl Profile {
+    /// This profile with every field that `newer` gives replaced; an empty nickname, or no roles, takes them away.
+    #[must_use]
+    pub fn merged(&self, newer: &Profile) -> Profile {
+        Profile {
+            client: newer.client.clone().or_else(|| self.client.clone()),
+            model: newer.model.clone().or_else(|| self.model.clone()),
+            roles: newer.roles.clone().or_else(|| self.roles.clone()).filter(|roles| !roles.is_empty()),
+            nickname: newer.nickname.clone().or_else(|| self.nickname.clone()).filter(|nickname| !nickname.is_empty()),
+        }
+    }
+
+    /// The roles given, or none.
+    pub fn roles(&self) -> &[String] {
+        self.roles.as_deref().unwrap_or_default()
+    }
+}
+
+/// The part a participant plays in a gathering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Holds the piece once in each round.
+    Speaker,
+    /// Listens until the close, then gathers what was said.
+    Harvester,
+}
+
+/// Where a participant can be reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Address {
+    /// The computer's stable id; empty for this one.
+    pub computer: String,
+    /// What `local_id` names there, e.g. `session`.
+    pub kind: String,
+    /// The id on that computer.
+    pub local_id: String,
+}
+
+/// A participant as its conversation remembers it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Participant {
+    /// Its id in this conversation.
+    pub id: ParticipantId,
+    /// Person or agent.
+    pub kind: Kind,
+    /// What its invites said.
+    pub profile: Profile,
+    /// What its client is, and what it can.
+    pub facts: AgentFacts,
+    /// Where it can be reached, when it is not a client of the registry.
+    pub address: Option<Address>,
+    /// Its number in a link or gathering.
+    pub number: Option<u32>,
+    /// Its part in a gathering.
+    pub part: Option<Part>,
+    /// Confusable skeleton of its nickname, or of its id where it has none.
+    pub skeleton: String,
+    /// Who invited it first.
+    pub invited_by: ParticipantId,
+    /// When it was invited first.
+    pub invited_at: Timestamp,
+    /// Everything up to here was covered by a finished turn, or is in a memory of its own.
+    pub cursor: Seq,
+    /// Everything up to here was shown in some turn, finished or not.
+    pub shown: Seq,
+    /// When its last visible contribution came.
+    pub spoke_at: Option<Timestamp>,
+    /// Passes in a row.
+    pub passes_in_a_row: u32,
+    /// Messages for which it was not polled since its last poll.
+    pub polls_skipped: u32,
+    /// Whether it has answered a turn here.
+    pub answered: bool,
+}
+
+impl Participant {
+    /// What people read: nickname, otherwise id.
+    pub fn name(&self) -> &str {
+        self.profile.nickname.as_deref().unwrap_or_else(|| self.id.as_str())
+    }
+
+    /// Whether turns are given to it.
+    pub fn takes_turns(&self) -> bool {
+        self.facts.abilities.takes_turns
+    }
+
+    /// Whether what it says next answers its turn.
+    pub fn answers_by_posting(&self) -> bool {
+        self.facts.abilities.answers == Answers::ByPosting
+    }
+}

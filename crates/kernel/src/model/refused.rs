@@ -1,0 +1,67 @@
+//! How much is kept of one who is refused again and again. (docs/decisions/0017-bounds.md)
+//!
+//! Words that are refused are kept in the trace. Without an end to that, somebody who is muted could fill the disk: so much of each
+//! participant is kept in an hour, and the rest is counted.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::ids::ParticipantId;
+use crate::model::time::{Millis, Timestamp};
+
+/// Refused contributions of one participant that are kept within [`WINDOW`].
+pub const KEPT_MAX: u32 = 20;
+/// The same in bytes.
+pub const KEPT_BYTES_MAX: u64 = 1024 * 1024;
+/// The time that begins with the first of them.
+pub const WINDOW: Millis = Millis::from_secs(3600);
+/// Who was refused lately. Part of a conversation's state.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Refusals(pub(crate) BTreeMap<ParticipantId, Refused>);
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Refused {
+    pub(crate) since: Timestamp,
+    pub(crate) kept: u32,
+    pub(crate) bytes: u64,
+    /// More came than is kept.
+    pub(crate) over: bool,
+}
+
+impl Refused {
+    pub(crate) fn until(&self) -> Timestamp {
+        self.since + WINDOW
+    }
+}
+
+impl Refusals {
+    pub(crate) fn apply_kept(&mut self, participant: &ParticipantId, counted: u64, ts: Timestamp) {
+        if counted == 0 {
+            return;
+        }
+        self.0.retain(|_, refused| refused.over || refused.until() > ts);
+        let refused = self.0.entry(participant.clone()).or_insert(Refused { since: ts, kept: 0, bytes: 0, over: false });
+        refused.kept += 1;
+        refused.bytes += counted;
+    }
+
+    pub(crate) fn apply_unkept(&mut self, participant: &ParticipantId, until: Option<Timestamp>) {
+        match (until, self.0.get_mut(participant)) {
+            (Some(_), Some(refused)) => refused.over = true,
+            (None, Some(_)) => drop(self.0.remove(participant)),
+            (Some(_) | None, None) => {}
+        }
+    }
+
+    /// When the next one is told of.
+    pub(crate) fn told_at(&self) -> Option<Timestamp> {
+        self.0.values().filter(|refused| refused.over).map(Refused::until).min()
+    }
+
+    /// Those whose time is over and of whom is to be told.
+    pub(crate) fn due(&self, now: Timestamp) -> Vec<ParticipantId> {
+        let due = self.0.iter().filter(|(_, refused)| refused.over && refused.until() <= now);
+        due.map(|(participant, _)| participant.clone()).collect()
+    }
+}

@@ -1,0 +1,298 @@
+//! Which policy a conversation has, and what a policy can be told. Keys and defaults are those of the group conversation design; lengths of time are seconds outside and milliseconds inside.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::model::abilities::SHORTEST_LIMIT;
+use crate::model::fold::PATIENCE_UNSAID;
+use crate::model::time::Millis;
+
+/// Longest cooldown. A longer one in an old log counts as this: what a person asks for waits for it.
+pub(crate) const COOLDOWN_MAX: Millis = Millis::from_secs(60);
+
+/// The floor policies. What each of them decides stands in `policy/`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PolicyName {
+    /// Those addressed must answer, the others may.
+    Hybrid,
+    /// Only those addressed answer.
+    MentionOnly,
+    /// Each is asked once, in turn, starting after the last speaker.
+    RoundRobin,
+    /// Every contribution goes to all the others.
+    Open,
+    /// One holds the piece and speaks; the others listen.
+    TalkingPiece,
+}
+
+impl PolicyName {
+    /// All names, in the order in which help texts list them.
+    pub const ALL: [PolicyName; 5] =
+        [PolicyName::Hybrid, PolicyName::MentionOnly, PolicyName::RoundRobin, PolicyName::Open, PolicyName::TalkingPiece];
+
+    /// What a conversation has about whose policy nothing is said.
+    pub const PLAIN: PolicyName = PolicyName::MentionOnly;
+    /// What a group of agents has.
+    pub const GROUP: PolicyName = PolicyName::Hybrid;
+    /// What links have, and the homes of sessions.
+    pub const LINK: PolicyName = PolicyName::Open;
+
+    /// Those that people choose for a conversation that goes on; a gathering brings its own.
+    pub fn chosen() -> impl Iterator<Item = PolicyName> {
+        Self::ALL.into_iter().filter(|name| *name != PolicyName::TalkingPiece)
+    }
+
+    /// The name as the wire and the configuration write it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            PolicyName::Hybrid => "hybrid",
+            PolicyName::MentionOnly => "mention_only",
+            PolicyName::RoundRobin => "round_robin",
+            PolicyName::Open => "open",
+            PolicyName::TalkingPiece => "talking_piece",
+        }
+    }
+
+    /// The policy of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.as_str() == name)
+    }
+}
+
+/// A policy and its settings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Policy {
+    /// Which rules decide.
+    pub name: PolicyName,
+    /// Visible agent replies for one human message, 0 to 100; a human who names more gets more. (Ruling 9.)
+    pub max_agent_turns_per_message: u32,
+    /// Time limit of a turn, if the conversation sets one. (Ruling 12.)
+    pub agent_reply_timeout: Option<Millis>,
+    /// Least time between two replies of the same agent, at most a minute. (Ruling 10.)
+    pub cooldown: Millis,
+    /// How far replies may be removed from a human message: 1 replies, 2 reactions.
+    pub max_depth: u32,
+    /// How many polled agents may answer one message; no limit where unset.
+    pub max_voluntary_responders: Option<u32>,
+    /// Time limit of a polled turn; half the time limit from five agents on where unset.
+    pub voluntary_timeout: Option<Millis>,
+    /// Agent contributions in a row before a human has to say something.
+    pub max_exchanges_without_human: u32,
+    /// How long a round waits for a turn before it goes on without it. (Ruling 12.)
+    #[serde(default = "patience_unsaid")]
+    pub patience: Millis,
+}
+
+/// In logs of before it could be set.
+fn patience_unsaid() -> Millis {
+    PATIENCE_UNSAID
+}
+
+impl Policy {
+    /// The named policy with the default settings.
+    pub const fn named(name: PolicyName) -> Self {
+        Self {
+            name,
+            max_agent_turns_per_message: 3,
+            agent_reply_timeout: None,
+            cooldown: Millis::from_secs(2),
+            max_depth: 2,
+            max_voluntary_responders: None,
+            voluntary_timeout: None,
+            max_exchanges_without_human: 20,
+            patience: Millis::from_secs(30),
+        }
+    }
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self::named(PolicyName::PLAIN)
+    }
+}
+
+/// Why a setting was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyFault {
+    /// The key that was refused.
+    pub key: String,
+    /// What it takes.
+    pub expected: String,
+}
+
+/// The keys a policy understands, as written outside. `reply_strategy` is an older word for `name`.
+pub const KEYS: [&str; 10] = [
+    "name",
+    "reply_strategy",
+    "max_agent_turns_per_message",
+    "agent_reply_timeout",
+    "cooldown_seconds",
+    "max_depth",
+    "max_voluntary_responders",
+    "voluntary_timeout",
+    "max_exchanges_without_human",
+    "patience_seconds",
+];
+
+impl Policy {
+    /// Sets one key from a JSON value; `null` returns an optional setting to its default.
+    ///
+    /// # Errors
+    /// [`PolicyFault`] with the key and what it takes.
+    pub fn set(&mut self, key: &str, value: &Value) -> Result<(), PolicyFault> {
+        let fault = |expected: &str| PolicyFault { key: key.into(), expected: expected.into() };
+        match key {
+            "name" | "reply_strategy" => {
+                let names = || fault(&format!("one of {}", PolicyName::ALL.map(PolicyName::as_str).join(", ")));
+                self.name = value.as_str().and_then(PolicyName::parse).ok_or_else(names)?;
+            }
+            "max_agent_turns_per_message" => self.max_agent_turns_per_message = whole(value, 0, 100).map_err(|e| fault(&e))?,
+            "agent_reply_timeout" => self.agent_reply_timeout = optional(value, timeout).map_err(|e| fault(&e))?,
+            "cooldown_seconds" => self.cooldown = seconds(value, 0.0, COOLDOWN_MAX.as_secs_f64()).map_err(|e| fault(&e))?,
+            "max_depth" => self.max_depth = whole(value, 1, 10).map_err(|e| fault(&e))?,
+            "max_voluntary_responders" => {
+                self.max_voluntary_responders = optional(value, |v| whole(v, 0, 200)).map_err(|e| fault(&e))?;
+            }
+            "voluntary_timeout" => self.voluntary_timeout = optional(value, timeout).map_err(|e| fault(&e))?,
+            "max_exchanges_without_human" => self.max_exchanges_without_human = whole(value, 1, 10_000).map_err(|e| fault(&e))?,
+            "patience_seconds" => self.patience = timeout(value).map_err(|e| fault(&e))?,
+            _ => return Err(fault(&format!("one of the keys {}", KEYS.join(", ")))),
+        }
+        Ok(())
+    }
+
+    /// Sets every key of an object; nothing changes when one is refused.
+    ///
+    /// # Errors
+    /// The first [`PolicyFault`].
+    pub fn patched(&self, keys: &serde_json::Map<String, Value>) -> Result<Policy, PolicyFault> {
+        let mut next = self.clone();
+        for (key, value) in keys {
+            next.set(key, value)?;
+        }
+        Ok(next)
+    }
+
+    /// The first limit that `next` raises, where one is: how often, how far and how long agents may act. A limit that is unset leaves
+    /// lengths of time to each agent, and what is set then is no raise up to the shortest default. The cooldown is none of them: it
+    /// spreads replies, whose number the others bound.
+    pub fn raised_by(&self, next: &Policy) -> Option<&'static str> {
+        let (own, default) = (self, SHORTEST_LIMIT);
+        let times = |own: Option<Millis>, next: Option<Millis>, default: Millis| match (own, next) {
+            (_, None) => own.is_some(),
+            (own, Some(next)) => next > own.unwrap_or(default),
+        };
+        let volunteers = match (own.max_voluntary_responders, next.max_voluntary_responders) {
+            (None, _) => false,
+            (Some(own), next) => next.is_none_or(|next| next > own),
+        };
+        let raised = [
+            ("max_agent_turns_per_message", next.max_agent_turns_per_message > own.max_agent_turns_per_message),
+            ("agent_reply_timeout", times(own.agent_reply_timeout, next.agent_reply_timeout, default)),
+            ("max_depth", next.max_depth > own.max_depth),
+            ("max_voluntary_responders", volunteers),
+            ("voluntary_timeout", times(own.voluntary_timeout, next.voluntary_timeout, default.half())),
+            ("max_exchanges_without_human", next.max_exchanges_without_human > own.max_exchanges_without_human),
+        ];
+        raised.into_iter().find_map(|(key, is_raised)| is_raised.then_some(key))
+    }
+
+    /// A policy given whole: a name, or an object that has at least `name`.
+    ///
+    /// # Errors
+    /// [`PolicyFault`] as for [`Policy::set`].
+    pub fn from_json(value: &Value, defaults: &Policy) -> Result<Policy, PolicyFault> {
+        match value {
+            Value::String(_) => {
+                let mut policy = defaults.clone();
+                policy.set("name", value)?;
+                Ok(policy)
+            }
+            Value::Object(keys) if keys.contains_key("name") || keys.contains_key("reply_strategy") => defaults.patched(keys),
+            _ => Err(PolicyFault { key: "policy".into(), expected: "a policy name, or an object with `name`".into() }),
+        }
+    }
+
+    /// The policy object as the wire and the configuration show it.
+    pub fn to_json(&self) -> Value {
+        serde_json::json!({
+            "name": self.name.as_str(),
+            "max_agent_turns_per_message": self.max_agent_turns_per_message,
+            "agent_reply_timeout": self.agent_reply_timeout.map(Millis::as_secs_f64),
+            "cooldown_seconds": self.cooldown.as_secs_f64(),
+            "max_depth": self.max_depth,
+            "max_voluntary_responders": self.max_voluntary_responders,
+            "voluntary_timeout": self.voluntary_timeout.map(Millis::as_secs_f64),
+            "max_exchanges_without_human": self.max_exchanges_without_human,
+            "patience_seconds": self.patience.as_secs_f64(),
+        })
+    }
+}
+
+fn whole(value: &Value, min: u32, max: u32) -> Result<u32, String> {
+    let given = value.as_u64().and_then(|n| u32::try_from(n).ok());
+    given.filter(|n| (min..=max).contains(n)).ok_or_else(|| format!("a whole number from {min} to {max}"))
+}
+
+fn seconds(value: &Value, min: f64, max: f64) -> Result<Millis, String> {
+    let given = value.as_f64().filter(|s| (min..=max).contains(s));
+    given.and_then(Millis::from_secs_f64).ok_or_else(|| format!("seconds, a number from {min} to {max}"))
+}
+
+fn timeout(value: &Value) -> Result<Millis, String> {
+    seconds(value, 0.1, 86_400.0)
+}
+
+fn optional<T>(value: &Value, parse: impl Fn(&Value) -> Result<T, String>) -> Result<Option<T>, String> {
+    if value.is_null() { Ok(None) } else { parse(value).map(Some).map_err(|expected| format!("{expected}, or null")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_policy_object_reads_back_as_it_was_written() {
+        let mut policy = Policy::named(PolicyName::Hybrid);
+        policy.set("agent_reply_timeout", &json!(1.5)).unwrap();
+        policy.set("cooldown_seconds", &json!(0)).unwrap();
+        let read = Policy::from_json(&policy.to_json(), &Policy::default());
+        assert_eq!(read, Ok(policy));
+    }
+
+    #[test]
+    fn what_raises_a_limit() {
+        let base = Policy { max_voluntary_responders: Some(2), agent_reply_timeout: Some(Millis::from_secs(60)), ..Policy::default() };
+        let cases = [
+            (json!({"max_depth": 3}), Some("max_depth")),
+            (json!({"max_depth": 1, "max_agent_turns_per_message": 2, "max_exchanges_without_human": 1}), None),
+            (json!({"max_agent_turns_per_message": 4}), Some("max_agent_turns_per_message")),
+            (json!({"max_exchanges_without_human": 21}), Some("max_exchanges_without_human")),
+            (json!({"max_voluntary_responders": 1}), None),
+            (json!({"max_voluntary_responders": null}), Some("max_voluntary_responders")),
+            (json!({"agent_reply_timeout": 59}), None),
+            (json!({"agent_reply_timeout": 61}), Some("agent_reply_timeout")),
+            (json!({"agent_reply_timeout": null}), Some("agent_reply_timeout")),
+            (json!({"voluntary_timeout": 15}), None),
+            (json!({"voluntary_timeout": 16}), Some("voluntary_timeout")),
+            (json!({"cooldown_seconds": 0, "name": "open"}), None),
+        ];
+        for (patch, raised) in cases {
+            let next = base.patched(patch.as_object().unwrap()).unwrap();
+            assert_eq!(base.raised_by(&next), raised, "{patch}");
+        }
+    }
+
+    #[test]
+    fn a_refused_key_changes_nothing_and_says_what_it_takes() {
+        let policy = Policy::default();
+        let patch = json!({"max_depth": 3, "cooldown_seconds": -1});
+        let fault = policy.patched(patch.as_object().unwrap()).unwrap_err();
+        assert_eq!(fault.key, "cooldown_seconds");
+        assert!(fault.expected.contains("from 0"));
+        assert!(Policy::from_json(&json!({"max_depth": 1}), &policy).is_err());
+        assert!(Policy::from_json(&json!("hybird"), &policy).is_err());
+    }
+}

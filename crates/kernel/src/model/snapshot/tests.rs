@@ -1,0 +1,253 @@
+//! What a state's bytes are is part of what is stored: they may not change without another version.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::STATE_VERSION;
+use crate::model::budget::{Account, Measure, Purse, Raise, Spent, Standing};
+use crate::model::event::{Cause, Guard, To, TurnKind, Usage, Why};
+use crate::model::gathering::{Gathering, GatheringPlan, Hearing, Phase, PieceTenure};
+use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::participant::{Abilities, Address, AgentFacts, Kind, OnLost, Part, Participant, Profile, Runtime};
+use crate::model::permission::{OpenQuestion, PermissionOption, Settled, Settlement, Waiting, Withdrawn};
+use crate::model::refused::{Refusals, Refused};
+use crate::model::said::Said;
+use crate::model::settings::{Policy, PolicyName};
+use crate::model::start::{OpenStart, Stage, StartRequest};
+use crate::model::state::{
+    Contribution, Conversation, Discussion, Earlier, Ended, Floor, Guards, Origin, Reply, Round, Running, Spending, Spoken, Turn,
+};
+use crate::model::summary::{Summaries, Summary};
+use crate::model::time::{Millis, Timestamp};
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+fn cause() -> Cause {
+    Cause { seq: Seq(3), id: EventId::of(&StreamId::new("full"), Seq(3), at(3)), from: "user".into(), depth: 1, unproven: true }
+}
+
+fn waiting() -> Waiting {
+    Waiting { expires: at(9), options: PermissionOption::allow_or_deny() }
+}
+
+fn question() -> OpenQuestion {
+    OpenQuestion { at: Seq(5), participant: "a".into(), options: PermissionOption::allow_or_deny() }
+}
+
+fn floor() -> Floor {
+    let round = Round {
+        cause: cause(),
+        forced: ["a".into()].into(),
+        polled: ["b".into()].into(),
+        polls: 1,
+        volunteers: 2,
+        replies: vec![Reply { cause: cause(), mentions: vec!["b".into()] }],
+        named: 1,
+        reacting: true,
+        targeted: true,
+        asked: true,
+        left_out: vec!["c".into()],
+        reacted: vec!["d".into()],
+        current: Some(TurnNo(4)),
+    };
+    let start = StartRequest {
+        client: "claude".into(),
+        args: vec!["-v".into()],
+        folder: "/".into(),
+        name: Some("n".into()),
+        message: Some("m".into()),
+        direct: true,
+    };
+    let open = |stage| OpenStart { at: Seq(5), participant: "a".into(), start: start.clone(), stage };
+    let how = [
+        Settlement::Answered { by: "user".into(), option: "yes".into(), label: "Yes".into() },
+        Settlement::Expired,
+        Settlement::Withdrawn(Withdrawn::Gone),
+        Settlement::TurnOver,
+    ];
+    Floor {
+        turns: BTreeMap::from([(TurnNo(4), turn())]),
+        last_turn: TurnNo(4),
+        queue: [Spoken {
+            cause: cause(),
+            author: "user".into(),
+            to: To::One("a".into()),
+            mentions: vec!["a".into()],
+            replies_to: Some("b".into()),
+            asks: vec!["a".into()],
+            human: true,
+            late: Some(Seq(2)),
+        }]
+        .into(),
+        taken: Some((Seq(3), Seq(4))),
+        message: Some(Seq(3)),
+        earlier: vec![Earlier { round: round.clone(), spent: 2, cap: 4 }],
+        round: Some(round),
+        spent: 1,
+        cap: 3,
+        ended: [Ended { turn: TurnNo(2), participant: "a".into(), stopped: true }].into(),
+        settled: how.into_iter().map(|how| Settled { permission: PermissionId::new("p"), at: at(6), how }).collect(),
+        starts: BTreeMap::from([(PermissionId::new("q"), open(Stage::Asked(waiting()))), (PermissionId::new("r"), open(Stage::Allowed))]),
+        questions: BTreeMap::from([(PermissionId::new("s"), question())]),
+        last_speaker: Some("a".into()),
+    }
+}
+
+fn turn() -> Turn {
+    Turn {
+        no: TurnNo(4),
+        participant: "a".into(),
+        why: Why::Prod,
+        kind: TurnKind::Reply,
+        may_pass: true,
+        cause: cause(),
+        first_cause: cause(),
+        causes: [Seq(3)].into(),
+        message: Some(Seq(3)),
+        patience: Some(at(34)),
+        released: true,
+        stopped: true,
+        cause_at: Seq(3),
+        asked_at: Seq(4),
+        attempt: 2,
+        granted_at: at(4),
+        deadline: at(99),
+        running: Some(Running { from_seq: Seq(1), through_seq: Seq(3), started_at: at(5) }),
+        frozen_since: Some(at(6)),
+        permissions: BTreeMap::from([(PermissionId::new("p"), waiting())]),
+        account: Account { agent: "claude".into(), by: "user".into(), attended: true },
+        summed: Usage { ms: 1, input_tokens: 2, output_tokens: 3, cost_micros: 4 },
+    }
+}
+
+fn participant() -> Participant {
+    Participant {
+        id: "a".into(),
+        kind: Kind::Agent,
+        profile: Profile {
+            client: Some("claude".into()),
+            model: Some("m".into()),
+            roles: Some(vec!["r".into()]),
+            nickname: Some("Ann".into()),
+        },
+        facts: AgentFacts {
+            runtime: Runtime::TERMINAL,
+            known: true,
+            timeout: Some(Millis(7)),
+            on_lost: OnLost::Fail,
+            abilities: Abilities::TERMINAL,
+        },
+        address: Some(Address { computer: "c".into(), kind: "session".into(), local_id: "l".into() }),
+        number: Some(1),
+        part: Some(Part::Speaker),
+        skeleton: "ann".into(),
+        invited_by: "user".into(),
+        invited_at: at(2),
+        cursor: Seq(1),
+        shown: Seq(2),
+        spoke_at: Some(at(3)),
+        passes_in_a_row: 1,
+        polls_skipped: 2,
+        answered: true,
+    }
+}
+
+fn gathering() -> Gathering {
+    Gathering {
+        plan: GatheringPlan {
+            rhythm: "r".into(),
+            breath: [1, 2, 3],
+            beats_per_turn: 2,
+            beat_interval: Millis(3),
+            last_word: Millis(4),
+            opening_question: "q".into(),
+            hearing: Hearing::default(),
+        },
+        phase: Phase::Inhale,
+        round: 1,
+        order: vec!["a".into()],
+        tenure: Some(PieceTenure { holder: "a".into(), beats: 1, next_at: at(8), last_word: true, note: Some("n".into()) }),
+        note: Some("n".into()),
+        harvesting: true,
+    }
+}
+
+fn spending() -> Spending {
+    Spending {
+        standing: Standing {
+            hour: at(1),
+            turns: 2,
+            unattended: 1,
+            day: at(0),
+            micros: 5,
+            raise: Raise { turns: 1, micros: 2, until: at(3) },
+        },
+        told: vec![Spent { purse: Purse::Conversation, measure: Measure::ALL[0], limit: 3, until: at(4) }],
+        origins: [Origin { seq: Seq(3), by: "user".into() }].into(),
+    }
+}
+
+/// A state in which nothing is empty. It names every field, so nobody adds one without coming by.
+fn full() -> Conversation {
+    let guards = Guards {
+        exchanges: 3,
+        pairs: BTreeMap::from([(("a".into(), "b".into()), [at(4)].into())]),
+        recent: [7].into(),
+        held: Some(Guard::Pair),
+    };
+    let summaries = Summaries { of: BTreeMap::from([("a".into(), vec![Summary { seq: Seq(2), through: Seq(1) }])]), redacted_at: Seq(1) };
+    let refused = Refused { since: at(1), kept: 2, bytes: 3, over: true };
+    let contribution = || Some(Contribution { cause: cause(), author: "a".into() });
+    Conversation {
+        stream: StreamId::new("full"),
+        head: Seq(8),
+        last_ts: at(8),
+        name: "Lunch".into(),
+        created_at: at(1),
+        policy: Policy {
+            agent_reply_timeout: Some(Millis(1)),
+            max_voluntary_responders: Some(2),
+            voluntary_timeout: Some(Millis(3)),
+            ..Policy::named(PolicyName::PLAIN)
+        },
+        archived: true,
+        deleted: false,
+        paused: true,
+        discussion: Discussion { on: true, allow_agent_mentions: true },
+        invited_auto: true,
+        muted: BTreeSet::from(["a".into()]),
+        muted_by_proof: BTreeSet::from(["a".into()]),
+        paused_by_proof: true,
+        people: BTreeSet::from([ParticipantId::user()]),
+        participants: vec![participant()],
+        tombstones: BTreeMap::from([("gone".into(), "Gone".to_owned())]),
+        bindings: BTreeSet::from(["chat:1".to_owned()]),
+        floor: floor(),
+        guards,
+        spending: spending(),
+        gathering: Some(gathering()),
+        summaries,
+        refused: Refusals(BTreeMap::from([("b".into(), refused)])),
+        said: Said { messages: 5, erased: Seq(6) },
+        latest: contribution(),
+        latest_other: contribution(),
+    }
+}
+
+#[test]
+fn a_state_is_read_as_it_was_written() {
+    let bytes = full().to_bytes().expect("a state can be written");
+    assert_eq!(Conversation::from_bytes(&bytes), Some(full()));
+    assert_eq!(Conversation::from_bytes(&bytes[1..]), None);
+}
+
+#[test]
+fn another_shape_is_another_version() {
+    let kept = include_str!("../../../tests/golden/state.json");
+    let shown = serde_json::to_string_pretty(&serde_json::json!({ "version": STATE_VERSION, "state": full() })).expect("JSON");
+    assert!(
+        kept.trim_end() == shown,
+        "a state's bytes have changed: raise STATE_VERSION, and keep this as tests/golden/state.json:\n{shown}"
+    );
+}

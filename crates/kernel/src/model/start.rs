@@ -1,0 +1,104 @@
+//! What agents ask to have started: each request is a permission of no turn, stays until a person answers it, is carried out once, and
+//! what came of it is told to whoever asked. (`docs/decisions/0023-an-agents-wish-to-start-another.md`)
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::ids::{ParticipantId, Seq};
+use crate::model::permission::{PermissionOption, Question, Waiting};
+
+/// A program that an agent asks to have started, with all that its start does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartRequest {
+    /// Which program: a client of the registry.
+    pub client: String,
+    /// More arguments for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    /// The folder it shall work in: a whole path without links on the way.
+    pub folder: String,
+    /// What it shall be called; made from the client's name where unset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What is said to it when it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// That message begins a link between the two.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub direct: bool,
+}
+
+/// What came of a request to start a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StartOutcome {
+    /// It runs.
+    Started {
+        /// The session's id.
+        session: String,
+        /// The session's name.
+        name: ParticipantId,
+        /// Why its first message did not reach it, where it did not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unsaid: Option<String>,
+    },
+    /// A person allowed it, and it could not be done.
+    Failed {
+        /// Why.
+        why: String,
+    },
+    /// A person refused it.
+    Refused {
+        /// Who.
+        by: ParticipantId,
+    },
+    /// Nobody answered in time.
+    Expired,
+}
+
+/// A request that nothing came of yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct OpenStart {
+    /// The event that asks.
+    pub(crate) at: Seq,
+    pub(crate) participant: ParticipantId,
+    pub(crate) start: StartRequest,
+    pub(crate) stage: Stage,
+}
+
+/// Where a request stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Stage {
+    /// It waits for a person.
+    Asked(Waiting),
+    /// It shall be done now.
+    Allowed,
+}
+
+impl OpenStart {
+    pub(crate) fn waiting(&self) -> Option<&Waiting> {
+        match &self.stage {
+            Stage::Asked(waiting) => Some(waiting),
+            Stage::Allowed => None,
+        }
+    }
+}
+
+impl StartRequest {
+    /// The question that a person is asked: all that would be done.
+    pub(crate) fn question(&self) -> Question {
+        let mut action = format!("Start {}", self.client);
+        for arg in &self.args {
+            let _ = write!(action, " {arg:?}");
+        }
+        if let Some(name) = &self.name {
+            let _ = write!(action, "\nCall it {name}");
+        }
+        if let Some(message) = &self.message {
+            let how = if self.direct { "Link the two, and say to it" } else { "Say to it" };
+            let _ = write!(action, "\n{how}:\n{message}");
+        }
+        Question { folder: Some(self.folder.clone()), ..Question::new(action, PermissionOption::allow_or_deny()) }
+    }
+}

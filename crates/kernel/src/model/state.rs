@@ -1,0 +1,600 @@
+//! What a conversation remembers. [`Conversation::apply`] is the only way it changes, and it cannot fail.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::budget::{Account, Spent, Standing};
+use crate::model::event::{Cause, Guard, Posted, Recorded, To, TurnKind, Usage, Why};
+use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
+use crate::model::gathering::Gathering;
+use crate::model::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::participant::{Kind, Participant};
+use crate::model::permission::{OpenQuestion, Settled, Settlement, Waiting};
+use crate::model::refused::Refusals;
+use crate::model::said::Said;
+use crate::model::settings::Policy;
+use crate::model::start::OpenStart;
+use crate::model::summary::{Summaries, Summary};
+use crate::model::time::{Millis, Timestamp};
+use crate::planted::{self, Bug};
+
+/// How far back the repeat detector looks, in contributions. (Ruling 18.)
+pub const REPEAT_WINDOW: usize = 8;
+/// Contributions of one agent to another within [`PAIR_WINDOW`] that trip the pair guard.
+pub const PAIR_MAX: usize = 20;
+/// The pair guard's window.
+pub const PAIR_WINDOW: Millis = Millis::from_secs(60);
+
+// What is not remembered cannot be counted.
+const _: () = assert!(PAIR_MAX <= WOKEN_KEPT && REPEAT_WINDOW <= FINGERPRINTS_KEPT);
+
+/// A conversation's state: participants, floor, guards and cursors, never its history.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conversation {
+    pub(crate) stream: StreamId,
+    pub(crate) head: Seq,
+    pub(crate) last_ts: Timestamp,
+    pub(crate) name: String,
+    pub(crate) created_at: Timestamp,
+    pub(crate) policy: Policy,
+    pub(crate) archived: bool,
+    /// It is gone. No such state is ever kept, so nothing is written of what it is for all others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) deleted: bool,
+    pub(crate) paused: bool,
+    pub(crate) discussion: Discussion,
+    pub(crate) invited_auto: bool,
+    pub(crate) muted: BTreeSet<ParticipantId>,
+    /// Those of them whom a proven person muted.
+    pub(crate) muted_by_proof: BTreeSet<ParticipantId>,
+    /// Whether a proven person paused it.
+    pub(crate) paused_by_proof: bool,
+    /// Everybody who ever took part as a person: an id that was a person's stays one's.
+    pub(crate) people: BTreeSet<ParticipantId>,
+    /// In invitation order.
+    pub(crate) participants: Vec<Participant>,
+    /// Names of those who left, so that history can still be read.
+    pub(crate) tombstones: BTreeMap<ParticipantId, String>,
+    pub(crate) bindings: BTreeSet<String>,
+    pub(crate) floor: Floor,
+    pub(crate) guards: Guards,
+    pub(crate) spending: Spending,
+    pub(crate) gathering: Option<Gathering>,
+    /// What participants that rebuild their memory keep of what no longer fits into it.
+    pub(crate) summaries: Summaries,
+    /// Who was refused again and again, and what of it is kept.
+    pub(crate) refused: Refusals,
+    /// How much was said.
+    pub(crate) said: Said,
+    /// The newest contribution.
+    pub(crate) latest: Option<Contribution>,
+    /// The newest contribution by somebody else than the author of `latest`.
+    pub(crate) latest_other: Option<Contribution>,
+}
+
+/// Who set off a contribution that is not the beginning of anything. Whether a proven person stands there is another thing, and stands in
+/// the contribution and in its cause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Origin {
+    pub(crate) seq: Seq,
+    pub(crate) by: ParticipantId,
+}
+
+/// What a conversation remembers of its budget.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Spending {
+    pub(crate) standing: Standing,
+    /// Budgets of which people were told that they are used up.
+    pub(crate) told: Vec<Spent>,
+    /// Who set off the latest contributions that answered a turn.
+    pub(crate) origins: VecDeque<Origin>,
+}
+
+/// Something that was said, and who need not be told of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Contribution {
+    pub(crate) cause: Cause,
+    pub(crate) author: ParticipantId,
+}
+
+/// What the keys of links begin with: `link:` and the members' session ids in order.
+pub const LINK_KEY: &str = "link:";
+
+/// The two switches of agents' mentions under `mention_only`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Discussion {
+    /// The first.
+    pub on: bool,
+    /// The second; both are needed.
+    pub allow_agent_mentions: bool,
+}
+
+/// Who may speak now, and what is still owed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Floor {
+    /// Open turns only.
+    pub(crate) turns: BTreeMap<TurnNo, Turn>,
+    pub(crate) last_turn: TurnNo,
+    /// Human messages that wait for their time, and agents' answers that were late for their round.
+    pub(crate) queue: VecDeque<Spoken>,
+    /// The position of the message that was taken from the queue last, and that of the event that took it.
+    pub(crate) taken: Option<(Seq, Seq)>,
+    pub(crate) round: Option<Round>,
+    /// The human message whose replies are counted: the one whose round was opened last.
+    pub(crate) message: Option<Seq>,
+    /// Visible agent replies to it.
+    pub(crate) spent: u32,
+    /// Most of them.
+    pub(crate) cap: u32,
+    /// Messages whose rounds are over, and that somebody still works on.
+    pub(crate) earlier: Vec<Earlier>,
+    /// Whose the latest ended turns were, so that late results find their author.
+    pub(crate) ended: VecDeque<Ended>,
+    /// What came of the latest permissions, so that late answers hear of it.
+    pub(crate) settled: VecDeque<Settled>,
+    /// Programs that agents asked to have started, and that nothing came of yet.
+    pub(crate) starts: BTreeMap<PermissionId, OpenStart>,
+    /// What agents' programs ask in no turn.
+    pub(crate) questions: BTreeMap<PermissionId, OpenQuestion>,
+    /// Who spoke last in a round, for `round_robin`.
+    pub(crate) last_speaker: Option<ParticipantId>,
+}
+
+impl Floor {
+    /// The position at which a cause took effect: for the queued message that is handled now, where it was taken from the queue; otherwise its own.
+    pub(crate) fn effect_of(&self, cause: &Cause) -> Seq {
+        self.taken.filter(|(taken, _)| *taken == cause.seq).map_or(cause.seq, |(_, at)| at)
+    }
+
+    /// Whose turn this was, if it ended lately.
+    pub(crate) fn recent_owner(&self, no: TurnNo) -> Option<ParticipantId> {
+        self.recent(no).map(|ended| ended.participant.clone())
+    }
+
+    /// Whether this turn was stopped lately, when people had been shown a part of its answer.
+    pub(crate) fn was_stopped(&self, no: TurnNo) -> bool {
+        self.recent(no).is_some_and(|ended| ended.stopped)
+    }
+
+    fn recent(&self, no: TurnNo) -> Option<&Ended> {
+        self.ended.iter().rev().find(|ended| ended.turn == no)
+    }
+}
+
+/// Words that may wake somebody.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spoken {
+    pub(crate) cause: Cause,
+    /// Who need not be told of it.
+    pub(crate) author: ParticipantId,
+    pub(crate) to: To,
+    pub(crate) mentions: Vec<ParticipantId>,
+    /// Whose message a person replies to with them.
+    pub(crate) replies_to: Option<ParticipantId>,
+    /// Whom a person has answer, one after the other, and nobody else.
+    pub(crate) asks: Vec<ParticipantId>,
+    pub(crate) human: bool,
+    /// The message that they answer, where its round was over.
+    pub(crate) late: Option<Seq>,
+}
+
+impl Spoken {
+    /// Words that were said, from where they stand.
+    pub(crate) fn of(posted: &Posted, cause: Cause) -> Self {
+        let human = posted.is_persons();
+        // An agent's reply wakes nobody by being one. (Ruling 15.)
+        let addresses = human && !planted::has(Bug::ReplyAddressesNobody);
+        let replies_to = posted.reply_to.as_ref().filter(|_| addresses).map(|replied| replied.from.clone());
+        let (author, to, mentions) = (posted.author().clone(), posted.to.clone(), posted.mentions.clone());
+        Self { cause, author, to, mentions, replies_to, asks: posted.asks.clone(), human, late: posted.late }
+    }
+}
+
+/// The answering of one human message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    pub(crate) cause: Cause,
+    pub(crate) forced: VecDeque<ParticipantId>,
+    pub(crate) polled: VecDeque<ParticipantId>,
+    pub(crate) polls: u32,
+    pub(crate) volunteers: u32,
+    pub(crate) replies: Vec<Reply>,
+    /// So many the person named; the cap is not lowered below it. (Ruling 9.)
+    pub(crate) named: u32,
+    pub(crate) reacting: bool,
+    pub(crate) targeted: bool,
+    /// A person said who answers.
+    pub(crate) asked: bool,
+    /// Who is not asked again for this message: a turn for it failed, ran out of time or was cancelled by a person, or the limit of replies
+    /// refused one.
+    pub(crate) left_out: Vec<ParticipantId>,
+    /// Who was asked to react: each is once, however often the round is opened again.
+    pub(crate) reacted: Vec<ParticipantId>,
+    /// The turn that the round waits for.
+    pub(crate) current: Option<TurnNo>,
+}
+
+impl Round {
+    /// What its turn ran for was asked earlier and by somebody else: whoever has it is asked again.
+    pub(crate) fn ask_again(&mut self, participant: ParticipantId, may_pass: bool) {
+        self.current = None;
+        if may_pass {
+            self.polls = self.polls.saturating_sub(1);
+            self.polled.push_front(participant);
+        } else {
+            self.forced.push_front(participant);
+        }
+    }
+
+    /// Replies that are spoken for: of whoever has the turn, and of those whom a person has answer.
+    pub(crate) fn promised(&self) -> u32 {
+        let asked = if self.asked { self.forced.len() } else { 0 };
+        u32::from(self.current.is_some()) + u32::try_from(asked).unwrap_or(u32::MAX)
+    }
+
+    /// Whether a turn is about its message or a reply to it, or was before it got another cause.
+    pub(crate) fn is_worked_on_in(&self, turn: &Turn) -> bool {
+        turn.message == Some(self.cause.seq) || self.is_about(&turn.cause)
+    }
+
+    /// Whether a cause is its message or one of the replies to it.
+    pub(crate) fn is_about(&self, cause: &Cause) -> bool {
+        self.cause.seq == cause.seq || self.replies.iter().any(|reply| reply.cause.seq == cause.seq)
+    }
+}
+
+/// A message whose round is over, and that somebody still works on, or whose late answer waits for its time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Earlier {
+    pub(crate) round: Round,
+    /// Visible replies to it.
+    pub(crate) spent: u32,
+    /// Most of them.
+    pub(crate) cap: u32,
+}
+
+/// An agent's visible reply within a round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    pub(crate) cause: Cause,
+    /// Whom it addresses and names, in order.
+    pub(crate) mentions: Vec<ParticipantId>,
+}
+
+/// One prompting of one participant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Its number.
+    pub no: TurnNo,
+    /// Whose it is.
+    pub participant: ParticipantId,
+    /// Why it was granted.
+    pub why: Why,
+    /// What for.
+    pub kind: TurnKind,
+    /// Whether `[PASS]` is offered.
+    pub may_pass: bool,
+    /// The newest cause.
+    pub cause: Cause,
+    /// The cause it was granted for.
+    pub first_cause: Cause,
+    /// All the causes it was granted and widened for, or the newest of many.
+    pub(crate) causes: VecDeque<Seq>,
+    /// The human message that its newest cause is, or answers.
+    pub(crate) message: Option<Seq>,
+    /// Until when its round waits for it.
+    pub patience: Option<Timestamp>,
+    /// Whether the floor went on without it.
+    pub released: bool,
+    /// A person stops it, and what was shown of its answer was said.
+    pub(crate) stopped: bool,
+    /// Where the newest cause took effect: later than its own place if it was queued.
+    pub cause_at: Seq,
+    /// The event that granted it, or widened it last: whoever takes the turn up was told this much.
+    pub asked_at: Seq,
+    /// Which try comes next, or is running.
+    pub attempt: u32,
+    /// When it was granted.
+    pub granted_at: Timestamp,
+    /// When it ends by itself.
+    pub deadline: Timestamp,
+    /// Its range and start, once it runs.
+    pub running: Option<Running>,
+    /// Since when a permission keeps its clock still.
+    pub frozen_since: Option<Timestamp>,
+    pub(crate) permissions: BTreeMap<PermissionId, Waiting>,
+    /// Whom it is charged to.
+    pub(crate) account: Account,
+    /// What summaries made for this attempt used.
+    pub(crate) summed: Usage,
+}
+
+impl Turn {
+    /// How long it has been worked on: without the time for which people were asked for a permission.
+    pub fn worked(&self, now: Timestamp) -> Millis {
+        let until = self.frozen_since.unwrap_or(now);
+        self.running.map_or(Millis(0), |running| until.since(running.started_at))
+    }
+
+    /// The permissions that keep its clock still.
+    pub fn permissions(&self) -> impl Iterator<Item = &PermissionId> {
+        self.permissions.keys()
+    }
+
+    /// Whether it got a cause that a prompt which covers so much does not show.
+    pub fn is_widened_after(&self, through: Seq) -> bool {
+        self.cause.seq != self.first_cause.seq && self.cause_at > through
+    }
+}
+
+/// A turn that ended lately.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ended {
+    pub(crate) turn: TurnNo,
+    pub(crate) participant: ParticipantId,
+    /// A person stopped it, and what was shown of its answer stays.
+    pub(crate) stopped: bool,
+}
+
+/// A turn that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Running {
+    /// It covers what comes after this.
+    pub from_seq: Seq,
+    /// Up to and with this.
+    pub through_seq: Seq,
+    /// When it started, later by the time for which its clock stood still.
+    pub started_at: Timestamp,
+}
+
+/// What stops loops.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Guards {
+    /// Agent contributions since a human said something.
+    pub(crate) exchanges: u32,
+    /// Times at which one agent's words woke another.
+    #[serde(with = "crate::model::entries")]
+    pub(crate) pairs: BTreeMap<(ParticipantId, ParticipantId), VecDeque<Timestamp>>,
+    /// Hashes of the latest contributions.
+    pub(crate) recent: VecDeque<u32>,
+    /// The guard that holds the floor.
+    pub(crate) held: Option<Guard>,
+}
+
+impl Conversation {
+    /// A stream in which nothing has happened yet.
+    pub fn new(stream: StreamId) -> Self {
+        Self {
+            stream,
+            head: Seq(0),
+            last_ts: Timestamp::default(),
+            name: String::new(),
+            created_at: Timestamp::default(),
+            policy: Policy::default(),
+            archived: false,
+            deleted: false,
+            paused: false,
+            discussion: Discussion::default(),
+            invited_auto: false,
+            muted: BTreeSet::new(),
+            muted_by_proof: BTreeSet::new(),
+            paused_by_proof: false,
+            people: BTreeSet::new(),
+            participants: Vec::new(),
+            tombstones: BTreeMap::new(),
+            bindings: BTreeSet::new(),
+            floor: Floor::default(),
+            guards: Guards::default(),
+            spending: Spending::default(),
+            gathering: None,
+            summaries: Summaries::default(),
+            refused: Refusals::default(),
+            said: Said::default(),
+            latest: None,
+            latest_other: None,
+        }
+    }
+
+    /// The state after these events, which are a stream from its beginning.
+    pub fn fold<'a>(stream: StreamId, events: impl IntoIterator<Item = &'a Recorded>) -> Self {
+        let mut state = Self::new(stream);
+        for recorded in events {
+            state.apply(recorded);
+        }
+        state
+    }
+
+    /// The conversation's id.
+    pub fn stream(&self) -> &StreamId {
+        &self.stream
+    }
+
+    /// The newest event's position.
+    pub fn head(&self) -> Seq {
+        self.head
+    }
+
+    /// The newest event's time.
+    pub fn last_ts(&self) -> Timestamp {
+        self.last_ts
+    }
+
+    /// The title.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// When it was created.
+    pub fn created_at(&self) -> Timestamp {
+        self.created_at
+    }
+
+    /// The rules in force.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Whether it takes no more messages.
+    pub fn is_archived(&self) -> bool {
+        self.archived
+    }
+
+    /// Whether it is gone.
+    pub fn is_deleted(&self) -> bool {
+        self.deleted
+    }
+
+    /// Whether agents stand still.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// The discussion switches.
+    pub fn discussion(&self) -> Discussion {
+        self.discussion
+    }
+
+    /// Whether unaddressed human messages ask everyone.
+    pub fn invited_auto(&self) -> bool {
+        self.invited_auto
+    }
+
+    /// Who is muted, sorted.
+    pub fn muted(&self) -> impl Iterator<Item = &ParticipantId> {
+        self.muted.iter()
+    }
+
+    /// Who is invited, in invitation order.
+    pub fn participants(&self) -> &[Participant] {
+        &self.participants
+    }
+
+    /// One of the invited.
+    pub fn participant(&self, id: &ParticipantId) -> Option<&Participant> {
+        self.participants.iter().find(|p| p.id == *id)
+    }
+
+    /// The guard that holds the floor, if one does.
+    pub fn held(&self) -> Option<Guard> {
+        self.guards.held
+    }
+
+    /// How much waits here for a person: what agents ask permission for, and a guard that holds the floor.
+    pub fn waits_for_people(&self) -> usize {
+        let asked: usize = self.open_turns().map(|turn| turn.permissions.len()).sum();
+        asked + self.starts_asked().count() + self.questions_asked().count() + usize::from(self.held().is_some())
+    }
+
+    /// The gathering going on, if any.
+    pub fn gathering(&self) -> Option<&Gathering> {
+        self.gathering.as_ref()
+    }
+
+    /// The newest summary of a participant's memory that was not erased.
+    pub fn summary_of(&self, id: &ParticipantId) -> Option<Summary> {
+        self.summaries.newest(id)
+    }
+
+    /// Outside targets that what is said goes to, sorted.
+    pub fn bindings(&self) -> impl Iterator<Item = &str> {
+        self.bindings.iter().map(String::as_str)
+    }
+
+    /// Turns granted and not ended, in the order of their numbers.
+    pub fn open_turns(&self) -> impl Iterator<Item = &Turn> {
+        self.floor.turns.values()
+    }
+
+    /// An open turn.
+    pub fn turn(&self, no: TurnNo) -> Option<&Turn> {
+        self.floor.turns.get(&no)
+    }
+
+    /// Messages that took effect so far and have words: what a transcript of all of it would show.
+    pub fn messages(&self) -> u64 {
+        self.said.messages.saturating_sub(self.floor.queue.len() as u64)
+    }
+
+    /// The option that answered a permission, if somebody answered it lately.
+    pub fn answer_to(&self, permission: &PermissionId) -> Option<&str> {
+        let settled = self.floor.settled.iter().rev().find(|settled| settled.permission == *permission)?;
+        match &settled.how {
+            Settlement::Answered { option, .. } => Some(option),
+            Settlement::Expired | Settlement::Withdrawn(_) | Settlement::TurnOver => None,
+        }
+    }
+
+    /// How many turns were granted so far.
+    pub fn last_turn(&self) -> TurnNo {
+        self.floor.last_turn
+    }
+
+    /// Human messages that wait for their time, in order.
+    pub fn queued(&self) -> impl Iterator<Item = &Cause> {
+        self.floor.queue.iter().filter(|waiting| waiting.late.is_none()).map(|waiting| &waiting.cause)
+    }
+
+    /// Who is still to be asked about the current message: those who must, then those who may.
+    pub fn upcoming(&self) -> Vec<(ParticipantId, bool)> {
+        let Some(round) = &self.floor.round else { return Vec::new() };
+        let named: Vec<ParticipantId> = self.named_by_replies().into_iter().map(|(id, _)| id).collect();
+        let may = round.polled.iter().filter(|id| !named.contains(id)).map(|id| (id.clone(), false));
+        round.forced.iter().chain(&named).map(|id| (id.clone(), true)).chain(may).collect()
+    }
+
+    /// Visible replies to the current message and the most there can be.
+    pub fn budget(&self) -> (u32, u32) {
+        (self.floor.spent, self.floor.cap)
+    }
+
+    /// What people call this participant, or called it while it was here.
+    pub fn name_of<'a>(&'a self, id: &'a ParticipantId) -> &'a str {
+        match self.participant(id) {
+            Some(participant) => participant.name(),
+            None => self.tombstones.get(id).map_or_else(|| id.as_str(), String::as_str),
+        }
+    }
+
+    /// Whether an id stands for a person here, or did when it left. (Ruling 1.)
+    pub fn is_human(&self, id: &ParticipantId) -> bool {
+        let here = || self.participant(id).map_or_else(|| self.people.contains(id), |p| p.kind == Kind::Human);
+        id.as_str() == ParticipantId::USER || here()
+    }
+
+    /// Whether it is a link: it holds the key of its set of members.
+    pub fn is_link(&self) -> bool {
+        self.bindings.iter().any(|target| target.starts_with(LINK_KEY))
+    }
+
+    /// The invited to whom turns are given, in invitation order.
+    pub fn agents(&self) -> impl Iterator<Item = &Participant> {
+        self.participants.iter().filter(|p| p.takes_turns())
+    }
+
+    pub(crate) fn participant_mut(&mut self, id: &ParticipantId) -> Option<&mut Participant> {
+        self.participants.iter_mut().find(|p| p.id == *id)
+    }
+
+    /// The newest contribution by somebody else.
+    pub(crate) fn newest_not_by(&self, id: &ParticipantId) -> Option<&Cause> {
+        let newest = self.latest.as_ref().filter(|latest| latest.author != *id).or(self.latest_other.as_ref());
+        newest.map(|contribution| &contribution.cause)
+    }
+
+    /// The oldest open turn of a participant: the one that runs, or the next to run. One that a restart interrupted keeps its
+    /// place before the one that waits behind it.
+    pub(crate) fn front_turn(&self, id: &ParticipantId) -> Option<&Turn> {
+        self.floor.turns.values().find(|turn| turn.participant == *id)
+    }
+
+    /// The turn of a participant that takes further causes: the newest that was not started.
+    pub(crate) fn waiting_turn(&self, id: &ParticipantId) -> Option<&Turn> {
+        self.floor.turns.values().rev().find(|turn| turn.participant == *id && turn.running.is_none())
+    }
+
+    /// Whether nothing of the same participant comes before this turn.
+    pub(crate) fn is_front(&self, turn: &Turn) -> bool {
+        self.front_turn(&turn.participant).is_some_and(|front| front.no == turn.no)
+    }
+}

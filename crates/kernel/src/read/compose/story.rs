@@ -1,0 +1,162 @@
+//! What was said, in the order in which it took effect.
+
+use std::collections::BTreeSet;
+use std::ops::Deref;
+
+use crate::model::event::{Event, Posted, Recorded};
+use crate::model::ids::Seq;
+use crate::model::state::Conversation;
+use crate::read::view::{Viewer, visible};
+
+/// What was read of a conversation for a prompt.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Material<'a> {
+    /// Messages that come before `events`, in order, and without a gap up to those.
+    pub messages: &'a [Recorded],
+    /// All events after some place, in order: as far as the prompt reaches, and what came since.
+    pub events: &'a [Recorded],
+    /// Single events that those and the turn refer to.
+    pub apart: &'a [Recorded],
+    /// What lies before `messages` and was counted instead of read.
+    pub unread: Unread,
+}
+
+/// Messages that a prompt leaves out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Unread {
+    /// How many.
+    pub messages: u64,
+    /// There are more, which nobody counted.
+    pub more: bool,
+}
+
+impl Unread {
+    /// The line that says it; empty where nothing is left out.
+    pub fn line(self) -> String {
+        let (count, more) = (self.messages, if self.more { "more than " } else { "" });
+        if self == Self::default() { String::new() } else { format!("({more}{count} earlier messages are left out)\n") }
+    }
+
+    pub(super) fn and(self, messages: u64) -> Self {
+        Self { messages: self.messages + messages, ..self }
+    }
+}
+
+impl<'a> Material<'a> {
+    /// All events from the beginning, or from some place on.
+    pub fn of(events: &'a [Recorded]) -> Self {
+        Self { events, ..Self::default() }
+    }
+
+    /// An event, if it was read.
+    pub fn find(&self, seq: Seq) -> Option<&'a Recorded> {
+        let among = |events: &'a [Recorded]| events.binary_search_by_key(&seq, |recorded| recorded.seq).ok().map(|at| &events[at]);
+        let apart = || self.apart.iter().find(|recorded| recorded.seq == seq);
+        among(self.events).or_else(|| among(self.messages)).or_else(apart)
+    }
+
+    /// The events of a prompt that reaches up to here.
+    pub(super) fn upto(&self, through: Seq) -> &'a [Recorded] {
+        &self.events[..self.events.partition_point(|recorded| recorded.seq <= through)]
+    }
+}
+
+/// Utterance, at the place where they took effect.
+pub(super) struct Utterance<'a> {
+    pub(super) at: Seq,
+    pub(super) recorded: &'a Recorded,
+    pub(super) posted: Source<'a>,
+}
+
+/// Whose words they are.
+pub(super) enum Source<'a> {
+    /// Somebody said them.
+    Message(&'a Posted),
+    /// They are the server's, about what came of something.
+    Outcome(Box<Posted>),
+}
+
+impl Deref for Source<'_> {
+    type Target = Posted;
+
+    fn deref(&self) -> &Posted {
+        match self {
+            Source::Message(posted) => posted,
+            Source::Outcome(posted) => posted,
+        }
+    }
+}
+
+impl Utterance<'_> {
+    pub(super) fn is_message(&self) -> bool {
+        matches!(self.posted, Source::Message(_))
+    }
+}
+
+/// What was said, and what came of what agents had asked for, as far as the material goes and the viewer may see it.
+///
+/// A message that had to wait stands where its time came, and where a stop took it out of the queue, there. Of an older one nobody knows
+/// that place any more: it stands where it was written.
+pub struct Story<'a> {
+    pub(super) material: Material<'a>,
+    pub(super) words: Vec<Utterance<'a>>,
+}
+
+impl<'a> Story<'a> {
+    /// That of the material, for a viewer.
+    pub fn of(state: &Conversation, material: Material<'a>, viewer: &Viewer) -> Self {
+        Self { words: told(state, &material, viewer), material }
+    }
+
+    /// The messages of a transcript up to a place, in the order in which they took effect.
+    pub fn messages(&self, through: Seq) -> impl DoubleEndedIterator<Item = &'a Recorded> {
+        let told = self.words.iter().filter(move |words| words.is_message() && words.at <= through);
+        told.map(|words| words.recorded)
+    }
+}
+
+fn told<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> Vec<Utterance<'a>> {
+    let taken: BTreeSet<Seq> = material.events.iter().filter_map(takes).collect();
+    let waits = |recorded: &Recorded| {
+        is_queued(recorded) && (taken.contains(&recorded.seq) || state.queued().any(|cause| cause.seq == recorded.seq))
+    };
+    let (mut waiting, older): (Vec<&Recorded>, Vec<&Recorded>) = material.messages.iter().partition(|recorded| waits(recorded));
+    let mut story: Vec<Utterance<'a>> = Vec::with_capacity(older.len() + material.events.len() / 2);
+    story.extend(older.into_iter().filter_map(|recorded| words(recorded.seq, recorded)));
+    for recorded in material.events {
+        match &recorded.event {
+            Event::Posted(_) if is_queued(recorded) => waiting.push(recorded),
+            Event::Posted(_) => story.extend(words(recorded.seq, recorded)),
+            Event::Taken { cause } => {
+                waiting.retain(|waits| waits.seq != cause.seq);
+                story.extend(material.find(cause.seq).and_then(|said| words(recorded.seq, said)));
+            }
+            Event::Stopped { .. } | Event::Archived { .. } => {
+                story.extend(waiting.drain(..).filter_map(|said| words(recorded.seq, said)));
+            }
+            Event::StartSettled { participant, start, outcome, .. } => {
+                let posted = Posted::of_server(state.account_of_start(start, participant, outcome));
+                story.push(Utterance { at: recorded.seq, recorded, posted: Source::Outcome(Box::new(posted)) });
+            }
+            _ => {}
+        }
+    }
+    story.retain(|words| visible(&words.recorded.event, viewer));
+    story
+}
+
+fn takes(recorded: &Recorded) -> Option<Seq> {
+    match &recorded.event {
+        Event::Taken { cause } => Some(cause.seq),
+        _ => None,
+    }
+}
+
+fn is_queued(recorded: &Recorded) -> bool {
+    matches!(&recorded.event, Event::Posted(posted) if posted.queued)
+}
+
+fn words(at: Seq, recorded: &Recorded) -> Option<Utterance<'_>> {
+    let Event::Posted(posted) = &recorded.event else { return None };
+    recorded.event.is_told().then_some(Utterance { at, recorded, posted: Source::Message(posted) })
+}

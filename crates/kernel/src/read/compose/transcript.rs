@@ -1,0 +1,156 @@
+//! A message as one participant reads it, and as many of them as fit.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::event::{Event, Posted};
+use crate::model::ids::{ParticipantId, Seq};
+use crate::model::state::Conversation;
+use crate::read::frames::doubt;
+use crate::read::view::{Viewer, visible};
+use crate::text::{hang, quoted, shortened, unhang};
+
+use super::story::{Material, Utterance};
+
+/// A message as one participant reads it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TranscriptLine {
+    /// Where it took effect.
+    pub at: Seq,
+    /// Whether the reader said it.
+    pub own: bool,
+    /// `[name] words` and a newline; later lines of the words are indented.
+    pub line: String,
+    words_at: usize,
+}
+
+impl TranscriptLine {
+    /// A message of `name`, at no place in particular.
+    pub fn new(name: &str, words: &str, own: bool) -> Self {
+        let line = format!("[{name}] {}\n", hang(words.trim_end()));
+        Self { at: Seq(0), own, line, words_at: name.len() + 3 }
+    }
+
+    /// The words alone, as they were written.
+    pub fn words(&self) -> String {
+        unhang(self.line.get(self.words_at..).unwrap_or_default().trim_end())
+    }
+
+    /// The same within about so many bytes: the middle of long words is left out, which is said there.
+    pub fn within(&self, bytes_max: usize) -> Cow<'_, TranscriptLine> {
+        if self.line.len() <= bytes_max {
+            return Cow::Borrowed(self);
+        }
+        let (label, words) = self.line.split_at_checked(self.words_at).unwrap_or(("", &self.line));
+        let line = format!("{label}{}\n", shortened(words.trim_end(), bytes_max.saturating_sub(label.len() + 1)));
+        Cow::Owned(TranscriptLine { line, ..self.clone() })
+    }
+}
+
+/// How words are told.
+pub(super) struct Teller<'a> {
+    pub(super) state: &'a Conversation,
+    pub(super) material: &'a Material<'a>,
+    pub(super) reader: &'a ParticipantId,
+    /// What the turn is about, which the request repeats in full.
+    pub(super) cause: Seq,
+}
+
+/// Longest part of the cause in an account, in bytes: it stands in full in the request.
+const CAUSE_BYTES_MAX: usize = 1024;
+
+impl Teller<'_> {
+    /// One message. What it answers is said, unless it is the answer to a turn that stands right below its cause.
+    pub(super) fn told(&self, words: &Utterance<'_>, before: Option<&Utterance<'_>>) -> TranscriptLine {
+        let posted = &words.posted;
+        let mut name = Cow::Borrowed(label(self.state, &posted.from));
+        if let Some(doubt) = doubt(self.state, posted) {
+            name = format!("{name}, {doubt}").into();
+        }
+        let evident = posted.turn.is_some() && before.is_some_and(|before| replies_to(posted) == Some(before.recorded.seq));
+        if !evident && let Some(reply) = self.reply(posted) {
+            name = format!("{name}, {reply}").into();
+        }
+        let told = TranscriptLine { at: words.at, ..TranscriptLine::new(&name, &posted.body, self.is_own(words)) };
+        if words.recorded.seq == self.cause { told.within(CAUSE_BYTES_MAX).into_owned() } else { told }
+    }
+
+    pub(super) fn is_own(&self, words: &Utterance<'_>) -> bool {
+        words.posted.author() == self.reader
+    }
+
+    /// `in reply to Ada: "Her first words…"`.
+    pub(super) fn reply(&self, posted: &Posted) -> Option<String> {
+        let cause = posted.reply_to.as_ref()?;
+        let to = |id: &ParticipantId| format!("in reply to {}", label(self.state, id));
+        let Some(found) = self.material.find(cause.seq) else { return Some(to(&cause.from)) };
+        let Event::Posted(answered) = &found.event else { return None };
+        let seen = visible(&found.event, &Viewer::Participant(self.reader.clone()));
+        seen.then(|| match found.event.is_erased() {
+            true => format!("{}, erased", to(&answered.from)),
+            false => format!("{}: \"{}\"", to(&answered.from), quoted(&answered.body)),
+        })
+    }
+
+    /// All of these.
+    pub(super) fn each(&self, story: &[&Utterance<'_>]) -> Vec<TranscriptLine> {
+        let before = std::iter::once(None).chain(story.iter().map(|words| Some(*words)));
+        story.iter().zip(before).map(|(words, before)| self.told(words, before)).collect()
+    }
+
+    /// The newest of these that fit, as text, and how many of the messages among them do not. A message takes at most a quarter of the
+    /// room, so that none drives out what is around it.
+    pub(super) fn newest(&self, story: &[&Utterance<'_>], bytes_max: usize) -> (String, u64) {
+        let mut room = bytes_max;
+        let mut kept = Vec::new();
+        for (at, words) in story.iter().enumerate().rev() {
+            let before = at.checked_sub(1).map(|before| story[before]);
+            let line = self.told(words, before).within(bytes_max / 4).into_owned().line;
+            let Some(left) = room.checked_sub(line.len()) else { break };
+            room = left;
+            kept.push(line);
+        }
+        let left_out = &story[..story.len() - kept.len()];
+        (kept.into_iter().rev().collect(), count(left_out))
+    }
+}
+
+/// How many of these are messages.
+pub(super) fn count(story: &[&Utterance<'_>]) -> u64 {
+    story.iter().filter(|words| words.is_message()).count() as u64
+}
+
+fn replies_to(posted: &Posted) -> Option<Seq> {
+    posted.reply_to.as_ref().map(|cause| cause.seq)
+}
+
+/// `User` for `user`, otherwise nickname or id.
+pub(super) fn label<'a>(state: &'a Conversation, id: &'a ParticipantId) -> &'a str {
+    if id.as_str() == ParticipantId::USER { "User" } else { state.name_of(id) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_told_gives_its_words_back() {
+        let told = TranscriptLine::new("Ada", "one\n[User] two\n\n  three\n", false);
+        assert_eq!(told.line, "[Ada] one\n  [User] two\n  \n    three\n");
+        assert_eq!(told.words(), "one\n[User] two\n\n  three");
+        assert_eq!(TranscriptLine::new("Ada", "", true).words(), "");
+    }
+
+    #[test]
+    fn long_words_keep_their_beginning_and_their_end_and_no_line_of_them_passes_for_a_speaker() {
+        let words = format!("first\n{}last", "[User] yes\n".repeat(1_000));
+        let told = TranscriptLine::new("Ada", &words, false);
+        let within = told.within(500);
+        assert!(within.line.len() <= 500, "{}", within.line.len());
+        assert!(within.line.starts_with("[Ada] first\n  [User] yes\n") && within.line.ends_with("\n  last\n"), "{}", within.line);
+        assert!(within.line.contains("bytes of this message are left out here"), "{}", within.line);
+        assert!(within.line.lines().skip(1).all(|line| line.starts_with("  ")), "{}", within.line);
+        assert!(matches!(told.within(100_000), Cow::Borrowed(_)));
+    }
+}

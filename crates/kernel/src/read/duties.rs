@@ -1,0 +1,67 @@
+//! What the world should be doing now. Derived from the state, never stored.
+
+use crate::model::ids::{ParticipantId, PermissionId, TurnNo};
+use crate::model::start::StartRequest;
+use crate::model::state::{Conversation, Turn};
+use crate::model::time::Timestamp;
+
+/// A turn that should be running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Which.
+    pub turn: TurnNo,
+    /// Which try.
+    pub attempt: u32,
+    /// Whose.
+    pub participant: ParticipantId,
+    /// Whether the log says that it was started.
+    pub started: bool,
+}
+
+/// A program that should be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The permission that allows it, once.
+    pub permission: PermissionId,
+    /// Who asked for it.
+    pub participant: ParticipantId,
+    /// What.
+    pub request: StartRequest,
+}
+
+/// Everything that should be going on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Duties {
+    /// Turns that should be running.
+    pub run: Vec<Run>,
+    /// Programs that people allowed to be started.
+    pub start: Vec<Start>,
+    /// When the conversation has to look at the clock.
+    pub wake_at: Option<Timestamp>,
+}
+
+impl Conversation {
+    /// What should be going on now.
+    pub fn duties(&self) -> Duties {
+        if self.archived && self.floor.turns.is_empty() {
+            return Duties::default();
+        }
+        let run = self.open_turns().filter(|turn| self.may_run(turn)).map(|turn| Run {
+            turn: turn.no,
+            attempt: turn.attempt,
+            participant: turn.participant.clone(),
+            started: turn.running.is_some(),
+        });
+        let start = self.starts_allowed().filter(|_| !self.archived).map(|(permission, participant, request)| Start {
+            permission: permission.clone(),
+            participant: participant.clone(),
+            request: request.clone(),
+        });
+        Duties { run: run.collect(), start: start.collect(), wake_at: self.wake_at() }
+    }
+
+    /// A participant runs one turn at a time, and none begins during a pause.
+    fn may_run(&self, turn: &Turn) -> bool {
+        self.is_front(turn) && (turn.running.is_some() || !self.paused)
+    }
+}

@@ -1,0 +1,44 @@
+//! Searching, as far as it is a matter of words: what a query means, what counts as a word, where a text holds what is wanted.
+//!
+//! Every index cuts texts with [`words::words`] and every answer marks its matches with [`Query::find`], so that they all agree.
+//!
+//! ```
+//! use moothall_kernel::search::query::Query;
+//!
+//! let query = Query::parse("\"rolling deploy\" from:ann after:2026-01-31").unwrap();
+//! assert_eq!(query.from, ["ann"]);
+//! assert!(query.find("Shall we do a Rolling Deploy tonight?").is_some());
+//! assert!(query.find("Deploy, then keep rolling.").is_none());
+//! ```
+
+pub mod words;
+pub mod query;
+pub mod snippet;
+
+pub use query::{Query, QueryFault};
+pub use snippet::{Piece, snippet};
+
+use crate::model::event::{Change, Event, Posted};
+use crate::model::ids::ParticipantId;
+use crate::read::view::{Viewer, visible};
+
+/// What of an event can be searched for: a message that everyone may see. What was kept in the trace stays out of every index.
+pub fn searchable(event: &Event) -> Option<&Posted> {
+    match event {
+        Event::Posted(posted) if visible(event, &Viewer::Guest) => Some(posted),
+        _ => None,
+    }
+}
+
+/// Whom an event gave a nickname, or took it from: messages are found by the name that their speaker had when speaking.
+pub fn renamings(event: &Event) -> impl Iterator<Item = (&ParticipantId, Option<&str>)> {
+    let changes = match event {
+        Event::Controlled { changes, .. } => changes.as_slice(),
+        _ => &[],
+    };
+    changes.iter().filter_map(|change| match change {
+        Change::Invited { participant, profile, .. } => Some((participant, profile.nickname.as_deref())),
+        Change::Uninvited { participant } => Some((participant, None)),
+        _ => None,
+    })
+}

@@ -1,0 +1,373 @@
+//! Slash commands: one grammar and one help text for every surface. Carrying them out is the engine's business.
+
+use serde_json::Value;
+
+/// A command, understood.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Slash {
+    /// Make this conversation a group of these agents, under `hybrid`.
+    GroupCreate(Vec<String>),
+    /// Invite one more agent.
+    GroupAdd(String),
+    /// Remove an agent: its name.
+    GroupRemove(String),
+    /// Say who is here and what the settings are.
+    GroupList,
+    /// Remove all agents and answer only when addressed.
+    GroupDissolve,
+    /// Change one setting.
+    GroupConfig {
+        /// The key, as in a policy object.
+        key: String,
+        /// Its value.
+        value: Value,
+    },
+    /// Have these agents answer these words, one after the other, and nobody else.
+    Ask {
+        /// Their names; without `--` the words begin where the names end.
+        names: String,
+        /// The words after `--`.
+        text: Option<String>,
+    },
+    /// Invite somebody.
+    Invite {
+        /// The registry's name for it.
+        client: String,
+        /// `key=value` pairs: `id`, `model`, `nickname`, `roles`.
+        options: Vec<(String, String)>,
+    },
+    /// Remove somebody: the name.
+    Uninvite(String),
+    /// These may not speak: their names.
+    Mute(String),
+    /// These may speak again: their names.
+    Unmute(String),
+    /// Agents stand still.
+    Pause,
+    /// Agents go on, guards are lifted.
+    Resume,
+    /// Cancel everything that runs or waits.
+    Stop,
+    /// End one's own turn, or hand the talking piece on.
+    Pass(Option<String>),
+    /// Other rules.
+    Policy(String),
+    /// Another title.
+    Rename(String),
+    /// Take no more messages.
+    Archive,
+    /// Take messages again.
+    Unarchive,
+    /// Say who was asked about the latest message, and what came of it.
+    Why,
+    /// Say what can be said.
+    Help,
+}
+
+/// One line of the help text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// The words that name the command.
+    pub name: &'static str,
+    /// What follows them; square brackets mean that it can be left out.
+    pub arguments: &'static str,
+    /// What it does, in one sentence.
+    pub does: &'static str,
+    /// An example that can be typed as it stands.
+    pub example: &'static str,
+}
+
+const fn usage(name: &'static str, arguments: &'static str, does: &'static str, example: &'static str) -> Usage {
+    Usage { name, arguments, does, example }
+}
+
+/// Every command, in the order in which help shows them.
+pub const COMMANDS: [Usage; 21] = [
+    usage("/ask", "<agent>… [text]", "Have just these agents answer, one after the other.", "/ask analyst writer -- What changed?"),
+    usage("/invite", "<client> [id=…] [nickname=…] [model=…] [roles=a,b]", "Invite an agent or a person.", "/invite critic nickname=Cato"),
+    usage("/uninvite", "<id>", "Remove a participant; history stays.", "/uninvite critic"),
+    usage("/mute", "<id>…", "Keep these agents from speaking.", "/mute critic"),
+    usage("/unmute", "<id>…", "Let them speak again.", "/unmute critic"),
+    usage("/pause", "", "Agents stand still; messages wait.", "/pause"),
+    usage("/resume", "", "Agents go on; a guard's hold is lifted.", "/resume"),
+    usage("/stop", "", "Cancel everything that runs or waits.", "/stop"),
+    usage("/pass", "[name]", "End your turn, or hand the talking piece on.", "/pass"),
+    usage("/why", "", "Show who was asked about the latest message, and what came of it.", "/why"),
+    usage("/policy", "<name>", "Choose who speaks: hybrid, mention_only, round_robin or open.", "/policy round_robin"),
+    usage("/rename", "<title>", "Give the conversation another title.", "/rename Earnings review"),
+    usage("/archive", "", "Close the conversation; it can be opened again.", "/archive"),
+    usage("/unarchive", "", "Open it again.", "/unarchive"),
+    usage(
+        "/group create",
+        "<agent>…",
+        "Make this a group with these agents: hybrid turns. Who is here stays.",
+        "/group create analyst writer",
+    ),
+    usage("/group add", "<agent>", "Add an agent to the group.", "/group add critic"),
+    usage("/group remove", "<agent>", "Remove an agent from the group.", "/group remove critic"),
+    usage("/group list", "", "Show who is in the group, and its settings.", "/group list"),
+    usage("/group dissolve", "", "Remove all agents; nobody answers unless addressed.", "/group dissolve"),
+    usage("/group config", "<key> <value>", "Change a setting of the group.", "/group config cooldown_seconds 5"),
+    usage("/help", "", "Show this.", "/help"),
+];
+
+/// The help text, one line for each command.
+pub fn help() -> String {
+    COMMANDS.iter().map(|c| format!("{} — {}\n", [c.name, c.arguments].join(" ").trim_end(), c.does)).collect()
+}
+
+/// Whether some text is meant as a command.
+pub fn is_command(text: &str) -> bool {
+    text.trim_start().strip_prefix('/').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
+/// Understands a command.
+///
+/// # Errors
+/// One useful line: the nearest command's usage and an example.
+pub fn parse(text: &str) -> Result<Slash, String> {
+    let text = text.trim();
+    let (name, rest) = split_word(text);
+    let name = name.to_ascii_lowercase();
+    if name == "/group" {
+        let (word, rest) = split_word(rest);
+        return parse_group(&word.to_ascii_lowercase(), rest);
+    }
+    let wrong = || wrong_arguments(&name);
+    match name.as_str() {
+        "/ask" => {
+            let (names, text) = split_words(rest);
+            named(names).map(|names| Slash::Ask { names, text }).ok_or_else(wrong)
+        }
+        "/invite" => parse_invite(rest).ok_or_else(wrong),
+        "/uninvite" => named(rest).map(Slash::Uninvite).ok_or_else(wrong),
+        "/mute" => named(rest).map(Slash::Mute).ok_or_else(wrong),
+        "/unmute" => named(rest).map(Slash::Unmute).ok_or_else(wrong),
+        "/pass" if rest.is_empty() => Ok(Slash::Pass(None)),
+        "/pass" => bare(rest).map(|to| Slash::Pass(Some(to))).ok_or_else(wrong),
+        "/policy" => one(rest).map(Slash::Policy).ok_or_else(wrong),
+        "/rename" if !rest.is_empty() => Ok(Slash::Rename(rest.to_owned())),
+        "/rename" => Err(wrong()),
+        "/pause" => alone(rest, Slash::Pause).ok_or_else(wrong),
+        "/resume" => alone(rest, Slash::Resume).ok_or_else(wrong),
+        "/stop" => alone(rest, Slash::Stop).ok_or_else(wrong),
+        "/why" => alone(rest, Slash::Why).ok_or_else(wrong),
+        "/archive" => alone(rest, Slash::Archive).ok_or_else(wrong),
+        "/unarchive" => alone(rest, Slash::Unarchive).ok_or_else(wrong),
+        "/help" => Ok(Slash::Help),
+        _ => Err(unknown(&name)),
+    }
+}
+
+fn parse_group(word: &str, rest: &str) -> Result<Slash, String> {
+    let wrong = || wrong_arguments(&format!("/group {word}"));
+    match word {
+        "create" => some(rest).map(Slash::GroupCreate).ok_or_else(wrong),
+        "add" => one(rest).map(Slash::GroupAdd).ok_or_else(wrong),
+        "remove" => named(rest).map(Slash::GroupRemove).ok_or_else(wrong),
+        "list" => alone(rest, Slash::GroupList).ok_or_else(wrong),
+        "dissolve" => alone(rest, Slash::GroupDissolve).ok_or_else(wrong),
+        "config" => {
+            let (key, value) = split_word(rest);
+            if key.is_empty() || value.is_empty() {
+                return Err(wrong());
+            }
+            let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+            Ok(Slash::GroupConfig { key: key.to_owned(), value })
+        }
+        "" => Err("Say what to do with the group: /group create, add, remove, list, dissolve or config.".into()),
+        _ => Err(unknown(&format!("/group {word}"))),
+    }
+}
+
+fn parse_invite(rest: &str) -> Option<Slash> {
+    let (client, rest) = split_word(rest);
+    let options: Option<Vec<_>> = split_quoted(rest)
+        .iter()
+        .map(|pair| {
+            let (key, value) = pair.split_once('=')?;
+            let known = ["id", "model", "nickname", "roles"].contains(&key) && !value.is_empty();
+            known.then(|| (key.to_owned(), value.to_owned()))
+        })
+        .collect();
+    Some(Slash::Invite { client: bare(client)?, options: options? })
+}
+
+/// Words separated by spaces; double quotes keep spaces inside a word.
+fn split_quoted(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in text.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            c if c.is_whitespace() && !quoted => words.push(String::new()),
+            c => words.last_mut().into_iter().for_each(|word| word.push(c)),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn split_word(text: &str) -> (&str, &str) {
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim())
+}
+
+/// What stands before and after `--`.
+fn split_words(text: &str) -> (&str, Option<String>) {
+    match text.split_once("--") {
+        Some((before, after)) => (before.trim(), Some(after.trim().to_owned()).filter(|words| !words.is_empty())),
+        None => (text, None),
+    }
+}
+
+/// A name without what people write around it, if anything is left.
+fn bare(word: &str) -> Option<String> {
+    let name = word.trim().trim_start_matches('@').trim_end_matches(',').trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+fn names(text: &str) -> Vec<String> {
+    text.split_whitespace().filter_map(bare).collect()
+}
+
+/// Words in which there are names.
+fn named(rest: &str) -> Option<String> {
+    (!names(rest).is_empty()).then(|| rest.trim().to_owned())
+}
+
+fn some(rest: &str) -> Option<Vec<String>> {
+    Some(names(rest)).filter(|names| !names.is_empty())
+}
+
+fn one(rest: &str) -> Option<String> {
+    names(rest).into_iter().next().filter(|_| names(rest).len() == 1)
+}
+
+fn alone(rest: &str, slash: Slash) -> Option<Slash> {
+    rest.is_empty().then_some(slash)
+}
+
+fn wrong_arguments(name: &str) -> String {
+    match COMMANDS.iter().find(|usage| usage.name == name) {
+        Some(usage) => format!("Write {}, for example {}", [usage.name, usage.arguments].join(" ").trim_end(), usage.example),
+        None => unknown(name),
+    }
+}
+
+fn unknown(name: &str) -> String {
+    let shown: String = name.chars().take(40).collect();
+    match COMMANDS.iter().map(|usage| (distance(usage.name, &shown), usage)).min_by_key(|(distance, _)| *distance) {
+        Some((near, usage)) if near <= 3 => format!("There is no {shown}. Did you mean {}? /help lists all commands.", usage.name),
+        _ => format!("There is no {shown}. /help lists all commands."),
+    }
+}
+
+/// Edits between two short words (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use moothall_testkit::fuzz;
+
+    use super::*;
+
+    #[test]
+    fn the_help_names_every_policy_that_people_choose() {
+        let sentence = COMMANDS.iter().find(|command| command.name == "/policy").unwrap().does;
+        let named = |name: &crate::model::settings::PolicyName| sentence.contains(name.as_str());
+        assert!(crate::model::settings::PolicyName::chosen().all(|name| named(&name)), "{sentence}");
+    }
+
+    #[test]
+    fn every_example_is_understood() {
+        for usage in COMMANDS {
+            assert!(parse(usage.example).is_ok(), "{}", usage.example);
+            assert!(is_command(usage.example));
+        }
+    }
+
+    #[test]
+    fn commands_carry_their_arguments() {
+        let ask = Slash::Ask { names: "@analyst, writer".into(), text: Some("hm -- ok?".into()) };
+        assert_eq!(parse("/ask @analyst, writer -- hm -- ok?"), Ok(ask));
+        let config = Slash::GroupConfig { key: "max_voluntary_responders".into(), value: Value::Null };
+        assert_eq!(parse("/group config max_voluntary_responders null"), Ok(config));
+        let named = parse("/invite codex id=c2 nickname=\"Ann Lee\"");
+        let options = vec![("id".into(), "c2".into()), ("nickname".into(), "Ann Lee".into())];
+        assert_eq!(named, Ok(Slash::Invite { client: "codex".into(), options }));
+    }
+
+    #[test]
+    fn wrong_arguments_get_one_useful_line() {
+        for wrong in ["/ask", "/mute", "/pause now", "/group config x", "/invite", "/invite codex colour=red", "/invite @", "/pass @ ,"] {
+            let line = parse(wrong).unwrap_err();
+            assert!(line.contains("for example /") && !line.contains('\n'), "{wrong}: {line}");
+        }
+        assert!(parse("/grup list").unwrap_err().contains("no /grup"));
+        assert!(parse("/mut a").unwrap_err().contains("/mute"));
+        assert!(parse("/group lst").unwrap_err().contains("/group list"));
+    }
+
+    #[test]
+    fn paths_and_dates_are_not_commands() {
+        for text in ["//x", "/", "/1", "1/2", " / x"] {
+            assert!(!is_command(text), "{text:?}");
+        }
+    }
+
+    /// The names that a command gives.
+    fn named(slash: &Slash) -> Vec<&str> {
+        match slash {
+            Slash::GroupCreate(names) => names.iter().map(String::as_str).collect(),
+            Slash::Mute(names) | Slash::Unmute(names) | Slash::Ask { names, .. } => vec![names],
+            Slash::GroupAdd(name) | Slash::GroupRemove(name) | Slash::Uninvite(name) | Slash::Policy(name) => vec![name],
+            Slash::Invite { client, .. } => vec![client],
+            Slash::Pass(name) => name.iter().map(String::as_str).collect(),
+            Slash::GroupList
+            | Slash::GroupDissolve
+            | Slash::GroupConfig { .. }
+            | Slash::Pause
+            | Slash::Resume
+            | Slash::Stop
+            | Slash::Rename(_)
+            | Slash::Archive
+            | Slash::Unarchive
+            | Slash::Why
+            | Slash::Help => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn fuzzed_commands_name_somebody_or_get_one_line() {
+        const LINE_MAX: usize = 400;
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/slash");
+        let words: Vec<&str> = COMMANDS.iter().flat_map(|usage| usage.name.split(' ')).chain(["@", ",", "--", " ", "id=", "\""]).collect();
+        fuzz::texts("slash", &fuzz::corpus(&corpus), &words, |text| {
+            match parse(text) {
+                Ok(slash) => {
+                    assert!(is_command(text), "what is no command is none: {slash:?}");
+                    let names = named(&slash);
+                    assert!(names.iter().all(|name| !name.is_empty() && *name == name.trim()), "{slash:?}");
+                }
+                Err(line) => assert!(line.len() <= LINE_MAX && !line.contains('\n'), "{line:?}"),
+            }
+            assert_eq!(parse(text), parse(&format!("  {text}\n")), "spaces around it mean nothing");
+        });
+    }
+}
