@@ -7,8 +7,8 @@ use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::invariants::Broken;
 
+use crate::hall::presence::Presence;
 use crate::ports::LogError;
-use crate::presence::Presence;
 
 /// A client's key for a request that must take effect once. (Section "Claims and deliveries" of ARCHITECTURE.md.)
 #[derive(Clone, Debug, PartialEq, Eq)]

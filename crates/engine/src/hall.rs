@@ -1,5 +1,28 @@
 //! The engine's front door: what surfaces and channels call.
 
+pub(crate) mod services;
+pub(crate) mod inner;
+pub mod inside;
+pub(crate) mod streams;
+pub(crate) mod wakes;
+pub mod presence;
+pub(crate) mod presences;
+pub mod context;
+pub(crate) mod slash;
+pub mod search;
+pub mod marks;
+pub(crate) mod once;
+pub(crate) mod keyed_locks;
+pub mod budgets;
+pub(crate) mod spending;
+pub mod erase;
+mod delete;
+mod clock_doubt;
+mod retention;
+pub(crate) mod copies;
+pub(crate) mod counted;
+pub mod meters;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,21 +40,20 @@ use tokio::task::JoinHandle;
 
 pub use crate::answers::{Answer, Changed, HallError, Idempotency, Signal, Update};
 use crate::crash;
-use crate::inner::{Inner, stopped};
-use crate::inside::{MoveIn, WeakHall};
+use crate::hall::inner::{Inner, stopped};
+use crate::hall::inside::{MoveIn, WeakHall};
+use crate::hall::presence::Presence;
+pub use crate::hall::services::HallParts;
 use crate::outbox::stream::StreamCourier;
 use crate::outbox::{Courier, Owed, STREAM};
 use crate::ports::{ListFilter, ListPage, Listed, Page};
-use crate::presence::Presence;
-use crate::registry::Registry;
-pub use crate::services::HallParts;
+use crate::runtime::registry::Registry;
 use crate::sessions::{NoResidents, SessionDirectory, SessionError};
 use crate::stream::Owing;
 use crate::stream::asking::Asked;
 use crate::stream::mail::Request;
+pub use crate::stream::updates::{Listener, Subscription};
 use crate::stream::{Asker, Condition, Wanted};
-pub use crate::updates::{Listener, Subscription};
-use crate::wakes;
 
 /// The engine. Cheap to clone; everything it does ends with the last clone, as in a crash. To end it gently, [`Hall::drain`] it first.
 #[derive(Clone)]

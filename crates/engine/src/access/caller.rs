@@ -8,8 +8,8 @@ use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::view::Viewer;
 
+use crate::access::reach::Reach;
 use crate::ports::{AuditAction, AuditEntry, Principal, Scope, Scopes, SessionId, TokenId};
-use crate::reach::Reach;
 
 /// Who may do what without a credential.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

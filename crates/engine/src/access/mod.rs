@@ -5,6 +5,7 @@
 //! nowhere; the token of a session is known to the session's directory. Revoking is a broadcast that everything open on the strength of
 //! a credential hears, and the end of a session is heard like it.
 
+pub mod reach;
 mod caller;
 mod refusals;
 pub(crate) mod begun;
@@ -14,11 +15,11 @@ mod sign_in;
 mod session_act;
 mod unfit;
 
+pub use crate::access::reach::Reach;
 pub use crate::ports::{
     AuditAction, AuditEntry, Audited, InsertOutcome, NoChance, Principal, Principals, Scope, Scopes, Secret, Token, TokenHash, TokenId,
     TokenKind, reach_of,
 };
-pub use crate::reach::Reach;
 pub use caller::{Caller, Denied, Mode, Proof};
 pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};
 pub use session_act::SessionAct;

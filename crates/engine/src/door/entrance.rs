@@ -8,9 +8,9 @@ use moothall_kernel::time::Timestamp;
 
 use super::Door;
 use crate::access::Caller;
-use crate::erase::Copies;
+use crate::hall::erase::Copies;
 use crate::hall::{Hall, HallError, Idempotency};
-use crate::registry::Registry;
+use crate::runtime::registry::Registry;
 
 /// The hall as a surface has it: a door for each caller, and the little that is nobody's in particular. Cheap to clone.
 #[derive(Clone)]

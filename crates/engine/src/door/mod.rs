@@ -39,7 +39,7 @@ pub use crate::access::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX};
 use crate::access::{AccessError, Caller, Denied, SessionAct};
 use crate::answers::HallError;
 use crate::hall::Hall;
-use crate::registry::Registry;
+use crate::runtime::registry::Registry;
 use crate::sessions::{Asker, SessionError, Status, is_session};
 
 /// A hall as somebody has it who asks for something. Cheap to make.

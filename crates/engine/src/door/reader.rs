@@ -17,9 +17,9 @@ use super::pages::PAGE;
 use super::{Action, Door, EventFilter};
 use crate::access::AccessError;
 use crate::answers::{Signal, Update};
-use crate::context::Context;
 use crate::hall::Connected;
-use crate::updates::Subscription;
+use crate::hall::context::Context;
+use crate::stream::updates::Subscription;
 
 /// What a reader gets next.
 #[derive(Debug)]

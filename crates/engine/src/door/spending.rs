@@ -5,8 +5,8 @@ use moothall_kernel::ids::StreamId;
 
 use super::{Action, Door};
 use crate::access::AccessError;
-use crate::budgets::BudgetState;
-use crate::meters::Counted;
+use crate::hall::budgets::BudgetState;
+use crate::hall::meters::Counted;
 use crate::ports::{UsageWanted, Used};
 
 impl Door {

@@ -16,12 +16,12 @@ use serde_json::{Map, Value};
 use super::{Action, Door, Permitted};
 use crate::access::AccessError;
 use crate::answers::{Answer, HallError, Idempotency};
-use crate::context::Context;
+use crate::hall::context::Context;
+use crate::hall::presence::Presence;
+use crate::hall::search::SearchError;
+use crate::hall::slash::Step;
 use crate::ports::{Hits, ListFilter, ListPage, Listed, Page, Unread};
-use crate::presence::Presence;
-use crate::search::SearchError;
 use crate::sessions::SessionError;
-use crate::slash::Step;
 
 /// What a slash command comes to.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use moothall_kernel::ids::StreamId;
 use super::command::Carried;
 use super::{Courier, Outcome, StreamCommand};
 use crate::answers::{HallError, Idempotency};
-use crate::inner::Inner;
+use crate::hall::inner::Inner;
 use crate::ports::{COMMANDER, Delivery};
 use crate::stream::Owing;
 

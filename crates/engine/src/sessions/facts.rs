@@ -7,9 +7,9 @@ use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 
 use super::Adopt;
+use crate::access::reach::Reach;
 use crate::answers::HallError;
 use crate::ports::{Session, SessionId, Starter};
-use crate::reach::Reach;
 
 /// What a session is doing now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,5 +23,5 @@ pub use host::{Adopt, Dialog, Field, HostFault, Key, Launch, PaneNews, PaneState
 pub use on_demand::{OnDemand, fail_turn};
 pub use residents::{NoResidents, Resident, Residents, SessionDirectory};
 
+pub use crate::access::reach::Rooms;
 pub use crate::ports::{Origin, Pane, Session, SessionId, Starter, UnixUser};
-pub use crate::reach::Rooms;

@@ -7,7 +7,7 @@ use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::participant::{Abilities, OnLost, Runtime};
 use moothall_kernel::time::Millis;
 
-use crate::agent::{Agent, Job, Probe, Report, Reporter, TurnKey};
+use crate::runtime::agent::{Agent, Job, Probe, Report, Reporter, TurnKey};
 
 /// A registry entry whose participants get a session of their own with their first turn.
 #[derive(Clone, Copy, Debug, Default)]

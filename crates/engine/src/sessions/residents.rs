@@ -18,10 +18,10 @@ use super::facts::{
 };
 use super::host::{PaneNews, View};
 use super::on_demand::OnDemand;
-use crate::agent::Agent;
+use crate::access::reach::Reach;
 use crate::answers::Idempotency;
 use crate::ports::{LogError, UnixUser};
-use crate::reach::Reach;
+use crate::runtime::agent::Agent;
 
 /// The program of a session as somebody who asks for something.
 #[derive(Clone, Debug, PartialEq, Eq)]

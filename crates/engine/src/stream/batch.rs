@@ -19,7 +19,7 @@ use super::host::{Host, RETRY_FULL, Stage};
 use super::idempotency::{ANSWERED, IDEM, IDEM_TTL, claim_key};
 use super::io::{Around, Condition, Earlier, Output, RequestId, Verdict, Wanted, Why};
 use crate::answers::{Answer, HallError, Idempotency};
-use crate::copies;
+use crate::hall::copies;
 use crate::ports::{Acquired, AppendError, COMMANDER, Catalog, Claim, ClaimChange, Epoch, LogError, StreamBatch};
 use crate::sessions::target_of;
 

@@ -14,8 +14,8 @@ use moothall_kernel::view::Viewer;
 
 pub(crate) use super::tail::Tail;
 use super::tail::Wanted;
-use crate::agent::{Job, TurnKey};
 use crate::ports::{EventLog, LogError, Page};
+use crate::runtime::agent::{Job, TurnKey};
 
 /// Events looked at before the range of a turn, so that what was queued among the newest messages stands where its time came.
 const WINDOW_SEQS: u64 = 128;

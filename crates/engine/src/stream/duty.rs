@@ -16,9 +16,9 @@ use super::deciding::Item;
 use super::host::{Host, RETRY_FULL, Stage};
 use super::io::{Around, Output};
 use super::runs::{ActiveTurn, Phase};
-use crate::agent::{TurnKey, WINDOW_LEN};
 use crate::ports::{LogError, Page};
-use crate::registry::Hand;
+use crate::runtime::agent::{TurnKey, WINDOW_LEN};
+use crate::runtime::registry::Hand;
 
 /// How often the host looks whether a client that has a turn is still there.
 const LOOKS: Millis = Millis::from_secs(1);

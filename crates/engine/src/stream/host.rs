@@ -30,10 +30,10 @@ use super::brief::{Briefing, Tail};
 use super::deciding::{Deciding, Item, Paying};
 use super::io::{Around, Begin, Consent, Input, Loaded, Now, Output, RequestId, Unwritable, Wanted, Why};
 use super::runs::Runs;
-use crate::agent::{Probe, Report, TurnKey};
 use crate::answers::{HallError, Idempotency, Signal};
 use crate::ports::Epoch;
-use crate::registry::Roster;
+use crate::runtime::agent::{Probe, Report, TurnKey};
+use crate::runtime::registry::Roster;
 
 /// A gap in time longer than this is downtime: deadlines move instead of firing.
 pub const GAP: Millis = Millis::from_secs(5);

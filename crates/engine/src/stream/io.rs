@@ -13,12 +13,12 @@ use moothall_kernel::invariants::Broken;
 use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
-use crate::agent::{Given, Job, Probe, Report, TurnKey};
 use crate::answers::{Answer, HallError, Idempotency, Signal};
+use crate::hall::presences::Attendees;
 use crate::outbox::Owed;
 use crate::ports::{Acquired, AppendError, LogError, Page, StreamBatch};
-use crate::presences::Attendees;
-use crate::registry::Roster;
+use crate::runtime::agent::{Given, Job, Probe, Report, TurnKey};
+use crate::runtime::registry::Roster;
 
 /// One moment on two clocks: they drift apart when the computer slept, or when somebody set it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

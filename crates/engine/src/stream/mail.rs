@@ -8,9 +8,9 @@ use tokio::sync::oneshot;
 
 use super::asking::Asked;
 use super::io::{Owing, Verdict, Wanted};
-use crate::agent::{Probe, Report, TurnKey};
 use crate::answers::{HallError, Idempotency};
-use crate::updates::Subscription;
+use crate::runtime::agent::{Probe, Report, TurnKey};
+use crate::stream::updates::Subscription;
 
 /// Where the answer to a command goes.
 pub(crate) type Reply = oneshot::Sender<Verdict>;

@@ -10,6 +10,8 @@ mod deciding;
 pub(crate) mod batch;
 mod awaited;
 mod runs;
+pub(crate) mod updates;
+pub(crate) mod shown;
 mod duty;
 mod news;
 mod tail;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::host::Host;
 use super::io::Output;
-use crate::agent::Given;
+use crate::runtime::agent::Given;
 
 impl Host {
     /// What committed events mean for those who are run here: their presence, and answers to their permissions.

@@ -15,11 +15,11 @@ use super::load::load;
 use super::mail::Waiting;
 use super::reporter::{self, TurnReporter};
 use super::shell::Shell;
-use crate::agent::{Agent, Job, TurnKey};
 use crate::answers::{Changed, HallError};
 use crate::crash;
 use crate::ports::{Acquired, AppendError, LogError, StreamBatch};
-use crate::updates::Subscription;
+use crate::runtime::agent::{Agent, Job, TurnKey};
+use crate::stream::updates::Subscription;
 
 impl Shell {
     /// Carries out one wish. What it asks for comes back.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::mail::{Notice, Streams};
 use super::partial::STREAMED_BYTES_MAX;
-use crate::agent::{Agent, Probe, Report, Reporter, TurnKey};
+use crate::runtime::agent::{Agent, Probe, Report, Reporter, TurnKey};
 
 /// What a report costs beside its text, so that many empty ones are a flood too.
 const REPORT_BYTES: usize = 64;

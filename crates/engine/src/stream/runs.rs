@@ -12,9 +12,9 @@ use moothall_kernel::planted::{self, Bug};
 
 use super::io::Output;
 use super::partial::Partial;
-use crate::agent::{Given, Probe, Report, TurnKey};
 use crate::answers::Signal;
-use crate::registry::Hand;
+use crate::runtime::agent::{Given, Probe, Report, TurnKey};
+use crate::runtime::registry::Hand;
 
 /// The turns that this process runs.
 #[derive(Clone, Debug, Default)]

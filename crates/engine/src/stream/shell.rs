@@ -16,15 +16,15 @@ use super::io::{Around, Begin, Input, Loaded, Now, RequestId, Why};
 use super::load::load;
 use super::mail::{Notice, Receipt, Request, Streams, Submitted, Waiting};
 use super::snapshots::Snapshots;
-use crate::agent::{Agent, Report, TurnKey};
 use crate::answers::HallError;
 use crate::crash;
-use crate::directory::StreamHandle;
-use crate::meters::OpenTurns;
-use crate::pauses::Steady;
-use crate::registry::Agents;
-use crate::services::Services;
-use crate::shown::Shown;
+use crate::hall::meters::OpenTurns;
+use crate::hall::services::Services;
+use crate::hall::streams::StreamHandle;
+use crate::runtime::agent::{Agent, Report, TurnKey};
+use crate::runtime::pauses::Steady;
+use crate::runtime::registry::Agents;
+use crate::stream::shown::Shown;
 
 /// A stream that nothing keeps is let go after so long.
 const IDLE: Duration = Duration::from_secs(60);

@@ -13,11 +13,11 @@ use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::{Millis, Timestamp};
 
 use super::{Around, Begin, Found, Host, Input, Loaded, Now, Output, Owing, RequestId, Wanted, Why};
-use crate::agent::{Report, TurnKey};
 use crate::answers::{HallError, Idempotency};
 use crate::outbox::{HOPS_MAX, Owed, StreamCommand};
 use crate::ports::{Acquired, AppendError, Epoch, LogError, Page, StreamBatch};
-use crate::registry::Roster;
+use crate::runtime::agent::{Report, TurnKey};
+use crate::runtime::registry::Roster;
 
 /// A host, and whoever drives it.
 struct Bench {

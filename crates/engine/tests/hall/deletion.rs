@@ -95,13 +95,13 @@ async fn archived_conversations_go_when_their_time_is_over() {
     assert_eq!(world.hall.delete_outlived(Millis(DAY.0 * 3)).await, Ok(1));
     assert_eq!(listed(&world).await, [open.clone(), young.clone()]);
 
-    world.hall.keep_archived(Some(Millis(DAY.0 * 4)));
+    world.hall.set_retention(Some(Millis(DAY.0 * 4)));
     hours(24).await;
     assert_eq!(listed(&world).await.len(), 2);
     hours(26).await;
     assert_eq!(listed(&world).await, std::slice::from_ref(&open));
     archive(&open).await;
-    world.hall.keep_archived(None);
+    world.hall.set_retention(None);
     world.clock.sleep_through(Millis(DAY.0 * 400));
     hours(2).await;
     assert_eq!(listed(&world).await, [open]);
@@ -113,12 +113,12 @@ async fn a_clock_that_is_set_wrong_deletes_nothing_for_a_day() {
     let world = World::new().await;
     let stream = world.create().await;
     world.hall.submit(&stream, ClientCommand::Archive { on: true, by: user() }, None).await.unwrap();
-    world.hall.keep_archived(Some(Millis(DAY.0 * 4)));
+    world.hall.set_retention(Some(Millis(DAY.0 * 4)));
     hours(2).await;
     world.clock.sleep_through(Millis(DAY.0 * 400));
     hours(12).await;
     // A reload of the configuration changes nothing about it.
-    world.hall.keep_archived(Some(Millis(DAY.0 * 4)));
+    world.hall.set_retention(Some(Millis(DAY.0 * 4)));
     hours(12).await;
     assert_eq!(listed(&world).await, std::slice::from_ref(&stream));
     world.clock.set_back(Millis(DAY.0 * 400));

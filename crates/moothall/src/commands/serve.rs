@@ -81,7 +81,7 @@ pub async fn run(args: &Serve, paper: &Printer) -> Result<(), Fault> {
         let _ = stopped.await;
     }));
     let started = Started::with(&settled);
-    hall.keep_archived(settled.config.server.retention());
+    hall.set_retention(settled.config.server.retention());
     let house = House { args, hall: &hall, sessions, gate, host, address, tls, places, posted, started };
     let mut config = settled.config;
     let reason = loop {

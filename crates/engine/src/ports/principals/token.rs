@@ -12,7 +12,7 @@ use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Timestamp;
 
 use super::{Principal, Scopes};
-use crate::reach::Reach;
+use crate::access::reach::Reach;
 
 /// Random bytes of a credential.
 const SECRET_BYTES: usize = 32;

@@ -68,7 +68,7 @@ impl House<'_> {
     async fn replace(&self, now: &Config, agents: Registry) {
         self.places.resize(now.limits.programs());
         self.hall.replace_budgets(&now.budgets);
-        self.hall.keep_archived(now.server.retention());
+        self.hall.set_retention(now.server.retention());
         let (config, clients) = session_terms(now);
         self.sessions.replace(config, clients);
         let reach = Reach::of(self.address, &now.server, self.tls.as_ref());

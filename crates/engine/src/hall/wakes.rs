@@ -6,7 +6,7 @@ use std::time::Duration;
 use moothall_kernel::time::{Millis, Timestamp};
 use tokio::time::sleep;
 
-use crate::inner::Inner;
+use crate::hall::inner::Inner;
 use crate::ports::LogError;
 use crate::stream::mail::Request;
 

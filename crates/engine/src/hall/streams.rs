@@ -12,9 +12,9 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::AbortHandle;
 
-use crate::shown::{Board, Shown};
 use crate::stream::mail::{Notice, Request};
-use crate::updates::Updates;
+use crate::stream::shown::{Board, Shown};
+use crate::stream::updates::Updates;
 
 /// Requests that may wait for one stream; more are refused as overload.
 pub(crate) const QUEUE_LEN: usize = 1024;

@@ -16,8 +16,8 @@ use moothall_kernel::participant::{Abilities, OnLost, Runtime};
 use moothall_kernel::time::Millis;
 use tokio::task::AbortHandle;
 
-use crate::agent::{Agent, Given, Job, Probe, Report, Reporter, TurnKey, WINDOW_LEN};
-use crate::places::{Place, Places};
+use crate::runtime::agent::{Agent, Given, Job, Probe, Report, Reporter, TurnKey, WINDOW_LEN};
+use crate::runtime::places::{Place, Places};
 
 /// One turn's work as a future. It is dropped when the turn is cancelled: whatever must not outlive it belongs into drop guards.
 #[async_trait]

@@ -10,9 +10,9 @@ use moothall_kernel::time::Millis;
 
 use crate::access::{AuditAction, AuditEntry, Caller};
 use crate::answers::HallError;
-use crate::budgets::{BudgetState, BudgetsConfig};
 use crate::hall::Hall;
-use crate::inner::Inner;
+use crate::hall::budgets::{BudgetState, BudgetsConfig};
+use crate::hall::inner::Inner;
 use crate::ports::{LogError, UsageWanted, Used};
 use crate::stream::load::charges_up_to;
 

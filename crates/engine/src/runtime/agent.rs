@@ -8,8 +8,8 @@ use moothall_kernel::participant::{Abilities, Address, OnLost, Profile, Runtime}
 use moothall_kernel::permission::{Question, Withdrawn};
 use moothall_kernel::time::Millis;
 
-use crate::places::Places;
-pub use crate::turn::TurnKey;
+use crate::runtime::places::Places;
+pub use crate::runtime::turn::TurnKey;
 
 /// All that a runtime is told about a turn.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,7 @@ use moothall_kernel::ids::StreamId;
 
 use crate::answers::{HallError, Idempotency};
 use crate::hall::Hall;
-use crate::inner::Inner;
+use crate::hall::inner::Inner;
 use crate::stream::idempotency::{ANSWERED, claim_key};
 
 impl Hall {

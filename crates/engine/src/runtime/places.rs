@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use moothall_kernel::ids::{StreamId, TurnNo};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::turn::TurnKey;
+use crate::runtime::turn::TurnKey;
 
 /// Places for programs.
 #[derive(Debug)]

@@ -14,20 +14,20 @@ use tokio::task::AbortHandle;
 use uuid::Uuid;
 
 use crate::access::begun::Begun;
-use crate::agent::{Report, TurnKey};
 use crate::answers::{Answer, HallError, Idempotency};
-use crate::directory::{Sent, StreamHandle};
-use crate::keyed_locks::KeyedLocks;
+use crate::hall::clock_doubt::Retention;
+use crate::hall::keyed_locks::KeyedLocks;
+use crate::hall::services::{HallParts, Services};
+use crate::hall::streams::{Sent, StreamHandle};
 use crate::outbox::Owed;
 use crate::ports::Page;
-use crate::retention::Retention;
-use crate::services::{HallParts, Services};
+use crate::runtime::agent::{Report, TurnKey};
 use crate::sessions::Residents;
-use crate::shown::Shown;
 use crate::stream::asking::Asked;
 use crate::stream::brief::read_span;
 use crate::stream::idempotency::{IDEM, claim_key, replay};
 use crate::stream::mail::{Notice, Receipt, Request, Streams, Submitted};
+use crate::stream::shown::Shown;
 use crate::stream::{Begin, Owing, Wanted, shell};
 
 /// A hall: what its parts share, and the way to its streams.

@@ -6,7 +6,7 @@ use moothall_kernel::budget::Purse;
 
 use crate::answers::HallError;
 use crate::hall::Hall;
-use crate::meters::Counted;
+use crate::hall::meters::Counted;
 
 impl Hall {
     /// What was counted up to now.

@@ -7,8 +7,8 @@ use moothall_kernel::compose::TRANSCRIPT_BYTES;
 use moothall_kernel::participant::{AgentFacts, Answers, OnLost, Participant, Profile};
 use moothall_kernel::policy::Policy;
 
-use crate::agent::{Agent, WINDOW_LEN};
-use crate::places::Places;
+use crate::runtime::agent::{Agent, WINDOW_LEN};
+use crate::runtime::places::Places;
 
 /// An entry of the registry.
 #[derive(Clone)]

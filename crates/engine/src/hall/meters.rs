@@ -11,7 +11,7 @@ use moothall_kernel::event::{Event, Outcome, Recorded, WhyNot};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Runtime;
 
-use crate::budgets::BudgetState;
+use crate::hall::budgets::BudgetState;
 use crate::ports::{AppendError, DeliveryState};
 
 /// Upper bounds of a histogram's buckets, in seconds: from a fast disk to a stuck one.

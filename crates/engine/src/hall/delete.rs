@@ -9,7 +9,7 @@ use moothall_kernel::ids::StreamId;
 use crate::answers::HallError;
 use crate::crash;
 use crate::hall::Hall;
-use crate::inner::Inner;
+use crate::hall::inner::Inner;
 
 impl Hall {
     /// Deletes a conversation for good, in a person's name; what runs in it is cancelled first. Where it was deleted before, what is left of

@@ -11,9 +11,9 @@ use tokio::time::Instant;
 
 use crate::answers::HallError;
 use crate::hall::Hall;
-use crate::inner::Inner;
+use crate::hall::clock_doubt::Retention;
+use crate::hall::inner::Inner;
 use crate::ports::ListFilter;
-use crate::retention::Retention;
 
 /// How often it is looked whether any has outlived its time, which is counted in days.
 const LOOK_EVERY: Duration = Duration::from_secs(3600);
@@ -23,7 +23,7 @@ const LOOK_PAGE: usize = 500;
 impl Hall {
     /// From now on, archived conversations are deleted when their newest event is so old; none are where nothing is said. What sessions that
     /// live need is left alone.
-    pub fn keep_archived(&self, age: Option<Millis>) {
+    pub fn set_retention(&self, age: Option<Millis>) {
         let inner = Arc::downgrade(&self.inner);
         let looking = age.map(|age| self.inner.spawn_abortable(look(inner, age)));
         let before = std::mem::replace(&mut self.inner.retention().looking, looking);

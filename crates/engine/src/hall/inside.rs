@@ -9,11 +9,11 @@ use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::{Millis, Timestamp};
 
-use crate::agent::{Report, TurnKey};
 use crate::answers::{Answer, Changed, HallError, Idempotency};
-use crate::inner::Inner;
+use crate::hall::inner::Inner;
 use crate::outbox::{Courier, Owed};
 use crate::ports::{Claim, LogError, Page, Store};
+use crate::runtime::agent::{Report, TurnKey};
 use crate::sessions::Residents;
 use crate::stream::Owing;
 use crate::stream::idempotency::{IDEM, claim_key};

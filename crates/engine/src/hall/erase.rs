@@ -7,8 +7,8 @@ use moothall_kernel::event::Event;
 use moothall_kernel::ids::{EventId, Seq, StreamId};
 
 use crate::answers::{Answer, HallError, Idempotency};
-pub use crate::copies::Copies;
 use crate::hall::Hall;
+pub use crate::hall::copies::Copies;
 use crate::stream::idempotency::{IDEM, claim_key, replay};
 
 impl Hall {

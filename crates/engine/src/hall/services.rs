@@ -10,16 +10,16 @@ use serde_json::{Map, Value};
 use tokio::sync::{broadcast, watch};
 
 use crate::answers::{Changed, HallError, Signal};
-use crate::budgets::{BudgetsConfig, Purses};
-use crate::copies::Copiers;
 use crate::crash;
-use crate::directory::Directory;
-use crate::meters::Metrics;
+use crate::hall::budgets::{BudgetsConfig, Purses};
+use crate::hall::copies::Copiers;
+use crate::hall::meters::Metrics;
+use crate::hall::presence::Presence;
+use crate::hall::presences::Presences;
+use crate::hall::streams::Directory;
 use crate::outbox::Outbox;
 use crate::ports::{Clock, Listed, Store};
-use crate::presence::Presence;
-use crate::presences::Presences;
-use crate::registry::{Registry, Standing};
+use crate::runtime::registry::{Registry, Standing};
 use crate::sessions::Residents;
 
 /// Notifications a listener may lag behind.

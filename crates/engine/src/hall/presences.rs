@@ -10,7 +10,7 @@ use moothall_kernel::participant::Participant;
 use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
-use crate::presence::{PRESENCE_TTL, Presence};
+use crate::hall::presence::{PRESENCE_TTL, Presence};
 
 /// Presences kept for one stream. There are 200 participants at most; the rest is room for guests.
 pub(crate) const PRESENCES_MAX: usize = 1000;
