@@ -1,4 +1,4 @@
-//! The log that the engine sees.
+//! The log port on SQLite: appends, pages of events, claims and the fences of epochs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! How rows and values meet.
+//! Converts between rows of the database and the values of the ports.
 
 use moothall_engine::log_format::state_of;
 use moothall_engine::ports::{Catalog, Claim, Delivery, DeliveryState, Listed};

@@ -1,4 +1,4 @@
-//! Tables and connections.
+//! The tables of the database, how they change between formats, and how connections are opened.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Accepts connections.
+//! Accepts connections, plain or over TLS, and ends them when the server goes down.
 //!
 //! hyper is driven directly because `axum::serve` sets no limit on how long a request's head may take, how large it may be, or how many
 //! connections there are.

@@ -1,4 +1,4 @@
-//! Who is asked, and where.
+//! Which provider a model is asked at: its shape, address and key, read from the configuration.
 
 use genai::ServiceTarget;
 use genai::adapter::AdapterKind;

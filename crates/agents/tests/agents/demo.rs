@@ -1,4 +1,4 @@
-//! What a first-time user sees.
+//! What a first-time user sees: the built-in agents answer without any configuration.
 
 use moothall_agents::script::Demo;
 use moothall_kernel::event::{Recorded, Why};

@@ -1,4 +1,4 @@
-//! What an environment offers.
+//! Which agents an environment offers: keys in variables and programs on the search path.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! Agents that recite.
+//! Agents that recite lines of the configuration, and the built-in demo agents.
 
 use moothall_agents::script::{Line, ScriptSpec};
 use moothall_engine::agent::{Job, Report, Reporter};

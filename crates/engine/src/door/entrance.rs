@@ -1,4 +1,4 @@
-//! A hall as a surface holds it.
+//! What a surface holds of a hall: it makes a door for each caller, and answers what needs no caller.
 
 use std::future::Future;
 use std::sync::{Arc, Weak};

@@ -1,4 +1,4 @@
-//! One at a time for each key.
+//! Locks by key: tasks with the same key run one at a time, others side by side.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -1,4 +1,4 @@
-//! How far people have read.
+//! How far people have read: takes a position, keeps the furthest, and counts what came after it.
 
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 

@@ -1,4 +1,4 @@
-//! Read marks in memory.
+//! The read marks of the log in memory.
 
 use async_trait::async_trait;
 use moothall_kernel::event::Event;

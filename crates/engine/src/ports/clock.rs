@@ -1,4 +1,4 @@
-//! The time.
+//! The port to the time: the system's clock, and one that tests set.
 
 use moothall_kernel::time::Timestamp;
 

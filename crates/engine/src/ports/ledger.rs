@@ -1,4 +1,4 @@
-//! What turns have cost.
+//! The port to what turns have cost: sums of usage by hour, conversation and agent.
 
 use async_trait::async_trait;
 use moothall_kernel::budget::{Charge, Purse, Raise};

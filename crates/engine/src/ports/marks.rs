@@ -1,4 +1,4 @@
-//! How far people have read.
+//! The port to read marks: how far each person has read in each conversation.
 
 use async_trait::async_trait;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};

@@ -1,4 +1,4 @@
-//! Finding what was said.
+//! The port to full-text search: takes a query, gives positions and the pieces that matched.
 
 use async_trait::async_trait;
 use moothall_kernel::event::Recorded;

@@ -1,3 +1,4 @@
+//! The host as a state machine: inputs in, outputs out, without a task or a clock.
 #![allow(clippy::unwrap_used)]
 
 mod consent;

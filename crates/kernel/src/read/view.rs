@@ -1,4 +1,4 @@
-//! Who sees what.
+//! Decides who sees an event: takes the event and the viewer, and compares it with the audience.
 
 use crate::model::event::{Audience, Event};
 use crate::model::ids::ParticipantId;

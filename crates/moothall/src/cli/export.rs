@@ -1,4 +1,4 @@
-//! `export`: what it takes.
+//! The arguments of `export`: formats, and where it writes.
 
 use clap::{Args, ValueEnum};
 

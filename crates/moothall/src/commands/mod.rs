@@ -1,4 +1,4 @@
-//! What each command does.
+//! What each command of the command line does, one file each, and what they share.
 
 mod agents;
 mod announce;

@@ -1,4 +1,4 @@
-//! Shows events to people.
+//! Shows events to people in a terminal: takes an envelope, gives lines.
 
 use std::borrow::Cow;
 

@@ -1,3 +1,4 @@
+//! Which configurations are taken, which are refused, and in which words.
 #![allow(clippy::unwrap_used)]
 
 use super::*;

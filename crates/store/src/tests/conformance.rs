@@ -1,4 +1,4 @@
-//! The suite of all logs.
+//! The suite that every log passes, run on SQLite.
 
 use async_trait::async_trait;
 use moothall_engine::log_format::Link;

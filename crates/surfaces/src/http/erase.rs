@@ -1,4 +1,4 @@
-//! Erasing words.
+//! Routes that erase: the words of a message, or a whole conversation.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! Links between sessions.
+//! Routes that list, make and close links between sessions.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! How far somebody has read.
+//! Routes that say and take how far somebody has read.
 
 use axum::Json;
 use axum::extract::State;

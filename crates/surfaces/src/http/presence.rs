@@ -1,4 +1,4 @@
-//! Who is here right now.
+//! Routes that say and take who is here right now.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

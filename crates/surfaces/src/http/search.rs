@@ -1,4 +1,4 @@
-//! Searching all threads.
+//! The route that searches all threads within the caller's reach.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! Threads: list, begin, look.
+//! Routes that list threads, begin one, and show the state of one.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! Calls about links.
+//! The MCP tools about links: what each takes, and what it answers.
 
 use moothall_engine::door::{Action, Door};
 use moothall_kernel::command::{ClientCommand, Control};

@@ -1,4 +1,4 @@
-//! Calls about sessions.
+//! The MCP tools about sessions: what each takes, and what it answers.
 
 use moothall_engine::door::{Action, Door, ProgramStart};
 use moothall_engine::sessions::{Asker, Excerpt, FirstWords, Message};

@@ -1,4 +1,4 @@
-//! Calls about threads.
+//! The MCP tools about threads: what each takes, and what it answers.
 
 use std::ops::Range;
 use std::time::Duration;

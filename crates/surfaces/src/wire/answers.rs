@@ -1,4 +1,4 @@
-//! What clients get.
+//! The bodies that clients get back, beside events and errors.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! The one shape of every error.
+//! The one shape of every error: a code, a message, and where it happened.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

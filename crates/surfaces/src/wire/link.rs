@@ -1,4 +1,4 @@
-//! Links on the wire.
+//! Links between sessions as clients send and get them.
 
 use moothall_engine::sessions::{Link, LinkState, Member};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What clients send.
+//! The bodies that clients send, beside controls and events.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What a search answers.
+//! What a search answers: threads, messages, and the pieces that matched.
 
 use moothall_engine::ports::Hit;
 use moothall_kernel::search::Piece;

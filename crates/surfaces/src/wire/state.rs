@@ -1,4 +1,4 @@
-//! What a thread is like now.
+//! What a thread is like now: participants, turns, what waits, its policy.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq};

@@ -1,4 +1,4 @@
-//! Links over HTTP.
+//! Links between sessions over HTTP: made, listed, closed, refused.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Searching over HTTP.
+//! Searching over HTTP: filters, pages, and what is out of reach.
 
 use serde_json::{Value, json};
 

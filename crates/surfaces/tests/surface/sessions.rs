@@ -1,4 +1,4 @@
-//! Sessions over HTTP.
+//! Sessions over HTTP: started, prompted, watched, interrupted, ended.
 
 use reqwest::Method;
 use serde_json::{Value, json};

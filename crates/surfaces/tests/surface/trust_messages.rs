@@ -1,4 +1,4 @@
-//! Hostile words and identities.
+//! Hostile words and identities over HTTP are refused or shown as what they are.
 
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Millis;

@@ -1,4 +1,4 @@
-//! Anthropic Messages.
+//! The fake provider's Anthropic Messages: reads a request, streams an answer.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! OpenAI Responses.
+//! The fake provider's OpenAI Responses: reads a request, streams an answer.
 
 use serde_json::{Value, json};
 

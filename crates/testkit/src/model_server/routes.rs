@@ -1,4 +1,4 @@
-//! The providers' paths.
+//! The paths of all providers that the fake server passes for.
 
 use std::sync::Arc;
 

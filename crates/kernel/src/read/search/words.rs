@@ -1,4 +1,4 @@
-//! What counts as a word.
+//! Splits a text into the words that a search counts, the same for queries and for what was said.
 
 use std::ops::Range;
 

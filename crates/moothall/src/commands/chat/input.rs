@@ -1,4 +1,4 @@
-//! What a written line asks for.
+//! What a line that a person wrote asks for: words to say, a command, or nothing.
 
 use moothall_kernel::slash;
 
