@@ -182,7 +182,7 @@ class Hall {
     if (!thread) return void this.list();
     // An open room may have the event already; what waits is in the notification alone.
     if (bell.head < thread.head) return;
-    this.needs(thread.id, bell.waits_for_people);
+    if (bell.waits_for_people !== undefined) this.needs(thread.id, bell.waits_for_people);
     if (bell.head === thread.head) return;
     const before = this.threads.get(thread.id) ?? thread;
     this.threads.set(thread.id, { ...before, head: bell.head, updated_at: new Date().toISOString() });
