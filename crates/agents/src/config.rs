@@ -159,7 +159,10 @@ impl fmt::Debug for AgentConfig {
 impl AgentConfig {
     /// What its sessions may, and who may start them.
     pub fn client_rights(&self) -> ClientRights {
-        ClientRights { reaches_all: self.reach == Some(ReachKey::All), startable_by_agents: self.startable_by_agents.unwrap_or_default() }
+        ClientRights {
+            reaches_all: self.reach == Some(ReachKey::All),
+            startable_by_agents: self.startable_by_agents.unwrap_or_default(),
+        }
     }
 
     /// Whether this server runs such an agent at all.
@@ -176,7 +179,9 @@ impl AgentConfig {
     pub fn only_takes_away(&self) -> bool {
         let Self { enabled, runtime, .. } = self;
         let rest = Self { enabled: None, runtime: None, ..self.clone() };
-        (*enabled == Some(false) || self.is_elsewhere()) && (runtime.is_none() || self.is_elsewhere()) && rest == Self::default()
+        (*enabled == Some(false) || self.is_elsewhere())
+            && (runtime.is_none() || self.is_elsewhere())
+            && rest == Self::default()
     }
 
     /// The registry's entry for this section. `bridge_url` is the server's own address, which programs are told.
@@ -209,12 +214,15 @@ impl AgentConfig {
         if let Some(runtime) = &self.runtime {
             return runtimes::found(runtime).ok_or_else(no_section);
         }
-        let mut implied = runtimes::ALL.iter().filter_map(|entry| Some((*entry, entry.implied_by.filter(|key| self.has(key))?)));
+        let mut implied = runtimes::ALL
+            .iter()
+            .filter_map(|entry| Some((*entry, entry.implied_by.filter(|key| self.has(key))?)));
         match (implied.next(), implied.next()) {
             (Some((entry, _)), None) => Ok(entry),
-            (Some((_, one)), Some((_, other))) => {
-                Err(ConfigFault::new(other, format!("This agent has both {one} and {other}; it can only have one.")))
-            }
+            (Some((_, one)), Some((_, other))) => Err(ConfigFault::new(
+                other,
+                format!("This agent has both {one} and {other}; it can only have one."),
+            )),
             (None, _) => Err(ConfigFault::new(
                 "runtime",
                 "Say how it runs: give it command = [\"program\"], replies = [\"text\"], or provider = \"openai\" and a model.",
@@ -249,9 +257,15 @@ impl AgentConfig {
     }
 
     pub(crate) fn refuse_keys_of_others(&self, entry: &RuntimeEntry) -> Result<(), ConfigFault> {
-        let others = runtimes::ALL.iter().flat_map(|owner| owner.keys.iter().map(move |key| (owner, *key)));
-        if let Some((owner, key)) = others.into_iter().find(|(_, key)| self.has(key) && !entry.keys.contains(key)) {
-            let message = format!("This key belongs to runtime {}; this agent's runtime is {}.", owner.runtime, entry.runtime);
+        let others =
+            runtimes::ALL.iter().flat_map(|owner| owner.keys.iter().map(move |key| (owner, *key)));
+        if let Some((owner, key)) =
+            others.into_iter().find(|(_, key)| self.has(key) && !entry.keys.contains(key))
+        {
+            let message = format!(
+                "This key belongs to runtime {}; this agent's runtime is {}.",
+                owner.runtime, entry.runtime
+            );
             return Err(ConfigFault::new(key, message));
         }
         let refused = self.on_lost.and_then(|on_lost| (entry.refuses_on_lost)(on_lost));
@@ -263,14 +277,26 @@ impl AgentConfig {
             if variable.is_empty() || variable.contains(['=', '\0']) || value.contains('\0') {
                 return Err(ConfigFault::new(
                     "env",
-                    format!("{variable:?} cannot be set: it holds a character that variables may not hold."),
+                    format!(
+                        "{variable:?} cannot be set: it holds a character that variables may not hold."
+                    ),
                 ));
             }
             if self.run_as.is_some() && is_of_the_linker(variable) {
-                return Err(ConfigFault::new("env", format!("{variable} would reach what changes the user, with the server's rights.")));
+                return Err(ConfigFault::new(
+                    "env",
+                    format!(
+                        "{variable} would reach what changes the user, with the server's rights."
+                    ),
+                ));
             }
             if is_own_variable(variable) {
-                return Err(ConfigFault::new("env", format!("{variable} is the server's own; programs do not get MOOTHALL_ variables.")));
+                return Err(ConfigFault::new(
+                    "env",
+                    format!(
+                        "{variable} is the server's own; programs do not get MOOTHALL_ variables."
+                    ),
+                ));
             }
         }
         Ok(())
@@ -280,7 +306,10 @@ impl AgentConfig {
         let Some(seconds) = self.timeout else { return Ok(None) };
         match Millis::from_secs_f64(seconds) {
             Some(limit) if limit.0 > 0 => Ok(Some(limit)),
-            _ => Err(ConfigFault::new("timeout", format!("{seconds} is no time limit; give seconds, more than 0."))),
+            _ => Err(ConfigFault::new(
+                "timeout",
+                format!("{seconds} is no time limit; give seconds, more than 0."),
+            )),
         }
     }
 
@@ -288,16 +317,32 @@ impl AgentConfig {
         if let (Some(outer), Some(inner)) = (&self.model, &self.profile.model)
             && outer != inner
         {
-            return Err(ConfigFault::new("model", format!("The model is given twice and differs: {outer} here, {inner} in profile.")));
+            return Err(ConfigFault::new(
+                "model",
+                format!("The model is given twice and differs: {outer} here, {inner} in profile."),
+            ));
         }
-        let nickname = self.profile.nickname.as_deref().map(moothall_kernel::names::nickname).transpose();
-        let nickname = nickname.map_err(|fault| ConfigFault::new("profile", format!("The nickname {}.", fault.explain())))?;
-        let model = self.model.clone().or_else(|| self.profile.model.clone()).unwrap_or_else(|| runtime.to_string());
-        Ok(Profile { client: Some(client.to_owned()), model: Some(model), roles: self.profile.roles.clone(), nickname })
+        let nickname =
+            self.profile.nickname.as_deref().map(moothall_kernel::names::nickname).transpose();
+        let nickname = nickname.map_err(|fault| {
+            ConfigFault::new("profile", format!("The nickname {}.", fault.explain()))
+        })?;
+        let model = self
+            .model
+            .clone()
+            .or_else(|| self.profile.model.clone())
+            .unwrap_or_else(|| runtime.to_string());
+        Ok(Profile {
+            client: Some(client.to_owned()),
+            model: Some(model),
+            roles: self.profile.roles.clone(),
+            nickname,
+        })
     }
 }
 
-pub(crate) const NO_PROGRAM: &str = "This agent needs a program: command = [\"program\", \"argument\"].";
+pub(crate) const NO_PROGRAM: &str =
+    "This agent needs a program: command = [\"program\", \"argument\"].";
 
 pub(crate) fn checked_argv(argv: &[String]) -> Result<Vec<String>, ConfigFault> {
     if argv.first().is_none_or(|program| program.trim().is_empty()) {
@@ -315,11 +360,22 @@ pub fn is_of_the_linker(variable: &str) -> bool {
 }
 
 pub(crate) fn within(key: &'static str, value: f64, max: f64) -> Result<f64, ConfigFault> {
-    if (0.0..=max).contains(&value) { Ok(value) } else { Err(ConfigFault::new(key, format!("{value} is not between 0 and {max}."))) }
+    if (0.0..=max).contains(&value) {
+        Ok(value)
+    } else {
+        Err(ConfigFault::new(key, format!("{value} is not between 0 and {max}.")))
+    }
 }
 
-pub(crate) fn positive<N: Default + PartialEq>(key: &'static str, tokens: N) -> Result<N, ConfigFault> {
-    if tokens == N::default() { Err(ConfigFault::new(key, "Give a number of tokens, more than 0.")) } else { Ok(tokens) }
+pub(crate) fn positive<N: Default + PartialEq>(
+    key: &'static str,
+    tokens: N,
+) -> Result<N, ConfigFault> {
+    if tokens == N::default() {
+        Err(ConfigFault::new(key, "Give a number of tokens, more than 0."))
+    } else {
+        Ok(tokens)
+    }
 }
 
 fn no_section() -> ConfigFault {

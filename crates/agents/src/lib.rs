@@ -36,7 +36,11 @@ pub fn built_in() -> Vec<AgentSpec> {
 }
 
 fn demo(demo: Demo) -> AgentSpec {
-    let profile = Profile { client: Some(demo.client().to_owned()), model: Some("demo".to_owned()), ..Profile::default() };
+    let profile = Profile {
+        client: Some(demo.client().to_owned()),
+        model: Some("demo".to_owned()),
+        ..Profile::default()
+    };
     AgentSpec {
         client: demo.client().to_owned(),
         summary: demo.summary().to_owned(),

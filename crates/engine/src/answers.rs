@@ -56,7 +56,9 @@ pub enum HallError {
     #[error("the disk is full; free some space and try again")]
     DiskFull,
     /// A newer version wrote to this conversation: it can be read, not written.
-    #[error("{stream} was written by a newer version of Moothall (event {kind:?} at {seq}); it is read-only here")]
+    #[error(
+        "{stream} was written by a newer version of Moothall (event {kind:?} at {seq}); it is read-only here"
+    )]
     ReadOnly {
         /// Which conversation.
         stream: StreamId,
@@ -66,7 +68,9 @@ pub enum HallError {
         kind: String,
     },
     /// The state of this conversation is one that no rule allows: it can be read, not written.
-    #[error("{stream} can be read, not written: {rule}. This is a fault of Moothall; export the conversation, and report it")]
+    #[error(
+        "{stream} can be read, not written: {rule}. This is a fault of Moothall; export the conversation, and report it"
+    )]
     Broken {
         /// Which conversation.
         stream: StreamId,

@@ -44,11 +44,21 @@ mod tests {
         let one = together([("invite", who("a")), ("bind", json!("link:0"))]);
         assert_eq!(Value::Object(one), json!({"invite": who("a"), "bind": "link:0"}));
         let three = together(["a", "b", "c"].map(|id| ("invite", who(id))));
-        assert_eq!(Value::Object(three), json!({"invite": who("a"), "invites": [who("a"), who("b"), who("c")]}));
-        let muted = together([("mute", json!({"targets": ["a"], "mode": "hard"})), ("mute", json!({"targets": ["b"], "mode": "hard"}))]);
+        assert_eq!(
+            Value::Object(three),
+            json!({"invite": who("a"), "invites": [who("a"), who("b"), who("c")]})
+        );
+        let muted = together([
+            ("mute", json!({"targets": ["a"], "mode": "hard"})),
+            ("mute", json!({"targets": ["b"], "mode": "hard"})),
+        ]);
         assert_eq!(Value::Object(muted), json!({"mute": {"targets": ["a", "b"], "mode": "hard"}}));
-        let asked =
-            together([("prod", json!(["a"])), ("prod", json!(["b"])), ("pause", json!({"on": true})), ("pause", json!({"on": false}))]);
+        let asked = together([
+            ("prod", json!(["a"])),
+            ("prod", json!(["b"])),
+            ("pause", json!({"on": true})),
+            ("pause", json!({"on": false})),
+        ]);
         assert_eq!(Value::Object(asked), json!({"prod": ["a", "b"], "pause": {"on": false}}));
     }
 }

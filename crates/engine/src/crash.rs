@@ -78,7 +78,8 @@ pub const OUTBOX_POINTS: &[&str] = &["delivery_taken", "delivery_carried"];
 pub const FORMAT_POINTS: &[&str] = &["format_changing", "format_to_commit", "format_committed"];
 
 /// The points of deleting a conversation. Their own test dies at each.
-pub const DELETION_POINTS: &[&str] = &["before_delete_append", "after_delete_append", "deletion_erasing", "deletion_erased"];
+pub const DELETION_POINTS: &[&str] =
+    &["before_delete_append", "after_delete_append", "deletion_erasing", "deletion_erased"];
 
 /// Aborts the process when `MOOTHALL_CRASH_AT` is `name:count` and this is the `count`-th time, from 1, that the point is passed.
 #[cfg(feature = "crash-points")]
@@ -89,7 +90,9 @@ pub fn point(name: &str) {
     static WANTED: OnceLock<Option<(String, u64)>> = OnceLock::new();
     static PASSED: AtomicU64 = AtomicU64::new(0);
 
-    let listed = [POINTS, TERMINAL_POINTS, OUTBOX_POINTS, FORMAT_POINTS, DELETION_POINTS].iter().any(|points| points.contains(&name));
+    let listed = [POINTS, TERMINAL_POINTS, OUTBOX_POINTS, FORMAT_POINTS, DELETION_POINTS]
+        .iter()
+        .any(|points| points.contains(&name));
     assert!(listed, "{name} is missing in the lists of crash points");
     let wanted = WANTED.get_or_init(|| parse(&std::env::var("MOOTHALL_CRASH_AT").ok()?));
     let Some((at, count)) = wanted else { return };
@@ -106,13 +109,19 @@ pub fn point(_name: &str) {}
 /// The points of a batch that is about to be appended, by what it holds.
 #[cfg(feature = "crash-points")]
 pub fn before_append(events: &[Recorded]) {
-    events.iter().filter_map(|recorded| around(&recorded.event)).for_each(|(before, _)| point(before));
+    events
+        .iter()
+        .filter_map(|recorded| around(&recorded.event))
+        .for_each(|(before, _)| point(before));
 }
 
 /// The points of a batch that was appended and of which nobody knows yet.
 #[cfg(feature = "crash-points")]
 pub fn after_append(events: &[Recorded]) {
-    events.iter().filter_map(|recorded| around(&recorded.event)).for_each(|(_, after)| point(after));
+    events
+        .iter()
+        .filter_map(|recorded| around(&recorded.event))
+        .for_each(|(_, after)| point(after));
 }
 
 /// Nothing: the cargo feature `crash-points` is off.
@@ -132,8 +141,12 @@ fn around(event: &moothall_kernel::event::Event) -> Option<(&'static str, &'stat
 
     match event {
         Event::TurnGranted { .. } => Some(("before_turn_append", "after_turn_append")),
-        Event::Posted(posted) if posted.turn.is_some() => Some(("before_reply_append", "after_reply_append")),
-        Event::TurnEnded { outcome: Outcome::Passed, .. } => Some(("before_pass_append", "after_pass_append")),
+        Event::Posted(posted) if posted.turn.is_some() => {
+            Some(("before_reply_append", "after_reply_append"))
+        }
+        Event::TurnEnded { outcome: Outcome::Passed, .. } => {
+            Some(("before_pass_append", "after_pass_append"))
+        }
         Event::TurnLost { .. } => Some(("before_lost_append", "after_lost_append")),
         Event::Summarised { .. } => Some(("before_summary_append", "after_summary_append")),
         Event::Deleted { .. } => Some(("before_delete_append", "after_delete_append")),

@@ -85,7 +85,12 @@ pub struct Connected {
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        self.inner.presences.disconnect(&self.stream, &self.participant, self.takes_turns, self.inner.now());
+        self.inner.presences.disconnect(
+            &self.stream,
+            &self.participant,
+            self.takes_turns,
+            self.inner.now(),
+        );
     }
 }
 
@@ -102,7 +107,10 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] when the log cannot be read.
-    pub async fn open_with(parts: HallParts, residents: Arc<dyn MoveIn>) -> Result<Hall, HallError> {
+    pub async fn open_with(
+        parts: HallParts,
+        residents: Arc<dyn MoveIn>,
+    ) -> Result<Hall, HallError> {
         let inner = Inner::new(parts, residents.clone());
         inner.open_purses().await?;
         residents.move_in(WeakHall::of(&inner)).await?;
@@ -154,7 +162,13 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`]; nothing was created then.
-    pub async fn create(&self, name: String, policy: Policy, by: Actor, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
+    pub async fn create(
+        &self,
+        name: String,
+        policy: Policy,
+        by: Actor,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
         self.inner.create(name, policy, by, idempotency).await
     }
 
@@ -162,7 +176,12 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing was decided.
-    pub async fn submit(&self, stream: &StreamId, command: ClientCommand, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
+    pub async fn submit(
+        &self,
+        stream: &StreamId,
+        command: ClientCommand,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
         if let ClientCommand::AnswerPermission { permission, .. } = &command {
             self.inner.residents.see_question(stream, permission).await;
         }
@@ -187,7 +206,12 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`], as for [`Hall::submit`]; nothing is owed then.
-    pub async fn owe(&self, stream: &StreamId, owed: Vec<Owed>, key: Idempotency) -> Result<Answer, HallError> {
+    pub async fn owe(
+        &self,
+        stream: &StreamId,
+        owed: Vec<Owed>,
+        key: Idempotency,
+    ) -> Result<Answer, HallError> {
         self.inner.owe(stream, owed, key).await
     }
 
@@ -205,14 +229,27 @@ impl Hall {
         asker: Arc<dyn Asker>,
     ) -> Result<Answer, HallError> {
         let asked = Asked { condition, asker };
-        self.inner.submit_wanted(stream, Wanted::Decision(command.into()), idempotency, Some(asked), Owing::default()).await
+        self.inner
+            .submit_wanted(
+                stream,
+                Wanted::Decision(command.into()),
+                idempotency,
+                Some(asked),
+                Owing::default(),
+            )
+            .await
     }
 
     /// Tells a conversation how something of its own went on. It never comes from outside: surfaces and channels [`Hall::submit`].
     ///
     /// # Errors
     /// [`HallError`], as for [`Hall::submit`].
-    pub async fn tell(&self, stream: &StreamId, command: EngineCommand, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
+    pub async fn tell(
+        &self,
+        stream: &StreamId,
+        command: EngineCommand,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
         self.inner.submit(stream, command, idempotency).await
     }
 
@@ -232,7 +269,12 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
-    pub async fn preview(&self, stream: &StreamId, speaker: ParticipantId, draft: Draft) -> Result<Vec<Forecast>, HallError> {
+    pub async fn preview(
+        &self,
+        stream: &StreamId,
+        speaker: ParticipantId,
+        draft: Draft,
+    ) -> Result<Vec<Forecast>, HallError> {
         let (inner, now) = (self.inner.clone(), self.now());
         let forecast = move |state: &Conversation| {
             let facts = inner.facts(state, now);
@@ -245,11 +287,23 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] as for [`Hall::submit`].
-    pub async fn publish(&self, stream: &StreamId, seq: Seq, by: Actor, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
+    pub async fn publish(
+        &self,
+        stream: &StreamId,
+        seq: Seq,
+        by: Actor,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
         let page = self.read(stream, Seq(seq.0.saturating_sub(1)), Some(1)).await?;
-        let unknown = || Rejection::new(Refusal::NotFound, "unknown_event", "There is no such event here.");
-        let kept = page.events.into_iter().find(|event| event.seq == seq).ok_or_else(|| HallError::Rejected(Box::new(unknown())))?;
-        self.submit(stream, ClientCommand::Publish { seq, kept: Box::new(kept), by }, idempotency).await
+        let unknown =
+            || Rejection::new(Refusal::NotFound, "unknown_event", "There is no such event here.");
+        let kept = page
+            .events
+            .into_iter()
+            .find(|event| event.seq == seq)
+            .ok_or_else(|| HallError::Rejected(Box::new(unknown())))?;
+        self.submit(stream, ClientCommand::Publish { seq, kept: Box::new(kept), by }, idempotency)
+            .await
     }
 
     /// One page of events after a position: at most `limit`, and no more bytes than [`crate::ports::PAGE_BYTES_MAX`]. Go on after
@@ -257,7 +311,12 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
-    pub async fn page(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, HallError> {
+    pub async fn page(
+        &self,
+        stream: &StreamId,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Page, HallError> {
         Ok(self.inner.store.log.read(stream, after, limit).await?)
     }
 
@@ -265,7 +324,12 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
-    pub async fn read(&self, stream: &StreamId, after: Seq, limit: Option<usize>) -> Result<Page, HallError> {
+    pub async fn read(
+        &self,
+        stream: &StreamId,
+        after: Seq,
+        limit: Option<usize>,
+    ) -> Result<Page, HallError> {
         self.inner.read(stream, after, limit).await
     }
 
@@ -273,7 +337,12 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
-    pub async fn messages_before(&self, stream: &StreamId, before: Seq, limit: usize) -> Result<Vec<Recorded>, HallError> {
+    pub async fn messages_before(
+        &self,
+        stream: &StreamId,
+        before: Seq,
+        limit: usize,
+    ) -> Result<Vec<Recorded>, HallError> {
         Ok(self.inner.store.log.messages_before(stream, before, limit).await?)
     }
 
@@ -340,17 +409,31 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist.
-    pub async fn connect(&self, stream: &StreamId, participant: ParticipantId, takes_turns: bool) -> Result<Connected, HallError> {
+    pub async fn connect(
+        &self,
+        stream: &StreamId,
+        participant: ParticipantId,
+        takes_turns: bool,
+    ) -> Result<Connected, HallError> {
         self.must_exist(stream).await?;
         self.inner.presences.connect(stream, &participant, takes_turns);
-        Ok(Connected { inner: self.inner.clone(), stream: stream.clone(), participant, takes_turns })
+        Ok(Connected {
+            inner: self.inner.clone(),
+            stream: stream.clone(),
+            participant,
+            takes_turns,
+        })
     }
 
     /// Says who carries what is owed to targets that begin like this; what is owed to them already is taken up.
     ///
     /// # Errors
     /// [`HallError`] when the deliveries cannot be read.
-    pub async fn register_courier(&self, scheme: &str, courier: Arc<dyn Courier>) -> Result<(), HallError> {
+    pub async fn register_courier(
+        &self,
+        scheme: &str,
+        courier: Arc<dyn Courier>,
+    ) -> Result<(), HallError> {
         Ok(self.inner.outbox.register(scheme, courier).await?)
     }
 

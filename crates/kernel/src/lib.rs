@@ -33,6 +33,9 @@ pub use aggregate::Aggregate;
 pub use decide::{control, say};
 pub use model::snapshot::STATE_VERSION;
 pub use model::state::Conversation;
-pub use model::{budget, command, event, gathering, ids, invariants, participant, permission, refused, start, state, summary, time};
+pub use model::{
+    budget, command, event, gathering, ids, invariants, participant, permission, refused, start,
+    state, summary, time,
+};
 pub use read::{compose, duties, preview, search, view};
 pub use text::{mentions, names, pass, slash};

@@ -189,7 +189,9 @@ pub fn shortened(text: &str, bytes_max: usize) -> Cow<'_, str> {
     let tail = &text[text.ceil_char_boundary(text.len() - half)..];
     let missing = text.len() - head.len() - tail.len();
     let (head, tail) = (head.trim_end(), tail.trim_start());
-    Cow::Owned(format!("{head}\n  (… {missing} bytes of this message are left out here …)\n  {tail}"))
+    Cow::Owned(format!(
+        "{head}\n  (… {missing} bytes of this message are left out here …)\n  {tail}"
+    ))
 }
 
 /// Longest quotation, in characters.
@@ -197,7 +199,8 @@ const QUOTED_CHARS_MAX: usize = 60;
 
 /// The first words of a text, on one line, with nothing in them that is hidden, or that could end the quotation or the label around it.
 pub fn quoted(text: &str) -> String {
-    let hidden = |c: char| is_stray_control(c) || (!c.is_ascii() && (is_deceptive(c) || is_invisible(c)));
+    let hidden =
+        |c: char| is_stray_control(c) || (!c.is_ascii() && (is_deceptive(c) || is_invisible(c)));
     // A message may be long: its first words stand in its beginning.
     let beginning = cut(text, 64 * QUOTED_CHARS_MAX);
     let mut first = String::with_capacity(beginning.len().min(QUOTED_CHARS_MAX) + '…'.len_utf8());
@@ -238,7 +241,10 @@ mod tests {
     #[test]
     fn escape_sequences_leave_nothing_behind() {
         assert_eq!(for_terminal("text\x1b[201~\rcurl x|sh\r"), "text\ncurl x|sh\n");
-        assert_eq!(for_terminal("\x1b]52;c;aGk=\x07a\x1b]8;;http://x\x1b\\b\u{9b}31mc\x1bPq\u{9c}d"), "abcd");
+        assert_eq!(
+            for_terminal("\x1b]52;c;aGk=\x07a\x1b]8;;http://x\x1b\\b\u{9b}31mc\x1bPq\u{9c}d"),
+            "abcd"
+        );
         assert_eq!(for_terminal("\x1b[20"), "");
         assert_eq!(for_terminal("user\u{202e}txt\u{e0041}"), "usertxt");
     }
@@ -250,7 +256,10 @@ mod tests {
 
     #[test]
     fn what_is_hidden_is_written_out() {
-        assert_eq!(revealed("a\u{202e}b\u{1b}[2Kc\u{9b}d\re\n\tf\u{200b}"), "a\\u{202e}b\\u{1b}[2Kc\\u{9b}d\\u{d}e\n\tf\\u{200b}");
+        assert_eq!(
+            revealed("a\u{202e}b\u{1b}[2Kc\u{9b}d\re\n\tf\u{200b}"),
+            "a\\u{202e}b\\u{1b}[2Kc\\u{9b}d\\u{d}e\n\tf\\u{200b}"
+        );
     }
 
     #[test]
@@ -261,7 +270,9 @@ mod tests {
 
     #[test]
     fn text_of_which_nothing_can_be_seen() {
-        for empty in ["", " \n", "\u{200b}", "\u{202e}", "\u{2800} \u{3164}", "\u{feff}\u{ad}\u{fe0f}"] {
+        for empty in
+            ["", " \n", "\u{200b}", "\u{202e}", "\u{2800} \u{3164}", "\u{feff}\u{ad}\u{fe0f}"]
+        {
             assert!(is_empty_looking(empty), "{empty:?}");
         }
         for seen in [".", "👩\u{200d}👧", "\u{301}", "ا"] {

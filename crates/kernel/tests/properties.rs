@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post};
+use moothall_kernel::command::{
+    Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post,
+};
 use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Event, Fault, Outcome, Recorded, To, Usage};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
@@ -70,7 +72,12 @@ fn bodies() -> impl Strategy<Value = String> {
 }
 
 fn invite(number: usize, remote: bool) -> Control {
-    let profile = Profile { client: Some("demo".into()), model: Some("m".into()), roles: Some(vec!["critic".into()]), nickname: None };
+    let profile = Profile {
+        client: Some("demo".into()),
+        model: Some("m".into()),
+        roles: Some(vec!["critic".into()]),
+        nickname: None,
+    };
     let runtime = if remote { Runtime::REMOTE } else { Runtime::SCRIPT };
     let facts = AgentFacts::of_runtime(runtime);
     let mut invite = Invite::new(AGENTS[number % 4], profile, facts);
@@ -131,7 +138,13 @@ struct Table {
 impl Table {
     fn new(policy: Policy) -> Self {
         let state = Conversation::new("s".into());
-        let mut table = Self { state, log: Vec::new(), now: 1_000_000, facts: Facts::default(), permissions: 0 };
+        let mut table = Self {
+            state,
+            log: Vec::new(),
+            now: 1_000_000,
+            facts: Facts::default(),
+            permissions: 0,
+        };
         let user = Actor::named("user");
         table.command(ClientCommand::Create { name: "t".into(), policy, by: user.clone() });
         let controls = (0..4).map(|number| invite(number, number == 3)).collect();
@@ -140,7 +153,9 @@ impl Table {
     }
 
     fn command(&mut self, command: impl Into<Command>) {
-        self.log.extend(self.state.decide(Timestamp::from_millis(self.now), command, &self.facts).events);
+        self.log.extend(
+            self.state.decide(Timestamp::from_millis(self.now), command, &self.facts).events,
+        );
     }
 
     fn turn(&self, number: usize) -> Option<(TurnNo, u32)> {
@@ -175,7 +190,12 @@ impl Table {
             Move::Finish { turn, text, stale } => {
                 let Some((turn, attempt)) = self.due(turn) else { return };
                 let result = text.ok_or_else(|| Fault::new("x", "y"));
-                self.command(EngineCommand::Finished { turn, attempt: attempt - u32::from(stale), result, usage: Usage::default() });
+                self.command(EngineCommand::Finished {
+                    turn,
+                    attempt: attempt - u32::from(stale),
+                    result,
+                    usage: Usage::default(),
+                });
             }
             Move::Lose(number) => {
                 let Some((turn, attempt)) = self.turn(number) else { return };
@@ -194,13 +214,23 @@ impl Table {
             }
             Move::Answer => {
                 let permission = PermissionId::new(self.permissions.to_string());
-                self.command(ClientCommand::AnswerPermission { permission, option: "allow".into(), text: None, by: user });
+                self.command(ClientCommand::AnswerPermission {
+                    permission,
+                    option: "allow".into(),
+                    text: None,
+                    by: user,
+                });
             }
             Move::Withdraw => {
                 let permission = PermissionId::new(self.permissions.to_string());
-                self.command(EngineCommand::WithdrawPermission { permission, because: Withdrawn::Replaced });
+                self.command(EngineCommand::WithdrawPermission {
+                    permission,
+                    because: Withdrawn::Replaced,
+                });
             }
-            Move::Pass(who) => self.command(ClientCommand::Pass { by: agent(who), to: None, reply_to: None }),
+            Move::Pass(who) => {
+                self.command(ClientCommand::Pass { by: agent(who), to: None, reply_to: None })
+            }
             Move::Cancel(number) => {
                 let Some((turn, _)) = self.turn(number) else { return };
                 self.command(ClientCommand::Cancel { turn, by: user });
@@ -263,7 +293,8 @@ fn check_turns(table: &Table) {
     }
     assert!(open.into_iter().eq(table.state.open_turns().map(|turn| turn.no)));
     for agent in AGENTS {
-        let own: Vec<_> = table.state.open_turns().filter(|turn| turn.participant == agent.into()).collect();
+        let own: Vec<_> =
+            table.state.open_turns().filter(|turn| turn.participant == agent.into()).collect();
         assert!(own.iter().filter(|turn| turn.running.is_some()).count() <= 1, "{own:?}");
         assert!(own.iter().filter(|turn| turn.running.is_none()).count() <= 1, "{own:?}");
     }
@@ -282,13 +313,20 @@ fn check_prompts(table: &Table) {
     let head = table.state.head();
     for turn in table.state.open_turns() {
         let viewer = Viewer::Participant(turn.participant.clone());
-        let story = Story::of(&table.state, Material::of(&table.log), &Viewer::Participant(turn.participant.clone()));
+        let story = Story::of(
+            &table.state,
+            Material::of(&table.log),
+            &Viewer::Participant(turn.participant.clone()),
+        );
         let prompt = compose(&table.state, turn, Seq(0), head, &story, TRANSCRIPT_BYTES);
         assert!(prompt.text.contains("## Your Turn"));
         let own = format!("\n[{}] ", table.state.name_of(&turn.participant));
         let account = prompt.text.split("## Your Turn").next().unwrap();
         assert!(!account.contains(&own), "{account}");
-        assert!(!table.log.iter().any(|recorded| matches!(recorded.event, Event::Suppressed { .. }) && visible(&recorded.event, &viewer)));
+        assert!(
+            !table.log.iter().any(|recorded| matches!(recorded.event, Event::Suppressed { .. })
+                && visible(&recorded.event, &viewer))
+        );
     }
 }
 

@@ -30,7 +30,8 @@ fn every_script_ends_as_it_is_written() {
     let mut wrong = Vec::new();
     for path in scripts {
         let written = std::fs::read_to_string(&path).unwrap();
-        let played = script::play(&written).unwrap_or_else(|fault| panic!("{}: {fault}", path.display()));
+        let played =
+            script::play(&written).unwrap_or_else(|fault| panic!("{}: {fault}", path.display()));
         if bless {
             std::fs::write(&path, played).unwrap();
         } else if played != written {

@@ -23,7 +23,11 @@ const TOGETHER: u64 = 500;
 
 fn batch(n: u64) -> StreamBatch {
     let created_at = Timestamp::from_millis(1_763_700_000_000);
-    let created = Event::Created { name: format!("conversation {n}"), by: ParticipantId::user(), policy: Policy::default() };
+    let created = Event::Created {
+        name: format!("conversation {n}"),
+        by: ParticipantId::user(),
+        policy: Policy::default(),
+    };
     StreamBatch {
         stream: StreamId::new(format!("01a1fc23-9396-7f98-97d1-{n:012}")),
         epoch: Epoch(0),

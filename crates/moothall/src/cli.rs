@@ -12,12 +12,16 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use self::about::{Complete, Completions, ConfigAction, ConfigFile, Doctor, Help, Init, Man, Shell};
+pub use self::about::{
+    Complete, Completions, ConfigAction, ConfigFile, Doctor, Help, Init, Man, Shell,
+};
 pub use self::access::{Invitation, Join, KeyOf, NewInvitation, NewToken, Token, TokenId};
 pub use self::export::{Export, ExportFormat};
 pub use self::global::{ColorChoice, Global, command};
 pub use self::spending::{Budget, BudgetCommand, BudgetRaise, Usage, UsageBy};
-pub use self::terminals::{End, Link, LinkAction, Mcp, McpAction, McpClient, Permit, Run, Send, Session, Sessions};
+pub use self::terminals::{
+    End, Link, LinkAction, Mcp, McpAction, McpClient, Permit, Run, Send, Session, Sessions,
+};
 use crate::config::Mode;
 use crate::fault::Exit;
 
@@ -343,7 +347,11 @@ pub enum Pane {
 pub struct Hook {
     /// The program (claude, codex, gemini or another), its event, and what it says of it
     // Taken as they are, because an error about them would end the program's turn.
-    #[arg(value_name = "PROGRAM EVENT [JSON]", trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(
+        value_name = "PROGRAM EVENT [JSON]",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
     pub words: Vec<OsString>,
 }
 

@@ -28,13 +28,15 @@ fn mark(at: &Zoned) -> &'static str {
 
 /// Hours, minutes and seconds of a time stamp.
 pub fn time(ts: &str) -> String {
-    local(ts, zone()).map_or_else(|| ts.to_owned(), |at| format!("{}{}", at.strftime("%H:%M:%S"), mark(&at)))
+    local(ts, zone())
+        .map_or_else(|| ts.to_owned(), |at| format!("{}{}", at.strftime("%H:%M:%S"), mark(&at)))
 }
 
 /// Day and time of a time stamp, to the second, with the zone; nothing where it is none.
 pub fn day_and_time(ts: &str) -> Option<String> {
     let at = local(ts, zone())?;
-    let place = if mark(&at).is_empty() { at.strftime("%:z").to_string() } else { mark(&at).to_owned() };
+    let place =
+        if mark(&at).is_empty() { at.strftime("%:z").to_string() } else { mark(&at).to_owned() };
     Some(format!("{}{place}", at.strftime("%Y-%m-%d %H:%M:%S")))
 }
 
@@ -71,7 +73,10 @@ mod tests {
     #[test]
     fn times_are_those_of_the_place_and_marked_in_utc() {
         let east = TimeZone::fixed(jiff::tz::offset(2));
-        let shown = |zone: TimeZone| local("2026-11-21T23:30:00.123Z", zone).map(|at| format!("{}{}", at.strftime("%d %H:%M"), mark(&at)));
+        let shown = |zone: TimeZone| {
+            local("2026-11-21T23:30:00.123Z", zone)
+                .map(|at| format!("{}{}", at.strftime("%d %H:%M"), mark(&at)))
+        };
         assert_eq!(shown(east).unwrap(), "22 01:30");
         assert_eq!(shown(TimeZone::UTC).unwrap(), "21 23:30Z");
         assert_eq!(time("no time"), "no time");

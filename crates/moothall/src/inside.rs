@@ -22,7 +22,8 @@ pub fn is_inside(variables: &Variables) -> bool {
 
 fn is_marked(variables: &Variables) -> bool {
     let says = |name: &str| variables.get(name).map(String::as_str);
-    MARKS.iter().any(|mark| is_mark(mark, says(mark).unwrap_or_default())) || says(TOKEN.0).is_some_and(|token| token.starts_with(TOKEN.1))
+    MARKS.iter().any(|mark| is_mark(mark, says(mark).unwrap_or_default()))
+        || says(TOKEN.0).is_some_and(|token| token.starts_with(TOKEN.1))
 }
 
 /// Configurations of clients leave `$NAME` where a variable is not set.
@@ -34,7 +35,10 @@ fn is_mark(name: &str, value: &str) -> bool {
 fn ancestors() -> impl Iterator<Item = u32> {
     let parent = |pid: &u32| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-        status.lines().find_map(|line| line.strip_prefix("PPid:")).and_then(|pid| pid.trim().parse().ok())
+        status
+            .lines()
+            .find_map(|line| line.strip_prefix("PPid:"))
+            .and_then(|pid| pid.trim().parse().ok())
     };
     std::iter::successors(Some(parent_id()), parent).take_while(|pid| *pid > 1).take(ANCESTORS_MAX)
 }
@@ -42,7 +46,9 @@ fn ancestors() -> impl Iterator<Item = u32> {
 /// Whether a process was started with what marks a session. Of other users' processes it is not known.
 fn was_marked(pid: u32) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    let mut pairs = environment.split(|byte| *byte == 0).filter_map(|pair| std::str::from_utf8(pair).ok()?.split_once('='));
+    let mut pairs = environment
+        .split(|byte| *byte == 0)
+        .filter_map(|pair| std::str::from_utf8(pair).ok()?.split_once('='));
     pairs.any(|(name, value)| is_mark(name, value))
 }
 
@@ -52,8 +58,14 @@ mod tests {
 
     #[test]
     fn a_session_is_known_by_its_environment() {
-        let with = |name: &str, value: &str| is_marked(&Variables::from([(name.to_owned(), value.to_owned())]));
-        assert!(with("MOOTHALL_SESSION", "0198") && with("MOOTHALL_SPOOL", "/data/spool/0198") && with("MOOTHALL_SESSION_TOKEN", "ses_x"));
+        let with = |name: &str, value: &str| {
+            is_marked(&Variables::from([(name.to_owned(), value.to_owned())]))
+        };
+        assert!(
+            with("MOOTHALL_SESSION", "0198")
+                && with("MOOTHALL_SPOOL", "/data/spool/0198")
+                && with("MOOTHALL_SESSION_TOKEN", "ses_x")
+        );
         assert!(!with("MOOTHALL_SESSION", "") && !with("MOOTHALL_SPOOL", "$MOOTHALL_SPOOL"));
         assert!(!with("MOOTHALL_SESSION_TOKEN", "") && !with("MOOTHALL_URL", "http://127.0.0.1:1"));
     }

@@ -42,13 +42,17 @@ pub struct Printer {
 impl Printer {
     /// Decides about colours once: the flag, then `NO_COLOR`, `CLICOLOR_FORCE` and `TERM`, then whether this is a terminal.
     pub fn new(choice: ColorChoice, json: bool) -> Self {
-        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+        let set = |name: &str| {
+            std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0")
+        };
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let colours = match choice {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto if set("NO_COLOR") => false,
-            ColorChoice::Auto => set("CLICOLOR_FORCE") || (std::io::stdout().is_terminal() && !dumb),
+            ColorChoice::Auto => {
+                set("CLICOLOR_FORCE") || (std::io::stdout().is_terminal() && !dumb)
+            }
         };
         Self { colours, json }
     }
@@ -85,7 +89,8 @@ impl Printer {
     /// # Errors
     /// Standard output is gone.
     pub fn object(&self, value: &impl Serialize) -> Result<(), Fault> {
-        let text = serde_json::to_string(value).map_err(|error| Fault::new(Exit::Failure, "cannot write JSON").because(error))?;
+        let text = serde_json::to_string(value)
+            .map_err(|error| Fault::new(Exit::Failure, "cannot write JSON").because(error))?;
         self.line(&text)
     }
 }

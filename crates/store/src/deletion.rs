@@ -35,9 +35,12 @@ fn settle_deliveries(conn: &Connection, key: i64) -> Result<(), Refusal> {
         WHERE stream = ?1 AND state < ?3 AND target GLOB 'stream:*' RETURNING id";
     let (failed, settled) = (code_of(DeliveryState::Failed), code_of(DeliveryState::Done));
     let mut owed = conn.prepare_cached(sql)?;
-    let ids: Vec<u64> = owed.query_map(params![key, failed, settled], |row| counter(row, 0))?.collect::<Result<_, _>>()?;
+    let ids: Vec<u64> = owed
+        .query_map(params![key, failed, settled], |row| counter(row, 0))?
+        .collect::<Result<_, _>>()?;
     ids.into_iter().try_for_each(|id| forget_command(conn, id))?;
-    conn.prepare_cached("UPDATE deliveries SET evidence = '' WHERE stream = ?1 AND state >= ?2")?.execute(params![key, settled])?;
+    conn.prepare_cached("UPDATE deliveries SET evidence = '' WHERE stream = ?1 AND state >= ?2")?
+        .execute(params![key, settled])?;
     Ok(())
 }
 
@@ -56,7 +59,9 @@ pub(crate) fn is_left(conn: &Connection) -> rusqlite::Result<bool> {
 /// Erases a piece; whether there was anything.
 pub(crate) fn erase_some(conn: &Connection) -> Result<bool, Refusal> {
     let place = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
-    let Some((key, head)) = conn.prepare_cached(UNERASED)?.query_row([], place).optional()? else { return Ok(false) };
+    let Some((key, head)) = conn.prepare_cached(UNERASED)?.query_row([], place).optional()? else {
+        return Ok(false);
+    };
     let oldest = "DELETE FROM events WHERE rowid IN (SELECT rowid FROM events WHERE stream = ?1 AND seq < ?2 ORDER BY seq LIMIT ?3)";
     let erased = conn.prepare_cached(oldest)?.execute([key, head - 1, PIECE])?;
     crash::point("deletion_erasing");
@@ -73,10 +78,16 @@ pub(crate) fn erase_some(conn: &Connection) -> Result<bool, Refusal> {
 /// Where it is damaged.
 pub(crate) fn check(conn: &Connection, stream: &StreamId, place: &Place) -> Result<(), LogError> {
     let before = Seq(place.head.0.saturating_sub(1));
-    let damaged = |reason: &str| LogError::Damaged { stream: stream.clone(), seq: place.head, reason: reason.into() };
-    let link: Link = reader::link_at(conn, place, stream, before)?.ok_or_else(|| damaged("the checksum before it is missing"))?;
+    let damaged = |reason: &str| LogError::Damaged {
+        stream: stream.clone(),
+        seq: place.head,
+        reason: reason.into(),
+    };
+    let link: Link = reader::link_at(conn, place, stream, before)?
+        .ok_or_else(|| damaged("the checksum before it is missing"))?;
     let page = reader::page_after(conn, stream, place, before, link, 1)?;
-    let says = page.events.last().is_some_and(|recorded| recorded.event.erases_all()) || page.newer.is_some();
+    let says = page.events.last().is_some_and(|recorded| recorded.event.erases_all())
+        || page.newer.is_some();
     if says { Ok(()) } else { Err(damaged("it does not say that the stream was deleted")) }
 }
 
@@ -88,9 +99,13 @@ pub(crate) fn refuse(stream: &StreamId, kind: &str) -> Result<(), LogError> {
 /// Why there is nothing of this stream: it was deleted, or it never began.
 pub(crate) fn absent(conn: &Connection, stream: &StreamId) -> LogError {
     let kind = conn.prepare_cached("SELECT kind FROM streams WHERE id = ?1 AND head > 0");
-    let kind = kind.and_then(|mut kind| kind.query_row([stream.as_str()], |row| row.get::<_, String>(0)).optional());
+    let kind = kind.and_then(|mut kind| {
+        kind.query_row([stream.as_str()], |row| row.get::<_, String>(0)).optional()
+    });
     match kind {
-        Ok(Some(kind)) => refuse(stream, &kind).err().unwrap_or_else(|| LogError::NotFound(stream.clone())),
+        Ok(Some(kind)) => {
+            refuse(stream, &kind).err().unwrap_or_else(|| LogError::NotFound(stream.clone()))
+        }
         Ok(None) => LogError::NotFound(stream.clone()),
         Err(error) => failed(error),
     }

@@ -94,7 +94,9 @@ impl Folder {
             match lock.try_lock() {
                 Ok(()) => return Ok(Self { path: path.to_owned(), _lock: lock }),
                 Err(TryLockError::WouldBlock) => pause(),
-                Err(TryLockError::Error(source)) => return Err(OpenError::Io { path: path.join(LOCK_FILE), source }),
+                Err(TryLockError::Error(source)) => {
+                    return Err(OpenError::Io { path: path.join(LOCK_FILE), source });
+                }
             }
         }
         Err(OpenError::Locked { dir: path.to_owned() })
@@ -136,7 +138,13 @@ pub(crate) fn must_have_a_log(path: &Path) -> Result<(), OpenError> {
 
 /// Opens a file that is the owner's alone, and makes it where there is none.
 pub(crate) fn private_file(path: &Path) -> Result<File, OpenError> {
-    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+    let opened = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path);
     opened.map_err(|source| OpenError::Io { path: path.to_owned(), source })
 }
 

@@ -44,14 +44,17 @@ fn refuse_empty(dir: &Path, log: PathBuf, seen: &Seen) -> Result<(), OpenError> 
     } else {
         return Ok(());
     };
-    let reason = format!("it is empty, and {other} beside it belongs to one that is not. To begin anew, name another folder");
+    let reason = format!(
+        "it is empty, and {other} beside it belongs to one that is not. To begin anew, name another folder"
+    );
     Err(OpenError::Damaged { path: log, reason })
 }
 
 /// Whatever the index has seen was synced in the log. A log that cannot be read is refused by whoever opens it.
 fn refuse_behind(dir: &Path, log: PathBuf) -> Result<(), OpenError> {
     let Some(seen) = newest_seen(dir) else { return Ok(()) };
-    let newest = schema::open_reader(&log).and_then(|conn| conn.query_row(NEWEST, [], |row| row.get::<_, i64>(0)));
+    let newest = schema::open_reader(&log)
+        .and_then(|conn| conn.query_row(NEWEST, [], |row| row.get::<_, i64>(0)));
     match newest {
         Ok(newest) if newest < seen => {
             let index = dir.join(INDEX_FILE);

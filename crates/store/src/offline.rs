@@ -34,10 +34,16 @@ pub fn look(dir: &Path) -> Result<(u32, bool), OpenError> {
 fn format_in(folder: &Folder) -> Result<u32, OpenError> {
     loss::refuse(folder.path())?;
     let path = folder.path().join(LOG_FILE);
-    let look = || schema::open_reader(&path).and_then(|conn| schema::format(&conn)).map_err(|error| unusable(folder.path(), &error));
+    let look = || {
+        schema::open_reader(&path)
+            .and_then(|conn| schema::format(&conn))
+            .map_err(|error| unusable(folder.path(), &error))
+    };
     let found = with_room(folder.path(), look)?;
     match found > schema::FORMAT {
-        true => Err(OpenError::Newer { dir: folder.path().to_owned(), found, known: schema::FORMAT }),
+        true => {
+            Err(OpenError::Newer { dir: folder.path().to_owned(), found, known: schema::FORMAT })
+        }
         false => Ok(found),
     }
 }

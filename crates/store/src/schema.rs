@@ -180,9 +180,13 @@ pub(crate) fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(PATIENCE)?;
-    conn.pragma_update_and_check(None, "journal_mode", "wal", |row| match row.get_ref(0)?.as_str()? {
-        "wal" => Ok(()),
-        other => Err(rusqlite::Error::InvalidParameterName(format!("this file system gives journal mode {other} instead of wal"))),
+    conn.pragma_update_and_check(None, "journal_mode", "wal", |row| {
+        match row.get_ref(0)?.as_str()? {
+            "wal" => Ok(()),
+            other => Err(rusqlite::Error::InvalidParameterName(format!(
+                "this file system gives journal mode {other} instead of wal"
+            ))),
+        }
     })?;
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
@@ -210,7 +214,8 @@ pub(crate) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
 /// the format of the log.
 pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     let transaction = conn.unchecked_transaction()?;
-    let is_new = transaction.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))?;
+    let is_new =
+        transaction.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))?;
     if is_new {
         transaction.execute_batch(TABLES)?;
     }
@@ -221,18 +226,25 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     let known = usize::try_from(found.saturating_sub(FIRST_FORMAT)).unwrap_or(STEPS.len());
     STEPS.iter().skip(known).try_for_each(|step| transaction.execute_batch(step))?;
     transaction.execute_batch(LATER_TABLES)?;
-    for (table, column, added) in [("deliveries", "command", COMMANDS), ("streams", "waits_for_people", WAITS)] {
+    for (table, column, added) in
+        [("deliveries", "command", COMMANDS), ("streams", "waits_for_people", WAITS)]
+    {
         if !has_column(&transaction, table, column)? {
             transaction.execute_batch(added)?;
         }
     }
-    let counted: bool = transaction.query_row("SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'usage'", [], |row| row.get(0))?;
+    let counted: bool = transaction.query_row(
+        "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'usage'",
+        [],
+        |row| row.get(0),
+    )?;
     if !counted {
         transaction.execute_batch(LEDGER)?;
     }
     if found < FORMAT {
         crash::point("format_changing");
-        transaction.execute("UPDATE meta SET value = ?1 WHERE key = 'format'", [FORMAT.to_string()])?;
+        transaction
+            .execute("UPDATE meta SET value = ?1 WHERE key = 'format'", [FORMAT.to_string()])?;
     }
     crash::point("format_to_commit");
     transaction.commit()?;
@@ -241,7 +253,11 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
 }
 
 fn has_column(conn: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
-    conn.query_row("SELECT count(*) > 0 FROM pragma_table_info(?1) WHERE name = ?2", [table, column], |row| row.get(0))
+    conn.query_row(
+        "SELECT count(*) > 0 FROM pragma_table_info(?1) WHERE name = ?2",
+        [table, column],
+        |row| row.get(0),
+    )
 }
 
 /// Moves what a process that died left in the WAL into the file, and cuts the WAL: erased words may be on its pages, and whoever erased
@@ -261,7 +277,9 @@ pub(crate) fn first_format(conn: &Connection) -> rusqlite::Result<()> {
 
 /// The format of a log.
 pub(crate) fn format(conn: &Connection) -> rusqlite::Result<u32> {
-    let format: Option<String> = conn.query_row("SELECT value FROM meta WHERE key = 'format'", [], |row| row.get(0)).optional()?;
+    let format: Option<String> = conn
+        .query_row("SELECT value FROM meta WHERE key = 'format'", [], |row| row.get(0))
+        .optional()?;
     let format = format.and_then(|format| format.parse().ok());
     format.ok_or_else(|| rusqlite::Error::InvalidColumnName("meta.format".into()))
 }

@@ -21,7 +21,8 @@ const FAULTS_TOLD: u32 = 20;
 /// Never gives up: whatever cannot be read is a fault, and the walk goes on behind it.
 pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verified {
     let structure = readers.read(|conn| Ok(structure(conn))).await;
-    let mut verified = Verified { faults: structure.unwrap_or_else(|fault| vec![fault]), ..Verified::default() };
+    let mut verified =
+        Verified { faults: structure.unwrap_or_else(|fault| vec![fault]), ..Verified::default() };
     let mut after = 0;
     loop {
         let entries = match readers.read(move |conn| entries(conn, after).map_err(failed)).await {
@@ -32,7 +33,9 @@ pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verified {
             }
         };
         // Rows that do not come in order are a fault of the structure, and would be walked for ever.
-        let Some(last) = entries.last().map(|entry| entry.key).filter(|last| *last > after) else { return verified };
+        let Some(last) = entries.last().map(|entry| entry.key).filter(|last| *last > after) else {
+            return verified;
+        };
         after = last;
         for entry in entries {
             take(&mut verified, readers, entry).await;
@@ -55,7 +58,8 @@ async fn take(verified: &mut Verified, readers: &Arc<Readers>, entry: Entry) {
         Ok(listed) => {
             let id = listed.stream.clone();
             let stored = readers.read(move |conn| snapshots::stored(conn, &id)).await;
-            let (events, fault) = walk(readers, &listed, stored.as_ref().ok().and_then(Option::as_ref)).await;
+            let (events, fault) =
+                walk(readers, &listed, stored.as_ref().ok().and_then(Option::as_ref)).await;
             verified.events += events;
             verified.faults.extend(fault.or(stored.err()));
         }
@@ -85,7 +89,11 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     Ok(Entry { key, listed })
 }
 
-async fn walk(readers: &Arc<Readers>, listed: &Listed, snapshot: Option<&Snapshot>) -> (u64, Option<LogError>) {
+async fn walk(
+    readers: &Arc<Readers>,
+    listed: &Listed,
+    snapshot: Option<&Snapshot>,
+) -> (u64, Option<LogError>) {
     let (mut after, mut walk) = (Seq(0), Walk::new(listed, snapshot));
     loop {
         let id = listed.stream.clone();

@@ -42,14 +42,21 @@ fn read(mut file: impl Read) -> io::Result<Seen> {
         return Ok(Seen::default());
     }
     let Some(header) = Header::of(&bytes) else { return read_without_header(file, &bytes) };
-    let mut frames =
-        Frames { seen: Seen::default(), broken: None, commits: 0, pages: BTreeSet::new(), committed: BTreeSet::new(), size: 0 };
+    let mut frames = Frames {
+        seen: Seen::default(),
+        broken: None,
+        commits: 0,
+        pages: BTreeSet::new(),
+        committed: BTreeSet::new(),
+        size: 0,
+    };
     let (mut sum, mut at) = (header.sum, HEADER as u64);
     let mut frame = vec![0; FRAME + header.page];
     while fill(&mut file, &mut frame)? {
         let stored = pair(&frame, 16);
         let own = pair(&frame, 8) == header.salt;
-        let fits = own && header.order.sum(header.order.sum(sum, &frame[..8]), &frame[FRAME..]) == stored;
+        let fits =
+            own && header.order.sum(header.order.sum(sum, &frame[..8]), &frame[FRAME..]) == stored;
         frames.take(at, fits, own, word(&frame, 0), word(&frame, 4));
         sum = stored;
         at += frame.len() as u64;
@@ -61,7 +68,8 @@ fn read(mut file: impl Read) -> io::Result<Seen> {
 /// do, in both halves; one that is damaged in a place has half of them at least.
 fn read_without_header(mut file: impl Read, header: &[u8; HEADER]) -> io::Result<Seen> {
     let mut frame = [0; FRAME];
-    let belongs = fill(&mut file, &mut frame)? && (word(&frame, 8) == word(header, 16) || word(&frame, 12) == word(header, 20));
+    let belongs = fill(&mut file, &mut frame)?
+        && (word(&frame, 8) == word(header, 16) || word(&frame, 12) == word(header, 20));
     Ok(Seen { broken_at: belongs.then_some(0), pages_missing: false })
 }
 
@@ -78,8 +86,10 @@ impl Header {
         let order = if magic & 1 == 1 { Order::Big } else { Order::Little };
         let page = usize::try_from(word(bytes, 8)).ok()?;
         let (salt, sum) = (pair(bytes, 16), pair(bytes, 24));
-        let fits =
-            magic & !1 == MAGIC && page.is_power_of_two() && (512..=65_536).contains(&page) && order.sum((0, 0), &bytes[..24]) == sum;
+        let fits = magic & !1 == MAGIC
+            && page.is_power_of_two()
+            && (512..=65_536).contains(&page)
+            && order.sum((0, 0), &bytes[..24]) == sum;
         fits.then_some(Self { order, page, salt, sum })
     }
 }

@@ -125,7 +125,18 @@ pub(crate) fn start(
     conn.wal_hook(Some(hook)).map_err(std::io::Error::other)?;
     let synced = Arc::<AtomicU64>::default();
     let (syncs, counted) = (true, synced.clone());
-    let writer = Writer { conn, queue: receiver, bell, wal_pages, checkpointed: 0, residue: false, failed: None, folder, syncs, counted };
+    let writer = Writer {
+        conn,
+        queue: receiver,
+        bell,
+        wal_pages,
+        checkpointed: 0,
+        residue: false,
+        failed: None,
+        folder,
+        syncs,
+        counted,
+    };
     let thread = thread::Builder::new().name("log-writer".into()).spawn(move || writer.run())?;
     Ok((sender, thread, synced))
 }
@@ -215,7 +226,8 @@ impl Writer {
             return Err(trouble.clone());
         }
         if let Some(pages) = crash::pages_max() {
-            let set = self.conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()));
+            let set =
+                self.conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()));
             set.map_err(|error| Trouble::of(&error))?;
         }
         self.sync_commits(writes.iter().any(|write| write.kind() != Kind::Written))?;
@@ -231,7 +243,8 @@ impl Writer {
     /// Says whether commits are synced from now on. A sync takes everything along that was written before it.
     fn sync_commits(&mut self, on: bool) -> Result<(), Trouble> {
         if self.syncs != on {
-            let set = self.conn.pragma_update(None, "synchronous", if on { "full" } else { "normal" });
+            let set =
+                self.conn.pragma_update(None, "synchronous", if on { "full" } else { "normal" });
             set.map_err(|error| Trouble::of(&error))?;
             self.syncs = on;
         }
@@ -314,11 +327,15 @@ impl Writer {
 
     /// Cuts the WAL, so that what was overwritten in the file is nowhere any more.
     fn clear_residue(&mut self) {
-        let cut = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| Ok(!row.get::<_, bool>(0)?));
+        let cut = self
+            .conn
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| Ok(!row.get::<_, bool>(0)?));
         match cut.map_err(|error| judged(Trouble::of(&error), self.folder.path())) {
             Ok(true) => self.residue = false,
             Ok(false) | Err(Trouble::Full | Trouble::Busy) => {
-                tracing::warn!("erased words stay in the write-ahead log until nobody reads it any more");
+                tracing::warn!(
+                    "erased words stay in the write-ahead log until nobody reads it any more"
+                );
             }
             Err(fatal @ (Trouble::Fatal(_) | Trouble::Unwritten(_))) => self.fail(fatal),
         }

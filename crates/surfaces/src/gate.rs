@@ -50,7 +50,11 @@ impl Gate {
         let entrance = hall.entrance();
         let said = RwLock::new(Said::of(&entrance, &options));
         let rates = Rates::new(options.mode, options.limits.clone());
-        let seats = Seats::new(options.connections_max, options.limits.connections_per_address, meters.clone());
+        let seats = Seats::new(
+            options.connections_max,
+            options.limits.connections_per_address,
+            meters.clone(),
+        );
         let access = Arc::new(Access::new(hall, options.mode, options.startup.as_ref()));
         Self(Arc::new(GateState { entrance, options, access, said, rates, seats, meters }))
     }

@@ -62,8 +62,13 @@ mod system {
 
     /// The client's socket. The answer is there when the request was sent, so nothing waits here.
     pub(super) fn socket(client: SocketAddr, server: SocketAddr) -> Option<Socket> {
-        let netlink = Netlink::new(NETLINK_SOCK_DIAG).and_then(|netlink| netlink.set_non_blocking(true).map(|()| netlink));
-        let netlink = netlink.inspect_err(|error| tracing::debug!(%error, "the owner of a connection cannot be asked for")).ok()?;
+        let netlink = Netlink::new(NETLINK_SOCK_DIAG)
+            .and_then(|netlink| netlink.set_non_blocking(true).map(|()| netlink));
+        let netlink = netlink
+            .inspect_err(
+                |error| tracing::debug!(%error, "the owner of a connection cannot be asked for"),
+            )
+            .ok()?;
         netlink.send_to(&question(client, server), &netlink_sys::SocketAddr::new(0, 0), 0).ok()?;
         let (answer, _) = netlink.recv_from_full().ok()?;
         match NetlinkMessage::<SockDiagMessage>::deserialize(&answer).ok()?.payload {
@@ -87,8 +92,13 @@ mod system {
             cookie: ANY_COOKIE,
         };
         let family = if from.is_ipv4() { AF_INET } else { AF_INET6 };
-        let asked =
-            InetRequest { family, protocol: IPPROTO_TCP, extensions: ExtensionFlags::empty(), states: StateFlags::all(), socket_id };
+        let asked = InetRequest {
+            family,
+            protocol: IPPROTO_TCP,
+            extensions: ExtensionFlags::empty(),
+            states: StateFlags::all(),
+            socket_id,
+        };
         let mut header = NetlinkHeader::default();
         header.flags = NLM_F_REQUEST;
         let mut message = NetlinkMessage::new(header, SockDiagMessage::InetRequest(asked).into());

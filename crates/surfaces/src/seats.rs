@@ -94,7 +94,14 @@ impl Seats {
     /// So many seats together, some of them kept back.
     pub fn new(all: usize, per_address: usize, meters: Arc<Meters>) -> Arc<Self> {
         let spare = if all < 2 { 0 } else { (all / 16).clamp(1, 64) };
-        Arc::new(Self { most: all - spare, spare, per_address: per_address.into(), table: Mutex::default(), freed: Notify::new(), meters })
+        Arc::new(Self {
+            most: all - spare,
+            spare,
+            per_address: per_address.into(),
+            table: Mutex::default(),
+            freed: Notify::new(),
+            meters,
+        })
     }
 
     /// So many connections from one address from now on; those that are there stay.
@@ -124,12 +131,17 @@ impl Seats {
         let address = grouped(address);
         let mut table = self.lock();
         let from_here = table.addresses.get(&address).copied().unwrap_or(0);
-        let crowded = !address.is_loopback() && from_here >= self.per_address.load(Ordering::Acquire);
+        let crowded =
+            !address.is_loopback() && from_here >= self.per_address.load(Ordering::Acquire);
         if crowded && table.spares >= self.spare.div_ceil(2) {
             self.meters.sent_away();
             return None;
         }
-        if !crowded && table.ordinary() >= self.most && !table.send_one_away(false, &self.meters) && table.spares >= self.spare {
+        if !crowded
+            && table.ordinary() >= self.most
+            && !table.send_one_away(false, &self.meters)
+            && table.spares >= self.spare
+        {
             table.send_one_away(true, &self.meters);
         }
         let spare = crowded || table.ordinary() >= self.most;
@@ -166,7 +178,9 @@ impl Table {
     /// Whoever has said nothing for longest; after those, whoever has nothing being answered for longest.
     fn longest_silent(&self, spare: bool) -> Option<u64> {
         let now = Instant::now();
-        let idle = self.taken.iter().filter(|(_, sitting)| sitting.spare == spare && sitting.busy.load(Ordering::Acquire) == 0);
+        let idle = self.taken.iter().filter(|(_, sitting)| {
+            sitting.spare == spare && sitting.busy.load(Ordering::Acquire) == 0
+        });
         let ripe = idle.filter_map(|(number, sitting)| {
             let (heard, since) = (sitting.heard.load(Ordering::Acquire), sitting.since());
             let least = match (heard, spare) {
@@ -181,7 +195,11 @@ impl Table {
 
     fn send_one_away(&mut self, spare: bool, meters: &Meters) -> bool {
         // Its seat is free at once; its task ends when it gets to it.
-        let Some(sitting) = self.longest_silent(spare).and_then(|number| self.taken.remove(&number)) else { return false };
+        let Some(sitting) =
+            self.longest_silent(spare).and_then(|number| self.taken.remove(&number))
+        else {
+            return false;
+        };
         self.spares -= usize::from(spare);
         sitting.leave.notify_one();
         meters.sent_away();
@@ -280,7 +298,9 @@ mod tests {
         tokio::time::advance(IDLE_MIN).await;
         assert!(!must_leave(&silent));
         let later = take(&seats, HERE);
-        assert!(must_leave(&silent) && !must_leave(&idle) && !must_leave(&busy) && !later.is_spare());
+        assert!(
+            must_leave(&silent) && !must_leave(&idle) && !must_leave(&busy) && !later.is_spare()
+        );
         let _answer = later.hear();
         let last = take(&seats, HERE);
         assert!(must_leave(&idle) && !last.is_spare(), "then whoever asks nothing");
@@ -342,9 +362,18 @@ mod tests {
         let seats = seats(100, 3);
         let far: IpAddr = "192.0.2.7".parse().unwrap();
         let taken: Vec<_> = (0..4).map(|_| take(&seats, far)).collect();
-        assert_eq!(taken.iter().map(|seat| seat.crowded).collect::<Vec<_>>(), [false, false, false, true]);
+        assert_eq!(
+            taken.iter().map(|seat| seat.crowded).collect::<Vec<_>>(),
+            [false, false, false, true]
+        );
         assert!(!take(&seats, "192.0.2.8".parse().unwrap()).crowded);
-        assert!((0..10).map(|_| take(&seats, HERE)).collect::<Vec<_>>().iter().all(|seat| !seat.crowded));
+        assert!(
+            (0..10)
+                .map(|_| take(&seats, HERE))
+                .collect::<Vec<_>>()
+                .iter()
+                .all(|seat| !seat.crowded)
+        );
         let more: Vec<_> = (0..10).filter_map(|_| seats.take(far)).collect();
         assert_eq!(more.len(), 2, "half of the seats that are kept back, for telling it so");
         drop((taken, more));
@@ -357,7 +386,8 @@ mod tests {
         seats.replace(3);
         assert!(!take(&seats, far).crowded, "from the next connection on");
         drop(one);
-        let (one, other): (IpAddr, IpAddr) = ("2001:db8::1".parse().unwrap(), "2001:db8::ffff:2".parse().unwrap());
+        let (one, other): (IpAddr, IpAddr) =
+            ("2001:db8::1".parse().unwrap(), "2001:db8::ffff:2".parse().unwrap());
         assert_eq!(grouped(one), grouped(other));
         assert_eq!(grouped("::ffff:192.0.2.7".parse().unwrap()), far);
     }

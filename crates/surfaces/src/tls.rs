@@ -55,10 +55,13 @@ impl Tls {
     pub fn open(cert: &Path, key: &Path) -> Result<Self, TlsFault> {
         let marks = [mark(cert), mark(key)];
         let shown = RwLock::new(Shown { key: Arc::new(read(cert, key)?), marks });
-        let certificate = Arc::new(Certificate { cert: cert.to_owned(), key: key.to_owned(), shown });
+        let certificate =
+            Arc::new(Certificate { cert: cert.to_owned(), key: key.to_owned(), shown });
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let versions = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let versions = versions.map_err(|error| TlsFault(format!("TLS cannot be set up: {error}")))?;
+        let versions =
+            ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let versions =
+            versions.map_err(|error| TlsFault(format!("TLS cannot be set up: {error}")))?;
         let mut config = versions.with_no_client_auth().with_cert_resolver(certificate.clone());
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Self { certificate, acceptor: TlsAcceptor::from(Arc::new(config)) })
@@ -67,7 +70,10 @@ impl Tls {
     /// The names that the certificate is for; patterns such as `*.example.org` and addresses are left out.
     pub fn names(&self) -> Vec<String> {
         let key = self.certificate.shown.read().unwrap_or_else(PoisonError::into_inner).key.clone();
-        let Some(own) = key.cert.first().and_then(|own| webpki::EndEntityCert::try_from(own).ok()) else { return Vec::new() };
+        let Some(own) = key.cert.first().and_then(|own| webpki::EndEntityCert::try_from(own).ok())
+        else {
+            return Vec::new();
+        };
         own.valid_dns_names().filter(|name| !name.contains('*')).map(str::to_owned).collect()
     }
 
@@ -94,7 +100,9 @@ impl Certificate {
                 tracing::info!(cert = %self.cert.display(), "the certificate was read again");
                 shown.key = Arc::new(key);
             }
-            Err(fault) => tracing::warn!(%fault, "the new certificate cannot be used; the one before is still shown"),
+            Err(fault) => {
+                tracing::warn!(%fault, "the new certificate cannot be used; the one before is still shown")
+            }
         }
         shown.marks = marks;
         shown.key.clone()
@@ -126,13 +134,22 @@ fn mark(file: &Path) -> Mark {
 }
 
 fn read(cert: &Path, key: &Path) -> Result<CertifiedKey, TlsFault> {
-    let fault = |file: &Path, what: &dyn fmt::Display| TlsFault(format!("{}: {what}", file.display()));
-    let chain = CertificateDer::pem_file_iter(cert).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let fault =
+        |file: &Path, what: &dyn fmt::Display| TlsFault(format!("{}: {what}", file.display()));
+    let chain =
+        CertificateDer::pem_file_iter(cert).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let chain = chain.map_err(|error| fault(cert, &error))?;
     if chain.is_empty() {
         return Err(fault(cert, &"there is no certificate in it (PEM, \"BEGIN CERTIFICATE\")"));
     }
     let private = PrivateKeyDer::from_pem_file(key).map_err(|error| fault(key, &error))?;
-    CertifiedKey::from_der(chain, private, &rustls::crypto::ring::default_provider())
-        .map_err(|error| TlsFault(format!("{} and {} cannot be used together: {error}", cert.display(), key.display())))
+    CertifiedKey::from_der(chain, private, &rustls::crypto::ring::default_provider()).map_err(
+        |error| {
+            TlsFault(format!(
+                "{} and {} cannot be used together: {error}",
+                cert.display(),
+                key.display()
+            ))
+        },
+    )
 }

@@ -40,7 +40,8 @@ fn answer(path: &str) -> Response {
 }
 
 fn found(path: &str, file: EmbeddedFile) -> Response {
-    let kind = HeaderValue::from_str(&content_type(file.metadata.mimetype())).unwrap_or(HeaderValue::from_static("text/plain"));
+    let kind = HeaderValue::from_str(&content_type(file.metadata.mimetype()))
+        .unwrap_or(HeaderValue::from_static("text/plain"));
     let cache = if path.starts_with("assets/") { FOREVER } else { "no-cache" };
     let headers = [
         (header::CONTENT_TYPE, kind),

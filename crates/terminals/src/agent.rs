@@ -37,7 +37,9 @@ impl Terminal {
     }
 
     fn tell(&self, mail: Mail) {
-        if let Some(seat) = lock(&self.place).session.as_ref().and_then(|session| self.sessions.seat_of(session)) {
+        if let Some(seat) =
+            lock(&self.place).session.as_ref().and_then(|session| self.sessions.seat_of(session))
+        {
             // One that is over has failed its turns.
             let _ = seat.send(mail);
         }
@@ -133,14 +135,28 @@ async fn start_for(sessions: &Sessions, job: &Job) -> Result<SessionId, SessionE
     let by = Actor::human(ParticipantId::moothall());
     let name = job.participant.to_string();
     let name = if sessions.is_free(&name).await { Some(name) } else { None };
-    let new = NewSession { client, cwd: PathBuf::new(), args: Vec::new(), name, by: by.clone(), session: None };
+    let new = NewSession {
+        client,
+        cwd: PathBuf::new(),
+        args: Vec::new(),
+        name,
+        by: by.clone(),
+        session: None,
+    };
     let participant = job.participant.to_string();
     let own = sessions.clone();
-    let invite =
-        move |session: &Session| Invite { participant: participant.clone(), profile: Profile::default(), ..own.invite_of(session) };
+    let invite = move |session: &Session| Invite {
+        participant: participant.clone(),
+        profile: Profile::default(),
+        ..own.invite_of(session)
+    };
     let comer = Comer { who: Who::Started(new), invite: Box::new(invite) };
     let brought = sessions.bring_in(&job.key.stream, by, vec![comer]).await?;
-    brought.into_iter().next().map(|session| session.id).ok_or_else(|| SessionError::NotFound(job.participant.to_string()))
+    brought
+        .into_iter()
+        .next()
+        .map(|session| session.id)
+        .ok_or_else(|| SessionError::NotFound(job.participant.to_string()))
 }
 
 /// Gives a job to the task of its session, unless nobody wants it any more. Whoever holds the place decides in which order it hears.
@@ -150,5 +166,9 @@ fn hand_over(sessions: &Sessions, place: &Place, job: Job) -> Result<(), String>
     }
     let session = place.session.as_ref().ok_or("its address names no session")?;
     let seat = sessions.living(session).map_err(|error| error.to_string())?;
-    if seat.send(Mail::Ensure(Box::new(job))) { Ok(()) } else { Err("its session has ended".to_owned()) }
+    if seat.send(Mail::Ensure(Box::new(job))) {
+        Ok(())
+    } else {
+        Err("its session has ended".to_owned())
+    }
 }

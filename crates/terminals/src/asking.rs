@@ -21,9 +21,11 @@ impl Sessions {
         let Ok(hall) = self.hall() else { return };
         let wanted = permission.clone();
         let asker = move |state: &Conversation| {
-            let of_turn = state.open_turns().find(|turn| turn.permissions().any(|open| *open == wanted));
+            let of_turn =
+                state.open_turns().find(|turn| turn.permissions().any(|open| *open == wanted));
             let in_no_turn = state.questions_asked().find(|(open, _, _)| **open == wanted);
-            let asker = of_turn.map(|turn| &turn.participant).or(in_no_turn.map(|(_, _, asker)| asker));
+            let asker =
+                of_turn.map(|turn| &turn.participant).or(in_no_turn.map(|(_, _, asker)| asker));
             session_of(state.participant(asker?)?)
         };
         let Ok(Some(session)) = hall.view(stream, asker).await else { return };
@@ -34,7 +36,9 @@ impl Sessions {
     /// What was answered of the questions that programs ask in no turn goes to those programs. `state` is how the conversation was before.
     pub(crate) fn bring_answers(&self, state: &Conversation, events: &[Recorded]) {
         for recorded in events {
-            let Event::PermissionAnswered { permission, option, text, .. } = &recorded.event else { continue };
+            let Event::PermissionAnswered { permission, option, text, .. } = &recorded.event else {
+                continue;
+            };
             let asked = state.questions_asked().find(|(open, _, _)| *open == permission);
             let session = asked.and_then(|(_, _, asker)| session_of(state.participant(asker)?));
             if let Some(seat) = session.and_then(|session| self.seat_of(&session)) {
@@ -46,10 +50,15 @@ impl Sessions {
     }
 
     /// What a session's program asks in no turn and nobody has answered: in which conversations, under which permissions.
-    pub(crate) async fn asked_in_no_turn(&self, session: &SessionId) -> Vec<(StreamId, PermissionId)> {
+    pub(crate) async fn asked_in_no_turn(
+        &self,
+        session: &SessionId,
+    ) -> Vec<(StreamId, PermissionId)> {
         let Ok(hall) = self.hall() else { return Vec::new() };
         let noted = hall.store().sessions.rooms(session).await;
-        let mut rooms = noted.inspect_err(|error| tracing::error!(%session, %error, "where it is cannot be read")).unwrap_or_default();
+        let mut rooms = noted
+            .inspect_err(|error| tracing::error!(%session, %error, "where it is cannot be read"))
+            .unwrap_or_default();
         if !rooms.contains(session) {
             rooms.push(session.clone());
         }
@@ -63,7 +72,8 @@ impl Sessions {
             }
             let own = session.clone();
             let of = move |state: &Conversation| {
-                let is_own = |asker| state.participant(asker).is_some_and(|one| is_session(one, &own));
+                let is_own =
+                    |asker| state.participant(asker).is_some_and(|one| is_session(one, &own));
                 state
                     .questions_asked()
                     .filter(|(_, _, asker)| is_own(asker))
@@ -71,9 +81,13 @@ impl Sessions {
                     .collect::<Vec<_>>()
             };
             match hall.view(&stream, of).await {
-                Ok(asked) => all.extend(asked.into_iter().map(|permission| (stream.clone(), permission))),
+                Ok(asked) => {
+                    all.extend(asked.into_iter().map(|permission| (stream.clone(), permission)))
+                }
                 Err(HallError::NotFound(_) | HallError::Deleted(_)) => {}
-                Err(error) => tracing::warn!(%session, %stream, %error, "what a session asked cannot be read"),
+                Err(error) => {
+                    tracing::warn!(%session, %stream, %error, "what a session asked cannot be read")
+                }
             }
         }
         all

@@ -76,7 +76,11 @@ impl Undoing {
     }
 
     fn key(&self, start: usize) -> Idempotency {
-        Idempotency { principal: PRINCIPAL.into(), key: format!("{}/{start}", self.saga), fingerprint: self.saga.clone() }
+        Idempotency {
+            principal: PRINCIPAL.into(),
+            key: format!("{}/{start}", self.saga),
+            fingerprint: self.saga.clone(),
+        }
     }
 }
 
@@ -112,16 +116,30 @@ impl Sessions {
     ///
     /// # Errors
     /// [`SessionError`]; nothing is left of it then.
-    pub(crate) async fn bring_in(&self, stream: &StreamId, by: Actor, comers: Vec<Comer>) -> Result<Vec<Session>, SessionError> {
+    pub(crate) async fn bring_in(
+        &self,
+        stream: &StreamId,
+        by: Actor,
+        comers: Vec<Comer>,
+    ) -> Result<Vec<Session>, SessionError> {
         let under_way = self.begin_saga(&comers, false)?;
-        let once = Idempotency { principal: PRINCIPAL.into(), key: under_way.undoing.saga.clone(), fingerprint: String::new() };
+        let once = Idempotency {
+            principal: PRINCIPAL.into(),
+            key: under_way.undoing.saga.clone(),
+            fingerprint: String::new(),
+        };
         self.hall()?.owe(stream, vec![under_way.undoing.owed()], once).await?;
         self.bring(&under_way, stream, by, comers, Vec::new()).await
     }
 
     fn begin_saga(&self, comers: &[Comer], fresh: bool) -> Result<UnderWay<'_>, SessionError> {
         let starts = comers.iter().filter(|comer| matches!(comer.who, Who::Started(_))).count();
-        let undoing = Undoing { saga: Uuid::new_v4().simple().to_string(), starts, fresh, at: self.hall()?.now() };
+        let undoing = Undoing {
+            saga: Uuid::new_v4().simple().to_string(),
+            starts,
+            fresh,
+            at: self.hall()?.now(),
+        };
         let sagas = &self.shared.sagas;
         sagas.begin(&undoing.saga);
         Ok(UnderWay { sagas, undoing })
@@ -173,7 +191,8 @@ impl Sessions {
         let mut started = Vec::new();
         for start in 0..undoing.starts {
             // As it was then: the key may have lapsed since.
-            let claim = hall.claimed_at(&undoing.key(start), undoing.at).await.map_err(log_error)?;
+            let claim =
+                hall.claimed_at(&undoing.key(start), undoing.at).await.map_err(log_error)?;
             started.extend(claim.map(|claim| claim.stream));
         }
         let (own, fresh) = (started.clone(), undoing.fresh);
@@ -190,7 +209,12 @@ impl Sessions {
         let by = Actor::human(ParticipantId::moothall());
         for session in started {
             match self.end(&session, &by).await {
-                Ok(()) | Err(SessionError::NotFound(_) | SessionError::Ended { .. } | SessionError::Conflict(_)) => {}
+                Ok(())
+                | Err(
+                    SessionError::NotFound(_)
+                    | SessionError::Ended { .. }
+                    | SessionError::Conflict(_),
+                ) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -218,7 +242,9 @@ impl Courier for Undoer {
         self.0.shared.sagas.over(&undoing.saga).await;
         match self.0.undo(&delivery.stream, &undoing).await {
             Ok(()) => Outcome::Done(String::new()),
-            Err(SessionError::Hall(HallError::NotFound(_) | HallError::Deleted(_))) => Outcome::Done("it never began".into()),
+            Err(SessionError::Hall(HallError::NotFound(_) | HallError::Deleted(_))) => {
+                Outcome::Done("it never began".into())
+            }
             Err(error) => Outcome::Later(error.to_string()),
         }
     }

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use moothall_engine::access::Reach;
-use moothall_engine::sessions::{ClientRights, NewSession, Resident, SessionError, SessionId, Starter};
+use moothall_engine::sessions::{
+    ClientRights, NewSession, Resident, SessionError, SessionId, Starter,
+};
 
 use crate::config::{SessionsConfig, Terms};
 use crate::directory::Sessions;
@@ -39,7 +41,9 @@ impl Sessions {
     pub(super) fn check_room(&self) -> Result<(), SessionError> {
         let most = self.terms().config.most;
         if most > 0 && self.list(false).len() >= most {
-            return Err(SessionError::Conflict(format!("{most} sessions live, and no more may; end one first.")));
+            return Err(SessionError::Conflict(format!(
+                "{most} sessions live, and no more may; end one first."
+            )));
         }
         Ok(())
     }
@@ -47,14 +51,24 @@ impl Sessions {
     /// The living session whose environment holds this secret.
     pub(super) fn by_token(&self, token: &str) -> Option<Resident> {
         let hash = hash_of(token);
-        let found = self.list(false).into_iter().find(|status| status.session.token_hash == hash)?.session;
-        Some(Resident { reach: self.reach_of(&found.id), session: found.id, name: found.name, run_as: found.run_as })
+        let found =
+            self.list(false).into_iter().find(|status| status.session.token_hash == hash)?.session;
+        Some(Resident {
+            reach: self.reach_of(&found.id),
+            session: found.id,
+            name: found.name,
+            run_as: found.run_as,
+        })
     }
 
     /// What the program of a session reaches.
     pub(crate) fn reach_of(&self, id: &SessionId) -> Reach {
         let Some(seat) = self.seat_of(id) else { return Reach::Only(Arc::default()) };
-        if self.rights(&seat.session().client).reaches_all { Reach::All } else { Reach::Session(seat.rooms().clone()) }
+        if self.rights(&seat.session().client).reaches_all {
+            Reach::All
+        } else {
+            Reach::Session(seat.rooms().clone())
+        }
     }
 
     fn rights(&self, client: &str) -> ClientRights {
@@ -80,7 +94,9 @@ impl Sessions {
         if count < FAMILY_MAX {
             return Ok(());
         }
-        let why = format!("Agents have started {count} sessions from here that live, and {FAMILY_MAX} is the most. End one of them first.");
+        let why = format!(
+            "Agents have started {count} sessions from here that live, and {FAMILY_MAX} is the most. End one of them first."
+        );
         Err(SessionError::Conflict(why))
     }
 
@@ -105,9 +121,15 @@ impl Sessions {
         if !self.rights(&new.client).startable_by_agents || !new.args.is_empty() {
             return None;
         }
-        let wanted = if new.cwd.as_os_str().is_empty() { self.host().ok()?.home(&new.client) } else { new.cwd.clone() };
+        let wanted = if new.cwd.as_os_str().is_empty() {
+            self.host().ok()?.home(&new.client)
+        } else {
+            new.cwd.clone()
+        };
         let wanted = std::fs::canonicalize(wanted).ok()?;
-        let listed = |folder: &PathBuf| std::fs::canonicalize(folder).is_ok_and(|folder| wanted.starts_with(folder));
+        let listed = |folder: &PathBuf| {
+            std::fs::canonicalize(folder).is_ok_and(|folder| wanted.starts_with(folder))
+        };
         self.terms().config.folders.iter().any(listed).then_some(wanted)
     }
 }

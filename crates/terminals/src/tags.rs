@@ -7,7 +7,8 @@ const DIGITS: usize = 8;
 
 /// The tag of an attempt of a turn. It is the same after a restart.
 pub(super) fn tag_of(key: &TurnKey) -> String {
-    let hash = blake3::hash(format!("{}/{}/{}", key.stream, key.turn, key.attempt).as_bytes()).to_hex();
+    let hash =
+        blake3::hash(format!("{}/{}/{}", key.stream, key.turn, key.attempt).as_bytes()).to_hex();
     format!("{OPENS}{}]", &hash[..DIGITS])
 }
 

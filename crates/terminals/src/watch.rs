@@ -28,7 +28,12 @@ impl Runner {
                 self.watching.again = Some(Instant::now() + 2 * LAST_WORDS);
                 self.watching.doubt(true, LAST_WORDS);
             }
-            Err(fault @ (HostFault::Unavailable(_) | HostFault::UnknownProgram(_) | HostFault::Refused(_) | HostFault::Failed(_))) => {
+            Err(
+                fault @ (HostFault::Unavailable(_)
+                | HostFault::UnknownProgram(_)
+                | HostFault::Refused(_)
+                | HostFault::Failed(_)),
+            ) => {
                 let wait = backoff(self.watching.tries);
                 tracing::warn!(session = %self.session.id, %fault, ?wait, "its terminal cannot be reached; it is tried again");
                 (self.watching.news, self.watching.again) = (None, Some(Instant::now() + wait));
@@ -46,7 +51,10 @@ impl Runner {
         {
             tracing::warn!(session = %self.session.id, %fault, "the terminal of a program that ended could not be cleared away");
         }
-        words.map_or_else(|| "its program ended".to_owned(), |words| format!("its program ended {}", cut(&words, WHY_BYTES_MAX)))
+        words.map_or_else(
+            || "its program ended".to_owned(),
+            |words| format!("its program ended {}", cut(&words, WHY_BYTES_MAX)),
+        )
     }
 
     /// Its terminal is said to be gone.

@@ -19,7 +19,9 @@ pub fn has(program: &str) -> bool {
             eprintln!("skipped: {program} is not installed, and {WITHOUT} says to go on");
             false
         }
-        Verdict::Missing => panic!("{program} is not installed: install it, or set {WITHOUT}={program} to skip the tests that need it"),
+        Verdict::Missing => panic!(
+            "{program} is not installed: install it, or set {WITHOUT}={program} to skip the tests that need it"
+        ),
     }
 }
 

@@ -92,7 +92,10 @@ impl Group {
 /// there is no `/proc` to tell them apart, everything counts.
 fn lives(leader: Pid) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return true };
-    let mut stats = processes.flatten().filter_map(|process| std::fs::read_to_string(process.path().join("stat")).ok()).peekable();
+    let mut stats = processes
+        .flatten()
+        .filter_map(|process| std::fs::read_to_string(process.path().join("stat")).ok())
+        .peekable();
     stats.peek().is_none() || stats.any(|stat| works_in(&stat, leader))
 }
 
@@ -100,7 +103,8 @@ fn lives(leader: Pid) -> bool {
 fn works_in(stat: &str, leader: Pid) -> bool {
     let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     let (state, group) = (fields.next(), fields.nth(1));
-    !matches!(state, Some("Z" | "X") | None) && group.and_then(|group| group.parse().ok()) == Some(leader.as_raw())
+    !matches!(state, Some("Z" | "X") | None)
+        && group.and_then(|group| group.parse().ok()) == Some(leader.as_raw())
 }
 
 impl Drop for Group {
@@ -110,8 +114,12 @@ impl Drop for Group {
             (Stage::Working, Ok(runtime)) => {
                 self.signal(Signal::SIGTERM);
                 self.stage = Stage::Over;
-                let mut rest =
-                    Group { child: self.child.take(), leader: self.leader.take(), mark: self.mark.clone(), stage: Stage::Ending };
+                let mut rest = Group {
+                    child: self.child.take(),
+                    leader: self.leader.take(),
+                    mark: self.mark.clone(),
+                    stage: Stage::Ending,
+                };
                 runtime.spawn(async move { rest.finish().await });
             }
             (Stage::Working | Stage::Ending, _) => {

@@ -148,16 +148,28 @@ impl CommandSpec {
         let account = self.account()?;
         let mark = Mark::of(&job.key);
         let (variable, turn) = mark.variable();
-        let before = account.as_ref().map_or_else(|| Ok(Vec::new()), Account::before).map_err(spawn_failed)?;
+        let before = account
+            .as_ref()
+            .map_or_else(|| Ok(Vec::new()), Account::before)
+            .map_err(spawn_failed)?;
         let environment = match &account {
-            Some(account) => Environment::of_account(account, logins::given(Login::of(self.program()), &BTreeMap::new()), &self.env),
+            Some(account) => Environment::of_account(
+                account,
+                logins::given(Login::of(self.program()), &BTreeMap::new()),
+                &self.env,
+            ),
             None => Environment::of(&self.given()),
         };
         let mut words = before.into_iter().map(OsString::from).chain([program.into_os_string()]);
         let mut command = Command::new(words.next().unwrap_or_default());
         command
             .args(words)
-            .args(self.argv.iter().skip(1).map(|argument| argument.replace(PROMPT_PLACEHOLDER, prompt)))
+            .args(
+                self.argv
+                    .iter()
+                    .skip(1)
+                    .map(|argument| argument.replace(PROMPT_PLACEHOLDER, prompt)),
+            )
             .env_clear()
             .envs(environment.pairs())
             .env(variable, turn)
@@ -168,7 +180,9 @@ impl CommandSpec {
         if let Some(cwd) = self.cwd.as_deref().or(account.as_ref().map(Account::home)) {
             command.current_dir(cwd);
         }
-        let mut child = command.spawn().map_err(|error| spawn_failed(format!("{} could not be started: {error}.", self.program())))?;
+        let mut child = command.spawn().map_err(|error| {
+            spawn_failed(format!("{} could not be started: {error}.", self.program()))
+        })?;
         let (stdin, output) = (child.stdin.take(), Output::of(&mut child));
         let group = Group::of(child, mark);
         crash::point("program_started");
@@ -196,23 +210,40 @@ impl CommandSpec {
         group.end().await;
         crash::point("program_ended");
         match ended {
-            None => Err(Fault::new("timeout", format!("{} gave no answer within {} s.", self.program(), job.limit.as_secs_f64()))),
+            None => Err(Fault::new(
+                "timeout",
+                format!("{} gave no answer within {} s.", self.program(), job.limit.as_secs_f64()),
+            )),
             Some(Ended::TooLarge) => {
                 let limit = pipes::STDOUT_BYTES_MAX / 1024;
-                Err(Fault::new("output_too_large", format!("{} wrote more than {limit} KiB and was ended.", self.program())))
+                Err(Fault::new(
+                    "output_too_large",
+                    format!("{} wrote more than {limit} KiB and was ended.", self.program()),
+                ))
             }
-            Some(Ended::Unknown(error)) => Err(Fault::new("lost", format!("{} could not be waited for: {error}.", self.program()))),
+            Some(Ended::Unknown(error)) => Err(Fault::new(
+                "lost",
+                format!("{} could not be waited for: {error}.", self.program()),
+            )),
             Some(Ended::Exited(status)) if status.success() => Ok(self.readable(&output.stdout)),
-            Some(Ended::Exited(status)) => Err(Fault::new("exit_status", self.explain(status, &output, &prompt))),
+            Some(Ended::Exited(status)) => {
+                Err(Fault::new("exit_status", self.explain(status, &output, &prompt)))
+            }
         }
     }
 
     /// Some programs complain on standard output: what they said there counts when they said nothing else.
     fn explain(&self, status: ExitStatus, output: &Output, prompt: &str) -> String {
         let complaint = last_words(&self.readable(&output.stderr.bytes()), prompt);
-        let said = if complaint.is_empty() { last_words(&self.readable(&output.stdout), prompt) } else { complaint };
+        let said = if complaint.is_empty() {
+            last_words(&self.readable(&output.stdout), prompt)
+        } else {
+            complaint
+        };
         let told = if said.is_empty() { String::new() } else { format!(" It said: {said}") };
-        let cure = Login::of(self.program()).and_then(|login| login.cure(&said)).map_or_else(String::new, |cure| format!("\n{cure}"));
+        let cure = Login::of(self.program())
+            .and_then(|login| login.cure(&said))
+            .map_or_else(String::new, |cure| format!("\n{cure}"));
         format!("{} ended with {status}.{told}{cure}", self.program())
     }
 
@@ -300,7 +331,8 @@ impl Started {
                 exited = self.group.exited() => break exited,
             }
         };
-        if !read && let Ok(Err(pipes::TooLarge)) = tokio::time::timeout(pipes::GRACE, reading).await {
+        if !read && let Ok(Err(pipes::TooLarge)) = tokio::time::timeout(pipes::GRACE, reading).await
+        {
             return Ended::TooLarge;
         }
         exited.map_or_else(Ended::Unknown, Ended::Exited)
@@ -314,7 +346,11 @@ const LAST_BYTES: usize = 1024;
 /// The end of what a program said, without the lines of the prompt that it was given: everybody in the conversation has read those.
 fn last_words(said: &str, prompt: &str) -> String {
     let asked: HashSet<&str> = prompt.lines().map(str::trim).collect();
-    let own: Vec<&str> = said.lines().map(str::trim_end).filter(|line| !line.is_empty() && !asked.contains(line.trim())).collect();
+    let own: Vec<&str> = said
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty() && !asked.contains(line.trim()))
+        .collect();
     let all = own.len();
     let mut text = own[all.saturating_sub(LAST_LINES)..].join("\n");
     let mut cut = all > LAST_LINES;

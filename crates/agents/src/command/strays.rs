@@ -61,9 +61,14 @@ fn marked(mark: &[u8]) -> Vec<Pid> {
     let Ok(processes) = std::fs::read_dir("/proc") else {
         return Vec::new();
     };
-    let numbered = processes.flatten().filter_map(|entry| Some((entry.file_name().to_str()?.parse::<i32>().ok()?, entry.path())));
+    let numbered = processes
+        .flatten()
+        .filter_map(|entry| Some((entry.file_name().to_str()?.parse::<i32>().ok()?, entry.path())));
     let own = Pid::this().as_raw();
-    numbered.filter(|(pid, folder)| *pid > 1 && *pid != own && carries(folder, mark)).map(|(pid, _)| Pid::from_raw(pid)).collect()
+    numbered
+        .filter(|(pid, folder)| *pid > 1 && *pid != own && carries(folder, mark))
+        .map(|(pid, _)| Pid::from_raw(pid))
+        .collect()
 }
 
 /// A dead process has an empty environment, and so is not found again.

@@ -20,9 +20,15 @@ pub(super) fn wait(key: &TurnKey, tries: u32) -> Duration {
 
 /// FNV-1a over the turn and the try.
 fn fingerprint(key: &TurnKey, tries: u32) -> u64 {
-    let numbers = [key.turn.0.to_le_bytes(), u64::from(key.attempt).to_le_bytes(), u64::from(tries).to_le_bytes()];
+    let numbers = [
+        key.turn.0.to_le_bytes(),
+        u64::from(key.attempt).to_le_bytes(),
+        u64::from(tries).to_le_bytes(),
+    ];
     let bytes = key.stream.as_str().bytes().chain(numbers.into_iter().flatten());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
     hash >> 20
 }
 
@@ -34,11 +40,15 @@ const ASKED_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 pub(super) fn retry_after(value: &str, answered: Option<&str>) -> Option<Duration> {
     let value = value.trim();
     let wait = match value.parse::<f64>() {
-        Ok(seconds) if seconds >= 0.0 => Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
+        Ok(seconds) if seconds >= 0.0 => {
+            Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+        }
         Ok(_) => return None,
         Err(_) => {
             let until = httpdate::parse_http_date(value).ok()?;
-            let answered = answered.and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or_else(SystemTime::now);
+            let answered = answered
+                .and_then(|date| httpdate::parse_http_date(date).ok())
+                .unwrap_or_else(SystemTime::now);
             until.duration_since(answered).unwrap_or_default()
         }
     };
@@ -62,7 +72,8 @@ mod tests {
                 assert!((whole / 2..=whole).contains(&ms), "{tries}: {ms}");
             }
         }
-        let spread: std::collections::BTreeSet<_> = (1..50).map(|turn| wait(&key(turn), 1)).collect();
+        let spread: std::collections::BTreeSet<_> =
+            (1..50).map(|turn| wait(&key(turn), 1)).collect();
         assert!(spread.len() > 25, "{spread:?}");
         assert_eq!(wait(&key(7), 2), wait(&key(7), 2));
     }

@@ -85,7 +85,11 @@ impl Circuit {
             State::Open { .. } => *state = State::Trying,
             State::Trying => return Err(Duration::from_secs(1)),
         }
-        Ok(Admission { circuit: self.clone(), trying: (*state == State::Trying).then_some(now), told: false })
+        Ok(Admission {
+            circuit: self.clone(),
+            trying: (*state == State::Trying).then_some(now),
+            told: false,
+        })
     }
 }
 
@@ -116,7 +120,9 @@ impl Admission {
         self.told = true;
         let mut state = self.circuit.state();
         *state = match *state {
-            State::Closed { strikes } if strikes + 1 < STRIKES_MAX => State::Closed { strikes: strikes + 1 },
+            State::Closed { strikes } if strikes + 1 < STRIKES_MAX => {
+                State::Closed { strikes: strikes + 1 }
+            }
             State::Closed { .. } | State::Trying => State::Open { until: now + REST },
             State::Open { until } => State::Open { until },
         };
@@ -180,7 +186,12 @@ mod tests {
     }
 
     fn target(url: &str, model: &str, key: &str) -> Target {
-        Target { provider: Provider::Openai, model: model.into(), base_url: Some(url.into()), api_key: Some(key.into()) }
+        Target {
+            provider: Provider::Openai,
+            model: model.into(),
+            base_url: Some(url.into()),
+            api_key: Some(key.into()),
+        }
     }
 
     #[test]
@@ -198,10 +209,15 @@ mod tests {
     #[test]
     fn another_address_model_or_key_has_its_own() {
         let one = Circuit::of(&target("http://one.invalid/", "m", "k"));
-        for (url, model, key) in
-            [("http://other.invalid/", "m", "k"), ("http://one.invalid/", "other", "k"), ("http://one.invalid/", "m", "other")]
-        {
-            assert!(!Arc::ptr_eq(&one, &Circuit::of(&target(url, model, key))), "{url} {model} {key}");
+        for (url, model, key) in [
+            ("http://other.invalid/", "m", "k"),
+            ("http://one.invalid/", "other", "k"),
+            ("http://one.invalid/", "m", "other"),
+        ] {
+            assert!(
+                !Arc::ptr_eq(&one, &Circuit::of(&target(url, model, key))),
+                "{url} {model} {key}"
+            );
         }
     }
 }

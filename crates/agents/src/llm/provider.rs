@@ -56,14 +56,20 @@ impl Provider {
     /// Whether it can only be used with a key.
     pub const fn needs_key(self) -> bool {
         match self {
-            Provider::Openai | Provider::OpenaiResponses | Provider::Anthropic | Provider::Gemini => true,
+            Provider::Openai
+            | Provider::OpenaiResponses
+            | Provider::Anthropic
+            | Provider::Gemini => true,
             Provider::Ollama => false,
         }
     }
 
     fn adapter(self, model: &str, own_url: bool) -> AdapterKind {
         match self {
-            Provider::Openai if !own_url && matches!(AdapterKind::from_model(model), Ok(AdapterKind::OpenAIResp)) => {
+            Provider::Openai
+                if !own_url
+                    && matches!(AdapterKind::from_model(model), Ok(AdapterKind::OpenAIResp)) =>
+            {
                 AdapterKind::OpenAIResp
             }
             Provider::Openai => AdapterKind::OpenAI,
@@ -137,13 +143,24 @@ mod tests {
         for (provider, given, expected) in [
             (Provider::Anthropic, "http://localhost:1", "http://localhost:1/v1/"),
             (Provider::Openai, "https://gw.example/openai/v1", "https://gw.example/openai/v1/"),
-            (Provider::Openai, "https://gw.example/v1?api-version=1", "https://gw.example/v1/?api-version=1"),
+            (
+                Provider::Openai,
+                "https://gw.example/v1?api-version=1",
+                "https://gw.example/v1/?api-version=1",
+            ),
             (Provider::Gemini, "http://localhost:1/", "http://localhost:1/v1beta/"),
             (Provider::Ollama, "http://localhost:11434", "http://localhost:11434/"),
         ] {
             assert_eq!(provider.base_url(given).unwrap(), expected);
         }
-        for bad in ["", "localhost", "ftp://h/", "file:///etc/passwd", "http://u:CANARY@h/", "http://CANARY@h/"] {
+        for bad in [
+            "",
+            "localhost",
+            "ftp://h/",
+            "file:///etc/passwd",
+            "http://u:CANARY@h/",
+            "http://CANARY@h/",
+        ] {
             assert!(!Provider::Openai.base_url(bad).unwrap_err().contains("CANARY"), "{bad}");
         }
     }

@@ -58,15 +58,31 @@ impl Heard {
     /// The point before a piece of an answer is told, after what was told so far.
     fn crash_point(self, told: &str) {
         match self {
-            Heard::ByAll => crash::point(if told.is_empty() { "model_first_word" } else { "model_mid_stream" }),
+            Heard::ByAll => {
+                crash::point(if told.is_empty() { "model_first_word" } else { "model_mid_stream" })
+            }
             Heard::ByNobody => {}
         }
     }
 }
 
 impl<'a> Turn<'a> {
-    pub(super) fn new(llm: &'a Llm, job: &'a Job, out: &'a dyn Reporter, deadline: Instant) -> Self {
-        Self { llm, job, out, deadline, calls: Vec::new(), tries: 0, shown: false, told: Usage::default() }
+    pub(super) fn new(
+        llm: &'a Llm,
+        job: &'a Job,
+        out: &'a dyn Reporter,
+        deadline: Instant,
+    ) -> Self {
+        Self {
+            llm,
+            job,
+            out,
+            deadline,
+            calls: Vec::new(),
+            tries: 0,
+            shown: false,
+            told: Usage::default(),
+        }
     }
 
     /// What all requests together used.
@@ -106,7 +122,8 @@ impl<'a> Turn<'a> {
     /// Asks until there is an answer.
     pub(super) async fn answer(&mut self) -> Result<String, Fault> {
         // One for the turn: however often it asks, what comes of it in the end is what counts.
-        let admission = self.llm.circuit.admit(Instant::now()).map_err(|wait| self.left_alone(wait))?;
+        let admission =
+            self.llm.circuit.admit(Instant::now()).map_err(|wait| self.left_alone(wait))?;
         let request = self.request().await;
         loop {
             self.tries += 1;
@@ -116,7 +133,11 @@ impl<'a> Turn<'a> {
                 admission.tell(&asked);
                 return asked.map_err(|trouble| trouble.fault);
             };
-            self.out.report(Report::Progress(format!("{} Trying again in {:.1} s.", trouble.fault.message, wait.as_secs_f64())));
+            self.out.report(Report::Progress(format!(
+                "{} Trying again in {:.1} s.",
+                trouble.fault.message,
+                wait.as_secs_f64()
+            )));
             tokio::time::sleep(wait).await;
         }
     }
@@ -129,9 +150,18 @@ impl<'a> Turn<'a> {
         let mut memory = Memory::of(prompt);
         if let Some(plan) = Plan::due(prompt, room.bytes) {
             match self.sum_up(&plan).await {
-                Ok(summary) => memory = Memory { summary: Some(Cow::Owned(summary)), unread: Unread::default(), said: plan.kept },
+                Ok(summary) => {
+                    memory = Memory {
+                        summary: Some(Cow::Owned(summary)),
+                        unread: Unread::default(),
+                        said: plan.kept,
+                    }
+                }
                 Err(fault) => {
-                    let message = format!("{} The oldest messages are left out instead of being summed up.", fault.message);
+                    let message = format!(
+                        "{} The oldest messages are left out instead of being summed up.",
+                        fault.message
+                    );
                     self.out.report(Report::Progress(message));
                 }
             }
@@ -142,16 +172,31 @@ impl<'a> Turn<'a> {
     /// One request, within a part of the turn's time.
     async fn sum_up(&mut self, plan: &Plan<'_>) -> Result<Remembered, Fault> {
         let began = Instant::now();
-        self.out.report(Report::Progress(format!("{} sums up {} earlier messages.", self.job.name, plan.messages())));
-        let (limit, who) = (self.deadline.saturating_duration_since(began) / SUMMARY_SHARE, self.who());
+        self.out.report(Report::Progress(format!(
+            "{} sums up {} earlier messages.",
+            self.job.name,
+            plan.messages()
+        )));
+        let (limit, who) =
+            (self.deadline.saturating_duration_since(began) / SUMMARY_SHARE, self.who());
         let request = plan.request(&self.job.name);
-        let Ok(asked) = tokio::time::timeout(limit, self.ask(request, Heard::ByNobody)).await else {
-            return Err(Fault::new("timeout", format!("{who} gave no summary within {:.0} s.", limit.as_secs_f64())));
+        let Ok(asked) = tokio::time::timeout(limit, self.ask(request, Heard::ByNobody)).await
+        else {
+            return Err(Fault::new(
+                "timeout",
+                format!("{who} gave no summary within {:.0} s.", limit.as_secs_f64()),
+            ));
         };
         let written = asked.map_err(|trouble| trouble.fault)?;
-        let summary = plan.remembered(&written).ok_or_else(|| Fault::new("empty_output", format!("{who} wrote an empty summary.")))?;
+        let summary = plan
+            .remembered(&written)
+            .ok_or_else(|| Fault::new("empty_output", format!("{who} wrote an empty summary.")))?;
         let usage = self.usage(began);
-        self.out.report(Report::Summarised { through: summary.through, text: summary.text.clone(), usage });
+        self.out.report(Report::Summarised {
+            through: summary.through,
+            text: summary.text.clone(),
+            usage,
+        });
         Ok(summary)
     }
 
@@ -159,14 +204,17 @@ impl<'a> Turn<'a> {
         let (who, seconds) = (self.who(), wait.as_secs_f64().ceil());
         Fault::new(
             "circuit_open",
-            format!("This model of {who} failed in several turns in a row and is not asked for another {seconds} s."),
+            format!(
+                "This model of {who} failed in several turns in a row and is not asked for another {seconds} s."
+            ),
         )
     }
 
     /// How long to wait before the next request; nothing when there is to be none.
     fn wait_after(&self, again: Again) -> Option<Duration> {
         // Other turns may have shown meanwhile that it is no use.
-        if self.shown || self.tries >= backoff::TRIES_MAX || self.llm.circuit.rests(Instant::now()) {
+        if self.shown || self.tries >= backoff::TRIES_MAX || self.llm.circuit.rests(Instant::now())
+        {
             return None;
         }
         let wait = match again {
@@ -180,7 +228,10 @@ impl<'a> Turn<'a> {
 
     /// One request.
     async fn ask(&mut self, request: ChatRequest, heard: Heard) -> Result<String, Trouble> {
-        let client = self.llm.client().map_err(|fault| Trouble::useless(&fault.code, fault.message.clone()))?;
+        let client = self
+            .llm
+            .client()
+            .map_err(|fault| Trouble::useless(&fault.code, fault.message.clone()))?;
         let watch = Watch::default();
         let said: usize = request.messages.iter().map(|message| message.size()).sum();
         let asked_bytes = said + request.system.as_deref().map_or(0, str::len);
@@ -194,7 +245,12 @@ impl<'a> Turn<'a> {
         self.finish(said, &watch.seen())
     }
 
-    async fn read(&mut self, mut stream: ChatStream, watch: &Watch, heard: Heard) -> Result<Said, Trouble> {
+    async fn read(
+        &mut self,
+        mut stream: ChatStream,
+        watch: &Watch,
+        heard: Heard,
+    ) -> Result<Said, Trouble> {
         let mut said = Said::default();
         while let Some(event) = self.next(&mut stream).await? {
             match event {
@@ -209,8 +265,14 @@ impl<'a> Turn<'a> {
                 }
                 ChatStreamEvent::ToolCallChunk(chunk) => said.tool = Some(chunk.tool_call.fn_name),
                 ChatStreamEvent::End(_) => break,
-                ChatStreamEvent::Start => crash::point(if heard == Heard::ByAll { "model_asked" } else { "summary_asked" }),
-                ChatStreamEvent::ReasoningChunk(_) | ChatStreamEvent::ThoughtSignatureChunk(_) | ChatStreamEvent::Heartbeat => {}
+                ChatStreamEvent::Start => crash::point(if heard == Heard::ByAll {
+                    "model_asked"
+                } else {
+                    "summary_asked"
+                }),
+                ChatStreamEvent::ReasoningChunk(_)
+                | ChatStreamEvent::ThoughtSignatureChunk(_)
+                | ChatStreamEvent::Heartbeat => {}
             }
             if watch.seen().bytes > EVENTS_BYTES_MAX {
                 return Err(self.too_much());
@@ -223,14 +285,21 @@ impl<'a> Turn<'a> {
         match guarded(stream.next()).await {
             Ok(event) => event.transpose().map_err(|error| self.trouble(&error)),
             Err(Broken::Work) => Err(self.too_much()),
-            Err(Broken::Panic) => Err(Trouble::bad_response(format!("{} answered something that makes no sense.", self.who()))),
+            Err(Broken::Panic) => Err(Trouble::bad_response(format!(
+                "{} answered something that makes no sense.",
+                self.who()
+            ))),
         }
     }
 
     /// What an error means: after the first word, silence means that the answer was cut.
     fn trouble(&self, error: &genai::Error) -> Trouble {
         let trouble = Trouble::of(error, &self.llm.target);
-        if self.shown && trouble.fault.code == "provider_unavailable" { Trouble::cut(self.who()) } else { trouble }
+        if self.shown && trouble.fault.code == "provider_unavailable" {
+            Trouble::cut(self.who())
+        } else {
+            trouble
+        }
     }
 
     /// Adds a piece of an answer, as far as people can read it.
@@ -244,13 +313,18 @@ impl<'a> Turn<'a> {
     }
 
     fn too_much(&self) -> Trouble {
-        Trouble::useless("output_too_large", format!("{} said more than {} KiB and was ended.", self.who(), ANSWER_BYTES_MAX / 1024))
+        Trouble::useless(
+            "output_too_large",
+            format!("{} said more than {} KiB and was ended.", self.who(), ANSWER_BYTES_MAX / 1024),
+        )
     }
 
     fn finish(&self, said: Said, seen: &Seen) -> Result<String, Trouble> {
         let who = self.who();
         if seen.events == 0 {
-            let message = format!("{who} answered something that is not in its own form. Check base_url of this agent.");
+            let message = format!(
+                "{who} answered something that is not in its own form. Check base_url of this agent."
+            );
             return Err(Trouble::bad_response(message));
         }
         if !seen.finished {
@@ -258,9 +332,10 @@ impl<'a> Turn<'a> {
         }
         self.remark(seen);
         match said.tool {
-            Some(_) if said.text.trim().is_empty() => {
-                Err(Trouble::useless("provider_bad_response", format!("{who} asked for a tool, and none was offered.")))
-            }
+            Some(_) if said.text.trim().is_empty() => Err(Trouble::useless(
+                "provider_bad_response",
+                format!("{who} asked for a tool, and none was offered."),
+            )),
             _ => Ok(said.text),
         }
     }
@@ -268,12 +343,19 @@ impl<'a> Turn<'a> {
     /// Tells people what is odd about an answer that is otherwise fine.
     fn remark(&self, seen: &Seen) {
         if self.calls.last().is_some_and(|call| self.tokens_of(call, seen).1) {
-            self.out.report(Report::Progress(format!("{} reports a number of tokens that cannot be; it was corrected.", self.who())));
+            self.out.report(Report::Progress(format!(
+                "{} reports a number of tokens that cannot be; it was corrected.",
+                self.who()
+            )));
         }
         let configured = &self.llm.spec.model;
         if let Some(model) = seen.model.as_deref().filter(|model| !same_model(configured, model)) {
             let model = for_terminal(model);
-            self.out.report(Report::Progress(format!("{} says that the model {} answered.", self.who(), cut(&model, MODEL_BYTES_MAX))));
+            self.out.report(Report::Progress(format!(
+                "{} says that the model {} answered.",
+                self.who(),
+                cut(&model, MODEL_BYTES_MAX)
+            )));
         }
     }
 }

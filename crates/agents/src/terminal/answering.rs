@@ -26,7 +26,12 @@ const END_CHARS: usize = 40;
 
 impl Typing<'_> {
     /// Chooses an option if this very dialog stands there: by its digit, or with the arrows and Enter where the dialog takes no digits.
-    pub(super) async fn choose(&mut self, dialog: &Dialog, position: usize, text: Option<&str>) -> Result<(), HostFault> {
+    pub(super) async fn choose(
+        &mut self,
+        dialog: &Dialog,
+        position: usize,
+        text: Option<&str>,
+    ) -> Result<(), HostFault> {
         if position >= dialog.options.len().min(DIGITS) {
             return refused("The program has no key for that.");
         }
@@ -35,7 +40,8 @@ impl Typing<'_> {
             return self.point(dialog, position).await;
         }
         let field = shown.field;
-        let (here, elsewhere): (Vec<_>, Vec<_>) = field.into_iter().partition(|field| field.option == position);
+        let (here, elsewhere): (Vec<_>, Vec<_>) =
+            field.into_iter().partition(|field| field.option == position);
         let key = (position + 1).to_string();
         match (text, here.into_iter().next(), elsewhere.into_iter().next()) {
             (Some(text), Some(field), _) => self.fill(dialog, field, &key, &for_field(text)).await,
@@ -59,7 +65,12 @@ impl Typing<'_> {
     /// Moves the mark of a dialog to an option, looking at each step, and presses Enter there.
     async fn point(&mut self, dialog: &Dialog, position: usize) -> Result<(), HostFault> {
         let keys = &self.vendor.table().keys;
-        let pointer = |view: &View| view.dialog.as_ref().filter(|shown| shown.is_same(dialog)).and_then(|shown| shown.pointer);
+        let pointer = |view: &View| {
+            view.dialog
+                .as_ref()
+                .filter(|shown| shown.is_same(dialog))
+                .and_then(|shown| shown.pointer)
+        };
         for _ in 0..=dialog.options.len() {
             let Some(at) = self.look_at(dialog).await?.pointer else { break };
             match at.cmp(&position) {
@@ -88,7 +99,13 @@ impl Typing<'_> {
     }
 
     /// Puts words into a field and sends them off. TmuxCommand that stand there already are not typed again.
-    async fn fill(&mut self, dialog: &Dialog, field: Field, key: &str, text: &str) -> Result<(), HostFault> {
+    async fn fill(
+        &mut self,
+        dialog: &Dialog,
+        field: Field,
+        key: &str,
+        text: &str,
+    ) -> Result<(), HostFault> {
         if text.is_empty() {
             return refused("There is nothing to type.");
         }
@@ -100,7 +117,9 @@ impl Typing<'_> {
             self.put(text, INTO_FIELD).await?;
             let shows = |view: &View| is_filled(view, dialog, text);
             if self.until(TAKES_PASTE, shows).await?.is_none() {
-                return Err(HostFault::Failed("The program shows nothing of what was pasted into its field.".to_owned()));
+                return Err(HostFault::Failed(
+                    "The program shows nothing of what was pasted into its field.".to_owned(),
+                ));
             }
             crash::point("field_filled");
         }
@@ -114,7 +133,9 @@ impl Typing<'_> {
         match self.until(TAKES_KEY, |view| !is_filled(view, dialog, text)).await {
             Ok(Some(_)) | Err(HostFault::Gone(_)) => Ok(()),
             // A second Enter might go into the next dialog.
-            Ok(None) => Err(HostFault::Failed("The program does not take what stands in its field.".to_owned())),
+            Ok(None) => Err(HostFault::Failed(
+                "The program does not take what stands in its field.".to_owned(),
+            )),
             Err(fault) => Err(fault),
         }
     }
@@ -144,7 +165,11 @@ fn field_of<'a>(view: &'a View, dialog: &Dialog) -> Option<&'a Field> {
 fn is_filled(view: &View, dialog: &Dialog, text: &str) -> bool {
     match field_of(view, dialog) {
         Some(field) => !field.words.is_empty(),
-        None => view.state == PaneState::Starting && view.dialog.is_none() && squeezed(&view.text).contains(&end_of(text)),
+        None => {
+            view.state == PaneState::Starting
+                && view.dialog.is_none()
+                && squeezed(&view.text).contains(&end_of(text))
+        }
     }
 }
 

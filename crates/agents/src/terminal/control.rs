@@ -30,7 +30,8 @@ const BACKOFF_MIN: Duration = Duration::from_millis(50);
 const ASKS_MAX: usize = 256;
 
 /// All panes of a server, with what tells whether they live.
-const LIST: &str = "list-panes -a -F '#{pane_id} #{pane_pid} #{pane_dead} #{window_id} #{session_name}'";
+const LIST: &str =
+    "list-panes -a -F '#{pane_id} #{pane_pid} #{pane_dead} #{window_id} #{session_name}'";
 
 /// tmux looks once a second whether a pane died, and tells when one did. Its hook for that, which is quicker, waits for the end of the
 /// process, and under load tmux misses that end now and then.
@@ -83,7 +84,11 @@ impl Control {
     }
 
     /// Has two commands carried out with nothing in between, and waits once.
-    pub(super) async fn run_both(&self, first: &TmuxCommand, second: &TmuxCommand) -> Result<(Vec<String>, Vec<String>), HostFault> {
+    pub(super) async fn run_both(
+        &self,
+        first: &TmuxCommand,
+        second: &TmuxCommand,
+    ) -> Result<(Vec<String>, Vec<String>), HostFault> {
         let first = self.send(first).await?;
         let second = self.run(second).await;
         let first = first.await.map_err(|_| lost())?;
@@ -120,7 +125,9 @@ async fn keep(place: Place, panes: Arc<Panes>, mut asked: mpsc::Receiver<Ask>) {
                         panes.alive(&BTreeSet::new(), true);
                         refuse_next(&mut asked, lost()).await
                     }
-                    Place::Foreign { .. } | Place::Own { .. } => !(asked.is_closed() && asked.is_empty()),
+                    Place::Foreign { .. } | Place::Own { .. } => {
+                        !(asked.is_closed() && asked.is_empty())
+                    }
                 }
             }
             Err(error) => refuse_next(&mut asked, unavailable(&error)).await,
@@ -220,7 +227,9 @@ impl<'a> Line<'a> {
                 true
             }
             Some(ControlEvent::Answer(answer)) => self.answered(answer).await,
-            Some(ControlEvent::Panes) => self.tell(LIST, Awaiting::Census { missed: false }).await.is_ok(),
+            Some(ControlEvent::Panes) => {
+                self.tell(LIST, Awaiting::Census { missed: false }).await.is_ok()
+            }
             Some(ControlEvent::Confused | ControlEvent::Exit) => false,
         }
     }
@@ -235,7 +244,9 @@ impl<'a> Line<'a> {
                 let _ = reply.send(answer.map_err(HostFault::Failed));
                 true
             }
-            Some(Awaiting::Census { missed }) => self.count(&answer.unwrap_or_default(), missed).await,
+            Some(Awaiting::Census { missed }) => {
+                self.count(&answer.unwrap_or_default(), missed).await
+            }
         }
     }
 
@@ -251,8 +262,10 @@ impl<'a> Line<'a> {
 
     /// Links windows that the hub lacks, which happens when somebody ended the hub.
     async fn link(&mut self, rows: &[Row<'_>]) -> io::Result<()> {
-        let linked: BTreeSet<&str> = rows.iter().filter(|row| row.session == HUB).map(|row| row.window).collect();
-        let loose: BTreeSet<&str> = rows.iter().map(|row| row.window).filter(|window| !linked.contains(window)).collect();
+        let linked: BTreeSet<&str> =
+            rows.iter().filter(|row| row.session == HUB).map(|row| row.window).collect();
+        let loose: BTreeSet<&str> =
+            rows.iter().map(|row| row.window).filter(|window| !linked.contains(window)).collect();
         for window in loose {
             self.tell(link(window).line(), Awaiting::Nobody).await?;
         }

@@ -9,7 +9,11 @@ const PREFIXES: [char; 4] = ['!', '/', '#', '@'];
 pub(super) fn for_composer(text: &str) -> String {
     let text = for_terminal(text);
     let text = text.trim_end();
-    if text.trim_start().starts_with(PREFIXES) { format!("> {}", text.trim_start()) } else { text.to_owned() }
+    if text.trim_start().starts_with(PREFIXES) {
+        format!("> {}", text.trim_start())
+    } else {
+        text.to_owned()
+    }
 }
 
 /// The text as it may be pasted into the field of a dialog. There no beginning means anything, so nothing is quoted.
@@ -39,7 +43,9 @@ mod tests {
 
     #[test]
     fn a_prefix_is_quoted() {
-        for prefixed in ["!ls", "/exit", "#note", "@file", "  /clear", "\u{200b}/clear", "\x1b[0m!ls"] {
+        for prefixed in
+            ["!ls", "/exit", "#note", "@file", "  /clear", "\u{200b}/clear", "\x1b[0m!ls"]
+        {
             assert!(for_composer(prefixed).starts_with("> "), "{prefixed:?}");
         }
         assert_eq!(for_composer("Ann:\n\n/exit is a word"), "Ann:\n\n/exit is a word");

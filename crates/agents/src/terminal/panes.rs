@@ -60,7 +60,10 @@ impl Panes {
 
     /// Which program a pane was last said to run.
     pub(super) fn client(&self, run: &Run) -> Option<String> {
-        self.all().get(run).map(|watched| watched.client.clone()).filter(|client| !client.is_empty())
+        self.all()
+            .get(run)
+            .map(|watched| watched.client.clone())
+            .filter(|client| !client.is_empty())
     }
 
     /// A pane drew something.
@@ -104,7 +107,10 @@ impl Watched {
 async fn tell(mut counts: watch::Receiver<u64>, news: broadcast::Sender<PaneNews>) {
     while counts.changed().await.is_ok() {
         let patience = Instant::now() + RESTLESS;
-        while let Ok(drew) = timeout(QUIET.min(patience.saturating_duration_since(Instant::now())), counts.changed()).await {
+        while let Ok(drew) =
+            timeout(QUIET.min(patience.saturating_duration_since(Instant::now())), counts.changed())
+                .await
+        {
             if drew.is_err() {
                 return;
             }

@@ -88,8 +88,15 @@ impl Place {
         let mut command = Command::new("tmux");
         command.env_clear().envs(Environment::of(&BTreeMap::new()).pairs());
         // Where tmux keeps the sockets that are named without a path.
-        command.envs(std::env::var_os("TMUX_TMPDIR").map(|folder| (OsString::from("TMUX_TMPDIR"), folder)));
-        command.args(["-u", "-f", "/dev/null"]).args(socket).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        command.envs(
+            std::env::var_os("TMUX_TMPDIR").map(|folder| (OsString::from("TMUX_TMPDIR"), folder)),
+        );
+        command
+            .args(["-u", "-f", "/dev/null"])
+            .args(socket)
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .kill_on_drop(true);
         command
     }
 
@@ -98,9 +105,23 @@ impl Place {
         let mut command = Self::tmux(self.socket());
         command.arg("-C");
         match self {
-            Self::Own { .. } => command.args(["new-session", "-A", "-f", "ignore-size", "-s", HUB, "-n", "hub", "--", "env", "cat"]),
+            Self::Own { .. } => command.args([
+                "new-session",
+                "-A",
+                "-f",
+                "ignore-size",
+                "-s",
+                HUB,
+                "-n",
+                "hub",
+                "--",
+                "env",
+                "cat",
+            ]),
             // Nothing changes there: not the size of windows, not the session's variables.
-            Self::Foreign { session, .. } => command.args(["attach-session", "-E", "-f", "ignore-size", "-t", session]),
+            Self::Foreign { session, .. } => {
+                command.args(["attach-session", "-E", "-f", "ignore-size", "-t", session])
+            }
         };
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command
@@ -118,7 +139,9 @@ impl Place {
 /// What is said when tmux cannot be run.
 pub(super) fn unavailable(error: &std::io::Error) -> HostFault {
     HostFault::Unavailable(match error.kind() {
-        std::io::ErrorKind::NotFound => "tmux is not installed; agents in terminals need it.".to_owned(),
+        std::io::ErrorKind::NotFound => {
+            "tmux is not installed; agents in terminals need it.".to_owned()
+        }
         _ => format!("tmux could not be run: {error}."),
     })
 }

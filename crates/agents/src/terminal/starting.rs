@@ -34,16 +34,25 @@ impl TmuxHost {
         let programs = self.known();
         let program = programs.get(&launch.client).ok_or_else(|| unknown(self, &launch.client))?;
         if !launch.cwd.is_absolute() || !launch.cwd.is_dir() {
-            return Err(HostFault::Refused(format!("The folder {} does not exist.", launch.cwd.display())));
+            return Err(HostFault::Refused(format!(
+                "The folder {} does not exist.",
+                launch.cwd.display()
+            )));
         }
         let account = as_promised(program, launch)?;
-        let parts = self.injector.launch_parts(program, launch, bare(program, launch, account)?).await?;
+        let parts =
+            self.injector.launch_parts(program, launch, bare(program, launch, account)?).await?;
         let command = new_session(launch, &parts, &find(program, &parts, &launch.cwd)?)?;
         let control = self.control(&self.own);
         let told = control.run(&command).await?;
         let mut words = told.first().map(String::as_str).unwrap_or_default().split(' ');
-        let (Some(id), Some(pid), Some(window)) = (words.next(), words.next().and_then(|pid| pid.parse().ok()), words.next()) else {
-            return Err(HostFault::Failed(format!("tmux did not say where it started {}.", launch.client)));
+        let (Some(id), Some(pid), Some(window)) =
+            (words.next(), words.next().and_then(|pid| pid.parse().ok()), words.next())
+        else {
+            return Err(HostFault::Failed(format!(
+                "tmux did not say where it started {}.",
+                launch.client
+            )));
         };
         control.run(&link(window)).await?;
         let pane = Pane { socket: String::new(), id: id.to_owned(), pid };
@@ -55,7 +64,8 @@ impl TmuxHost {
     pub(super) async fn end_program(&self, pane: &Pane) -> Result<(), HostFault> {
         if !pane.socket.is_empty() {
             // Whoever started it ends it; here it is only let go.
-            let place = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(pane);
+            let place =
+                self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(pane);
             if let Some(place) = place {
                 self.control(&place).panes.forget(&run_of(pane));
             }
@@ -74,14 +84,26 @@ impl TmuxHost {
     /// How the program of a dead pane ended, and the last lines that it showed.
     pub(super) async fn words_of_the_dead(&self, pane: &Pane) -> Result<Option<String>, HostFault> {
         let control = self.same(pane).await?;
-        let facts =
-            TmuxCommand::of("display-message -p -t").words([pane.id.as_str(), "#{pane_dead}/#{pane_dead_status}/#{pane_dead_signal}"]);
+        let facts = TmuxCommand::of("display-message -p -t")
+            .words([pane.id.as_str(), "#{pane_dead}/#{pane_dead_status}/#{pane_dead_signal}"]);
         let mut looks = 0;
         let (how, lines) = loop {
-            let (facts, lines) = control.run_both(&facts, &TmuxCommand::of("capture-pane -p -J -t").word(&pane.id)).await?;
-            match facts.first().map(String::as_str).unwrap_or_default().split('/').collect::<Vec<_>>()[..] {
-                ["1", status, ""] if !status.is_empty() => break (format!("with exit status {status}"), lines),
-                ["1", _, signal] if !signal.is_empty() => break (format!("by signal {signal}"), lines),
+            let (facts, lines) = control
+                .run_both(&facts, &TmuxCommand::of("capture-pane -p -J -t").word(&pane.id))
+                .await?;
+            match facts
+                .first()
+                .map(String::as_str)
+                .unwrap_or_default()
+                .split('/')
+                .collect::<Vec<_>>()[..]
+            {
+                ["1", status, ""] if !status.is_empty() => {
+                    break (format!("with exit status {status}"), lines);
+                }
+                ["1", _, signal] if !signal.is_empty() => {
+                    break (format!("by signal {signal}"), lines);
+                }
                 // It has closed its terminal, and goes in a moment; or tmux has missed that it went, and sees it when another child of it ends.
                 ["1", ..] if looks < STATUS_LOOKS => {
                     tokio::time::sleep(STATUS_EVERY).await;
@@ -91,7 +113,8 @@ impl TmuxHost {
             }
             looks += 1;
         };
-        let shown: Vec<String> = lines.iter().map(|line| clean(line.trim())).filter(|line| is_shown(line)).collect();
+        let shown: Vec<String> =
+            lines.iter().map(|line| clean(line.trim())).filter(|line| is_shown(line)).collect();
         let last = shown[shown.len().saturating_sub(LAST_LINES)..].join(" / ");
         Ok(Some(if last.is_empty() { how } else { format!("{how}: {last}") }))
     }
@@ -100,8 +123,13 @@ impl TmuxHost {
 /// The user that a program runs as, who is still the one that was said before.
 fn as_promised(program: &Program, launch: &Launch) -> Result<Option<Account>, HostFault> {
     let account = program.account().map_err(HostFault::Refused)?;
-    let (now, promised) = (account.as_ref().map(Account::uid), launch.run_as.as_ref().map(|user| user.uid));
-    if now == promised { Ok(account) } else { Err(HostFault::Refused("The configuration changed just now; start it again.".to_owned())) }
+    let (now, promised) =
+        (account.as_ref().map(Account::uid), launch.run_as.as_ref().map(|user| user.uid));
+    if now == promised {
+        Ok(account)
+    } else {
+        Err(HostFault::Refused("The configuration changed just now; start it again.".to_owned()))
+    }
 }
 
 /// Whether a line of a dead pane is the program's; tmux adds one of its own.
@@ -112,29 +140,49 @@ fn is_shown(line: &str) -> bool {
 fn unknown(host: &TmuxHost, client: &str) -> HostFault {
     let programs = host.known();
     let known: Vec<&str> = programs.keys().map(String::as_str).collect();
-    HostFault::UnknownProgram(format!("No program {client} is known to run in a terminal; there are: {}.", known.join(", ")))
+    HostFault::UnknownProgram(format!(
+        "No program {client} is known to run in a terminal; there are: {}.",
+        known.join(", ")
+    ))
 }
 
 /// The file that is started.
 fn find(program: &Program, parts: &Parts, cwd: &Path) -> Result<String, HostFault> {
     let name = parts.argv.first().map(String::as_str).unwrap_or_default();
     // What another user's program inherits is in its own variables.
-    let environment = Environment::of(if parts.account.is_some() { &parts.env } else { &program.env });
+    let environment =
+        Environment::of(if parts.account.is_some() { &parts.env } else { &program.env });
     let file = environment.find(name, cwd).filter(|file| is_program(file));
     let file = file.and_then(|file| file.into_os_string().into_string().ok());
     match file {
         // `env` would take it for a variable.
         Some(file) if !file.contains('=') => Ok(file),
-        Some(file) => Err(HostFault::UnknownProgram(format!("{file} has an equals sign in its path; start it by another one."))),
-        None => Err(HostFault::UnknownProgram(format!("The program {name:?} is not installed: it is in none of {}.", environment.path()))),
+        Some(file) => Err(HostFault::UnknownProgram(format!(
+            "{file} has an equals sign in its path; start it by another one."
+        ))),
+        None => Err(HostFault::UnknownProgram(format!(
+            "The program {name:?} is not installed: it is in none of {}.",
+            environment.path()
+        ))),
     }
 }
 
 /// The command that starts it. Several words are executed as they are; a single one would go through a shell.
 fn new_session(launch: &Launch, parts: &Parts, file: &str) -> Result<TmuxCommand, HostFault> {
-    let cwd = launch.cwd.to_str().ok_or_else(|| HostFault::Refused("The folder's name is no text.".to_owned()))?;
-    let mut words = TmuxCommand::of("new-session -d -P -F '#{pane_id} #{pane_pid} #{window_id}' -x 200 -y 50");
-    words = words.words(["-s", &session_name(launch), "-n", &title(&launch.name), "-c", &literal_format(cwd)]);
+    let cwd = launch
+        .cwd
+        .to_str()
+        .ok_or_else(|| HostFault::Refused("The folder's name is no text.".to_owned()))?;
+    let mut words =
+        TmuxCommand::of("new-session -d -P -F '#{pane_id} #{pane_pid} #{window_id}' -x 200 -y 50");
+    words = words.words([
+        "-s",
+        &session_name(launch),
+        "-n",
+        &title(&launch.name),
+        "-c",
+        &literal_format(cwd),
+    ]);
     for variable in variables(parts)? {
         words = words.words(["-e", &variable]);
     }
@@ -187,6 +235,9 @@ fn title(name: &str) -> String {
 }
 
 fn plain(text: &str) -> String {
-    let kept = text.chars().map(|c| c.to_ascii_lowercase()).filter(|c| c.is_ascii_alphanumeric() || *c == '-');
+    let kept = text
+        .chars()
+        .map(|c| c.to_ascii_lowercase())
+        .filter(|c| c.is_ascii_alphanumeric() || *c == '-');
     kept.skip_while(|c| *c == '-').take(NAME_CHARS_MAX).collect()
 }

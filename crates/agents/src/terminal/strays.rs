@@ -25,8 +25,16 @@ pub(super) async fn reap(left: Vec<(SessionId, Pane)>) {
 fn sweep(left: &[(SessionId, Pane)]) {
     let Ok(processes) = std::fs::read_dir("/proc") else { return };
     for entry in processes.flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()).map(Pid::from_raw) else { continue };
-        let Some(group) = getpgid(Some(pid)).ok().and_then(|group| u32::try_from(group.as_raw()).ok()) else { continue };
+        let Some(pid) =
+            entry.file_name().to_str().and_then(|name| name.parse().ok()).map(Pid::from_raw)
+        else {
+            continue;
+        };
+        let Some(group) =
+            getpgid(Some(pid)).ok().and_then(|group| u32::try_from(group.as_raw()).ok())
+        else {
+            continue;
+        };
         // What a program put into a group of its own was meant to outlive it.
         let of_group = left.iter().filter(|(_, pane)| pane.socket.is_empty() && pane.pid == group);
         if of_group.into_iter().any(|(session, _)| carries(&entry.path(), session)) {

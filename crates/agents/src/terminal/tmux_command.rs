@@ -59,7 +59,16 @@ mod tests {
 
     #[test]
     fn a_word_stays_a_word() {
-        let line = TmuxCommand::of("set-buffer").words(["a b", "x\"; kill-server", "$HOME ~", "one\ntwo\\", ""]);
-        assert_eq!(line.line(), "set-buffer \"a b\" \"x\\\"; kill-server\" \"\\$HOME \\176\" \"one\\012two\\\\\" \"\"");
+        let line = TmuxCommand::of("set-buffer").words([
+            "a b",
+            "x\"; kill-server",
+            "$HOME ~",
+            "one\ntwo\\",
+            "",
+        ]);
+        assert_eq!(
+            line.line(),
+            "set-buffer \"a b\" \"x\\\"; kill-server\" \"\\$HOME \\176\" \"one\\012two\\\\\" \"\""
+        );
     }
 }

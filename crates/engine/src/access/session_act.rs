@@ -43,7 +43,12 @@ impl Hall {
     ///
     /// # Errors
     /// [`AccessError::Denied`]; [`AccessError::Session`] where there is none that the caller sees.
-    pub async fn permit_over(&self, caller: &Caller, over: SessionAct, word: &str) -> Result<Status, AccessError> {
+    pub async fn permit_over(
+        &self,
+        caller: &Caller,
+        over: SessionAct,
+        word: &str,
+    ) -> Result<Status, AccessError> {
         let status = self.sessions()?.find(word)?;
         let name = || status.session.name.clone();
         let unseen = || AccessError::Session(SessionError::NotFound(word.trim().to_owned()));
@@ -53,12 +58,16 @@ impl Hall {
             (SessionAct::Seeing, _) => Ok(status),
             (SessionAct::Telling, Stands::Own | Stands::Starter | Stands::Beside) => Ok(status),
             (SessionAct::Telling, Stands::Apart) => Err(Denied::NotMet(name()).into()),
-            (SessionAct::Looking, Stands::Own | Stands::Starter) | (SessionAct::Steering, Stands::Starter) => Ok(status),
+            (SessionAct::Looking, Stands::Own | Stands::Starter)
+            | (SessionAct::Steering, Stands::Starter) => Ok(status),
             (SessionAct::Looking, Stands::Beside | Stands::Apart)
-            | (SessionAct::Steering, Stands::Own | Stands::Beside | Stands::Apart) => Err(Denied::NotStarted(name()).into()),
-            (SessionAct::Sitting, Stands::Own | Stands::Starter | Stands::Beside | Stands::Apart) => {
-                Err(Denied::Person("sit down at the terminal of a session").into())
+            | (SessionAct::Steering, Stands::Own | Stands::Beside | Stands::Apart) => {
+                Err(Denied::NotStarted(name()).into())
             }
+            (
+                SessionAct::Sitting,
+                Stands::Own | Stands::Starter | Stands::Beside | Stands::Apart,
+            ) => Err(Denied::Person("sit down at the terminal of a session").into()),
         }
     }
 
@@ -66,9 +75,10 @@ impl Hall {
     pub fn sees(&self, caller: &Caller, status: &Status) -> bool {
         let Some(own) = caller.session() else { return true };
         let id = &status.session.id;
-        caller.reach == Reach::All || own == id || status.session.started_by == Some(Starter::Session(own.clone())) || {
-            self.inner.residents.meet(own, id)
-        }
+        caller.reach == Reach::All
+            || own == id
+            || status.session.started_by == Some(Starter::Session(own.clone()))
+            || { self.inner.residents.meet(own, id) }
     }
 
     async fn stands(&self, caller: &Caller, status: &Status) -> Result<Stands, AccessError> {

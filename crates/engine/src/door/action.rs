@@ -146,7 +146,9 @@ impl Action {
     /// What a command comes to. Controls that ask for several things are several actions.
     pub fn of(command: &ClientCommand) -> Vec<Action> {
         let one = match command {
-            ClientCommand::Control { controls, .. } => return controls.iter().map(Action::of_control).collect(),
+            ClientCommand::Control { controls, .. } => {
+                return controls.iter().map(Action::of_control).collect();
+            }
             ClientCommand::Create { .. } => Action::BeginThread,
             ClientCommand::Rename { .. } => Action::Rename,
             ClientCommand::Archive { .. } => Action::Archive,

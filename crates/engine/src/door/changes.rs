@@ -33,7 +33,9 @@ impl Changes {
         loop {
             let bell = self.changes.recv().await?;
             let heard = match &bell {
-                Changed::Head { stream, .. } | Changed::Presence { stream, .. } => self.reach.includes(stream),
+                Changed::Head { stream, .. } | Changed::Presence { stream, .. } => {
+                    self.reach.includes(stream)
+                }
                 Changed::Sessions => matches!(self.reach, Reach::All | Reach::Session(_)),
             };
             if heard {

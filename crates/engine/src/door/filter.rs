@@ -25,7 +25,10 @@ impl From<Viewer> for EventFilter {
 
 impl fmt::Debug for EventFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventFilter").field("viewer", &self.viewer).field("everything", &self.wanted.is_none()).finish()
+        f.debug_struct("EventFilter")
+            .field("viewer", &self.viewer)
+            .field("everything", &self.wanted.is_none())
+            .finish()
     }
 }
 

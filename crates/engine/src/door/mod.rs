@@ -64,7 +64,9 @@ impl Need {
     pub fn check(self, caller: &Caller) -> Result<(), Denied> {
         match self {
             Need::Nothing => Ok(()),
-            Need::Entry | Need::Scope(_) | Need::Proof(_) if caller.is_stranger() => Err(Denied::Stranger),
+            Need::Entry | Need::Scope(_) | Need::Proof(_) if caller.is_stranger() => {
+                Err(Denied::Stranger)
+            }
             Need::Entry => Ok(()),
             Need::Scope(scope) => caller.must(scope),
             Need::Proof(scope) => caller.must_prove(scope),
@@ -106,7 +108,11 @@ impl Door {
     /// # Errors
     /// [`HallError::NotFound`].
     pub fn reaches(&self, stream: &StreamId) -> Result<(), HallError> {
-        if self.caller.reach.includes(stream) { Ok(()) } else { Err(HallError::NotFound(stream.clone())) }
+        if self.caller.reach.includes(stream) {
+            Ok(())
+        } else {
+            Err(HallError::NotFound(stream.clone()))
+        }
     }
 
     /// Whether a link is within reach.
@@ -132,7 +138,10 @@ impl Door {
     /// [`AccessError`], where the caller may not.
     pub async fn may_over(&self, over: SessionAct, word: &str) -> Result<(), AccessError> {
         match self.over(over, word).await {
-            Ok(_) | Err(AccessError::Session(SessionError::Invalid(_) | SessionError::Unavailable(_))) => Ok(()),
+            Ok(_)
+            | Err(AccessError::Session(SessionError::Invalid(_) | SessionError::Unavailable(_))) => {
+                Ok(())
+            }
             Err(error) => Err(error),
         }
     }
@@ -190,7 +199,9 @@ impl Door {
     /// [`AccessError`], when the conversation does not exist or cannot be read.
     pub async fn own_sight(&self, stream: &StreamId) -> Result<Viewer, AccessError> {
         match self.own_session()? {
-            Some(status) => Ok(Viewer::Participant(self.hall.participant_of(stream, &status).await?)),
+            Some(status) => {
+                Ok(Viewer::Participant(self.hall.participant_of(stream, &status).await?))
+            }
             None => Ok(self.sight()?),
         }
     }
@@ -206,10 +217,15 @@ impl Door {
 
 impl Hall {
     /// The participant whose words a session says in a conversation: the one it was invited as, otherwise its own name.
-    async fn participant_of(&self, stream: &StreamId, status: &Status) -> Result<ParticipantId, HallError> {
+    async fn participant_of(
+        &self,
+        stream: &StreamId,
+        status: &Status,
+    ) -> Result<ParticipantId, HallError> {
         let (id, own) = (status.session.id.clone(), status.session.name.clone());
-        let invited =
-            self.view(stream, move |state| state.participants().iter().find(|one| is_session(one, &id)).map(|one| one.id.clone()));
+        let invited = self.view(stream, move |state| {
+            state.participants().iter().find(|one| is_session(one, &id)).map(|one| one.id.clone())
+        });
         Ok(invited.await?.unwrap_or(own))
     }
 }

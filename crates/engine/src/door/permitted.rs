@@ -34,7 +34,11 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError::Denied`], or [`AccessError::Hall`] when the conversation does not exist for the caller, or cannot be read.
-    pub async fn permit(&self, stream: &StreamId, command: ClientCommand) -> Result<Permitted, AccessError> {
+    pub async fn permit(
+        &self,
+        stream: &StreamId,
+        command: ClientCommand,
+    ) -> Result<Permitted, AccessError> {
         for action in Action::of(&command) {
             self.may(action)?;
         }
@@ -47,7 +51,11 @@ impl Door {
     ///
     /// # Errors
     /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing was decided.
-    pub async fn submit(&self, permitted: Permitted, key: Option<Idempotency>) -> Result<Answer, HallError> {
+    pub async fn submit(
+        &self,
+        permitted: Permitted,
+        key: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
         let Permitted { stream, command } = permitted;
         self.hall.submit(&stream, command, key).await
     }

@@ -95,11 +95,18 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller.
-    pub async fn follow(&self, stream: &StreamId, sieve: impl Into<EventFilter>, after: Seq) -> Result<Reader, AccessError> {
+    pub async fn follow(
+        &self,
+        stream: &StreamId,
+        sieve: impl Into<EventFilter>,
+        after: Seq,
+    ) -> Result<Reader, AccessError> {
         let sieve = sieve.into();
         self.enter(Action::ReadThread, stream)?;
         let connected = match sieve.viewer() {
-            Viewer::Participant(id) => Some(self.hall.connect(stream, id.clone(), sieve.takes_turns()).await?),
+            Viewer::Participant(id) => {
+                Some(self.hall.connect(stream, id.clone(), sieve.takes_turns()).await?)
+            }
             Viewer::Operator | Viewer::Guest => None,
         };
         let turns = OwnTurns::of(sieve.viewer());
@@ -161,8 +168,12 @@ impl Reader {
     /// Reads a page of the log, up to a position where one is given. Whether there was anything.
     async fn read(&mut self, until: Option<Seq>) -> Result<bool, AccessError> {
         let after = self.after;
-        let span = until.map_or(PAGE, |until| usize::try_from(until.0 - after.0).unwrap_or(PAGE).min(PAGE));
-        let mut page = self.door.page(Action::ReadThread, &self.stream, self.sieve.viewer(), after, span).await?;
+        let span = until
+            .map_or(PAGE, |until| usize::try_from(until.0 - after.0).unwrap_or(PAGE).min(PAGE));
+        let mut page = self
+            .door
+            .page(Action::ReadThread, &self.stream, self.sieve.viewer(), after, span)
+            .await?;
         self.turns.look_again();
         // A page that reaches no further holds only kinds of events that this version does not know: they are skipped up to the head.
         self.after = if page.through > after { page.through } else { until.unwrap_or(after) };
@@ -251,8 +262,14 @@ impl OwnTurns {
     }
 
     /// What it has to be told now. It is composed when it is asked for, so whoever comes again gets it again.
-    async fn untold(&mut self, door: &Door, stream: &StreamId) -> Result<Vec<Context>, AccessError> {
-        let Some(reader) = self.reader.as_ref().filter(|_| self.more) else { return Ok(Vec::new()) };
+    async fn untold(
+        &mut self,
+        door: &Door,
+        stream: &StreamId,
+    ) -> Result<Vec<Context>, AccessError> {
+        let Some(reader) = self.reader.as_ref().filter(|_| self.more) else {
+            return Ok(Vec::new());
+        };
         let contexts = door.own_contexts(stream, reader, self.told).await?;
         self.more = false;
         self.told = contexts.last().map_or(self.told, |context| context.turn);

@@ -22,7 +22,10 @@ impl Copiers {
 
     /// Words were erased, if these events erase any.
     pub(crate) fn hear(&self, events: &[Recorded]) {
-        if events.iter().any(|recorded| recorded.event.erases_all() || recorded.event.erases().next().is_some()) {
+        if events
+            .iter()
+            .any(|recorded| recorded.event.erases_all() || recorded.event.erases().next().is_some())
+        {
             self.lock().iter().filter_map(Weak::upgrade).for_each(|copies| copies.forget());
         }
     }

@@ -23,7 +23,11 @@ impl Hall {
 }
 
 impl Inner {
-    pub(crate) async fn delete(self: &Arc<Self>, stream: &StreamId, by: Actor) -> Result<bool, HallError> {
+    pub(crate) async fn delete(
+        self: &Arc<Self>,
+        stream: &StreamId,
+        by: Actor,
+    ) -> Result<bool, HallError> {
         match self.submit(stream, ClientCommand::Delete { by }, None).await {
             Ok(_) | Err(HallError::Deleted(_)) => {}
             Err(HallError::Rejected(rejection)) if rejection.refusal == Refusal::Gone => {}

@@ -81,7 +81,13 @@ impl Inside {
     ///
     /// # Errors
     /// [`HallError`]; nothing was created then.
-    pub async fn create(&self, name: String, policy: Policy, by: Actor, key: Option<Idempotency>) -> Result<Answer, HallError> {
+    pub async fn create(
+        &self,
+        name: String,
+        policy: Policy,
+        by: Actor,
+        key: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
         self.0.create(name, policy, by, key).await
     }
 
@@ -104,7 +110,11 @@ impl Inside {
     ///
     /// # Errors
     /// [`LogError`] when the deliveries cannot be read.
-    pub async fn register_courier(&self, scheme: &str, courier: Arc<dyn Courier>) -> Result<(), LogError> {
+    pub async fn register_courier(
+        &self,
+        scheme: &str,
+        courier: Arc<dyn Courier>,
+    ) -> Result<(), LogError> {
         self.0.outbox.register(scheme, courier).await
     }
 
@@ -112,7 +122,12 @@ impl Inside {
     ///
     /// # Errors
     /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing was decided.
-    pub async fn submit(&self, stream: &StreamId, command: impl Into<Command>, key: Option<Idempotency>) -> Result<Answer, HallError> {
+    pub async fn submit(
+        &self,
+        stream: &StreamId,
+        command: impl Into<Command>,
+        key: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
         self.0.submit(stream, command, key).await
     }
 
@@ -134,7 +149,12 @@ impl Inside {
     ///
     /// # Errors
     /// [`HallError`], as for [`Inside::submit`]; nothing is owed then.
-    pub async fn owe(&self, stream: &StreamId, owed: Vec<Owed>, key: Idempotency) -> Result<Answer, HallError> {
+    pub async fn owe(
+        &self,
+        stream: &StreamId,
+        owed: Vec<Owed>,
+        key: Idempotency,
+    ) -> Result<Answer, HallError> {
         self.0.owe(stream, owed, key).await
     }
 
@@ -154,7 +174,12 @@ impl Inside {
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
-    pub async fn read(&self, stream: &StreamId, after: Seq, limit: Option<usize>) -> Result<Page, HallError> {
+    pub async fn read(
+        &self,
+        stream: &StreamId,
+        after: Seq,
+        limit: Option<usize>,
+    ) -> Result<Page, HallError> {
         self.0.read(stream, after, limit).await
     }
 
@@ -170,7 +195,11 @@ impl Inside {
     ///
     /// # Errors
     /// [`LogError`] when it cannot be looked up.
-    pub async fn claimed_at(&self, key: &Idempotency, at: Timestamp) -> Result<Option<Claim>, LogError> {
+    pub async fn claimed_at(
+        &self,
+        key: &Idempotency,
+        at: Timestamp,
+    ) -> Result<Option<Claim>, LogError> {
         self.0.store.log.claim(IDEM, &claim_key(key), at).await
     }
 
@@ -183,7 +212,12 @@ impl Inside {
     ///
     /// # Errors
     /// [`HallError`], as for [`Inside::submit`].
-    pub async fn keep_report(&self, key: &TurnKey, report: Report, once: Idempotency) -> Result<Answer, HallError> {
+    pub async fn keep_report(
+        &self,
+        key: &TurnKey,
+        report: Report,
+        once: Idempotency,
+    ) -> Result<Answer, HallError> {
         self.0.keep_report(key, report, once).await
     }
 

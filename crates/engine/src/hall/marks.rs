@@ -14,7 +14,12 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist, or nothing can be noted.
-    pub async fn mark_read(&self, stream: &StreamId, reader: &ParticipantId, seq: Seq) -> Result<Unread, HallError> {
+    pub async fn mark_read(
+        &self,
+        stream: &StreamId,
+        reader: &ParticipantId,
+        seq: Seq,
+    ) -> Result<Unread, HallError> {
         self.inner.is_open()?;
         let marks = self.marks();
         let read = marks.mark(reader, stream, seq).await?;
@@ -26,7 +31,11 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] when the log cannot be read.
-    pub async fn unread(&self, reader: &ParticipantId, streams: &[StreamId]) -> Result<Vec<Unread>, HallError> {
+    pub async fn unread(
+        &self,
+        reader: &ParticipantId,
+        streams: &[StreamId],
+    ) -> Result<Vec<Unread>, HallError> {
         Ok(self.marks().unread(reader, streams, UNREAD_MAX).await?)
     }
 

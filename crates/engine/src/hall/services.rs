@@ -105,7 +105,9 @@ impl Services {
         if let Some(updates) = self.directory.updates(stream) {
             updates.signal(|| Signal::Presence(presence.clone()));
         }
-        let _ = self.changes.send(Changed::Presence { stream: stream.clone(), presence: presence.clone() });
+        let _ = self
+            .changes
+            .send(Changed::Presence { stream: stream.clone(), presence: presence.clone() });
         Some(presence)
     }
 

@@ -83,7 +83,12 @@ impl Directory {
     }
 
     /// Makes a stream live unless it is, sends what `first` makes, and starts the task of a seat that is new.
-    pub(crate) fn seat(&self, stream: &StreamId, first: Request, start: impl FnOnce(StreamHandle) -> AbortHandle) -> Sent<Request> {
+    pub(crate) fn seat(
+        &self,
+        stream: &StreamId,
+        first: Request,
+        start: impl FnOnce(StreamHandle) -> AbortHandle,
+    ) -> Sent<Request> {
         let mut streams = self.lock();
         match streams.send(stream, first) {
             Sent::Absent(first) => streams.open(stream, Some(first), None, start),
@@ -92,7 +97,12 @@ impl Directory {
     }
 
     /// The same for news of a turn.
-    pub(crate) fn seat_notice(&self, stream: &StreamId, notice: Box<Notice>, start: impl FnOnce(StreamHandle) -> AbortHandle) {
+    pub(crate) fn seat_notice(
+        &self,
+        stream: &StreamId,
+        notice: Box<Notice>,
+        start: impl FnOnce(StreamHandle) -> AbortHandle,
+    ) {
         let mut streams = self.lock();
         let notice = match streams.live.get(stream).map(|mailbox| mailbox.lane.clone()) {
             Some(lane) => match lane.send(notice) {
@@ -176,8 +186,13 @@ impl Streams {
         let (lane, lane_rx) = mpsc::unbounded_channel();
         let (updates, board) = (Arc::<Updates>::default(), Arc::<Board>::default());
         self.seats += 1;
-        let seat =
-            StreamHandle { number: self.seats, requests: requests_rx, lane: lane_rx, updates: updates.clone(), board: board.clone() };
+        let seat = StreamHandle {
+            number: self.seats,
+            requests: requests_rx,
+            lane: lane_rx,
+            updates: updates.clone(),
+            board: board.clone(),
+        };
         if let Some(request) = request {
             let _ = requests.try_send(request);
         }
@@ -185,7 +200,10 @@ impl Streams {
             let _ = lane.send(notice);
         }
         let task = Some(start(seat));
-        self.live.insert(stream.clone(), Mailbox { requests, lane, updates, board, seat: self.seats, task });
+        self.live.insert(
+            stream.clone(),
+            Mailbox { requests, lane, updates, board, seat: self.seats, task },
+        );
         Sent::Yes
     }
 }

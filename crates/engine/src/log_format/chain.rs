@@ -65,7 +65,11 @@ impl Link {
 /// The checksum of a snapshot: it covers what its bytes mean, and the link of the event at its head.
 pub fn snapshot_sum(snapshot: &Snapshot, link: Link) -> [u8; KEPT] {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(&snapshot.version.to_le_bytes()).update(&snapshot.head.0.to_le_bytes()).update(&link.0).update(&snapshot.bytes);
+    hasher
+        .update(&snapshot.version.to_le_bytes())
+        .update(&snapshot.head.0.to_le_bytes())
+        .update(&link.0)
+        .update(&snapshot.bytes);
     cut(&hasher.finalize())
 }
 

@@ -69,10 +69,20 @@ impl Outbox {
     ///
     /// # Errors
     /// [`LogError`] when the deliveries cannot be read.
-    pub(crate) async fn register(self: &Arc<Self>, scheme: &str, courier: Arc<dyn Courier>) -> Result<(), LogError> {
-        self.couriers.write().unwrap_or_else(PoisonError::into_inner).insert(scheme.to_owned(), courier);
+    pub(crate) async fn register(
+        self: &Arc<Self>,
+        scheme: &str,
+        courier: Arc<dyn Courier>,
+    ) -> Result<(), LogError> {
+        self.couriers
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(scheme.to_owned(), courier);
         let heads = self.deliveries.heads().await?;
-        heads.iter().filter(|head| scheme_of(&head.target) == scheme).for_each(|head| self.serve(&head.target));
+        heads
+            .iter()
+            .filter(|head| scheme_of(&head.target) == scheme)
+            .for_each(|head| self.serve(&head.target));
         Ok(())
     }
 
@@ -106,21 +116,29 @@ impl Outbox {
     async fn carry_all(&self, target: &str, courier: &dyn Courier) -> Result<(), String> {
         for delivery in self.deliveries.owed(target).await.map_err(|error| error.to_string())? {
             crash::point("delivery_taken");
-            carry_one(&*self.deliveries, courier, &delivery).await.map_err(|error| error.to_string())??;
+            carry_one(&*self.deliveries, courier, &delivery)
+                .await
+                .map_err(|error| error.to_string())??;
         }
         Ok(())
     }
 }
 
 /// Carries one delivery, and notes what came of it; why it has to be carried later, where it has.
-async fn carry_one(deliveries: &dyn Deliveries, courier: &dyn Courier, delivery: &Delivery) -> Result<Result<(), String>, LogError> {
+async fn carry_one(
+    deliveries: &dyn Deliveries,
+    courier: &dyn Courier,
+    delivery: &Delivery,
+) -> Result<Result<(), String>, LogError> {
     let advance = async |to, evidence: &str, lasting| {
         let from = [DeliveryState::Pending, DeliveryState::Sending];
         deliveries.advance(delivery.id, &from, to, evidence, lasting).await
     };
     let outcome = match (delivery.state, courier.repeats()) {
         (_, true) => courier.carry(delivery).await,
-        (DeliveryState::Sending, false) => Outcome::Unknown("it was on its way when the server stopped".into()),
+        (DeliveryState::Sending, false) => {
+            Outcome::Unknown("it was on its way when the server stopped".into())
+        }
         (_, false) => {
             advance(DeliveryState::Sending, "", Lasting::Synced).await?;
             courier.carry(delivery).await
@@ -128,7 +146,9 @@ async fn carry_one(deliveries: &dyn Deliveries, courier: &dyn Courier, delivery:
     };
     crash::point("delivery_carried");
     match outcome {
-        Outcome::Done(evidence) => advance(DeliveryState::Done, &evidence, Lasting::Written).await?,
+        Outcome::Done(evidence) => {
+            advance(DeliveryState::Done, &evidence, Lasting::Written).await?
+        }
         Outcome::Failed(why) => advance(DeliveryState::Failed, &why, Lasting::Synced).await?,
         Outcome::Unknown(why) => advance(DeliveryState::Unknown, &why, Lasting::Synced).await?,
         Outcome::Later(why) => {

@@ -32,7 +32,10 @@ impl DeliveryState {
     /// Whether nothing is owed any more.
     pub fn is_settled(self) -> bool {
         match self {
-            DeliveryState::Pending | DeliveryState::Sending | DeliveryState::Sent | DeliveryState::Accepted => false,
+            DeliveryState::Pending
+            | DeliveryState::Sending
+            | DeliveryState::Sent
+            | DeliveryState::Accepted => false,
             DeliveryState::Done | DeliveryState::Failed | DeliveryState::Unknown => true,
         }
     }
@@ -106,8 +109,14 @@ pub trait Deliveries: Send + Sync + 'static {
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError>;
     /// Moves one from whichever of some states it is in to another, in one write; `false` when it was in none of them. Once it is settled,
     /// its command is forgotten, and with it the claim that made it count once ([`command_claim`]).
-    async fn advance(&self, id: u64, from: &[DeliveryState], to: DeliveryState, evidence: &str, lasting: Lasting)
-    -> Result<bool, LogError>;
+    async fn advance(
+        &self,
+        id: u64,
+        from: &[DeliveryState],
+        to: DeliveryState,
+        evidence: &str,
+        lasting: Lasting,
+    ) -> Result<bool, LogError>;
     /// How many there are in each state that any is in. Those that are `done` are not counted: there is no end to them.
     async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError>;
 }

@@ -75,7 +75,9 @@ impl Catalog {
     /// What the row of a stream in this state says.
     pub fn of(state: &Aggregate) -> Self {
         match state {
-            Aggregate::Conversation(conversation) if conversation.is_deleted() => Self::of_deleted(conversation),
+            Aggregate::Conversation(conversation) if conversation.is_deleted() => {
+                Self::of_deleted(conversation)
+            }
             Aggregate::Conversation(conversation) => Self::of_conversation(conversation),
         }
     }
@@ -242,10 +244,20 @@ pub trait EventLog: Send + Sync + 'static {
     async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError>;
     /// Messages before a position, the newest first: at most `limit`, and no more than [`PAGE_BYTES_MAX`] of them unless the first alone is
     /// larger. None where there are no more; go on before the last one. What else the stream holds is not read.
-    async fn messages_before(&self, stream: &StreamId, before: Seq, limit: usize) -> Result<Vec<Recorded>, LogError>;
+    async fn messages_before(
+        &self,
+        stream: &StreamId,
+        before: Seq,
+        limit: usize,
+    ) -> Result<Vec<Recorded>, LogError>;
     /// Where loading a stream begins: with the snapshot of this version, if the log has one that is whole and belongs to the event at its
     /// head, and with a page after it as [`EventLog::read`] gives it.
-    async fn load(&self, stream: &StreamId, version: u32, limit: usize) -> Result<Opening, LogError>;
+    async fn load(
+        &self,
+        stream: &StreamId,
+        version: u32,
+        limit: usize,
+    ) -> Result<Opening, LogError>;
     /// Keeps a snapshot in place of the one there is, and says whether it did. It need not survive a power cut.
     ///
     /// It is not kept where it is larger than [`SNAPSHOT_BYTES_MAX`]; where its head is not an event of the stream, or more than
@@ -264,7 +276,12 @@ pub trait EventLog: Send + Sync + 'static {
     /// Lists streams in creation order.
     async fn list(&self, filter: ListFilter) -> Result<ListPage, LogError>;
     /// Looks up a claim that has not lapsed at `now`.
-    async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError>;
+    async fn claim(
+        &self,
+        namespace: &str,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<Option<Claim>, LogError>;
     /// All claims of a namespace that have not lapsed at `now`, in the order of their keys.
     async fn claims(&self, namespace: &str, now: Timestamp) -> Result<Vec<Claim>, LogError>;
     /// Appends that wait to be written now.

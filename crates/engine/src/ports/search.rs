@@ -42,7 +42,12 @@ pub struct Hits {
 #[async_trait]
 pub trait Search: Send + Sync {
     /// At most `limit` messages that the query finds, from where `cursor`, the last page's `next`, says.
-    async fn search(&self, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Result<Hits, LogError>;
+    async fn search(
+        &self,
+        wanted: &Wanted,
+        limit: usize,
+        cursor: Option<u64>,
+    ) -> Result<Hits, LogError>;
     /// Removes a message from the index for good, so that nothing of its words is left in it. The log is not touched.
     async fn forget(&self, stream: &StreamId, seq: Seq) -> Result<(), LogError>;
     /// The same for all messages of a stream that was deleted.

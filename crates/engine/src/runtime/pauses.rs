@@ -86,7 +86,11 @@ mod tests {
         assert_eq!(steady.read(Instant::now(), true), Millis(5000));
         assert_eq!(steady.when(Millis(6500)) - Instant::now(), Duration::from_millis(1500));
         tokio::time::advance(60 * SECOND).await;
-        assert_eq!(steady.read(Instant::now(), false), Millis(65_000), "nobody waited for anything");
+        assert_eq!(
+            steady.read(Instant::now(), false),
+            Millis(65_000),
+            "nobody waited for anything"
+        );
     }
 
     #[tokio::test(start_paused = true)]

@@ -109,7 +109,10 @@ impl Places {
     /// Programs that have a place, and turns that wait for one.
     pub fn counts(&self) -> (usize, usize) {
         let number = self.number();
-        ((number.most + number.surplus).saturating_sub(self.free.available_permits()), self.waiting().len())
+        (
+            (number.most + number.surplus).saturating_sub(self.free.available_permits()),
+            self.waiting().len(),
+        )
     }
 }
 

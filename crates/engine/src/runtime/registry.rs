@@ -65,7 +65,13 @@ pub struct Hand {
 
 impl Hand {
     /// That of whoever lives in a session.
-    pub const RESIDENT: Hand = Hand { waits: true, on_lost: OnLost::Fail, room: TRANSCRIPT_BYTES, window: 0, outlives: true };
+    pub const RESIDENT: Hand = Hand {
+        waits: true,
+        on_lost: OnLost::Fail,
+        room: TRANSCRIPT_BYTES,
+        window: 0,
+        outlives: true,
+    };
 }
 
 /// The agents as facts, without what runs them.
@@ -99,7 +105,13 @@ impl Roster {
         }
         let runs_here = participant.facts.abilities.answers == Answers::ByReply;
         let listed = self.0.get(participant.profile.client.as_deref()?).filter(|_| runs_here)?;
-        Some(Hand { waits: listed.waits, on_lost: listed.facts.on_lost, room: listed.room, window: listed.window, outlives: false })
+        Some(Hand {
+            waits: listed.waits,
+            on_lost: listed.facts.on_lost,
+            room: listed.room,
+            window: listed.window,
+            outlives: false,
+        })
     }
 }
 
@@ -177,7 +189,10 @@ pub(crate) struct Agents {
 impl Said {
     fn new(registry: Registry, defaults: Policy) -> Self {
         let roster = Arc::new(registry.roster());
-        Self { agents: Agents { registry: Arc::new(registry), roster }, defaults: Arc::new(defaults) }
+        Self {
+            agents: Agents { registry: Arc::new(registry), roster },
+            defaults: Arc::new(defaults),
+        }
     }
 }
 

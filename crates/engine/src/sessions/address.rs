@@ -9,7 +9,11 @@ pub const ADDRESS: &str = "session";
 
 /// Where a session is reached.
 pub fn address_of(session: &Session) -> Address {
-    Address { computer: session.computer.clone(), kind: ADDRESS.into(), local_id: session.id.to_string() }
+    Address {
+        computer: session.computer.clone(),
+        kind: ADDRESS.into(),
+        local_id: session.id.to_string(),
+    }
 }
 
 /// The session that an address names.

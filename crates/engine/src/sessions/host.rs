@@ -120,7 +120,8 @@ impl Dialog {
             let words: String = squeezed(words).chars().take(NAMED_CHARS).collect();
             !words.is_empty() && shown.contains(&words)
         };
-        let json = reported.find('{').and_then(|at| serde_json::from_str::<Value>(&reported[at..]).ok());
+        let json =
+            reported.find('{').and_then(|at| serde_json::from_str::<Value>(&reported[at..]).ok());
         match json.as_ref().map(|json| (json, json.get("command").and_then(Value::as_str))) {
             Some((_, Some(command))) => named(command),
             Some((json, None)) => any_words(json, &named),
@@ -226,7 +227,11 @@ pub trait SessionHost: Send + Sync + 'static {
     /// Takes over a program that runs already.
     async fn adopt(&self, adopt: &Adopt) -> Result<Pane, HostFault>;
     /// Listens to a pane, again after a restart too. `client` says how its screen is read.
-    async fn watch(&self, pane: &Pane, client: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault>;
+    async fn watch(
+        &self,
+        pane: &Pane,
+        client: &str,
+    ) -> Result<broadcast::Receiver<PaneNews>, HostFault>;
     /// What a pane shows.
     async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault>;
     /// Puts text into the composer of an idle program and reads it back; sends nothing off. Looks first that the pane still
@@ -237,7 +242,14 @@ pub trait SessionHost: Send + Sync + 'static {
     /// Chooses the option at this position of a dialog, counted from 0. Looks right before the key is pressed that this very dialog
     /// stands there; [`HostFault::Refused`] where it does not, and then no key was pressed. Words of one's own go into the option's field,
     /// are read back and sent off; after any other fault they may stand there, and the same words again are not typed a second time.
-    async fn choose(&self, pane: &Pane, client: &str, dialog: &Dialog, option: usize, text: Option<&str>) -> Result<(), HostFault>;
+    async fn choose(
+        &self,
+        pane: &Pane,
+        client: &str,
+        dialog: &Dialog,
+        option: usize,
+        text: Option<&str>,
+    ) -> Result<(), HostFault>;
     /// The newest lines, with the history above the screen.
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault>;
     /// Ends the program and its pane; one that was adopted is only let go. One that is gone is ended already.

@@ -15,11 +15,13 @@ mod residents;
 
 pub use address::{ADDRESS, address_of, is_session, named_by, session_of, target, target_of};
 pub use facts::{
-    Asker, ClientRights, Doing, Excerpt, Eyes, FirstWords, Line, Link, LinkState, Member, Message, NewLink, NewObserved, NewSession, Sent,
-    SessionData, SessionError, Status,
+    Asker, ClientRights, Doing, Excerpt, Eyes, FirstWords, Line, Link, LinkState, Member, Message,
+    NewLink, NewObserved, NewSession, Sent, SessionData, SessionError, Status,
 };
 pub use hooks::{Heard, Hook, HookNews, Permit};
-pub use host::{Adopt, Dialog, Field, HostFault, Key, Launch, PaneNews, PaneState, Reports, SessionHost, View};
+pub use host::{
+    Adopt, Dialog, Field, HostFault, Key, Launch, PaneNews, PaneState, Reports, SessionHost, View,
+};
 pub use on_demand::{OnDemand, fail_turn};
 pub use residents::{NoResidents, Resident, Residents, SessionDirectory};
 

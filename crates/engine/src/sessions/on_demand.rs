@@ -48,5 +48,8 @@ impl Agent for OnDemand {
 
 /// A turn that no session takes is over.
 pub fn fail_turn(reporter: &dyn Reporter, why: &str) {
-    reporter.report(Report::Finished { result: Err(Fault::new("session_ended", why)), usage: Usage::default() });
+    reporter.report(Report::Finished {
+        result: Err(Fault::new("session_ended", why)),
+        usage: Usage::default(),
+    });
 }

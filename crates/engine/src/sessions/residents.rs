@@ -14,7 +14,8 @@ use tokio::sync::broadcast;
 
 use super::SessionId;
 use super::facts::{
-    Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved, NewSession, Sent, SessionData, SessionError, Status,
+    Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved, NewSession,
+    Sent, SessionData, SessionError, Status,
 };
 use super::host::{PaneNews, View};
 use super::on_demand::OnDemand;
@@ -53,7 +54,12 @@ pub trait Residents: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`LogError`]; nothing is committed then.
-    async fn before_commit(&self, _stream: &StreamId, _state: &Conversation, _events: &[Recorded]) -> Result<(), LogError> {
+    async fn before_commit(
+        &self,
+        _stream: &StreamId,
+        _state: &Conversation,
+        _events: &[Recorded],
+    ) -> Result<(), LogError> {
         Ok(())
     }
 
@@ -100,7 +106,11 @@ pub trait Residents: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`SessionError`] when that cannot be read.
-    async fn shares(&self, _participant: &ParticipantId, _session: &SessionId) -> Result<bool, SessionError> {
+    async fn shares(
+        &self,
+        _participant: &ParticipantId,
+        _session: &SessionId,
+    ) -> Result<bool, SessionError> {
         Ok(false)
     }
 
@@ -136,13 +146,21 @@ pub trait SessionDirectory: Send + Sync {
     ///
     /// # Errors
     /// [`SessionError`]; nothing runs then.
-    async fn start_once(&self, new: NewSession, key: Option<Idempotency>) -> Result<Status, SessionError>;
+    async fn start_once(
+        &self,
+        new: NewSession,
+        key: Option<Idempotency>,
+    ) -> Result<Status, SessionError>;
 
     /// Makes a session of a program that runs already, once for a key.
     ///
     /// # Errors
     /// [`SessionError`]; the program is left alone then.
-    async fn observe_once(&self, new: NewObserved, key: Option<Idempotency>) -> Result<Status, SessionError>;
+    async fn observe_once(
+        &self,
+        new: NewObserved,
+        key: Option<Idempotency>,
+    ) -> Result<Status, SessionError>;
 
     /// The folder in which an agent may start a program without asking anybody; nothing where it has to ask.
     fn starts_alone(&self, new: &NewSession) -> Option<PathBuf>;
@@ -199,13 +217,22 @@ pub trait SessionDirectory: Send + Sync {
     ///
     /// # Errors
     /// [`SessionError`]; nothing was said then.
-    async fn send_once(&self, message: Message, key: Option<Idempotency>) -> Result<Sent, SessionError>;
+    async fn send_once(
+        &self,
+        message: Message,
+        key: Option<Idempotency>,
+    ) -> Result<Sent, SessionError>;
 
     /// What a session was asked and said, as far as these eyes see.
     ///
     /// # Errors
     /// [`SessionError`] when it does not exist or cannot be read.
-    async fn data(&self, id: &SessionId, excerpt: Excerpt, eyes: &Eyes) -> Result<SessionData, SessionError>;
+    async fn data(
+        &self,
+        id: &SessionId,
+        excerpt: Excerpt,
+        eyes: &Eyes,
+    ) -> Result<SessionData, SessionError>;
 
     /// Makes a link, or finds the one that has just these members.
     ///

@@ -41,7 +41,13 @@ impl Asking {
         Some(condition)
     }
 
-    pub(super) fn ask(&mut self, id: RequestId, principal: String, request: Box<Command>, until: Instant) {
+    pub(super) fn ask(
+        &mut self,
+        id: RequestId,
+        principal: String,
+        request: Box<Command>,
+        until: Instant,
+    ) {
         let Some(asker) = self.askers.remove(&id) else { return };
         self.questions.spawn(async move {
             let consent = timeout_at(until, asker.ask(&principal, &request)).await.ok()?;

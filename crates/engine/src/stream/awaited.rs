@@ -39,7 +39,9 @@ impl Awaited {
         if self.0.values().map(|question| question.items.len()).sum::<usize>() >= AWAITED_MAX {
             return Put::Full(Box::new(item));
         }
-        if let Some(question) = self.0.values_mut().find(|question| question.items[0].repeats(&item)) {
+        if let Some(question) =
+            self.0.values_mut().find(|question| question.items[0].repeats(&item))
+        {
             question.items.push(item);
             return Put::Joined;
         }
@@ -57,7 +59,12 @@ impl Awaited {
 
     /// What has waited long enough.
     pub(super) fn take_over(&mut self, now: Millis) -> Vec<Item> {
-        let over: Vec<_> = self.0.iter().filter(|(_, question)| question.until <= now).map(|(id, _)| *id).collect();
+        let over: Vec<_> = self
+            .0
+            .iter()
+            .filter(|(_, question)| question.until <= now)
+            .map(|(id, _)| *id)
+            .collect();
         self.take(over)
     }
 
@@ -83,11 +90,16 @@ impl Awaited {
 
 /// What is said where somebody did not agree.
 pub(super) fn refused(why: &str) -> HallError {
-    HallError::Rejected(Box::new(Rejection::new(Refusal::Forbidden, "not_agreed", format!("It was not agreed to: {why}"))))
+    HallError::Rejected(Box::new(Rejection::new(
+        Refusal::Forbidden,
+        "not_agreed",
+        format!("It was not agreed to: {why}"),
+    )))
 }
 
 /// What is said where nobody agreed in time.
 pub(super) fn unanswered() -> HallError {
-    let message = "Nobody agreed to it in time, so nothing was decided; send it again to ask again.";
+    let message =
+        "Nobody agreed to it in time, so nothing was decided; send it again to ask again.";
     HallError::Rejected(Box::new(Rejection::new(Refusal::Conflict, "unanswered", message)))
 }

@@ -20,7 +20,9 @@ use super::idempotency::{ANSWERED, IDEM, IDEM_TTL, claim_key};
 use super::io::{Around, Condition, Earlier, Output, RequestId, Verdict, Wanted, Why};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::copies;
-use crate::ports::{Acquired, AppendError, COMMANDER, Catalog, Claim, ClaimChange, Epoch, LogError, StreamBatch};
+use crate::ports::{
+    Acquired, AppendError, COMMANDER, Catalog, Claim, ClaimChange, Epoch, LogError, StreamBatch,
+};
 use crate::sessions::target_of;
 
 /// Pause before what found the log overloaded is tried again.
@@ -30,7 +32,8 @@ impl Host {
     /// Goes on with the first item that has no verdict yet.
     pub(super) fn decide(&mut self, mut deciding: Deciding, around: &Around<'_>) {
         while let Some(item) = deciding.items.get(deciding.verdicts.len()) {
-            let known = item.idempotency().and_then(|key| deciding.known(key)).or_else(|| item.too_far());
+            let known =
+                item.idempotency().and_then(|key| deciding.known(key)).or_else(|| item.too_far());
             if let Some(verdict) = known {
                 deciding.push(verdict);
                 continue;
@@ -38,11 +41,21 @@ impl Host {
             let command = match &item.wanted {
                 Wanted::Decision(command) => command.clone(),
                 Wanted::Owing => {
-                    self.accept(&mut deciding, Decision { events: Vec::new(), outcome: Ok(()), charges: Vec::new(), unkept: None });
+                    self.accept(
+                        &mut deciding,
+                        Decision {
+                            events: Vec::new(),
+                            outcome: Ok(()),
+                            charges: Vec::new(),
+                            unkept: None,
+                        },
+                    );
                     continue;
                 }
                 Wanted::Keeping(answer) => {
-                    let claim = item.key().map(|key| self.claim_of(ANSWERED, key, answer.clone(), deciding.now));
+                    let claim = item
+                        .key()
+                        .map(|key| self.claim_of(ANSWERED, key, answer.clone(), deciding.now));
                     deciding.keys.extend(claim.map(ClaimChange::Take));
                     deciding.push(Ok(self.nothing_new()));
                     continue;
@@ -71,10 +84,15 @@ impl Host {
 
     /// Asks whoever has to agree to a request. It leaves its batch, and comes back when they did.
     fn ask(&mut self, item: Item, command: Command, around: &Around<'_>) {
-        let (Some(id), Some(Condition { principal, within })) = (item.id(), item.condition.clone()) else { return };
+        let (Some(id), Some(Condition { principal, within })) = (item.id(), item.condition.clone())
+        else {
+            return;
+        };
         let until = Millis(around.now.steady.0.saturating_add(within.0));
         match self.awaited.put(id, item, until) {
-            Put::First => self.out.push(Output::Ask { id, principal, request: Box::new(command), until }),
+            Put::First => {
+                self.out.push(Output::Ask { id, principal, request: Box::new(command), until })
+            }
             Put::Joined => {}
             Put::Full(item) => self.refuse(vec![*item], &HallError::Overloaded),
         }
@@ -91,13 +109,22 @@ impl Host {
             budgets: deciding.found.budgets.clone(),
             unkept: self.unkept.clone(),
             shown: if command.stops_turns() { self.runs.shown() } else { BTreeMap::new() },
-            ..working.conversation().map(|state| deciding.found.here.facts(state)).unwrap_or_default()
+            ..working
+                .conversation()
+                .map(|state| deciding.found.here.facts(state))
+                .unwrap_or_default()
         };
         working.decide(deciding.now, command, &facts)
     }
 
     /// The purses paid for a decision. When another conversation has spent the rest in between, it is made again, and knows.
-    pub(super) fn charged(&mut self, paying: Paying, paid: bool, budgets: Arc<Budgets>, around: &Around<'_>) {
+    pub(super) fn charged(
+        &mut self,
+        paying: Paying,
+        paid: bool,
+        budgets: Arc<Budgets>,
+        around: &Around<'_>,
+    ) {
         let Paying { mut deciding, decision } = paying;
         deciding.found.budgets = budgets;
         if paid {
@@ -123,12 +150,16 @@ impl Host {
         let item = &deciding.items[deciding.verdicts.len()];
         if verdict.is_ok() {
             let last = deciding.events.last().map_or(self.committed.head(), |event| event.seq);
-            deciding.owed.extend(item.owing.owed.iter().map(|owed| owed.delivery(item.owing.hops, last)));
+            deciding
+                .owed
+                .extend(item.owing.owed.iter().map(|owed| owed.delivery(item.owing.hops, last)));
         }
         if let (Some(key), Ok(answer)) = (item.idempotency(), &verdict) {
-            let outcome = answer.event.as_ref().map(|event| event.seq.to_string()).unwrap_or_default();
+            let outcome =
+                answer.event.as_ref().map(|event| event.seq.to_string()).unwrap_or_default();
             deciding.keys.push(ClaimChange::Take(self.claim_of(IDEM, key, outcome, deciding.now)));
-            let earlier = Earlier { fingerprint: key.fingerprint.clone(), answer: Ok(answer.clone()) };
+            let earlier =
+                Earlier { fingerprint: key.fingerprint.clone(), answer: Ok(answer.clone()) };
             deciding.taken.insert(claim_key(key), earlier);
         }
         deciding.push(verdict);
@@ -151,10 +182,21 @@ impl Host {
     }
 
     pub(super) fn nothing_new(&self) -> Answer {
-        Answer { stream: self.stream.clone(), event: None, head: self.working().head(), replayed: false }
+        Answer {
+            stream: self.stream.clone(),
+            event: None,
+            head: self.working().head(),
+            replayed: false,
+        }
     }
 
-    fn claim_of(&self, namespace: &str, idempotency: &Idempotency, outcome: String, now: Timestamp) -> Claim {
+    fn claim_of(
+        &self,
+        namespace: &str,
+        idempotency: &Idempotency,
+        outcome: String,
+        now: Timestamp,
+    ) -> Claim {
         Claim {
             namespace: namespace.into(),
             key: claim_key(idempotency),
@@ -173,7 +215,10 @@ impl Host {
         if deciding.events.is_empty() && deciding.keys.is_empty() && deciding.owed.is_empty() {
             return self.commit(deciding, &[], around);
         }
-        let checked = self.committed.check_next(&deciding.events).and_then(|()| self.working().check_invariants());
+        let checked = self
+            .committed
+            .check_next(&deciding.events)
+            .and_then(|()| self.working().check_invariants());
         if let Err(broken) = checked {
             return self.broken(deciding, broken);
         }
@@ -187,7 +232,12 @@ impl Host {
         }
     }
 
-    pub(super) fn acquired(&mut self, deciding: Box<Deciding>, result: Result<Acquired, LogError>, around: &Around<'_>) {
+    pub(super) fn acquired(
+        &mut self,
+        deciding: Box<Deciding>,
+        result: Result<Acquired, LogError>,
+        around: &Around<'_>,
+    ) {
         match result {
             Ok(Acquired::Epoch(epoch)) => {
                 self.epoch = Some(epoch);
@@ -211,7 +261,8 @@ impl Host {
         claims.extend(deciding.keys.iter().cloned());
         let mut deliveries = owed.deliveries;
         deliveries.append(&mut deciding.owed);
-        deciding.prompts = deliveries.iter().map(|delivery| Some((delivery.turn?, delivery.attempt))).collect();
+        deciding.prompts =
+            deliveries.iter().map(|delivery| Some((delivery.turn?, delivery.attempt))).collect();
         let batch = StreamBatch {
             stream: self.stream.clone(),
             epoch,
@@ -233,10 +284,17 @@ impl Host {
         self.stage = Stage::Appending(deciding);
     }
 
-    pub(super) fn appended(&mut self, deciding: Deciding, result: Result<Vec<u64>, AppendError>, around: &Around<'_>) {
+    pub(super) fn appended(
+        &mut self,
+        deciding: Deciding,
+        result: Result<Vec<u64>, AppendError>,
+        around: &Around<'_>,
+    ) {
         match result {
             Ok(deliveries) => self.commit(deciding, &deliveries, around),
-            Err(AppendError::Fenced { .. }) if planted::has(Bug::FencedWriterGoesOn) => self.commit(deciding, &[], around),
+            Err(AppendError::Fenced { .. }) if planted::has(Bug::FencedWriterGoesOn) => {
+                self.commit(deciding, &[], around)
+            }
             Err(error) => self.undo(deciding, error, around),
         }
     }
@@ -247,7 +305,10 @@ impl Host {
         self.runs.inserted(&prompts, deliveries);
         events.iter().for_each(|event| self.committed.apply(event));
         copies::within(&mut events);
-        debug_assert!(self.working.as_ref().is_none_or(|working| *working == self.committed), "state is a fold of its events");
+        debug_assert!(
+            self.working.as_ref().is_none_or(|working| *working == self.committed),
+            "state is a fold of its events"
+        );
         self.told_of_unkept(&events);
         self.tail.push(&events);
         let answers = answers(&items, verdicts);
@@ -292,8 +353,12 @@ impl Host {
         let items = self.forget_decided(deciding);
         match error {
             AppendError::Claimed(claim) => self.claimed(items, &claim),
-            AppendError::Full => self.put_back(items, &HallError::DiskFull, around.now.steady, RETRY_FULL),
-            AppendError::Overloaded => self.put_back(items, &HallError::Overloaded, around.now.steady, RETRY),
+            AppendError::Full => {
+                self.put_back(items, &HallError::DiskFull, around.now.steady, RETRY_FULL)
+            }
+            AppendError::Overloaded => {
+                self.put_back(items, &HallError::Overloaded, around.now.steady, RETRY)
+            }
             AppendError::Conflict { .. } => {
                 self.put_back(items, &HallError::Overloaded, around.now.steady, RETRY);
                 self.out.push(Output::Reload);
@@ -315,7 +380,11 @@ impl Host {
                 item.again = true;
                 self.batches.push_front(items);
             } else {
-                let error = if own { HallError::Overloaded } else { HallError::Rejected(Box::new(taken(claim))) };
+                let error = if own {
+                    HallError::Overloaded
+                } else {
+                    HallError::Rejected(Box::new(taken(claim)))
+                };
                 self.refuse(items, &error);
             }
         } else {
@@ -325,7 +394,8 @@ impl Host {
 
     /// Refuses what was asked, and keeps the engine's own commands for another try: an agent's answer must not be lost.
     fn put_back(&mut self, items: Vec<Item>, error: &HallError, now: Millis, pause: Millis) {
-        let (asked, own): (Vec<Item>, Vec<Item>) = items.into_iter().partition(|item| item.asked.is_some());
+        let (asked, own): (Vec<Item>, Vec<Item>) =
+            items.into_iter().partition(|item| item.asked.is_some());
         self.refuse(asked, error);
         let lost = *error == HallError::DiskFull && planted::has(Bug::RetryLostWhenFull);
         if !own.is_empty() && !lost {
@@ -336,7 +406,8 @@ impl Host {
 
     /// Answers that nothing was done.
     pub(super) fn refuse(&mut self, items: Vec<Item>, error: &HallError) {
-        let answers: Vec<_> = items.iter().filter_map(|item| Some((item.id()?, Err(error.clone())))).collect();
+        let answers: Vec<_> =
+            items.iter().filter_map(|item| Some((item.id()?, Err(error.clone())))).collect();
         if !answers.is_empty() {
             self.out.push(Output::Answer { answers });
         }
@@ -356,13 +427,18 @@ pub(super) fn unwritable(error: &LogError) -> AppendError {
     match error {
         LogError::Full => AppendError::Full,
         LogError::Fatal(reason) => AppendError::Fatal(reason.clone()),
-        LogError::NotFound(_) | LogError::Deleted(_) | LogError::Damaged { .. } | LogError::Unreadable(_) | LogError::Failed(_) => {
-            AppendError::Overloaded
-        }
+        LogError::NotFound(_)
+        | LogError::Deleted(_)
+        | LogError::Damaged { .. }
+        | LogError::Unreadable(_)
+        | LogError::Failed(_) => AppendError::Overloaded,
     }
 }
 
 fn taken(claim: &Claim) -> Rejection {
-    let message = format!("`{}:{}` belongs to conversation {}; unbind it there first.", claim.namespace, claim.key, claim.stream);
+    let message = format!(
+        "`{}:{}` belongs to conversation {}; unbind it there first.",
+        claim.namespace, claim.key, claim.stream
+    );
     Rejection::new(Refusal::Conflict, "taken", message)
 }

@@ -32,12 +32,28 @@ pub(super) struct Item {
 impl Item {
     /// A command of the engine itself.
     pub(super) fn internal(command: impl Into<Command>) -> Self {
-        Self { wanted: Wanted::Decision(command.into()), asked: None, condition: None, again: false, owing: Owing::default() }
+        Self {
+            wanted: Wanted::Decision(command.into()),
+            asked: None,
+            condition: None,
+            again: false,
+            owing: Owing::default(),
+        }
     }
 
     /// A request from outside.
-    pub(super) fn external(id: RequestId, wanted: Wanted, idempotency: Option<Idempotency>) -> Self {
-        Self { wanted, asked: Some((id, idempotency)), condition: None, again: false, owing: Owing::default() }
+    pub(super) fn external(
+        id: RequestId,
+        wanted: Wanted,
+        idempotency: Option<Idempotency>,
+    ) -> Self {
+        Self {
+            wanted,
+            asked: Some((id, idempotency)),
+            condition: None,
+            again: false,
+            owing: Owing::default(),
+        }
     }
 
     /// The same; this goes along.
@@ -57,7 +73,8 @@ impl Item {
 
     /// Whether it is the same request, asked about with the same words to the same person.
     pub(super) fn repeats(&self, other: &Item) -> bool {
-        let asked_of = |item: &Item| item.condition.as_ref().map(|condition| condition.principal.clone());
+        let asked_of =
+            |item: &Item| item.condition.as_ref().map(|condition| condition.principal.clone());
         self.key().is_some() && self.key() == other.key() && asked_of(self) == asked_of(other)
     }
 
@@ -69,8 +86,18 @@ impl Item {
     /// The refusal of what would make a chain of commands longer than one may be.
     pub(super) fn too_far(&self) -> Option<Verdict> {
         let too_far = self.owing.hops >= HOPS_MAX && !self.owing.owed.is_empty();
-        let why = || format!("It follows from {HOPS_MAX} commands that follow from each other, and must not lead to another.");
-        too_far.then(|| Err(HallError::Rejected(Box::new(Rejection::new(Refusal::Conflict, "chain_too_long", why())))))
+        let why = || {
+            format!(
+                "It follows from {HOPS_MAX} commands that follow from each other, and must not lead to another."
+            )
+        };
+        too_far.then(|| {
+            Err(HallError::Rejected(Box::new(Rejection::new(
+                Refusal::Conflict,
+                "chain_too_long",
+                why(),
+            ))))
+        })
     }
 
     pub(super) fn id(&self) -> Option<RequestId> {

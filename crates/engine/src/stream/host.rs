@@ -28,7 +28,9 @@ use moothall_kernel::{Aggregate, Conversation};
 use super::awaited::{Awaited, refused, unanswered};
 use super::brief::{Briefing, Tail};
 use super::deciding::{Deciding, Item, Paying};
-use super::io::{Around, Begin, Consent, Input, Loaded, Now, Output, RequestId, Unwritable, Wanted, Why};
+use super::io::{
+    Around, Begin, Consent, Input, Loaded, Now, Output, RequestId, Unwritable, Wanted, Why,
+};
 use super::runs::Runs;
 use crate::answers::{HallError, Idempotency, Signal};
 use crate::ports::Epoch;
@@ -143,7 +145,11 @@ impl Host {
             && host.unwritable.is_none()
         {
             // What a stream is told when it is loaded: how long nobody looked after it, and what the registry says now.
-            let downtime = if planted::has(Bug::DowntimeForgotten) { Millis(0) } else { opened_at.since(host.committed.last_ts()) };
+            let downtime = if planted::has(Bug::DowntimeForgotten) {
+                Millis(0)
+            } else {
+                opened_at.since(host.committed.last_ts())
+            };
             host.pending.extend(host.stood_still(downtime));
             host.pending.extend(host.changed_facts(around.agents));
         }
@@ -154,17 +160,23 @@ impl Host {
     pub fn handle(&mut self, around: &Around<'_>, input: Input) -> Vec<Output> {
         match input {
             Input::Request { id, wanted, idempotency, condition, owing } => {
-                self.inbox.items.push(Item::external(id, wanted, idempotency).on(condition).owing(owing));
+                self.inbox
+                    .items
+                    .push(Item::external(id, wanted, idempotency).on(condition).owing(owing));
             }
             Input::Answered { id, consent } => self.answered(id, consent, around.now.steady),
             Input::View { id } => self.inbox.views.push(id),
-            Input::Report { key, report, receipt } => self.inbox.notices.push((key, Notice::Report(report, receipt))),
+            Input::Report { key, report, receipt } => {
+                self.inbox.notices.push((key, Notice::Report(report, receipt)))
+            }
             Input::Probed { key, probe } => self.inbox.notices.push((key, Notice::Probed(probe))),
             Input::Refresh => self.inbox.refresh = true,
             Input::Look => self.inbox.look = true,
             Input::Quiet => self.forget(),
             Input::Found(found) => match std::mem::take(&mut self.stage) {
-                Stage::Looking(items) => self.decide(Deciding::new(items, found, self.time(around.now)), around),
+                Stage::Looking(items) => {
+                    self.decide(Deciding::new(items, found, self.time(around.now)), around)
+                }
                 other => self.stage = other,
             },
             Input::Charged { paid, budgets } => match std::mem::take(&mut self.stage) {
@@ -226,7 +238,10 @@ impl Host {
 
     /// Whether nothing was told that it has not looked at, and nothing is outstanding.
     pub fn is_idle(&self) -> bool {
-        let told = !self.inbox.items.is_empty() || !self.inbox.views.is_empty() || !self.inbox.notices.is_empty() || self.inbox.refresh;
+        let told = !self.inbox.items.is_empty()
+            || !self.inbox.views.is_empty()
+            || !self.inbox.notices.is_empty()
+            || self.inbox.refresh;
         matches!(self.stage, Stage::Idle) && !told
     }
 
@@ -251,7 +266,10 @@ impl Host {
 
     /// Whether it could be let go, and be loaded again when somebody asks.
     pub fn may_leave(&self) -> bool {
-        self.is_settled() && self.awaited.is_empty() && self.runs.is_empty() && (self.unwritable.is_some() || !self.has_timers())
+        self.is_settled()
+            && self.awaited.is_empty()
+            && self.runs.is_empty()
+            && (self.unwritable.is_some() || !self.has_timers())
     }
 
     /// One look: everything that was told is decided, appended and told, and then it is seen what has to run.
@@ -269,7 +287,9 @@ impl Host {
         }
         items.extend(inbox.items);
         // What was put back goes before everything else that is decided: deadlines have to be moved before anything looks at them.
-        let is_due = self.retry_at.is_none_or(|at| at <= now.steady) || stood_still.is_some() || !items.is_empty();
+        let is_due = self.retry_at.is_none_or(|at| at <= now.steady)
+            || stood_still.is_some()
+            || !items.is_empty();
         let put_back = if is_due { std::mem::take(&mut self.pending) } else { Vec::new() };
         if is_due {
             self.retry_at = None;
@@ -304,7 +324,8 @@ impl Host {
 
     /// Nobody looked at the clock for so long.
     fn stood_still(&self, downtime: Millis) -> Option<Item> {
-        (downtime > GAP && self.has_timers()).then(|| Item::internal(EngineCommand::ShiftClock { downtime }))
+        (downtime > GAP && self.has_timers())
+            .then(|| Item::internal(EngineCommand::ShiftClock { downtime }))
     }
 
     /// What the registry says otherwise than the conversation remembers, and the end of what nobody is left to run.
@@ -316,13 +337,16 @@ impl Host {
             let facts = match p.address {
                 None => listed,
                 // What a session is does not change with the registry, but for how long it may take.
-                Some(_) if listed.abilities.lives_in_session => AgentFacts { timeout: listed.timeout, ..p.facts.clone() },
+                Some(_) if listed.abilities.lives_in_session => {
+                    AgentFacts { timeout: listed.timeout, ..p.facts.clone() }
+                }
                 Some(_) => return None,
             };
             (facts != p.facts).then_some((p, facts))
         });
         let told = changed.flat_map(|(p, facts)| {
-            let orphans = if p.facts.known && !facts.known { self.orphans(&p.id) } else { Vec::new() };
+            let orphans =
+                if p.facts.known && !facts.known { self.orphans(&p.id) } else { Vec::new() };
             let changed = EngineCommand::Facts { participant: p.id.clone(), facts };
             // Who has nobody to run it is known before its turns end, so that none is granted to it again.
             iter::once(changed).chain(orphans)
@@ -333,10 +357,17 @@ impl Host {
     /// Ends the turns of somebody whose client is gone, but for those that run here: they end as they began.
     fn orphans(&self, participant: &ParticipantId) -> Vec<EngineCommand> {
         let turns = self.conversation().into_iter().flat_map(Conversation::open_turns);
-        let lost = turns.filter(|turn| turn.participant == *participant && !self.runs.is_run_here(turn.no));
+        let lost = turns
+            .filter(|turn| turn.participant == *participant && !self.runs.is_run_here(turn.no));
         let ended = lost.map(|turn| {
-            let fault = Fault::new("client_removed", "Its client is not in the configuration any more.");
-            EngineCommand::Finished { turn: turn.no, attempt: turn.attempt, result: Err(fault), usage: Usage::default() }
+            let fault =
+                Fault::new("client_removed", "Its client is not in the configuration any more.");
+            EngineCommand::Finished {
+                turn: turn.no,
+                attempt: turn.attempt,
+                result: Err(fault),
+                usage: Usage::default(),
+            }
         });
         ended.collect()
     }
@@ -371,17 +402,29 @@ impl Host {
     fn hear(&mut self, key: &TurnKey, notice: Notice, items: &mut Vec<Item>) {
         match notice {
             // At once, so that a piece of an answer never follows the answer.
-            Notice::Report(report @ (Report::Delta(_) | Report::Progress(_) | Report::Used(_)), _) => {
-                let signal = self.committed.conversation().and_then(|conversation| self.runs.streamed(key, report, conversation));
+            Notice::Report(
+                report @ (Report::Delta(_) | Report::Progress(_) | Report::Used(_)),
+                _,
+            ) => {
+                let signal = self
+                    .committed
+                    .conversation()
+                    .and_then(|conversation| self.runs.streamed(key, report, conversation));
                 self.out.extend(signal.map(Output::Signal));
             }
             Notice::Report(report, receipt) => match (self.runs.reported(key, report), receipt) {
-                (Some(command), Some((id, once))) => items.push(Item::external(id, Wanted::Decision(command.into()), Some(once))),
+                (Some(command), Some((id, once))) => {
+                    items.push(Item::external(id, Wanted::Decision(command.into()), Some(once)))
+                }
                 (Some(command), None) => items.push(Item::internal(command)),
-                (None, Some((id, _))) => self.out.push(Output::Answer { answers: vec![(id, Ok(self.nothing_new()))] }),
+                (None, Some((id, _))) => {
+                    self.out.push(Output::Answer { answers: vec![(id, Ok(self.nothing_new()))] })
+                }
                 (None, None) => {}
             },
-            Notice::Probed(probe) => items.extend(self.runs.probed(key, &probe).map(Item::internal)),
+            Notice::Probed(probe) => {
+                items.extend(self.runs.probed(key, &probe).map(Item::internal))
+            }
         }
     }
 
@@ -424,7 +467,9 @@ impl Host {
     /// Says when to look again.
     pub(super) fn rest(&mut self, now: Now) {
         let ready = (!self.pending.is_empty() && self.retry_at.is_none()).then_some(now.steady);
-        self.out.push(Output::Wake { at: [self.wake, self.retry_at, ready, self.awaited.until()].into_iter().flatten().min() });
+        self.out.push(Output::Wake {
+            at: [self.wake, self.retry_at, ready, self.awaited.until()].into_iter().flatten().min(),
+        });
     }
 
     pub(super) fn close(&mut self, why: Why) {

@@ -62,8 +62,12 @@ impl Unwritable {
     /// What is said to those who want to write.
     pub(super) fn error(&self, stream: &StreamId) -> HallError {
         match self {
-            Unwritable::Newer(seq, kind) => HallError::ReadOnly { stream: stream.clone(), seq: *seq, kind: kind.clone() },
-            Unwritable::Broken(broken) => HallError::Broken { stream: stream.clone(), rule: *broken },
+            Unwritable::Newer(seq, kind) => {
+                HallError::ReadOnly { stream: stream.clone(), seq: *seq, kind: kind.clone() }
+            }
+            Unwritable::Broken(broken) => {
+                HallError::Broken { stream: stream.clone(), rule: *broken }
+            }
         }
     }
 }

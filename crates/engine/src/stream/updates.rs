@@ -69,7 +69,9 @@ impl Updates {
     }
 
     pub(crate) fn subscribe(&self) -> Listener {
-        Listener(self.lock().sender.get_or_insert_with(|| broadcast::channel(UPDATES_LEN).0).subscribe())
+        Listener(
+            self.lock().sender.get_or_insert_with(|| broadcast::channel(UPDATES_LEN).0).subscribe(),
+        )
     }
 
     /// Tells everyone who listens; the signal is made only when somebody does.
@@ -85,7 +87,8 @@ impl Updates {
         if told.heard().is_none() {
             return;
         }
-        let weights: Vec<usize> = events.iter().map(|recorded| codec::weight(&recorded.event)).collect();
+        let weights: Vec<usize> =
+            events.iter().map(|recorded| codec::weight(&recorded.event)).collect();
         let all: usize = weights.iter().sum();
         if all <= PAGE_BYTES_MAX {
             return told.tell(events.clone(), all);
@@ -131,8 +134,11 @@ impl Told {
         while self.waiting.front().is_some_and(|kept| kept.slot.strong_count() == 0) {
             self.waiting.pop_front();
         }
-        let sum = |of: fn(&Queued) -> usize, waiting: &VecDeque<Queued>| waiting.iter().map(of).sum::<usize>();
-        let (mut events, mut bytes) = (sum(|kept| kept.events, &self.waiting), sum(|kept| kept.bytes, &self.waiting));
+        let sum = |of: fn(&Queued) -> usize, waiting: &VecDeque<Queued>| {
+            waiting.iter().map(of).sum::<usize>()
+        };
+        let (mut events, mut bytes) =
+            (sum(|kept| kept.events, &self.waiting), sum(|kept| kept.bytes, &self.waiting));
         while (events > WAITING_EVENTS_MAX || bytes > WAITING_BYTES_MAX) && self.waiting.len() > 1 {
             let Some(oldest) = self.waiting.pop_front() else { return };
             events -= oldest.events;
@@ -156,7 +162,9 @@ impl Listener {
     pub async fn recv(&mut self) -> Result<Update, RecvError> {
         match self.0.recv().await? {
             Waiting::Signal(signal) => Ok(Update::Signal(signal)),
-            Waiting::Events(slot) => slot.lock().clone().map(Update::Events).ok_or(RecvError::Lagged(1)),
+            Waiting::Events(slot) => {
+                slot.lock().clone().map(Update::Events).ok_or(RecvError::Lagged(1))
+            }
         }
     }
 
@@ -167,7 +175,9 @@ impl Listener {
     pub fn try_recv(&mut self) -> Result<Update, TryRecvError> {
         match self.0.try_recv()? {
             Waiting::Signal(signal) => Ok(Update::Signal(signal)),
-            Waiting::Events(slot) => slot.lock().clone().map(Update::Events).ok_or(TryRecvError::Lagged(1)),
+            Waiting::Events(slot) => {
+                slot.lock().clone().map(Update::Events).ok_or(TryRecvError::Lagged(1))
+            }
         }
     }
 }
@@ -188,7 +198,11 @@ mod tests {
             counted: 0,
             body: "x".repeat(*bytes),
         };
-        let place = |(n, bytes)| Recorded { seq: Seq(seq + n as u64), ts: Timestamp::from_millis(0), event: event(bytes) };
+        let place = |(n, bytes)| Recorded {
+            seq: Seq(seq + n as u64),
+            ts: Timestamp::from_millis(0),
+            event: event(bytes),
+        };
         Arc::new(bodies.iter().enumerate().map(place).collect())
     }
 
@@ -200,7 +214,10 @@ mod tests {
     }
 
     fn weighs(of: &[Weak<Vec<Recorded>>]) -> usize {
-        of.iter().filter_map(Weak::upgrade).flat_map(|batch| batch.iter().map(|one| codec::weight(&one.event)).collect::<Vec<_>>()).sum()
+        of.iter()
+            .filter_map(Weak::upgrade)
+            .flat_map(|batch| batch.iter().map(|one| codec::weight(&one.event)).collect::<Vec<_>>())
+            .sum()
     }
 
     #[test]

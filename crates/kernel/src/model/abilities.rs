@@ -113,10 +113,12 @@ impl Abilities {
     };
 
     /// Of a program that is run once for each turn.
-    pub const COMMAND: Abilities = Abilities { limit: Millis::from_secs(600), runs_programs: true, ..Self::PLAIN };
+    pub const COMMAND: Abilities =
+        Abilities { limit: Millis::from_secs(600), runs_programs: true, ..Self::PLAIN };
 
     /// Of a model that is called for each turn.
-    pub const LLM: Abilities = Abilities { memory: Memory::Rebuilt, limit: Millis::from_secs(60), ..Self::PLAIN };
+    pub const LLM: Abilities =
+        Abilities { memory: Memory::Rebuilt, limit: Millis::from_secs(60), ..Self::PLAIN };
 
     /// Of a program that lives in a terminal.
     pub const TERMINAL: Abilities = Abilities {
@@ -129,10 +131,12 @@ impl Abilities {
     };
 
     /// Of a client that comes by itself.
-    pub const REMOTE: Abilities = Abilities { answers: Answers::ByPosting, limit: Millis::from_secs(600), ..Self::PLAIN };
+    pub const REMOTE: Abilities =
+        Abilities { answers: Answers::ByPosting, limit: Millis::from_secs(600), ..Self::PLAIN };
 
     /// Of a person, who is asked nothing and speaks at will.
-    pub const PERSON: Abilities = Abilities { takes_turns: false, answers: Answers::ByPosting, ..Self::PLAIN };
+    pub const PERSON: Abilities =
+        Abilities { takes_turns: false, answers: Answers::ByPosting, ..Self::PLAIN };
 
     /// What the word for a runtime meant in logs that say nothing else. What no version wrote runs nowhere here.
     pub fn meant_by(runtime: &Runtime) -> Abilities {
@@ -142,7 +146,10 @@ impl Abilities {
             (Runtime::LLM, Self::LLM),
             (Runtime::TERMINAL, Self::TERMINAL),
         ];
-        words.into_iter().find(|(word, _)| word == runtime).map_or(Self::REMOTE, |(_, abilities)| abilities)
+        words
+            .into_iter()
+            .find(|(word, _)| word == runtime)
+            .map_or(Self::REMOTE, |(_, abilities)| abilities)
     }
 }
 
@@ -208,7 +215,13 @@ impl AgentFacts {
 
     /// The facts of a client that no registry knows: it runs nowhere and has to come by itself.
     pub const fn external() -> Self {
-        Self { runtime: Runtime::REMOTE, known: false, timeout: None, on_lost: OnLost::Rerun, abilities: Abilities::REMOTE }
+        Self {
+            runtime: Runtime::REMOTE,
+            known: false,
+            timeout: None,
+            on_lost: OnLost::Rerun,
+            abilities: Abilities::REMOTE,
+        }
     }
 
     /// How long a turn may take where the conversation does not say.
@@ -227,8 +240,13 @@ mod tests {
         let read = |json: &str| serde_json::from_str::<AgentFacts>(json).unwrap();
         let old = read(r#"{"runtime": "terminal", "known": true, "on_lost": "fail"}"#);
         assert_eq!(old.abilities, Abilities::TERMINAL);
-        let new = read(r#"{"runtime": "acp", "known": true, "on_lost": "rerun", "abilities": {"memory": "own", "limit": 600000}}"#);
-        assert_eq!(new.abilities, Abilities { memory: Memory::Own, limit: Millis::from_secs(600), ..Abilities::PLAIN });
+        let new = read(
+            r#"{"runtime": "acp", "known": true, "on_lost": "rerun", "abilities": {"memory": "own", "limit": 600000}}"#,
+        );
+        assert_eq!(
+            new.abilities,
+            Abilities { memory: Memory::Own, limit: Millis::from_secs(600), ..Abilities::PLAIN }
+        );
         for facts in [old, new, AgentFacts::external()] {
             assert_eq!(read(&serde_json::to_string(&facts).unwrap()), facts);
         }
@@ -236,7 +254,13 @@ mod tests {
 
     #[test]
     fn no_runtime_has_a_limit_below_the_shortest() {
-        for abilities in [Abilities::PLAIN, Abilities::COMMAND, Abilities::LLM, Abilities::TERMINAL, Abilities::REMOTE] {
+        for abilities in [
+            Abilities::PLAIN,
+            Abilities::COMMAND,
+            Abilities::LLM,
+            Abilities::TERMINAL,
+            Abilities::REMOTE,
+        ] {
             assert!(abilities.limit >= SHORTEST_LIMIT);
         }
     }

@@ -70,7 +70,9 @@ impl Facts {
         if self.offline.contains(&participant.id) {
             return Some(WhyNot::Offline);
         }
-        let reads = self.readers.contains(&participant.id) && !participant.answered && !planted::has(Bug::ReaderGetsTurns);
+        let reads = self.readers.contains(&participant.id)
+            && !participant.answered
+            && !planted::has(Bug::ReaderGetsTurns);
         reads.then_some(WhyNot::ReadsOnly)
     }
 }
@@ -349,7 +351,15 @@ pub struct Post {
 impl Post {
     /// Plain words to everyone.
     pub fn new(by: Actor, body: impl Into<String>) -> Self {
-        Self { by, to: To::All, body: body.into(), reply_to: None, tags: Vec::new(), typed_at: None, asks: Vec::new() }
+        Self {
+            by,
+            to: To::All,
+            body: body.into(),
+            reply_to: None,
+            tags: Vec::new(),
+            typed_at: None,
+            asks: Vec::new(),
+        }
     }
 }
 
@@ -494,7 +504,15 @@ pub struct Invite {
 impl Invite {
     /// An invitation of a registry client.
     pub fn new(participant: impl Into<String>, profile: Profile, facts: AgentFacts) -> Self {
-        Self { participant: participant.into(), profile, facts, address: None, number: None, part: None, principal: None }
+        Self {
+            participant: participant.into(),
+            profile,
+            facts,
+            address: None,
+            number: None,
+            part: None,
+            principal: None,
+        }
     }
 }
 

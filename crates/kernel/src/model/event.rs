@@ -137,14 +137,20 @@ fn is_false(flag: &bool) -> bool {
 }
 
 /// The words themselves are kept beside the envelope.
-fn that_there_are_words<S: serde::Serializer>(_: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+fn that_there_are_words<S: serde::Serializer>(
+    _: &Option<String>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.serialize_str("")
 }
 
 /// One decision of a control event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "a control event holds a handful of changes; boxing the common one would cost more")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a control event holds a handful of changes; boxing the common one would cost more"
+)]
 pub enum Change {
     /// A participant was invited, or its profile changed.
     Invited {
@@ -636,7 +642,11 @@ pub enum Event {
         label: Option<String>,
         /// Words of their own, where the option takes any. They are the event's body: the envelope says only that there are some, and they
         /// can be erased.
-        #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "that_there_are_words")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            serialize_with = "that_there_are_words"
+        )]
         text: Option<String>,
     },
     /// Nobody answered in time.
@@ -818,7 +828,8 @@ impl Posted {
 
     /// Whom they address and name, in order, once each, without the speaker.
     pub(crate) fn addressees(&self) -> Vec<ParticipantId> {
-        let to = if let To::One(id) = &self.to { Some(id).filter(|id| **id != self.from) } else { None };
+        let to =
+            if let To::One(id) = &self.to { Some(id).filter(|id| **id != self.from) } else { None };
         let named = self.mentions.iter().filter(|id| Some(*id) != to);
         to.into_iter().chain(named).cloned().collect()
     }
@@ -949,7 +960,9 @@ impl Event {
             | Event::BudgetSpent { .. }
             | Event::Redacted { .. }
             | Event::Gathering(_) => Audience::All,
-            Event::TurnGranted { participant, .. } | Event::TurnEnded { participant, .. } => Audience::Only(vec![participant.clone()]),
+            Event::TurnGranted { participant, .. } | Event::TurnEnded { participant, .. } => {
+                Audience::Only(vec![participant.clone()])
+            }
             Event::Taken { .. }
             | Event::RoundOpened { .. }
             | Event::ReactionOpened { .. }
@@ -995,7 +1008,8 @@ impl Event {
 
     /// Whether prompts tell it, as something that somebody said. What the server itself says in a conversation is for people.
     pub fn is_told(&self) -> bool {
-        matches!(self, Event::Posted(posted) if posted.from.as_str() != ParticipantId::MOOTHALL) && !self.is_erased()
+        matches!(self, Event::Posted(posted) if posted.from.as_str() != ParticipantId::MOOTHALL)
+            && !self.is_erased()
     }
 
     /// The events whose words this one erases.
@@ -1017,7 +1031,9 @@ impl Event {
     pub fn erase(&mut self) {
         match self {
             Event::Posted(posted) => posted.body = String::new(),
-            Event::Suppressed { body, .. } | Event::Summarised { body, .. } => *body = String::new(),
+            Event::Suppressed { body, .. } | Event::Summarised { body, .. } => {
+                *body = String::new()
+            }
             Event::PermissionAnswered { text: Some(text), .. } => *text = String::new(),
             _ => {}
         }

@@ -143,7 +143,10 @@ impl EventId {
 
 /// FNV-1a, 32 bits: stable across versions and machines, and all that telling streams apart needs.
 fn stream_hash(stream: &StreamId) -> u32 {
-    stream.as_str().bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    stream
+        .as_str()
+        .bytes()
+        .fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 impl fmt::Display for EventId {

@@ -58,8 +58,16 @@ impl Profile {
         Profile {
             client: newer.client.clone().or_else(|| self.client.clone()),
             model: newer.model.clone().or_else(|| self.model.clone()),
-            roles: newer.roles.clone().or_else(|| self.roles.clone()).filter(|roles| !roles.is_empty()),
-            nickname: newer.nickname.clone().or_else(|| self.nickname.clone()).filter(|nickname| !nickname.is_empty()),
+            roles: newer
+                .roles
+                .clone()
+                .or_else(|| self.roles.clone())
+                .filter(|roles| !roles.is_empty()),
+            nickname: newer
+                .nickname
+                .clone()
+                .or_else(|| self.nickname.clone())
+                .filter(|nickname| !nickname.is_empty()),
         }
     }
 

@@ -41,7 +41,12 @@ impl Refusals {
             return;
         }
         self.0.retain(|_, refused| refused.over || refused.until() > ts);
-        let refused = self.0.entry(participant.clone()).or_insert(Refused { since: ts, kept: 0, bytes: 0, over: false });
+        let refused = self.0.entry(participant.clone()).or_insert(Refused {
+            since: ts,
+            kept: 0,
+            bytes: 0,
+            over: false,
+        });
         refused.kept += 1;
         refused.bytes += counted;
     }

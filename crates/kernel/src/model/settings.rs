@@ -28,8 +28,13 @@ pub enum PolicyName {
 
 impl PolicyName {
     /// All names, in the order in which help texts list them.
-    pub const ALL: [PolicyName; 5] =
-        [PolicyName::Hybrid, PolicyName::MentionOnly, PolicyName::RoundRobin, PolicyName::Open, PolicyName::TalkingPiece];
+    pub const ALL: [PolicyName; 5] = [
+        PolicyName::Hybrid,
+        PolicyName::MentionOnly,
+        PolicyName::RoundRobin,
+        PolicyName::Open,
+        PolicyName::TalkingPiece,
+    ];
 
     /// What a conversation has about whose policy nothing is said.
     pub const PLAIN: PolicyName = PolicyName::MentionOnly;
@@ -144,18 +149,32 @@ impl Policy {
         let fault = |expected: &str| PolicyFault { key: key.into(), expected: expected.into() };
         match key {
             "name" | "reply_strategy" => {
-                let names = || fault(&format!("one of {}", PolicyName::ALL.map(PolicyName::as_str).join(", ")));
+                let names = || {
+                    fault(&format!("one of {}", PolicyName::ALL.map(PolicyName::as_str).join(", ")))
+                };
                 self.name = value.as_str().and_then(PolicyName::parse).ok_or_else(names)?;
             }
-            "max_agent_turns_per_message" => self.max_agent_turns_per_message = whole(value, 0, 100).map_err(|e| fault(&e))?,
-            "agent_reply_timeout" => self.agent_reply_timeout = optional(value, timeout).map_err(|e| fault(&e))?,
-            "cooldown_seconds" => self.cooldown = seconds(value, 0.0, COOLDOWN_MAX.as_secs_f64()).map_err(|e| fault(&e))?,
+            "max_agent_turns_per_message" => {
+                self.max_agent_turns_per_message = whole(value, 0, 100).map_err(|e| fault(&e))?
+            }
+            "agent_reply_timeout" => {
+                self.agent_reply_timeout = optional(value, timeout).map_err(|e| fault(&e))?
+            }
+            "cooldown_seconds" => {
+                self.cooldown =
+                    seconds(value, 0.0, COOLDOWN_MAX.as_secs_f64()).map_err(|e| fault(&e))?
+            }
             "max_depth" => self.max_depth = whole(value, 1, 10).map_err(|e| fault(&e))?,
             "max_voluntary_responders" => {
-                self.max_voluntary_responders = optional(value, |v| whole(v, 0, 200)).map_err(|e| fault(&e))?;
+                self.max_voluntary_responders =
+                    optional(value, |v| whole(v, 0, 200)).map_err(|e| fault(&e))?;
             }
-            "voluntary_timeout" => self.voluntary_timeout = optional(value, timeout).map_err(|e| fault(&e))?,
-            "max_exchanges_without_human" => self.max_exchanges_without_human = whole(value, 1, 10_000).map_err(|e| fault(&e))?,
+            "voluntary_timeout" => {
+                self.voluntary_timeout = optional(value, timeout).map_err(|e| fault(&e))?
+            }
+            "max_exchanges_without_human" => {
+                self.max_exchanges_without_human = whole(value, 1, 10_000).map_err(|e| fault(&e))?
+            }
             "patience_seconds" => self.patience = timeout(value).map_err(|e| fault(&e))?,
             _ => return Err(fault(&format!("one of the keys {}", KEYS.join(", ")))),
         }
@@ -188,12 +207,24 @@ impl Policy {
             (Some(own), next) => next.is_none_or(|next| next > own),
         };
         let raised = [
-            ("max_agent_turns_per_message", next.max_agent_turns_per_message > own.max_agent_turns_per_message),
-            ("agent_reply_timeout", times(own.agent_reply_timeout, next.agent_reply_timeout, default)),
+            (
+                "max_agent_turns_per_message",
+                next.max_agent_turns_per_message > own.max_agent_turns_per_message,
+            ),
+            (
+                "agent_reply_timeout",
+                times(own.agent_reply_timeout, next.agent_reply_timeout, default),
+            ),
             ("max_depth", next.max_depth > own.max_depth),
             ("max_voluntary_responders", volunteers),
-            ("voluntary_timeout", times(own.voluntary_timeout, next.voluntary_timeout, default.half())),
-            ("max_exchanges_without_human", next.max_exchanges_without_human > own.max_exchanges_without_human),
+            (
+                "voluntary_timeout",
+                times(own.voluntary_timeout, next.voluntary_timeout, default.half()),
+            ),
+            (
+                "max_exchanges_without_human",
+                next.max_exchanges_without_human > own.max_exchanges_without_human,
+            ),
         ];
         raised.into_iter().find_map(|(key, is_raised)| is_raised.then_some(key))
     }
@@ -209,8 +240,15 @@ impl Policy {
                 policy.set("name", value)?;
                 Ok(policy)
             }
-            Value::Object(keys) if keys.contains_key("name") || keys.contains_key("reply_strategy") => defaults.patched(keys),
-            _ => Err(PolicyFault { key: "policy".into(), expected: "a policy name, or an object with `name`".into() }),
+            Value::Object(keys)
+                if keys.contains_key("name") || keys.contains_key("reply_strategy") =>
+            {
+                defaults.patched(keys)
+            }
+            _ => Err(PolicyFault {
+                key: "policy".into(),
+                expected: "a policy name, or an object with `name`".into(),
+            }),
         }
     }
 
@@ -232,20 +270,31 @@ impl Policy {
 
 fn whole(value: &Value, min: u32, max: u32) -> Result<u32, String> {
     let given = value.as_u64().and_then(|n| u32::try_from(n).ok());
-    given.filter(|n| (min..=max).contains(n)).ok_or_else(|| format!("a whole number from {min} to {max}"))
+    given
+        .filter(|n| (min..=max).contains(n))
+        .ok_or_else(|| format!("a whole number from {min} to {max}"))
 }
 
 fn seconds(value: &Value, min: f64, max: f64) -> Result<Millis, String> {
     let given = value.as_f64().filter(|s| (min..=max).contains(s));
-    given.and_then(Millis::from_secs_f64).ok_or_else(|| format!("seconds, a number from {min} to {max}"))
+    given
+        .and_then(Millis::from_secs_f64)
+        .ok_or_else(|| format!("seconds, a number from {min} to {max}"))
 }
 
 fn timeout(value: &Value) -> Result<Millis, String> {
     seconds(value, 0.1, 86_400.0)
 }
 
-fn optional<T>(value: &Value, parse: impl Fn(&Value) -> Result<T, String>) -> Result<Option<T>, String> {
-    if value.is_null() { Ok(None) } else { parse(value).map(Some).map_err(|expected| format!("{expected}, or null")) }
+fn optional<T>(
+    value: &Value,
+    parse: impl Fn(&Value) -> Result<T, String>,
+) -> Result<Option<T>, String> {
+    if value.is_null() {
+        Ok(None)
+    } else {
+        parse(value).map(Some).map_err(|expected| format!("{expected}, or null"))
+    }
 }
 
 #[cfg(test)]
@@ -264,10 +313,17 @@ mod tests {
 
     #[test]
     fn what_raises_a_limit() {
-        let base = Policy { max_voluntary_responders: Some(2), agent_reply_timeout: Some(Millis::from_secs(60)), ..Policy::default() };
+        let base = Policy {
+            max_voluntary_responders: Some(2),
+            agent_reply_timeout: Some(Millis::from_secs(60)),
+            ..Policy::default()
+        };
         let cases = [
             (json!({"max_depth": 3}), Some("max_depth")),
-            (json!({"max_depth": 1, "max_agent_turns_per_message": 2, "max_exchanges_without_human": 1}), None),
+            (
+                json!({"max_depth": 1, "max_agent_turns_per_message": 2, "max_exchanges_without_human": 1}),
+                None,
+            ),
             (json!({"max_agent_turns_per_message": 4}), Some("max_agent_turns_per_message")),
             (json!({"max_exchanges_without_human": 21}), Some("max_exchanges_without_human")),
             (json!({"max_voluntary_responders": 1}), None),

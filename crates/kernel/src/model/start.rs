@@ -99,6 +99,9 @@ impl StartRequest {
             let how = if self.direct { "Link the two, and say to it" } else { "Say to it" };
             let _ = write!(action, "\n{how}:\n{message}");
         }
-        Question { folder: Some(self.folder.clone()), ..Question::new(action, PermissionOption::allow_or_deny()) }
+        Question {
+            folder: Some(self.folder.clone()),
+            ..Question::new(action, PermissionOption::allow_or_deny())
+        }
     }
 }

@@ -185,9 +185,20 @@ impl Spoken {
         let human = posted.is_persons();
         // An agent's reply wakes nobody by being one. (Ruling 15.)
         let addresses = human && !planted::has(Bug::ReplyAddressesNobody);
-        let replies_to = posted.reply_to.as_ref().filter(|_| addresses).map(|replied| replied.from.clone());
-        let (author, to, mentions) = (posted.author().clone(), posted.to.clone(), posted.mentions.clone());
-        Self { cause, author, to, mentions, replies_to, asks: posted.asks.clone(), human, late: posted.late }
+        let replies_to =
+            posted.reply_to.as_ref().filter(|_| addresses).map(|replied| replied.from.clone());
+        let (author, to, mentions) =
+            (posted.author().clone(), posted.to.clone(), posted.mentions.clone());
+        Self {
+            cause,
+            author,
+            to,
+            mentions,
+            replies_to,
+            asks: posted.asks.clone(),
+            human,
+            late: posted.late,
+        }
     }
 }
 
@@ -483,7 +494,10 @@ impl Conversation {
     /// How much waits here for a person: what agents ask permission for, and a guard that holds the floor.
     pub fn waits_for_people(&self) -> usize {
         let asked: usize = self.open_turns().map(|turn| turn.permissions.len()).sum();
-        asked + self.starts_asked().count() + self.questions_asked().count() + usize::from(self.held().is_some())
+        asked
+            + self.starts_asked().count()
+            + self.questions_asked().count()
+            + usize::from(self.held().is_some())
     }
 
     /// The gathering going on, if any.
@@ -518,7 +532,8 @@ impl Conversation {
 
     /// The option that answered a permission, if somebody answered it lately.
     pub fn answer_to(&self, permission: &PermissionId) -> Option<&str> {
-        let settled = self.floor.settled.iter().rev().find(|settled| settled.permission == *permission)?;
+        let settled =
+            self.floor.settled.iter().rev().find(|settled| settled.permission == *permission)?;
         match &settled.how {
             Settlement::Answered { option, .. } => Some(option),
             Settlement::Expired | Settlement::Withdrawn(_) | Settlement::TurnOver => None,
@@ -532,14 +547,20 @@ impl Conversation {
 
     /// Human messages that wait for their time, in order.
     pub fn queued(&self) -> impl Iterator<Item = &Cause> {
-        self.floor.queue.iter().filter(|waiting| waiting.late.is_none()).map(|waiting| &waiting.cause)
+        self.floor
+            .queue
+            .iter()
+            .filter(|waiting| waiting.late.is_none())
+            .map(|waiting| &waiting.cause)
     }
 
     /// Who is still to be asked about the current message: those who must, then those who may.
     pub fn upcoming(&self) -> Vec<(ParticipantId, bool)> {
         let Some(round) = &self.floor.round else { return Vec::new() };
-        let named: Vec<ParticipantId> = self.named_by_replies().into_iter().map(|(id, _)| id).collect();
-        let may = round.polled.iter().filter(|id| !named.contains(id)).map(|id| (id.clone(), false));
+        let named: Vec<ParticipantId> =
+            self.named_by_replies().into_iter().map(|(id, _)| id).collect();
+        let may =
+            round.polled.iter().filter(|id| !named.contains(id)).map(|id| (id.clone(), false));
         round.forced.iter().chain(&named).map(|id| (id.clone(), true)).chain(may).collect()
     }
 
@@ -558,7 +579,9 @@ impl Conversation {
 
     /// Whether an id stands for a person here, or did when it left. (Ruling 1.)
     pub fn is_human(&self, id: &ParticipantId) -> bool {
-        let here = || self.participant(id).map_or_else(|| self.people.contains(id), |p| p.kind == Kind::Human);
+        let here = || {
+            self.participant(id).map_or_else(|| self.people.contains(id), |p| p.kind == Kind::Human)
+        };
         id.as_str() == ParticipantId::USER || here()
     }
 
@@ -578,7 +601,11 @@ impl Conversation {
 
     /// The newest contribution by somebody else.
     pub(crate) fn newest_not_by(&self, id: &ParticipantId) -> Option<&Cause> {
-        let newest = self.latest.as_ref().filter(|latest| latest.author != *id).or(self.latest_other.as_ref());
+        let newest = self
+            .latest
+            .as_ref()
+            .filter(|latest| latest.author != *id)
+            .or(self.latest_other.as_ref());
         newest.map(|contribution| &contribution.cause)
     }
 
@@ -590,7 +617,11 @@ impl Conversation {
 
     /// The turn of a participant that takes further causes: the newest that was not started.
     pub(crate) fn waiting_turn(&self, id: &ParticipantId) -> Option<&Turn> {
-        self.floor.turns.values().rev().find(|turn| turn.participant == *id && turn.running.is_none())
+        self.floor
+            .turns
+            .values()
+            .rev()
+            .find(|turn| turn.participant == *id && turn.running.is_none())
     }
 
     /// Whether nothing of the same participant comes before this turn.

@@ -43,8 +43,13 @@ impl Summaries {
     /// Those that may hold something of the words at this place. Words that were queued took effect later than they were said, so
     /// this may name one too many, never one too few.
     pub(crate) fn of_words_at(&self, seq: Seq) -> Vec<Seq> {
-        let mut covering: Vec<Seq> =
-            self.of.values().flatten().filter(|summary| summary.through >= seq && summary.seq != seq).map(|summary| summary.seq).collect();
+        let mut covering: Vec<Seq> = self
+            .of
+            .values()
+            .flatten()
+            .filter(|summary| summary.through >= seq && summary.seq != seq)
+            .map(|summary| summary.seq)
+            .collect();
         covering.sort_unstable();
         covering
     }
@@ -55,7 +60,12 @@ impl Summaries {
         all.first().map(|summary| summary.seq)
     }
 
-    pub(crate) fn apply_summarised(&mut self, participant: &ParticipantId, summary: Summary, replaces: Option<Seq>) {
+    pub(crate) fn apply_summarised(
+        &mut self,
+        participant: &ParticipantId,
+        summary: Summary,
+        replaces: Option<Seq>,
+    ) {
         let all = self.of.entry(participant.clone()).or_default();
         all.retain(|known| Some(known.seq) != replaces);
         all.push(summary);

@@ -35,14 +35,19 @@ pub(crate) fn doubt(state: &Conversation, posted: &Posted) -> Option<String> {
 fn body(words: &str) -> String {
     let words = for_terminal(words);
     let lines = words.trim_end().split('\n');
-    lines.map(|line| if is_suspect(line) { format!("  {line}") } else { line.to_owned() }).collect::<Vec<_>>().join("\n")
+    lines
+        .map(|line| if is_suspect(line) { format!("  {line}") } else { line.to_owned() })
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn is_suspect(line: &str) -> bool {
     let line = line.trim();
     let short = line.chars().count() <= FRAME_CHARS_MAX;
-    let headed =
-        line.starts_with(['[', '#']) || line.starts_with("(in reply to ") || line.starts_with("---") || line.starts_with("The piece is ");
+    let headed = line.starts_with(['[', '#'])
+        || line.starts_with("(in reply to ")
+        || line.starts_with("---")
+        || line.starts_with("The piece is ");
     headed || (short && line.ends_with([':', '：']))
 }
 

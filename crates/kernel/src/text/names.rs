@@ -17,7 +17,19 @@ const RESERVED: [&str; 3] = ["user", "system", "moothall"];
 const RESERVED_WORDS: [&str; 3] = ["all", "everyone", "here"];
 /// Names by which a reader takes an agent for a person, for themselves or for who runs the server. People whom the server knows may have
 /// them.
-const PEOPLE: [&str; 11] = ["you", "me", "myself", "human", "person", "operator", "admin", "administrator", "root", "owner", "server"];
+const PEOPLE: [&str; 11] = [
+    "you",
+    "me",
+    "myself",
+    "human",
+    "person",
+    "operator",
+    "admin",
+    "administrator",
+    "root",
+    "owner",
+    "server",
+];
 /// Words that mean nobody.
 const PEOPLE_WORDS: [&str; 6] = ["null", "none", "undefined", "nobody", "anyone", "everybody"];
 
@@ -105,7 +117,11 @@ fn is_seen(c: char) -> bool {
     !(c.is_whitespace() || is_blank(c) || is_deceptive(c) || is_combining_mark(c))
 }
 
-fn check_against(name: &str, names: &[&'static str], words: &[&'static str]) -> Result<(), NameFault> {
+fn check_against(
+    name: &str,
+    names: &[&'static str],
+    words: &[&'static str],
+) -> Result<(), NameFault> {
     let bare = name.trim_matches(|c: char| !c.is_alphanumeric());
     let words = if bare.contains(char::is_numeric) { &[] } else { words };
     match names.iter().chain(words).find(|word| are_alike(bare, word)) {
@@ -138,7 +154,8 @@ pub fn skeleton(name: &str) -> String {
         if c.is_ascii() {
             folded.push(c.to_ascii_lowercase());
         } else {
-            folded.extend(unicode_skeleton(c.encode_utf8(&mut [0; 4])).flat_map(char::to_lowercase));
+            folded
+                .extend(unicode_skeleton(c.encode_utf8(&mut [0; 4])).flat_map(char::to_lowercase));
         }
     }
     unicode_skeleton(&folded).flat_map(char::to_lowercase).collect()
@@ -160,7 +177,8 @@ mod tests {
     fn nicknames_are_normalised_or_refused() {
         assert_eq!(nickname("  Ann   Lee "), Ok("Ann Lee".into()));
         assert_eq!(nickname("e\u{301}").as_deref(), Ok("é"));
-        for bad in ["a\u{202e}b", "a\u{200b}b", "x\u{e0041}", " \n ", "@", "everyone", "Мoothall"] {
+        for bad in ["a\u{202e}b", "a\u{200b}b", "x\u{e0041}", " \n ", "@", "everyone", "Мoothall"]
+        {
             assert!(nickname(bad).is_err(), "{bad:?}");
         }
         assert_eq!(nickname(&"👩\u{200d}👧".repeat(200)), Err(NameFault::TooLong));
@@ -208,11 +226,19 @@ mod tests {
 
     #[test]
     fn names_that_look_alike() {
-        for (one, other) in [("Alice", "AIice"), ("alice", "AIice"), ("ALICE", "AIice"), ("aIice", "Alice"), ("bill", "biII"), ("a1", "al")]
-        {
+        for (one, other) in [
+            ("Alice", "AIice"),
+            ("alice", "AIice"),
+            ("ALICE", "AIice"),
+            ("aIice", "Alice"),
+            ("bill", "biII"),
+            ("a1", "al"),
+        ] {
             assert!(are_alike(one, other) && are_alike(other, one), "{one} {other}");
         }
-        for (one, other) in [("alice", "alina"), ("Ian", "Ivan"), ("codex-1", "codex-2"), ("a1", "a11")] {
+        for (one, other) in
+            [("alice", "alina"), ("Ian", "Ivan"), ("codex-1", "codex-2"), ("a1", "a11")]
+        {
             assert!(!are_alike(one, other) && !are_alike(other, one), "{one} {other}");
         }
     }
@@ -222,6 +248,10 @@ mod tests {
         assert_eq!(skeleton("Alice"), skeleton("Аlice"));
         assert_eq!(skeleton("alice"), skeleton("ALICE"));
         assert_ne!(skeleton("alice"), skeleton("alina"));
-        assert_eq!(skeleton("a\u{10a38}\u{5b9}"), skeleton("a\u{5b9}\u{10a38}"), "marks in another order");
+        assert_eq!(
+            skeleton("a\u{10a38}\u{5b9}"),
+            skeleton("a\u{5b9}\u{10a38}"),
+            "marks in another order"
+        );
     }
 }

@@ -32,7 +32,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use moothall_kernel::budget::Limit;
-use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand, Invite, Post, Shown};
+use moothall_kernel::command::{
+    Actor, ClientCommand, Command, Control, EngineCommand, Invite, Post, Shown,
+};
 use moothall_kernel::compose::{Material, Prompt, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Cause, Event, Fault, To, Usage};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
@@ -122,7 +124,9 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
 
 fn speech(line: &str) -> Option<(&str, &str)> {
     let (head, words) = line.split_once(": ")?;
-    let plain = !head.starts_with("by ") && !head.contains('=') && (head.split(' ').count() <= 4 || head.contains(" asks "));
+    let plain = !head.starts_with("by ")
+        && !head.contains('=')
+        && (head.split(' ').count() <= 4 || head.contains(" asks "));
     plain.then_some((head, words))
 }
 
@@ -131,11 +135,14 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
     let parts: Vec<&str> = head.split(' ').collect();
     if let Some((speaker, asked)) = head.split_once(" asks ") {
         let asks = asked.split(' ').map(ParticipantId::new).collect();
-        player.submit(ClientCommand::Post(Post { asks, ..Post::new(speaking(speaker), body) }), out);
+        player
+            .submit(ClientCommand::Post(Post { asks, ..Post::new(speaking(speaker), body) }), out);
         return Ok(());
     }
     let (reply_to, parts) = match parts.split_last() {
-        Some((last, rest)) if last.starts_with('^') => (Some(said_at(player, last)?), rest.to_vec()),
+        Some((last, rest)) if last.starts_with('^') => {
+            (Some(said_at(player, last)?), rest.to_vec())
+        }
         _ => (None, parts),
     };
     let (speaker, to, asked) = match parts.as_slice() {
@@ -144,7 +151,10 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
         ["post", speaker] => (*speaker, To::All, false),
         ["user", "at", terminal] => {
             let typed_at = Some(ParticipantId::new(terminal));
-            player.submit(ClientCommand::Post(Post { typed_at, ..Post::new(Actor::unproven("user"), body) }), out);
+            player.submit(
+                ClientCommand::Post(Post { typed_at, ..Post::new(Actor::unproven("user"), body) }),
+                out,
+            );
             return Ok(());
         }
         [speaker, "sums", place] => return sum_up(player, speaker, place, body, out),
@@ -152,10 +162,21 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
         [speaker, "late", attempt] => return late(player, speaker, attempt, body, out),
         _ => return Err(format!("cannot read {head:?}")),
     };
-    let running = player.state.open_turns().find(|turn| turn.participant.as_str() == speaker && turn.running.is_some());
+    let running = player
+        .state
+        .open_turns()
+        .find(|turn| turn.participant.as_str() == speaker && turn.running.is_some());
     let command: Command = match running.filter(|_| asked && to == To::All && reply_to.is_none()) {
-        Some(turn) => EngineCommand::Finished { turn: turn.no, attempt: turn.attempt, result: Ok(body), usage: Usage::default() }.into(),
-        None => ClientCommand::Post(Post { to, reply_to, ..Post::new(speaking(speaker), body) }).into(),
+        Some(turn) => EngineCommand::Finished {
+            turn: turn.no,
+            attempt: turn.attempt,
+            result: Ok(body),
+            usage: Usage::default(),
+        }
+        .into(),
+        None => {
+            ClientCommand::Post(Post { to, reply_to, ..Post::new(speaking(speaker), body) }).into()
+        }
     };
     player.submit(command, out);
     Ok(())
@@ -164,10 +185,19 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
 /// What stands at `^7`, as the host looks it up.
 fn said_at(player: &Player, place: &str) -> Result<Cause, String> {
     let seq = Seq(place.trim_start_matches('^').parse().map_err(|_| "bad place")?);
-    let recorded = player.log.iter().find(|recorded| recorded.seq == seq).ok_or("nothing stands there")?;
-    let Event::Posted(posted) = &recorded.event else { return Err(format!("{place} is no message")) };
+    let recorded =
+        player.log.iter().find(|recorded| recorded.seq == seq).ok_or("nothing stands there")?;
+    let Event::Posted(posted) = &recorded.event else {
+        return Err(format!("{place} is no message"));
+    };
     let id = recorded.id(player.state.stream());
-    Ok(Cause { seq, id, from: posted.from.clone(), depth: posted.depth, unproven: recorded.event.lacks_person() })
+    Ok(Cause {
+        seq,
+        id,
+        from: posted.from.clone(),
+        depth: posted.depth,
+        unproven: recorded.event.lacks_person(),
+    })
 }
 
 /// `ann?` is somebody who says that they are ann.
@@ -175,9 +205,16 @@ fn speaking(name: &str) -> Actor {
     name.strip_suffix('?').map_or_else(|| Actor::named(name), Actor::unproven)
 }
 
-fn spend(player: &mut Player, who: &str, micros: &str, text: String, out: Out<'_>) -> Result<(), String> {
+fn spend(
+    player: &mut Player,
+    who: &str,
+    micros: &str,
+    text: String,
+    out: Out<'_>,
+) -> Result<(), String> {
     let turn = player.state.open_turns().find(|turn| turn.participant.as_str() == who);
-    let (turn, attempt) = turn.map(|turn| (turn.no, turn.attempt)).ok_or(format!("{who} has no open turn"))?;
+    let (turn, attempt) =
+        turn.map(|turn| (turn.no, turn.attempt)).ok_or(format!("{who} has no open turn"))?;
     let usage = Usage { cost_micros: micros.parse().map_err(|_| "bad cost")?, ..Usage::default() };
     player.submit(EngineCommand::Finished { turn, attempt, result: Ok(text), usage }, out);
     Ok(())
@@ -186,7 +223,8 @@ fn spend(player: &mut Player, who: &str, micros: &str, text: String, out: Out<'_
 fn budget(player: &mut Player, rest: &[&str]) -> Result<(), String> {
     let given = settings(rest.get(1..).unwrap_or_default())?;
     let number = |key: &str| given.get(key).and_then(Value::as_u64);
-    let limit = Limit { turns: number("turns"), unattended: number("unattended"), micros: number("money") };
+    let limit =
+        Limit { turns: number("turns"), unattended: number("unattended"), micros: number("money") };
     let budgets = Arc::make_mut(&mut player.facts.budgets);
     budgets.currency = "USD".into();
     match rest.first() {
@@ -199,43 +237,72 @@ fn budget(player: &mut Player, rest: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-fn sum_up(player: &mut Player, who: &str, place: &str, text: String, out: Out<'_>) -> Result<(), String> {
+fn sum_up(
+    player: &mut Player,
+    who: &str,
+    place: &str,
+    text: String,
+    out: Out<'_>,
+) -> Result<(), String> {
     let turn = player.state.open_turns().find(|turn| turn.participant.as_str() == who);
-    let (turn, attempt) = turn.map(|turn| (turn.no, turn.attempt)).ok_or(format!("{who} has no open turn"))?;
+    let (turn, attempt) =
+        turn.map(|turn| (turn.no, turn.attempt)).ok_or(format!("{who} has no open turn"))?;
     let place_of = |place: &str| place.parse().map(Seq).map_err(|_| "bad place");
     let (through, read_at) = match place.split_once('@') {
         Some((through, read_at)) => (place_of(through)?, place_of(read_at)?),
         None => (place_of(place)?, player.state.head()),
     };
-    player.submit(EngineCommand::Summarise { turn, attempt, through, read_at, text, usage: Usage::default() }, out);
+    player.submit(
+        EngineCommand::Summarise { turn, attempt, through, read_at, text, usage: Usage::default() },
+        out,
+    );
     Ok(())
 }
 
-fn late(player: &mut Player, _speaker: &str, which: &str, body: String, out: Out<'_>) -> Result<(), String> {
+fn late(
+    player: &mut Player,
+    _speaker: &str,
+    which: &str,
+    body: String,
+    out: Out<'_>,
+) -> Result<(), String> {
     let (turn, attempt) = which.split_once('/').ok_or("late needs TURN/ATTEMPT")?;
     let turn = TurnNo(turn.parse().map_err(|_| "bad turn")?);
     let attempt = attempt.parse().map_err(|_| "bad attempt")?;
-    player.submit(EngineCommand::Finished { turn, attempt, result: Ok(body), usage: Usage::default() }, out);
+    player.submit(
+        EngineCommand::Finished { turn, attempt, result: Ok(body), usage: Usage::default() },
+        out,
+    );
     Ok(())
 }
 
 fn open(player: &mut Player, rest: &[&str], out: Out<'_>) -> Result<(), String> {
-    let name = rest.first().and_then(|name| PolicyName::parse(name)).ok_or("open needs a policy")?;
-    let policy = Policy::named(name).patched(&settings(&rest[1..])?).map_err(|fault| format!("{}: {}", fault.key, fault.expected))?;
-    player.submit(ClientCommand::Create { name: "script".into(), policy, by: Actor::named("user") }, out);
+    let name =
+        rest.first().and_then(|name| PolicyName::parse(name)).ok_or("open needs a policy")?;
+    let policy = Policy::named(name)
+        .patched(&settings(&rest[1..])?)
+        .map_err(|fault| format!("{}: {}", fault.key, fault.expected))?;
+    player.submit(
+        ClientCommand::Create { name: "script".into(), policy, by: Actor::named("user") },
+        out,
+    );
     Ok(())
 }
 
 fn settings(pairs: &[&str]) -> Result<serde_json::Map<String, Value>, String> {
     let read = |pair: &&str| {
         let (key, value) = pair.split_once('=').ok_or(format!("{pair:?} is not key=value"))?;
-        Ok((key.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.into()))))
+        Ok((
+            key.to_owned(),
+            serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.into())),
+        ))
     };
     pairs.iter().map(read).collect()
 }
 
 fn seconds(word: Option<&&str>) -> Result<Millis, String> {
-    let number = word.and_then(|word| word.trim_start_matches('+').trim_end_matches('s').parse().ok());
+    let number =
+        word.and_then(|word| word.trim_start_matches('+').trim_end_matches('s').parse().ok());
     number.and_then(Millis::from_secs_f64).ok_or("needs a number of seconds".into())
 }
 
@@ -257,10 +324,18 @@ fn control(verb: &str, rest: &[&str]) -> Result<Option<Control>, String> {
         "raise" => {
             let given = settings(rest)?;
             let number = |key: &str| given.get(key).and_then(Value::as_u64).unwrap_or_default();
-            Control::RaiseBudget { turns: number("turns"), micros: number("micros"), within: Millis::from_secs(number("for")) }
+            Control::RaiseBudget {
+                turns: number("turns"),
+                micros: number("micros"),
+                within: Millis::from_secs(number("for")),
+            }
         }
-        "rules" => Control::PolicyNamed(rest.first().and_then(|name| PolicyName::parse(name)).ok_or("which rules?")?),
-        "policy" => Control::Policy(Policy::named(rest.first().and_then(|name| PolicyName::parse(name)).ok_or("which policy?")?)),
+        "rules" => Control::PolicyNamed(
+            rest.first().and_then(|name| PolicyName::parse(name)).ok_or("which rules?")?,
+        ),
+        "policy" => Control::Policy(Policy::named(
+            rest.first().and_then(|name| PolicyName::parse(name)).ok_or("which policy?")?,
+        )),
         _ => return Ok(None),
     }))
 }
@@ -268,7 +343,9 @@ fn control(verb: &str, rest: &[&str]) -> Result<Option<Control>, String> {
 fn invite(rest: &[&str]) -> Result<Invite, String> {
     let id = *rest.first().ok_or("whom?")?;
     let given = settings(&rest[1..])?;
-    let text = |key: &str| given.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    let text = |key: &str| {
+        given.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    };
     let bare = text("bare").is_some();
     let profile = Profile {
         client: text("client").or((!bare).then(|| id.to_owned())),
@@ -285,7 +362,11 @@ fn invite(rest: &[&str]) -> Result<Invite, String> {
         Some(other) => return Err(format!("no runtime {other}")),
     };
     let timeout = given.get("timeout").and_then(Value::as_f64).and_then(Millis::from_secs_f64);
-    let facts = AgentFacts { known: runtime != Runtime::REMOTE, timeout, ..AgentFacts::of_runtime(runtime) };
+    let facts = AgentFacts {
+        known: runtime != Runtime::REMOTE,
+        timeout,
+        ..AgentFacts::of_runtime(runtime)
+    };
     let number = given.get("number").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok());
     let part = match text("part").as_deref() {
         None => None,
@@ -318,40 +399,66 @@ fn is_message(player: &Player, place: &str) -> bool {
     player.log.iter().any(|recorded| recorded.seq.to_string() == place && recorded.event.is_told())
 }
 
-fn client_command(player: &Player, by: Actor, verb: &str, rest: &[&str]) -> Result<ClientCommand, String> {
+fn client_command(
+    player: &Player,
+    by: Actor,
+    verb: &str,
+    rest: &[&str],
+) -> Result<ClientCommand, String> {
     let first = rest.first().copied().unwrap_or_default();
     Ok(match (verb, first) {
         ("archive", _) => ClientCommand::Archive { on: true, by },
         ("delete", _) => ClientCommand::Delete { by },
         ("unarchive", _) => ClientCommand::Archive { on: false, by },
         ("rename", name) => ClientCommand::Rename { name: name.into(), by },
-        ("erase", place) => {
-            ClientCommand::Redact { seq: Seq(place.parse().map_err(|_| "erase needs a place")?), message: is_message(player, place), by }
-        }
+        ("erase", place) => ClientCommand::Redact {
+            seq: Seq(place.parse().map_err(|_| "erase needs a place")?),
+            message: is_message(player, place),
+            by,
+        },
         ("stop", _) => ClientCommand::Stop { by },
-        ("bind", target) => ClientCommand::Control { by, controls: vec![Control::Bind(target.into())] },
+        ("bind", target) => {
+            ClientCommand::Control { by, controls: vec![Control::Bind(target.into())] }
+        }
         ("cancel", who) => ClientCommand::Cancel { turn: turn_of(player, who)?.0, by },
         ("pass", who) => {
             let (at, to) = rest[1..].iter().partition::<Vec<&str>, _>(|word| word.starts_with('^'));
             let reply_to = at.first().map(|place| said_at(player, place)).transpose()?;
-            ClientCommand::Pass { by: Actor::named(who), to: to.first().map(|to| (*to).to_owned()), reply_to }
+            ClientCommand::Pass {
+                by: Actor::named(who),
+                to: to.first().map(|to| (*to).to_owned()),
+                reply_to,
+            }
         }
         ("publish", _) => {
-            let kept =
-                player.log.iter().rev().find(|recorded| matches!(recorded.event, Event::Suppressed { .. })).ok_or("nothing was kept")?;
+            let kept = player
+                .log
+                .iter()
+                .rev()
+                .find(|recorded| matches!(recorded.event, Event::Suppressed { .. }))
+                .ok_or("nothing was kept")?;
             ClientCommand::Publish { seq: kept.seq, kept: Box::new(kept.clone()), by }
         }
         ("gather", _) => ClientCommand::Gather { by, plan: plan(rest)? },
         ("close-gathering", _) => ClientCommand::CloseGathering { by },
         ("allow", who) => {
             let (option, text) = given(&rest[1..]);
-            ClientCommand::AnswerPermission { permission: PermissionId::new("p1"), option, text, by: Actor::named(who) }
+            ClientCommand::AnswerPermission {
+                permission: PermissionId::new("p1"),
+                option,
+                text,
+                by: Actor::named(who),
+            }
         }
         _ => return Err(format!("no such line: {verb} {}", rest.join(" "))),
     })
 }
 
-fn engine_command(player: &Player, verb: &str, rest: &[&str]) -> Result<Option<EngineCommand>, String> {
+fn engine_command(
+    player: &Player,
+    verb: &str,
+    rest: &[&str],
+) -> Result<Option<EngineCommand>, String> {
     let first = rest.first().copied().unwrap_or_default();
     Ok(Some(match (verb, first) {
         ("ask", who) => EngineCommand::AskPermission {
@@ -386,12 +493,20 @@ fn engine_command(player: &Player, verb: &str, rest: &[&str]) -> Result<Option<E
         },
         ("start-done", name) => EngineCommand::StartDone {
             permission: PermissionId::new("p1"),
-            outcome: StartOutcome::Started { session: "s1".into(), name: name.into(), unsaid: None },
+            outcome: StartOutcome::Started {
+                session: "s1".into(),
+                name: name.into(),
+                unsaid: None,
+            },
         },
-        ("start-fails", _) => {
-            EngineCommand::StartDone { permission: PermissionId::new("p1"), outcome: StartOutcome::Failed { why: rest.join(" ") } }
-        }
-        ("withdraw", _) => EngineCommand::WithdrawPermission { permission: PermissionId::new("p1"), because: Withdrawn::Gone },
+        ("start-fails", _) => EngineCommand::StartDone {
+            permission: PermissionId::new("p1"),
+            outcome: StartOutcome::Failed { why: rest.join(" ") },
+        },
+        ("withdraw", _) => EngineCommand::WithdrawPermission {
+            permission: PermissionId::new("p1"),
+            because: Withdrawn::Gone,
+        },
         (who, "fails") => {
             let (turn, attempt) = turn_of(player, who)?;
             let fault = Fault::new(rest.get(1).copied().unwrap_or("exit_status"), "it broke");
@@ -419,18 +534,27 @@ fn given(words: &[&str]) -> (String, Option<String>) {
 fn options() -> Vec<PermissionOption> {
     let option = |id: &str, label: &str, kind| PermissionOption::new(id, label, kind);
     let always = option("2", "Yes, and never ask again", OptionKind::AllowAlways);
-    vec![option("1", "Yes, do it", OptionKind::AllowOnce), always, option("3", "No, do not", OptionKind::RejectOnce)]
+    vec![
+        option("1", "Yes, do it", OptionKind::AllowOnce),
+        always,
+        option("3", "No, do not", OptionKind::RejectOnce),
+    ]
 }
 
 /// What a program offers that asks its user something.
 fn options_with_field() -> Vec<PermissionOption> {
     let option = |id: &str, label: &str| PermissionOption::new(id, label, OptionKind::Other);
-    vec![option("1", "SQLite"), option("2", "Postgres"), option("3", "Type something.").taking_text()]
+    vec![
+        option("1", "SQLite"),
+        option("2", "Postgres"),
+        option("3", "Type something.").taking_text(),
+    ]
 }
 
 fn plan(rest: &[&str]) -> Result<GatheringPlan, String> {
     let given = settings(rest)?;
-    let number = |key: &str, default: u64| given.get(key).and_then(Value::as_u64).unwrap_or(default);
+    let number =
+        |key: &str, default: u64| given.get(key).and_then(Value::as_u64).unwrap_or(default);
     let breath: Vec<u32> = match given.get("breath") {
         Some(Value::String(rounds)) => rounds.split(',').filter_map(|n| n.parse().ok()).collect(),
         _ => vec![1, 1, 1],
@@ -448,11 +572,25 @@ fn plan(rest: &[&str]) -> Result<GatheringPlan, String> {
 
 fn prompt(player: &Player, rest: &[&str], out: Out<'_>) -> Result<(), String> {
     let who = rest.first().ok_or("whose prompt?")?;
-    let turn = player.state.open_turns().find(|turn| turn.participant.as_str() == *who && turn.running.is_some());
+    let turn = player
+        .state
+        .open_turns()
+        .find(|turn| turn.participant.as_str() == *who && turn.running.is_some());
     let turn = turn.ok_or(format!("{who} has no running turn"))?;
     let running = turn.running.ok_or("not running")?;
-    let story = Story::of(&player.state, Material::of(&player.log), &Viewer::Participant(turn.participant.clone()));
-    let prompt = compose(&player.state, turn, running.from_seq, running.through_seq, &story, TRANSCRIPT_BYTES);
+    let story = Story::of(
+        &player.state,
+        Material::of(&player.log),
+        &Viewer::Participant(turn.participant.clone()),
+    );
+    let prompt = compose(
+        &player.state,
+        turn,
+        running.from_seq,
+        running.through_seq,
+        &story,
+        TRANSCRIPT_BYTES,
+    );
     let shown = match rest.get(1) {
         Some(&"whole") => prompt.standalone,
         Some(&"memory") => memory(&prompt),
@@ -464,18 +602,27 @@ fn prompt(player: &Player, rest: &[&str], out: Out<'_>) -> Result<(), String> {
 
 /// What a runtime that rebuilds its memory has to do so.
 fn memory(prompt: &Prompt) -> String {
-    let summary = prompt.summary.iter().map(|summary| format!("(up to {}: {})\n", summary.through, summary.text));
+    let summary = prompt
+        .summary
+        .iter()
+        .map(|summary| format!("(up to {}: {})\n", summary.through, summary.text));
     summary.chain(prompt.history.iter().map(|told| told.line.clone())).collect()
 }
 
 fn preview(player: &Player, words: &str, out: Out<'_>) -> Result<(), String> {
-    let (place, words) = words.trim().split_once(' ').filter(|(place, _)| place.starts_with('^')).unwrap_or(("", words.trim()));
+    let (place, words) = words
+        .trim()
+        .split_once(' ')
+        .filter(|(place, _)| place.starts_with('^'))
+        .unwrap_or(("", words.trim()));
     let reply_to = if place.is_empty() { None } else { Some(said_at(player, place)?) };
     let draft = Draft { body: words.to_owned(), reply_to, ..Draft::default() };
     let forecast = player.state.preview(player.now, &ParticipantId::user(), &draft, &player.facts);
     out.extend(forecast.iter().map(|entry| match entry.verdict {
         Ok(why) => format!("{} would be asked: {}", entry.participant, super::output::word(&why)),
-        Err(why_not) => format!("{} would not: {}", entry.participant, super::output::word(&why_not)),
+        Err(why_not) => {
+            format!("{} would not: {}", entry.participant, super::output::word(&why_not))
+        }
     }));
     Ok(())
 }

@@ -149,7 +149,11 @@ fn said<'a>(global: &'a Global, data: Option<&'a Path>) -> Said<'a> {
 /// The data folder whose server is meant, where a command of its operator names one.
 fn data_of(command: &Command) -> Option<&Path> {
     match command {
-        Command::Token(Token::Create(NewToken { key, .. }) | Token::List(key) | Token::Revoke(TokenId { key, .. }))
+        Command::Token(
+            Token::Create(NewToken { key, .. })
+            | Token::List(key)
+            | Token::Revoke(TokenId { key, .. }),
+        )
         | Command::Page(key) => key.data.as_deref(),
         Command::Invitation(Invitation::Create(NewInvitation { key, .. })) => key.data.as_deref(),
         _ => None,

@@ -18,9 +18,13 @@ pub fn ask(desk: &Context, sure: &Sure, what: &str) -> Result<(), Fault> {
     let asked = write!(out, "{what} [y/N] ").and_then(|()| out.flush());
     asked.map_err(|error| Fault::io("cannot ask", &error))?;
     let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).map_err(|error| Fault::io("cannot read the answer", &error))?;
+    io::stdin()
+        .lock()
+        .read_line(&mut answer)
+        .map_err(|error| Fault::io("cannot read the answer", &error))?;
     if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
         return Ok(());
     }
-    Err(Fault::new(Exit::Failure, "nothing was done").try_this("answer y, or say it before with --yes"))
+    Err(Fault::new(Exit::Failure, "nothing was done")
+        .try_this("answer y, or say it before with --yes"))
 }

@@ -15,7 +15,8 @@ async fn a_command_outlives_the_server() {
     assert!(server.stop().success());
     let server = home.serve_with("127.0.0.1:0", &[("MOOTHALL_CRASH_AT", "before_ack:1")]);
     let address = server.address().to_string();
-    let say = server.command(&["say", &thread, "once", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+    let say =
+        server.command(&["say", &thread, "once", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
     assert!(!server.end().success());
     let server = home.serve_on(&address);
     let said: Value = serde_json::from_slice(&say.wait_with_output().unwrap().stdout).unwrap();

@@ -105,7 +105,8 @@ async fn codex_reports_its_turns_and_not_its_titles() {
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn gemini_reports_turns_interruptions_and_its_end() {
     // What is sent off before it is done with its tool servers, which are not there, comes back into its composer.
-    let mut world = World::of("gemini", &["--skip-trust"], &["MCP issues detected"], Permit::Undecided).await;
+    let mut world =
+        World::of("gemini", &["--skip-trust"], &["MCP issues detected"], Permit::Undecided).await;
     assert_eq!(world.ears.news().await, HookNews::Began);
     world.models.when("tag-one", Reply::text("Reply to one."));
     world.terminal.prompt("First line\nand tag-one");

@@ -26,8 +26,21 @@ impl Terminal {
         static STARTED: AtomicUsize = AtomicUsize::new(0);
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let terminal = Self { socket: format!("moothall-real-{}-{number}", std::process::id()) };
-        let mut words = vec!["-f", "/dev/null", "-u", "new-session", "-d", "-x", "160", "-y", "50", "-c", cwd.to_str().unwrap()];
-        let variables: Vec<String> = env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let mut words = vec![
+            "-f",
+            "/dev/null",
+            "-u",
+            "new-session",
+            "-d",
+            "-x",
+            "160",
+            "-y",
+            "50",
+            "-c",
+            cwd.to_str().unwrap(),
+        ];
+        let variables: Vec<String> =
+            env.iter().map(|(name, value)| format!("{name}={value}")).collect();
         variables.iter().for_each(|variable| words.extend(["-e", variable]));
         words.push("--");
         words.extend(argv.iter().map(String::as_str));

@@ -41,14 +41,19 @@ pub(crate) fn open(path: &Path, log: &Connection) -> Result<Connection, LogError
         match connect(path).and_then(|conn| Ok(fits(&conn, log)?.then_some(conn))) {
             Ok(Some(conn)) => return Ok(conn),
             Ok(None) => tracing::info!("the search index does not fit the log; it is made anew"),
-            Err(error) => tracing::warn!(%error, "the search index cannot be read; it is made anew"),
+            Err(error) => {
+                tracing::warn!(%error, "the search index cannot be read; it is made anew")
+            }
         }
         remove(path)?;
     }
     folder::private_file(path).map_err(|error| LogError::Failed(error.to_string()))?;
     let conn = connect_unsynced(path).map_err(failed)?;
     let transaction = conn.unchecked_transaction().map_err(failed)?;
-    transaction.execute_batch(TABLES).and_then(|()| transaction.pragma_update(None, "user_version", FORMAT)).map_err(failed)?;
+    transaction
+        .execute_batch(TABLES)
+        .and_then(|()| transaction.pragma_update(None, "user_version", FORMAT))
+        .map_err(failed)?;
     transaction.commit().map_err(failed)?;
     conn.pragma_update(None, "synchronous", "normal").map_err(failed)?;
     Ok(conn)
@@ -64,7 +69,10 @@ pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
 
 /// For a new file: one that a power cut breaks while it is made is made again.
 fn connect_unsynced(path: &Path) -> rusqlite::Result<Connection> {
-    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let conn = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?;
     conn.busy_timeout(PATIENCE)?;
     conn.pragma_update(None, "synchronous", "off")?;
     conn.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
@@ -79,8 +87,15 @@ fn fits(conn: &Connection, log: &Connection) -> rusqlite::Result<bool> {
     if format != FORMAT {
         return Ok(false);
     }
-    let (through, link): (i64, Vec<u8>) = conn.query_row("SELECT through, link FROM place", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let stored = log.query_row("SELECT chain FROM events WHERE rowid = ?1", [through], |row| row.get::<_, Vec<u8>>(0)).optional()?;
+    let (through, link): (i64, Vec<u8>) =
+        conn.query_row("SELECT through, link FROM place", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+    let stored = log
+        .query_row("SELECT chain FROM events WHERE rowid = ?1", [through], |row| {
+            row.get::<_, Vec<u8>>(0)
+        })
+        .optional()?;
     Ok(stored.unwrap_or_default() == link)
 }
 
@@ -96,7 +111,9 @@ fn remove(path: &Path) -> Result<(), LogError> {
         let mut name = OsString::from(path);
         name.push(end);
         match std::fs::remove_file(PathBuf::from(name)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(LogError::Failed(error.to_string())),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(LogError::Failed(error.to_string()));
+            }
             Ok(()) | Err(_) => {}
         }
     }

@@ -26,7 +26,10 @@ impl Died {
             disk.log.append(vec![batch("a", head).says("a message of some length")]).await.unwrap();
         }
         if indexed {
-            let wanted = moothall_engine::ports::Wanted { query: moothall_kernel::search::Query::parse("length").unwrap(), streams: None };
+            let wanted = moothall_engine::ports::Wanted {
+                query: moothall_kernel::search::Query::parse("length").unwrap(),
+                streams: None,
+            };
             moothall_testkit::conformance::search::page(&disk.log, &wanted, 1, None).await;
         }
         let folder = tempfile::tempdir().unwrap();
@@ -57,7 +60,12 @@ impl Died {
         let frames = (32..self.wal.len()).step_by(self.frame());
         let own = |at: &usize| self.wal[at + 8..at + 16] == self.wal[16..24];
         let ends = |at: &usize| self.wal[at + 4..at + 8] != [0; 4];
-        frames.filter(|at| at + self.frame() <= self.wal.len()).filter(own).filter(ends).map(|at| at + self.frame()).collect()
+        frames
+            .filter(|at| at + self.frame() <= self.wal.len())
+            .filter(own)
+            .filter(ends)
+            .map(|at| at + self.frame())
+            .collect()
     }
 
     fn leave(&self, wal: &[u8]) {
@@ -69,7 +77,9 @@ impl Died {
         let verified = verify(self.path()).await;
         let opened = SqliteLog::open(self.path());
         match (verified, opened) {
-            (Err(OpenError::Damaged { reason, .. }), Err(OpenError::Damaged { .. })) => Some(reason),
+            (Err(OpenError::Damaged { reason, .. }), Err(OpenError::Damaged { .. })) => {
+                Some(reason)
+            }
             (Ok(found), Ok(_)) => {
                 assert_eq!(found.faults, vec![]);
                 None
@@ -99,7 +109,11 @@ async fn a_bit_that_changed_in_the_write_ahead_log_is_found() {
     assert!(reason.contains(&format!("`truncate -s {at} ")), "{reason}");
     died.leave(&wal[..at]);
     let log = SqliteLog::open(died.path()).unwrap();
-    assert_eq!(log.find(&"a".into()).await.unwrap().unwrap().head, Seq(6), "what came before it is kept");
+    assert_eq!(
+        log.find(&"a".into()).await.unwrap().unwrap().head,
+        Seq(6),
+        "what came before it is kept"
+    );
 }
 
 /// Nobody was told that the last commit is kept, so it may be torn anywhere, and what an earlier round of the file left behind it is nothing.

@@ -17,10 +17,17 @@ use crate::wire::{Actor, Envelope, ErrorBody, Redacted};
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
     ),
     responses((status = 200, body = Redacted), (status = "4XX", body = ErrorBody)))]
-pub async fn redact(State(app): State<App>, EventRef { stream, event }: EventRef, body: Body) -> ApiResult<Json<Redacted>> {
+pub async fn redact(
+    State(app): State<App>,
+    EventRef { stream, event }: EventRef,
+    body: Body,
+) -> ApiResult<Json<Redacted>> {
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
     let answer = body.door(&app.entrance).erase(&stream, event, by, idempotency).await;
     let answer = answer.map_err(|error| ApiError::at_door(error, &stream))?;
-    Ok(Json(Redacted { redacted: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
+    Ok(Json(Redacted {
+        redacted: true,
+        event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)),
+    }))
 }

@@ -39,7 +39,11 @@ pub async fn make(State(app): State<App>, body: Body) -> ApiResult<Json<LinkAnsw
 /// One link and its members.
 #[utoipa::path(get, path = "/links/{id}", operation_id = "read_link", tag = "links", params(("id" = String, Path, description = "The link.")),
     responses((status = 200, body = LinkEntry), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn read(State(app): State<App>, LinkId(id): LinkId, params: Params) -> ApiResult<Json<LinkEntry>> {
+pub async fn read(
+    State(app): State<App>,
+    LinkId(id): LinkId,
+    params: Params,
+) -> ApiResult<Json<LinkEntry>> {
     let door = params.door(&app.entrance);
     Ok(Json(ask::entry(&door, &door.link(&id).await?)))
 }
@@ -51,7 +55,11 @@ pub async fn read(State(app): State<App>, LinkId(id): LinkId, params: Params) ->
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
     ),
     responses((status = 200, body = LinkAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn close(State(app): State<App>, LinkId(id): LinkId, body: Body) -> ApiResult<Json<LinkAnswer>> {
+pub async fn close(
+    State(app): State<App>,
+    LinkId(id): LinkId,
+    body: Body,
+) -> ApiResult<Json<LinkAnswer>> {
     let by = body.asker()?;
     let (door, key) = (body.door(&app.entrance), body.idempotency(&by));
     let by = door.as_asker(by);

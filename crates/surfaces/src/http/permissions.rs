@@ -19,7 +19,11 @@ use crate::wire::{Envelope, ErrorBody, NewAnswer, PermissionAnswered};
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
     ),
     responses((status = 200, body = PermissionAnswered), (status = "4XX", body = ErrorBody)))]
-pub async fn answer(State(app): State<App>, PermissionRef(permission): PermissionRef, body: Body) -> ApiResult<Json<PermissionAnswered>> {
+pub async fn answer(
+    State(app): State<App>,
+    PermissionRef(permission): PermissionRef,
+    body: Body,
+) -> ApiResult<Json<PermissionAnswered>> {
     let NewAnswer { thread, option, text, from } = body.read()?;
     let thread = required("thread", thread)?;
     // Words of one's own say by themselves that they are for the option that takes them.
@@ -28,8 +32,12 @@ pub async fn answer(State(app): State<App>, PermissionRef(permission): Permissio
     let by = body.asker_named(from.as_deref())?;
     let idempotency = body.idempotency(&by);
     let command = ClientCommand::AnswerPermission { permission, option, text, by };
-    let answer = submit(&body.door(&app.entrance), body.rates(), &stream, command, idempotency).await?;
-    Ok(Json(PermissionAnswered { answered: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
+    let answer =
+        submit(&body.door(&app.entrance), body.rates(), &stream, command, idempotency).await?;
+    Ok(Json(PermissionAnswered {
+        answered: true,
+        event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)),
+    }))
 }
 
 impl Inbound for NewAnswer {}

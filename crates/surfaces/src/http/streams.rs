@@ -28,7 +28,12 @@ use crate::wire::{ErrorBody, EventTypes};
         ("as" = Option<String>, Query, description = "Only what this participant may see; while the stream is open it counts as connected."),
     ),
     responses((status = 200, body = String, content_type = "text/event-stream"), (status = "4XX", body = ErrorBody)))]
-pub async fn thread(State(app): State<App>, ThreadId(stream): ThreadId, params: Params, headers: HeaderMap) -> ApiResult<Response> {
+pub async fn thread(
+    State(app): State<App>,
+    ThreadId(stream): ThreadId,
+    params: Params,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
     let (viewer, since) = (params.viewer()?, params.since()?);
     let Asked { types, turns } = Asked::of(&params)?;
     let types = if turns { types.and_turns() } else { types };
@@ -59,7 +64,10 @@ impl Asked {
 /// means that you were too slow and have to list it again.
 #[utoipa::path(get, path = "/events/stream", operation_id = "stream_hall", tag = "events",
     responses((status = 200, body = String, content_type = "text/event-stream")))]
-pub async fn hall(State(app): State<App>, Extension(caller): Extension<Caller>) -> ApiResult<Response> {
+pub async fn hall(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+) -> ApiResult<Response> {
     let changes = app.entrance.of(caller).changes()?;
     Ok(sse::answer(sse::changes(app, changes)))
 }

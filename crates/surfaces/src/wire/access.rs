@@ -47,9 +47,15 @@ impl WhoAmI {
         let proof = caller.proof.as_deref();
         Self {
             mode: mode.word().into(),
-            principal: caller.principal().map(|own| PrincipalRef { id: own.id.to_string(), kind: kind_word(own.kind).into() }),
+            principal: caller.principal().map(|own| PrincipalRef {
+                id: own.id.to_string(),
+                kind: kind_word(own.kind).into(),
+            }),
             scopes: caller.scopes.iter().map(|scope| scope.word().to_owned()).collect(),
-            threads: caller.reach.only().map(|threads| threads.iter().map(ToString::to_string).collect()),
+            threads: caller
+                .reach
+                .only()
+                .map(|threads| threads.iter().map(ToString::to_string).collect()),
             token: caller.token().map(ToString::to_string),
             expires_at: proof.and_then(|proof| proof.expires_at).map(|at| at.to_string()),
         }
@@ -173,9 +179,15 @@ impl TokenEntry {
         Self {
             id: token.id.to_string(),
             kind: token.kind.word().into(),
-            principal: PrincipalRef { id: token.principal.id.to_string(), kind: kind_word(token.principal.kind).into() },
+            principal: PrincipalRef {
+                id: token.principal.id.to_string(),
+                kind: kind_word(token.principal.kind).into(),
+            },
             scopes: token.scopes.iter().map(|scope| scope.word().to_owned()).collect(),
-            threads: token.reach.only().map(|threads| threads.iter().map(ToString::to_string).collect()),
+            threads: token
+                .reach
+                .only()
+                .map(|threads| threads.iter().map(ToString::to_string).collect()),
             label: token.label.clone(),
             parent: token.parent.as_ref().map(ToString::to_string),
             created_at: token.created_at.to_string(),

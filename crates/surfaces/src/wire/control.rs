@@ -130,7 +130,9 @@ pub struct WireProfile {
 }
 
 /// What is written, be it `null`: that is not the same as to say nothing of it.
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(value: D) -> Result<Option<T>, D::Error> {
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    value: D,
+) -> Result<Option<T>, D::Error> {
     Option::deserialize(value).map(|given| Some(given.unwrap_or_default()))
 }
 
@@ -168,14 +170,17 @@ pub fn changes_as_content(changes: &[Change]) -> Value {
 
 fn change_as_entry(change: &Change) -> (&'static str, Value) {
     match change {
-        Change::Invited { participant, given, address, .. } => {
-            ("invite", json!({"participant_id": participant, "profile": WireProfile::of(given, address.as_ref())}))
-        }
+        Change::Invited { participant, given, address, .. } => (
+            "invite",
+            json!({"participant_id": participant, "profile": WireProfile::of(given, address.as_ref())}),
+        ),
         Change::Uninvited { participant } => ("uninvite", json!({"participant_id": participant})),
         Change::Muted { targets } => ("mute", json!({"targets": targets, "mode": "hard"})),
         Change::Unmuted { targets } => ("unmute", json!({"targets": targets})),
         Change::Paused { on } => ("pause", json!({"on": on})),
-        Change::Discussion { on, allow_agent_mentions } => ("discussion", json!({"on": on, "allow_agent_mentions": allow_agent_mentions})),
+        Change::Discussion { on, allow_agent_mentions } => {
+            ("discussion", json!({"on": on, "allow_agent_mentions": allow_agent_mentions}))
+        }
         Change::InvitedAuto { on } => ("invited_auto", json!({"on": on})),
         Change::Prodded { targets } => ("prod", json!(targets)),
         Change::PolicySet { patch: Some(patch), .. } => ("config", Value::Object(patch.clone())),
@@ -183,8 +188,9 @@ fn change_as_entry(change: &Change) -> (&'static str, Value) {
         Change::GuardLifted => ("resume", json!({})),
         Change::Bound { target } => ("bind", json!(target)),
         Change::Unbound { target } => ("unbind", json!(target)),
-        Change::BudgetRaised(raise) => {
-            ("budget", json!({"turns": raise.turns, "cost_micros": raise.micros, "until": raise.until.to_string()}))
-        }
+        Change::BudgetRaised(raise) => (
+            "budget",
+            json!({"turns": raise.turns, "cost_micros": raise.micros, "until": raise.until.to_string()}),
+        ),
     }
 }

@@ -57,7 +57,8 @@ pub struct NewPass {
 
 impl NewPass {
     /// What clients are told that send anything else.
-    pub const TAKES: &str = "A 'turn' event takes the content {\"pass\": true}, or {\"pass\": \"<name>\"}";
+    pub const TAKES: &str =
+        "A 'turn' event takes the content {\"pass\": true}, or {\"pass\": \"<name>\"}";
 }
 
 /// That somebody has nothing to say.

@@ -57,7 +57,11 @@ impl SearchHit {
             thread: hit.stream.to_string(),
             thread_name,
             from,
-            snippet: hit.snippet.into_iter().map(|Piece { text, matched }| SnippetPiece { text, matched }).collect(),
+            snippet: hit
+                .snippet
+                .into_iter()
+                .map(|Piece { text, matched }| SnippetPiece { text, matched })
+                .collect(),
         }
     }
 }

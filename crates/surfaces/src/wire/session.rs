@@ -67,7 +67,12 @@ impl StartAsked {
     pub fn new(thread: &StreamId, permission: &PermissionId) -> Self {
         let message = "A person is asked whether this may be started. You are told in your thread what comes of it; go on with something \
                        else, or end your turn, and do not ask again.";
-        Self { state: "asked".into(), permission: permission.to_string(), thread: thread.to_string(), message: message.into() }
+        Self {
+            state: "asked".into(),
+            permission: permission.to_string(),
+            thread: thread.to_string(),
+            message: message.into(),
+        }
     }
 }
 
@@ -138,7 +143,10 @@ impl From<&Status> for SessionEntry {
             computer: Some(session.computer.clone()).filter(|computer| !computer.is_empty()),
             native: session.native.clone(),
             started_at: session.started_at.to_string(),
-            ended: session.ended.as_ref().map(|(at, why)| SessionEnd { at: at.to_string(), why: why.clone() }),
+            ended: session
+                .ended
+                .as_ref()
+                .map(|(at, why)| SessionEnd { at: at.to_string(), why: why.clone() }),
         }
     }
 }
@@ -259,7 +267,13 @@ impl From<SessionData> for SessionDataAnswer {
                 data.tail_chars
             )
         });
-        Self { session: (&data.status).into(), text: data.text, truncated: data.truncated, tail_chars: data.tail_chars, notice }
+        Self {
+            session: (&data.status).into(),
+            text: data.text,
+            truncated: data.truncated,
+            tail_chars: data.tail_chars,
+            notice,
+        }
     }
 }
 

@@ -75,7 +75,11 @@ pub struct AskedRef {
 
 impl From<(&PermissionId, Seq, &ParticipantId)> for AskedRef {
     fn from((permission, seq, participant): (&PermissionId, Seq, &ParticipantId)) -> Self {
-        Self { permission: permission.to_string(), seq: seq.0, participant: participant.to_string() }
+        Self {
+            permission: permission.to_string(),
+            seq: seq.0,
+            participant: participant.to_string(),
+        }
     }
 }
 
@@ -178,13 +182,19 @@ impl ThreadState {
     fn of(conversation: &Conversation) -> Self {
         let discussion = conversation.discussion();
         let (replies, replies_max) = conversation.budget();
-        let upcoming = conversation.upcoming().into_iter().map(|(id, forced)| UpcomingEntry { participant: id.to_string(), forced });
+        let upcoming = conversation
+            .upcoming()
+            .into_iter()
+            .map(|(id, forced)| UpcomingEntry { participant: id.to_string(), forced });
         Self {
             paused: conversation.is_paused(),
             archived: conversation.is_archived(),
             held: conversation.held().map(|guard| guard_word(guard).into()),
             muted: conversation.muted().map(ToString::to_string).collect(),
-            discussion: DiscussionState { on: discussion.on, allow_agent_mentions: discussion.allow_agent_mentions },
+            discussion: DiscussionState {
+                on: discussion.on,
+                allow_agent_mentions: discussion.allow_agent_mentions,
+            },
             invited_auto: SwitchState { on: conversation.invited_auto() },
             policy: conversation.policy().to_json(),
             participants: ParticipantsState { invited: invited(conversation) },
@@ -201,7 +211,8 @@ impl ThreadState {
 
 fn invited(conversation: &Conversation) -> Vec<InvitedEntry> {
     let numbered = conversation.participants().iter().enumerate();
-    let mut entries: Vec<InvitedEntry> = numbered.map(|(order, participant)| InvitedEntry::of(participant, order)).collect();
+    let mut entries: Vec<InvitedEntry> =
+        numbered.map(|(order, participant)| InvitedEntry::of(participant, order)).collect();
     entries.sort_by(|a, b| a.id.cmp(&b.id));
     entries
 }

@@ -226,7 +226,9 @@ impl TurnEvent {
     pub fn of(stream: &StreamId, event: &Event) -> Option<TurnEvent> {
         let id = |turn: &TurnNo| turn_id(stream, *turn);
         Some(match event {
-            Event::TurnGranted { turn, participant, why, kind, may_pass, cause, expires, .. } => TurnEvent::Granted {
+            Event::TurnGranted {
+                turn, participant, why, kind, may_pass, cause, expires, ..
+            } => TurnEvent::Granted {
                 turn: id(turn),
                 participant: participant.to_string(),
                 why: why_word(*why).into(),
@@ -242,23 +244,29 @@ impl TurnEvent {
                 may_pass: *may_pass,
                 cause: cause.into(),
             },
-            Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => TurnEvent::Started {
-                turn: id(turn),
-                attempt: *attempt,
-                from_seq: from_seq.0,
-                through_seq: through_seq.0,
-                deadline: deadline.to_string(),
-            },
+            Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => {
+                TurnEvent::Started {
+                    turn: id(turn),
+                    attempt: *attempt,
+                    from_seq: from_seq.0,
+                    through_seq: through_seq.0,
+                    deadline: deadline.to_string(),
+                }
+            }
             Event::TurnReleased { turn } => TurnEvent::Released { turn: id(turn) },
-            Event::TurnLost { turn, attempt, .. } => TurnEvent::Lost { turn: id(turn), attempt: *attempt },
-            Event::TurnEnded { turn, participant, attempt, outcome, fault, usage } => TurnEvent::Ended {
-                turn: id(turn),
-                participant: participant.to_string(),
-                attempt: *attempt,
-                outcome: outcome_word(*outcome).into(),
-                fault: fault.as_ref().map(WireFault::from),
-                usage: usage.into(),
-            },
+            Event::TurnLost { turn, attempt, .. } => {
+                TurnEvent::Lost { turn: id(turn), attempt: *attempt }
+            }
+            Event::TurnEnded { turn, participant, attempt, outcome, fault, usage } => {
+                TurnEvent::Ended {
+                    turn: id(turn),
+                    participant: participant.to_string(),
+                    attempt: *attempt,
+                    outcome: outcome_word(*outcome).into(),
+                    fault: fault.as_ref().map(WireFault::from),
+                    usage: usage.into(),
+                }
+            }
             _ => return TurnEvent::of_the_floor(stream, event),
         })
     }
@@ -284,23 +292,34 @@ impl TurnEvent {
                 bytes: *bytes,
                 until: until.map(|until| until.to_string()),
             },
-            Event::Summarised { participant, turn, through_seq, usage, body, .. } => TurnEvent::Summarised {
-                participant: participant.to_string(),
-                turn: id(turn),
-                through_seq: through_seq.0,
-                usage: usage.into(),
-                text: body.clone(),
-            },
+            Event::Summarised { participant, turn, through_seq, usage, body, .. } => {
+                TurnEvent::Summarised {
+                    participant: participant.to_string(),
+                    turn: id(turn),
+                    through_seq: through_seq.0,
+                    usage: usage.into(),
+                    text: body.clone(),
+                }
+            }
             Event::Taken { cause } => TurnEvent::Taken { cause: cause.into() },
-            Event::RoundOpened { cause, cap, forced, polled, .. } => {
-                TurnEvent::RoundOpened { cause: cause.into(), cap: *cap, forced: texts(forced), polled: texts(polled) }
+            Event::RoundOpened { cause, cap, forced, polled, .. } => TurnEvent::RoundOpened {
+                cause: cause.into(),
+                cap: *cap,
+                forced: texts(forced),
+                polled: texts(polled),
+            },
+            Event::ReactionOpened { forced, polled } => {
+                TurnEvent::ReactionOpened { forced: texts(forced), polled: texts(polled) }
             }
-            Event::ReactionOpened { forced, polled } => TurnEvent::ReactionOpened { forced: texts(forced), polled: texts(polled) },
             Event::RoundClosed => TurnEvent::RoundClosed,
-            Event::RoundReopened { cause, reply } => TurnEvent::RoundReopened { cause: cause.into(), reply: reply.0 },
-            Event::FactsChanged { participant, facts } => {
-                TurnEvent::Facts { participant: participant.to_string(), runtime: facts.runtime.to_string(), known: facts.known }
+            Event::RoundReopened { cause, reply } => {
+                TurnEvent::RoundReopened { cause: cause.into(), reply: reply.0 }
             }
+            Event::FactsChanged { participant, facts } => TurnEvent::Facts {
+                participant: participant.to_string(),
+                runtime: facts.runtime.to_string(),
+                known: facts.known,
+            },
             _ => return None,
         })
     }

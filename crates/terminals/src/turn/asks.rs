@@ -154,7 +154,11 @@ impl Questions {
 
     /// Takes out what a dialog that stands there now does not show; all that was ever seen, where none stands there.
     pub(super) fn gone(&mut self, standing: Option<&Dialog>) -> Vec<Ask> {
-        let is_gone = |ask: &mut Ask| ask.dialog.as_ref().is_some_and(|dialog| standing.is_none_or(|standing| !dialog.is_same(standing)));
+        let is_gone = |ask: &mut Ask| {
+            ask.dialog
+                .as_ref()
+                .is_some_and(|dialog| standing.is_none_or(|standing| !dialog.is_same(standing)))
+        };
         self.asks.extract_if(.., is_gone).collect()
     }
 }

@@ -2,7 +2,9 @@
 
 use moothall_engine::agent::{Given, Job, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
-use moothall_engine::sessions::{Dialog, Heard, Hook, HostFault, Key, Permit, Reports, SessionError, View};
+use moothall_engine::sessions::{
+    Dialog, Heard, Hook, HostFault, Key, Permit, Reports, SessionError, View,
+};
 use moothall_engine::stream::Now;
 use moothall_kernel::event::Fault;
 use moothall_kernel::ids::{PermissionId, StreamId};

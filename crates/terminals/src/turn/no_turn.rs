@@ -41,18 +41,32 @@ impl Machine {
 
     /// Words came, or were taken away, while a dialog stands there: whoever is to be asked now and was not is asked too.
     pub(super) fn ask_where_words_wait(&mut self, around: &Around<'_>) {
-        let standing = self.questions.asks.iter().find(|ask| ask.asked_in.is_in_no_turn() && ask.dialog.is_some());
-        let Some(Ask { question, to, dialog: Some(dialog), .. }) = standing.cloned() else { return };
+        let standing = self
+            .questions
+            .asks
+            .iter()
+            .find(|ask| ask.asked_in.is_in_no_turn() && ask.dialog.is_some());
+        let Some(Ask { question, to, dialog: Some(dialog), .. }) = standing.cloned() else {
+            return;
+        };
         for asked_in in self.places_in_no_turn() {
             if !self.questions.asks.iter().any(|ask| ask.asked_in == asked_in) {
                 let permission = self.permission_of(around, &dialog, &asked_in);
-                self.ask_person(Ask { permission, asked_in, question: question.clone(), to, dialog: Some(dialog.clone()) });
+                self.ask_person(Ask {
+                    permission,
+                    asked_in,
+                    question: question.clone(),
+                    to,
+                    dialog: Some(dialog.clone()),
+                });
             }
         }
     }
 
     /// What an earlier process asked in no turn, and in which conversations.
     pub(super) fn remember_asked(&mut self, asked: Vec<(StreamId, PermissionId)>) {
-        self.questions.remember(asked.into_iter().map(|(stream, permission)| (AskedIn::NoTurn(stream), permission)));
+        self.questions.remember(
+            asked.into_iter().map(|(stream, permission)| (AskedIn::NoTurn(stream), permission)),
+        );
     }
 }

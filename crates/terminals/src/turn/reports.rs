@@ -36,11 +36,17 @@ impl Machine {
             }
             HookNews::Prompt { text } => self.prompted(around, &mut draft, &id, &text),
             HookNews::Stopped { text, inputs, .. } => {
-                inputs.into_iter().for_each(|inputs| self.take_inputs(around, &mut draft, &id, &inputs));
+                inputs
+                    .into_iter()
+                    .for_each(|inputs| self.take_inputs(around, &mut draft, &id, &inputs));
                 self.stopped(&mut draft, &id, Ok(text.filter(|text| !text.trim().is_empty())));
             }
             HookNews::Failed { message } => {
-                self.stopped(&mut draft, &id, Err(Fault { prompt_delivered: true, ..Fault::new("program_failed", message) }));
+                self.stopped(
+                    &mut draft,
+                    &id,
+                    Err(Fault { prompt_delivered: true, ..Fault::new("program_failed", message) }),
+                );
             }
         }
         self.keep(draft);
@@ -79,7 +85,9 @@ impl Machine {
     fn prompted(&mut self, around: &Around<'_>, draft: &mut Draft, id: &str, text: &str) {
         match tag_in(text) {
             Some(tag) if self.is_currents(tag) => draft.accepted = true,
-            Some(tag) if self.late.as_ref().is_some_and(|late| late.has(tag)) => draft.accepted_late = true,
+            Some(tag) if self.late.as_ref().is_some_and(|late| late.has(tag)) => {
+                draft.accepted_late = true
+            }
             Some(_) => draft.heard = Heard::Nothing,
             None if around.checkpoints.include(text) => draft.typed = Typed::Checkpoint,
             None => {
@@ -91,13 +99,18 @@ impl Machine {
 
     /// Whether a tag is that of the turn that has the terminal.
     fn is_currents(&self, tag: &str) -> bool {
-        let is_own = |current: &Current| (current.tag == tag || planted::has(Bug::AnyTagAccepted)) && current.stage >= Stage::Begun;
+        let is_own = |current: &Current| {
+            (current.tag == tag || planted::has(Bug::AnyTagAccepted))
+                && current.stage >= Stage::Begun
+        };
         self.current.as_ref().is_some_and(is_own)
     }
 
     /// Programs that report their prompts only with the answer report all of them each time.
     fn take_inputs(&mut self, around: &Around<'_>, draft: &mut Draft, id: &str, inputs: &[String]) {
-        let own = |input: &String| self.current.as_ref().is_some_and(|current| tag_in(input) == Some(&current.tag));
+        let own = |input: &String| {
+            self.current.as_ref().is_some_and(|current| tag_in(input) == Some(&current.tag))
+        };
         // After a restart nobody knows what was reported before: the turn's own prompt, or the last one, is what is new.
         let last = inputs.len().saturating_sub(1);
         let seen = self.inputs_seen.filter(|seen| *seen <= inputs.len());
@@ -123,7 +136,9 @@ impl Machine {
         }
         let except = taken.as_ref().map(|key| key.stream.clone());
         match (text, draft.typed) {
-            (Some(text), Typed::Person) => draft.keep(id, Keep::Cross { text, except, typed: false }),
+            (Some(text), Typed::Person) => {
+                draft.keep(id, Keep::Cross { text, except, typed: false })
+            }
             (Some(text), Typed::Nothing) if taken.is_none() => {
                 let step = self.said_late(draft, text);
                 draft.keep(id, step);

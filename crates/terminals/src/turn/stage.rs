@@ -35,7 +35,12 @@ pub(super) struct Late {
 
 impl Late {
     pub(super) fn of(current: &Current) -> Self {
-        Self { key: current.key.clone(), tag: current.tag.clone(), is_taken: current.stage == Stage::Accepted, lapsed: false }
+        Self {
+            key: current.key.clone(),
+            tag: current.tag.clone(),
+            is_taken: current.stage == Stage::Accepted,
+            lapsed: false,
+        }
     }
 
     pub(super) fn has(&self, tag: &str) -> bool {

@@ -41,7 +41,12 @@ fn by(from: &str, body: &str) -> Event {
 }
 
 fn invited(id: &str, nickname: Option<&str>) -> Event {
-    let profile = Profile { client: Some("x".into()), model: Some("x".into()), nickname: nickname.map(Into::into), ..Profile::default() };
+    let profile = Profile {
+        client: Some("x".into()),
+        model: Some("x".into()),
+        nickname: nickname.map(Into::into),
+        ..Profile::default()
+    };
     let change = Change::Invited {
         participant: ParticipantId::new(id),
         kind: Kind::Agent,
@@ -58,9 +63,12 @@ fn invited(id: &str, nickname: Option<&str>) -> Event {
 
 /// Two conversations, one after the other.
 async fn two_talks(log: &impl EventLog) {
-    let a = batch("a", 0).says("Shall we deploy the rocket on Friday?").event(by("critic", "Not on a friday. NEVER on a Friday!"));
+    let a = batch("a", 0)
+        .says("Shall we deploy the rocket on Friday?")
+        .event(by("critic", "Not on a friday. NEVER on a Friday!"));
     log.append(vec![a]).await.unwrap();
-    let b = batch("b", 0).says("The deployment is done; die Größe stimmt.").says("会议改到星期五 🚀");
+    let b =
+        batch("b", 0).says("The deployment is done; die Größe stimmt.").says("会议改到星期五 🚀");
     log.append(vec![b]).await.unwrap();
 }
 
@@ -94,7 +102,8 @@ pub async fn snippets_show_the_matches<S: Subject>(subject: S) {
     two_talks(log).await;
     let hits = page(log, &wanted("friday", &["a"]), 1, None).await.hits;
     let hit = &hits[0];
-    let matched: Vec<&str> = hit.snippet.iter().filter(|piece| piece.matched).map(|piece| piece.text.as_str()).collect();
+    let matched: Vec<&str> =
+        hit.snippet.iter().filter(|piece| piece.matched).map(|piece| piece.text.as_str()).collect();
     assert_eq!(matched, ["friday", "Friday"]);
     let whole: String = hit.snippet.iter().map(|piece| piece.text.as_str()).collect();
     assert_eq!(hit.recorded.event.body(), Some(whole.as_str()));
@@ -129,7 +138,11 @@ pub async fn filters_narrow<S: Subject>(subject: S) {
         ("deploy after:1970-01-02", vec![], vec!["c:7"]),
         ("after:1970-01-02", vec![], vec!["c:7"]),
         ("deploy before:1970-01-02", vec![], all[1..].to_vec()),
-        ("after:1970-01-01T00:00:00.002Z before:1970-01-01T00:00:00.004Z", vec![], vec!["c:2", "b:2", "a:2"]),
+        (
+            "after:1970-01-01T00:00:00.002Z before:1970-01-01T00:00:00.004Z",
+            vec![],
+            vec!["c:2", "b:2", "a:2"],
+        ),
         ("after:1970-01-02 before:1970-01-01", vec![], vec![]),
     ] {
         assert_eq!(found(log, query, &streams).await, places, "{query} in {streams:?}");
@@ -146,8 +159,14 @@ pub async fn only_what_was_said_to_all_is_found<S: Subject>(subject: S) {
         counted: 0,
         body: "secret plan".into(),
     };
-    let created = Event::Created { name: "secret".into(), by: ParticipantId::user(), policy: Default::default() };
-    log.append(vec![batch("a", 0).event(created).event(kept).says("").says("no secret")]).await.unwrap();
+    let created = Event::Created {
+        name: "secret".into(),
+        by: ParticipantId::user(),
+        policy: Default::default(),
+    };
+    log.append(vec![batch("a", 0).event(created).event(kept).says("").says("no secret")])
+        .await
+        .unwrap();
     assert_eq!(found(log, "secret", &[]).await, ["a:4"]);
     assert_eq!(found(log, "plan", &[]).await, Vec::<String>::new());
 }
@@ -155,7 +174,8 @@ pub async fn only_what_was_said_to_all_is_found<S: Subject>(subject: S) {
 /// Pages of any size give every hit once, and the last page says that it is the last.
 pub async fn hits_are_paged<S: Subject>(subject: S) {
     let log = subject.log();
-    let talk = |stream: &str| (1..=12).fold(batch(stream, 0), |batch, n| batch.says(&format!("word {n}")));
+    let talk =
+        |stream: &str| (1..=12).fold(batch(stream, 0), |batch, n| batch.says(&format!("word {n}")));
     log.append(vec![talk("a"), talk("b")]).await.unwrap();
     let all = found(log, "word", &[]).await;
     assert_eq!((all.len(), all[0].as_str(), all[23].as_str()), (24, "b:12", "a:1"));

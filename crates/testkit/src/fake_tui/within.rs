@@ -22,7 +22,8 @@ pub fn within(test: &str, arguments: &[&str]) -> (Vec<String>, BTreeMap<String, 
 /// When its command line makes no sense, or its terminal cannot be used.
 pub fn act() {
     let Ok(arguments) = std::env::var(VARIABLE) else { return };
-    let arguments = arguments.split(SEPARATOR).filter(|argument| !argument.is_empty()).map(str::to_owned);
+    let arguments =
+        arguments.split(SEPARATOR).filter(|argument| !argument.is_empty()).map(str::to_owned);
     let outcome = match Options::read(arguments) {
         Ok(options) => super::run(options.unwrap_or_default()).map_err(|error| error.to_string()),
         Err(why) => Err(why),

@@ -117,7 +117,11 @@ impl ModelServer {
 
     /// Waits until a request has come that has these words in its newest message.
     pub async fn asked_about(&self, words: &str) {
-        self.shared.wait_until(|_| self.shared.requests().iter().any(|request| request.newest.contains(words))).await;
+        self.shared
+            .wait_until(|_| {
+                self.shared.requests().iter().any(|request| request.newest.contains(words))
+            })
+            .await;
     }
 
     /// Waits until no answer is under way: all were given whole, or their readers went away.
@@ -151,12 +155,17 @@ struct Scripts {
 impl Scripts {
     /// The newest rule that fits.
     fn fitting(&self, newest: &str, body: &Value) -> Option<Reply> {
-        let fits = |(words, reply): &&(String, Reply)| newest.contains(words.as_str()) && reply.offered(body);
+        let fits = |(words, reply): &&(String, Reply)| {
+            newest.contains(words.as_str()) && reply.offered(body)
+        };
         self.when.iter().rev().find(fits).map(|(_, reply)| reply.clone())
     }
 
     fn next(&mut self, name: &str) -> Option<Reply> {
-        self.queues.get_mut(name).and_then(VecDeque::pop_front).or_else(|| self.always.get(name).cloned())
+        self.queues
+            .get_mut(name)
+            .and_then(VecDeque::pop_front)
+            .or_else(|| self.always.get(name).cloned())
     }
 }
 

@@ -57,7 +57,8 @@ fn play(steps: VecDeque<Step>, open: Open) -> Body {
 }
 
 fn steps(wire: Wire, speech: &Speech, reply: &Reply) -> VecDeque<Step> {
-    let mut steps = Steps { wire, speech, gate: reply.gate.as_ref(), pace: reply.pace, steps: VecDeque::new() };
+    let mut steps =
+        Steps { wire, speech, gate: reply.gate.as_ref(), pace: reply.pace, steps: VecDeque::new() };
     steps.send(wire.opening(speech));
     match &reply.act {
         Act::Say(pieces) => {

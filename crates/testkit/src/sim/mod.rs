@@ -58,7 +58,11 @@ impl Stats {
 
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} steps, {} events, {} turns, {} crashes", self.steps, self.events, self.turns, self.crashes)
+        write!(
+            f,
+            "{} steps, {} events, {} turns, {} crashes",
+            self.steps, self.events, self.turns, self.crashes
+        )
     }
 }
 
@@ -84,7 +88,11 @@ pub fn run(seed: u64, bug: Option<Bug>, told: bool) -> Report {
         Some(_) => converse(seed, told),
         None => {
             let report = converse(seed, told);
-            if report.objection.is_some() { report } else { report.then(terminals::run(seed, told)) }
+            if report.objection.is_some() {
+                report
+            } else {
+                report.then(terminals::run(seed, told))
+            }
         }
     };
     moothall_kernel::planted::plant(None);
@@ -101,7 +109,12 @@ fn converse(seed: u64, told: bool) -> Report {
 impl Report {
     fn then(mut self, next: Report) -> Report {
         self.story.extend(next.story);
-        Report { seed: self.seed, stats: self.stats.plus(next.stats), objection: next.objection, story: self.story }
+        Report {
+            seed: self.seed,
+            stats: self.stats.plus(next.stats),
+            objection: next.objection,
+            story: self.story,
+        }
     }
 }
 

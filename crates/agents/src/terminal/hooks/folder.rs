@@ -130,14 +130,19 @@ pub(super) fn reports(folder: &Path) -> io::Result<Vec<PathBuf>> {
         entries => entries?,
     };
     // Whatever else has such a name is its user's own business, and is never followed or waited for.
-    let plain = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-    let mut found: Vec<PathBuf> = plain.map(|entry| entry.path()).filter(|path| is_report(path)).collect();
+    let plain =
+        entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    let mut found: Vec<PathBuf> =
+        plain.map(|entry| entry.path()).filter(|path| is_report(path)).collect();
     found.sort();
     Ok(found)
 }
 
 fn is_report(path: &Path) -> bool {
-    let named = path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| Uuid::try_parse(stem).is_ok());
+    let named = path
+        .file_stem()
+        .and_then(|stem| stem.to_str())
+        .is_some_and(|stem| Uuid::try_parse(stem).is_ok());
     named && path.extension().is_some_and(|extension| extension == "json")
 }
 
@@ -149,11 +154,19 @@ pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
 /// Writes a file that only its owner may read, whole or not at all, and safe from a loss of power.
 pub(crate) fn write_private(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
     let (unfinished, finished) = (folder.join(format!(".{name}.new")), folder.join(name));
-    let written = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let kept = written.and_then(|()| fs::rename(&unfinished, &finished)).and_then(|()| File::open(folder)?.sync_all());
+    let written = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&unfinished)
+        .and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        });
+    let kept = written
+        .and_then(|()| fs::rename(&unfinished, &finished))
+        .and_then(|()| File::open(folder)?.sync_all());
     if kept.is_err() {
         // Half a file is of no use to anybody, and its disk may be full.
         let _ = fs::remove_file(&unfinished);
@@ -163,7 +176,9 @@ pub(crate) fn write_private(folder: &Path, name: &str, bytes: &[u8]) -> io::Resu
 
 /// A path by which a socket can be reached however deep it lies, with what has to stay open for it.
 pub(super) fn reachable(socket: &Path) -> io::Result<(PathBuf, Option<File>)> {
-    let (Some(folder), Some(name)) = (socket.parent(), socket.file_name()) else { return Ok((socket.to_owned(), None)) };
+    let (Some(folder), Some(name)) = (socket.parent(), socket.file_name()) else {
+        return Ok((socket.to_owned(), None));
+    };
     if socket.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
         return Ok((socket.to_owned(), None));
     }

@@ -37,7 +37,8 @@ impl Mended {
 }
 
 fn mend(payload: &str) -> Mended {
-    let mut mended = Mended { text: String::with_capacity(payload.len()), in_string: false, open: Vec::new() };
+    let mut mended =
+        Mended { text: String::with_capacity(payload.len()), in_string: false, open: Vec::new() };
     let mut rest = payload;
     while let Some(c) = rest.chars().next() {
         if mended.in_string && c == '\\' {
@@ -89,7 +90,10 @@ fn escape(text: &str) -> Option<(&str, usize)> {
 /// The UTF-16 unit of an escape `\uXXXX` at the beginning of a text.
 fn unit(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
-    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+    digits
+        .bytes()
+        .all(|byte| byte.is_ascii_hexdigit())
+        .then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
 #[cfg(test)]
@@ -110,7 +114,10 @@ mod tests {
     fn what_was_cut_is_read_as_far_as_it_goes() {
         let read = |text: &str| object(text, true).unwrap();
         assert_eq!(read(r#"{"a": 1, "b": "some wor"#), json!({"a": 1, "b": "some wor"}));
-        assert_eq!(read(r#"{"a": 1, "b": {"c": ["x", "y\"#), json!({"a": 1, "b": {"c": ["x", "y"]}}));
+        assert_eq!(
+            read(r#"{"a": 1, "b": {"c": ["x", "y\"#),
+            json!({"a": 1, "b": {"c": ["x", "y"]}})
+        );
         assert_eq!(read(r#"{"a": 1, "b"#), json!({"a": 1, "b": null}));
         assert_eq!(read(r#"{"a": 1, "b":"#), json!({"a": 1, "b": null}));
         assert_eq!(read(r#"{"a": 1,"#), json!({"a": 1}));

@@ -64,7 +64,11 @@ impl Outside {
     }
 
     /// The folder of a session that runs as this user, and the spool that it is in.
-    pub(super) fn of(&self, account: &Account, session: &SessionId) -> io::Result<(SpoolFolder, PathBuf)> {
+    pub(super) fn of(
+        &self,
+        account: &Account,
+        session: &SessionId,
+    ) -> io::Result<(SpoolFolder, PathBuf)> {
         let spool = self.of_user(account.uid())?;
         let folder = spool.of(session)?;
         chown(&folder, Some(account.uid()), Some(account.gid()))?;
@@ -118,7 +122,10 @@ fn check(folder: &Path) -> io::Result<()> {
     if about.is_dir() && owned && !shared {
         return Ok(());
     }
-    let why = format!("{} has to be a folder of the server's user that nobody else can write to", folder.display());
+    let why = format!(
+        "{} has to be a folder of the server's user that nobody else can write to",
+        folder.display()
+    );
     Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 
@@ -135,7 +142,10 @@ mod tests {
         outside.of_user(uid).unwrap();
         outside.of_user(uid).unwrap();
         assert!(coming.try_recv().is_ok() && coming.try_recv().is_err(), "it is opened once");
-        assert_eq!(fs::metadata(root.join(uid.to_string())).unwrap().permissions().mode() & 0o777, PASSAGE);
+        assert_eq!(
+            fs::metadata(root.join(uid.to_string())).unwrap().permissions().mode() & 0o777,
+            PASSAGE
+        );
         fs::set_permissions(&root, fs::Permissions::from_mode(0o777)).unwrap();
         let again = Outside::new(root, String::new()).0.of_user(uid).unwrap_err();
         assert!(again.to_string().contains("nobody else can write"), "{again}");

@@ -121,7 +121,13 @@ struct AtWork<'a> {
 
 impl<'a> AtWork<'a> {
     fn new(folder: &'a SpoolFolder, sink: &'a Arc<dyn HookSink>) -> Self {
-        Self { folder, sink, tasks: JoinSet::new(), running: BTreeMap::new(), again: BTreeSet::new() }
+        Self {
+            folder,
+            sink,
+            tasks: JoinSet::new(),
+            running: BTreeMap::new(),
+            again: BTreeSet::new(),
+        }
     }
 
     fn look_at_all(&mut self) {
@@ -132,7 +138,11 @@ impl<'a> AtWork<'a> {
     }
 
     fn nothing_waits(&self) -> bool {
-        let is_read = |session: &String| self.folder.named(session).is_none_or(|folder| reports(&folder).is_ok_and(|left| left.is_empty()));
+        let is_read = |session: &String| {
+            self.folder
+                .named(session)
+                .is_none_or(|folder| reports(&folder).is_ok_and(|left| left.is_empty()))
+        };
         self.folder.sessions().is_ok_and(|sessions| sessions.iter().all(is_read))
     }
 
@@ -197,9 +207,10 @@ async fn ask(mut caller: Caller, note: &Note, sink: &dyn HookSink) {
 }
 
 async fn decide(note: &Note, hook: Hook, sink: &dyn HookSink) -> Permit {
-    let answerable = Vendor::of(&note.program)
-        .decides(&note.event)
-        .is_some_and(|decides| lenient_json::object(&note.payload, note.cut).is_some_and(|payload| (decides.answerable)(&payload)));
+    let answerable = Vendor::of(&note.program).decides(&note.event).is_some_and(|decides| {
+        lenient_json::object(&note.payload, note.cut)
+            .is_some_and(|payload| (decides.answerable)(&payload))
+    });
     if matches!(hook.news, HookNews::Asks { .. }) && answerable && !note.cut {
         return sink.ask(hook).await;
     }

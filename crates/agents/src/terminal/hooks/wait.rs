@@ -38,7 +38,12 @@ pub(super) fn ask(spool: &Path, note: Note) -> io::Result<Permit> {
 }
 
 /// Asks once; nothing when the server ended before it answered.
-fn once(spool: &SpoolFolder, call: &[u8], until: Instant, seen: &mut Option<Instant>) -> io::Result<Option<Answer>> {
+fn once(
+    spool: &SpoolFolder,
+    call: &[u8],
+    until: Instant,
+    seen: &mut Option<Instant>,
+) -> io::Result<Option<Answer>> {
     let mut stream = connect(spool)?;
     *seen = Some(Instant::now());
     stream.write_all(call)?;

@@ -78,7 +78,8 @@ pub(crate) struct Keys {
 
 impl Keys {
     /// Those of all programs that are known.
-    const USUAL: Keys = Keys { submit: "Enter", interrupt: "Escape", clear: "C-c", up: "Up", down: "Down" };
+    const USUAL: Keys =
+        Keys { submit: "Enter", interrupt: "Escape", clear: "C-c", up: "Up", down: "Down" };
 }
 
 /// How it reports.

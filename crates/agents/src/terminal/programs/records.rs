@@ -27,7 +27,10 @@ pub(super) fn end_of(record: &Path) -> Option<String> {
 
 /// Its lines, the newest first; what is no object, such as the rest of a line that was cut, is passed over.
 pub(super) fn lines(end: &str) -> impl Iterator<Item = Value> + '_ {
-    end.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok()).filter(Value::is_object)
+    end.lines()
+        .rev()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(Value::is_object)
 }
 
 pub(super) fn word<'a>(value: &'a Value, field: &str) -> &'a str {
@@ -36,5 +39,9 @@ pub(super) fn word<'a>(value: &'a Value, field: &str) -> &'a str {
 
 /// A field's words; nothing where it is missing, empty or no text.
 pub(super) fn text(payload: &Value, field: &str) -> Option<String> {
-    payload.get(field).and_then(Value::as_str).filter(|text| !text.trim().is_empty()).map(str::to_owned)
+    payload
+        .get(field)
+        .and_then(Value::as_str)
+        .filter(|text| !text.trim().is_empty())
+        .map(str::to_owned)
 }

@@ -32,7 +32,9 @@ impl Row {
         let cells = self.cells.get(from..).unwrap_or_default();
         match cells {
             [cursor, hint @ ..]
-                if cursor.style.reverse && !hint.is_empty() && hint.iter().all(|cell| cell.style.faint || cell.c == ' ') =>
+                if cursor.style.reverse
+                    && !hint.is_empty()
+                    && hint.iter().all(|cell| cell.style.faint || cell.c == ' ') =>
             {
                 String::new()
             }
@@ -122,11 +124,21 @@ mod tests {
 
     #[test]
     fn faint_cells_are_told_from_others() {
-        let rows = rows(["\x1b[1m›\x1b[0m a\x1b[2m hint", "still faint\x1b[0m \x1b[38;5;2mgreen\x1b[38;2;2;2;2mred\x1b]8;;x\x1b\\link  "]);
-        let hint = super::rows(["❯ \x1b[7mT\x1b[0;2mry this\x1b[0m", "❯ \x1b[7mT\x1b[0m", "❯ T\x1b[2mry this"]);
+        let rows = rows([
+            "\x1b[1m›\x1b[0m a\x1b[2m hint",
+            "still faint\x1b[0m \x1b[38;5;2mgreen\x1b[38;2;2;2;2mred\x1b]8;;x\x1b\\link  ",
+        ]);
+        let hint = super::rows([
+            "❯ \x1b[7mT\x1b[0;2mry this\x1b[0m",
+            "❯ \x1b[7mT\x1b[0m",
+            "❯ T\x1b[2mry this",
+        ]);
         assert_eq!(hint.iter().map(|row| row.typed(2)).collect::<Vec<_>>(), ["", "T", "T"]);
         assert_eq!((rows[0].text().as_str(), rows[0].typed(2).as_str()), ("› a hint", "a"));
-        assert_eq!((rows[1].text().as_str(), rows[1].typed(0).as_str()), ("still faint greenredlink", " greenredlink"));
+        assert_eq!(
+            (rows[1].text().as_str(), rows[1].typed(0).as_str()),
+            ("still faint greenredlink", " greenredlink")
+        );
     }
 
     proptest! {

@@ -130,7 +130,8 @@ mod tests {
 
     #[test]
     fn the_administrator_may_do_everything_and_others_what_they_were_given() {
-        let (admin, reader) = (Scopes::of(&[Scope::ServerAdmin]), Scopes::of(&[Scope::ThreadsRead]));
+        let (admin, reader) =
+            (Scopes::of(&[Scope::ServerAdmin]), Scopes::of(&[Scope::ThreadsRead]));
         for scope in Scope::ALL {
             assert!(admin.has(*scope));
             assert_eq!(reader.has(*scope), *scope == Scope::ThreadsRead);

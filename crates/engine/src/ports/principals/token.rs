@@ -36,7 +36,13 @@ pub enum TokenKind {
 
 impl TokenKind {
     /// All of them.
-    pub const ALL: [TokenKind; 5] = [TokenKind::Startup, TokenKind::Personal, TokenKind::Agent, TokenKind::SignIn, TokenKind::Invitation];
+    pub const ALL: [TokenKind; 5] = [
+        TokenKind::Startup,
+        TokenKind::Personal,
+        TokenKind::Agent,
+        TokenKind::SignIn,
+        TokenKind::Invitation,
+    ];
 
     /// What its credentials begin with.
     pub const fn prefix(self) -> &'static str {
@@ -95,7 +101,8 @@ impl Secret {
     pub fn parse(text: &str) -> Option<Secret> {
         let kind = TokenKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))?;
         let length = kind.prefix().len() + 2 * SECRET_BYTES + CHECK_CHARS;
-        let plain = text.len() == length && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let plain = text.len() == length
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let (body, check) = plain.then(|| text.split_at(length - CHECK_CHARS))?;
         (checksum(body) == check).then(|| Secret(text.to_owned()))
     }
@@ -233,7 +240,9 @@ impl Token {
 pub fn reach_of(threads: Option<&str>) -> Reach {
     match threads {
         None => Reach::All,
-        Some(list) => Reach::Only(list.split_whitespace().map(StreamId::new).collect::<BTreeSet<_>>().into()),
+        Some(list) => {
+            Reach::Only(list.split_whitespace().map(StreamId::new).collect::<BTreeSet<_>>().into())
+        }
     }
 }
 
@@ -252,7 +261,10 @@ mod tests {
             assert_eq!(shown, format!("{}…", kind.prefix()));
             assert_eq!(TokenKind::parse(kind.word()), Some(kind));
         }
-        assert_ne!(Secret::fresh(TokenKind::Agent).unwrap().hash(), Secret::fresh(TokenKind::Agent).unwrap().hash());
+        assert_ne!(
+            Secret::fresh(TokenKind::Agent).unwrap().hash(),
+            Secret::fresh(TokenKind::Agent).unwrap().hash()
+        );
     }
 
     #[test]
@@ -262,9 +274,16 @@ mod tests {
         let other = if text.ends_with('0') { '1' } else { '0' };
         let changed = format!("{}{other}", &text[..text.len() - 1]);
         let long = text.repeat(10_000);
-        for bad in
-            ["", "pat_", &text[1..], &text[..text.len() - 1], &changed, &long, &text.replacen("pat_", "agt_", 1), &text.to_uppercase()]
-        {
+        for bad in [
+            "",
+            "pat_",
+            &text[1..],
+            &text[..text.len() - 1],
+            &changed,
+            &long,
+            &text.replacen("pat_", "agt_", 1),
+            &text.to_uppercase(),
+        ] {
             assert_eq!(Secret::parse(bad), None, "{}", bad.chars().take(90).collect::<String>());
         }
     }

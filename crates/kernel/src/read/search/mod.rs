@@ -37,7 +37,9 @@ pub fn renamings(event: &Event) -> impl Iterator<Item = (&ParticipantId, Option<
         _ => &[],
     };
     changes.iter().filter_map(|change| match change {
-        Change::Invited { participant, profile, .. } => Some((participant, profile.nickname.as_deref())),
+        Change::Invited { participant, profile, .. } => {
+            Some((participant, profile.nickname.as_deref()))
+        }
         Change::Uninvited { participant } => Some((participant, None)),
         _ => None,
     })

@@ -144,9 +144,11 @@ impl Term {
 
     fn is(&self, row: &[Word]) -> bool {
         let last = self.words.len() - 1;
-        row.iter().zip(&self.words).enumerate().all(|(place, (word, wanted))| match self.open && place == last {
-            true => word.text.starts_with(wanted.as_str()),
-            false => word.text == *wanted,
+        row.iter().zip(&self.words).enumerate().all(|(place, (word, wanted))| {
+            match self.open && place == last {
+                true => word.text.starts_with(wanted.as_str()),
+                false => word.text == *wanted,
+            }
         })
     }
 }
@@ -186,15 +188,19 @@ impl Filter {
     /// The filter that a word begins with, and what follows its colon. Other words may hold colons, as addresses do.
     fn split(word: &str) -> Option<(Filter, &str)> {
         let (key, value) = word.split_once(':')?;
-        let filter = Filter::ALL.into_iter().find(|filter| filter.key().eq_ignore_ascii_case(key))?;
+        let filter =
+            Filter::ALL.into_iter().find(|filter| filter.key().eq_ignore_ascii_case(key))?;
         Some((filter, value))
     }
 }
 
 /// A day or a time.
 fn time(filter: Filter, value: &str) -> Result<Timestamp, QueryFault> {
-    let is_day =
-        value.len() == 10 && value.bytes().enumerate().all(|(at, b)| if at == 4 || at == 7 { b == b'-' } else { b.is_ascii_digit() });
+    let is_day = value.len() == 10
+        && value
+            .bytes()
+            .enumerate()
+            .all(|(at, b)| if at == 4 || at == 7 { b == b'-' } else { b.is_ascii_digit() });
     let read = if is_day { format!("{value}T00:00:00Z").parse() } else { value.parse() };
     read.map_err(|_| QueryFault::NoTime(filter.key(), value.chars().take(40).collect()))
 }
@@ -237,7 +243,8 @@ mod tests {
     use super::*;
 
     fn terms(text: &str) -> Vec<String> {
-        let shown = |term: &Term| format!("{}{}", term.words.join("+"), if term.open { "…" } else { "" });
+        let shown =
+            |term: &Term| format!("{}{}", term.words.join("+"), if term.open { "…" } else { "" });
         Query::parse(text).unwrap().terms.iter().map(shown).collect()
     }
 
@@ -254,16 +261,33 @@ mod tests {
 
     #[test]
     fn filters_are_told_from_words_that_hold_a_colon() {
-        let query = Query::parse("https://example.org/x From:ann from:\"Bob Lee\" in:Plan note:this").unwrap();
-        assert_eq!((query.from, query.within), (vec!["ann".into(), "Bob Lee".into()], vec!["Plan".into()]));
+        let query =
+            Query::parse("https://example.org/x From:ann from:\"Bob Lee\" in:Plan note:this")
+                .unwrap();
+        assert_eq!(
+            (query.from, query.within),
+            (vec!["ann".into(), "Bob Lee".into()], vec!["Plan".into()])
+        );
         assert_eq!(terms("https://example.org note:this"), ["https+example+org…", "note+this…"]);
     }
 
     #[test]
     fn days_and_times_narrow_each_other() {
-        let query = Query::parse("after:2026-01-31 before:2026-02-03T10:00:00+01:00 before:2026-03-01 after:2025-01-01").unwrap();
-        assert_eq!((query.after, query.before), (at("2026-01-31T00:00:00Z"), at("2026-02-03T09:00:00Z")));
-        for bad in ["after:yesterday", "before:2026-02-30", "after:2026-1-1", "before:20260101", "after:9999999999"] {
+        let query = Query::parse(
+            "after:2026-01-31 before:2026-02-03T10:00:00+01:00 before:2026-03-01 after:2025-01-01",
+        )
+        .unwrap();
+        assert_eq!(
+            (query.after, query.before),
+            (at("2026-01-31T00:00:00Z"), at("2026-02-03T09:00:00Z"))
+        );
+        for bad in [
+            "after:yesterday",
+            "before:2026-02-30",
+            "after:2026-1-1",
+            "before:20260101",
+            "after:9999999999",
+        ] {
             assert!(matches!(Query::parse(bad), Err(QueryFault::NoTime(..))), "{bad}");
         }
     }
@@ -292,7 +316,9 @@ mod tests {
     #[test]
     fn matches_are_found_where_they_are() {
         let found = |query: &str, text: &str| {
-            Query::parse(query).unwrap().find(text).map(|marks| marks.into_iter().map(|mark| text[mark].to_owned()).collect::<Vec<_>>())
+            Query::parse(query).unwrap().find(text).map(|marks| {
+                marks.into_iter().map(|mark| text[mark].to_owned()).collect::<Vec<_>>()
+            })
         };
         let text = "The Deployment: we deploy on Friday, not Monday.";
         assert_eq!(found("deploy friday", text).unwrap(), ["Deployment", "deploy", "Friday"]);

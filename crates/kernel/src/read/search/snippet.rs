@@ -79,7 +79,8 @@ mod tests {
 
     fn shown(query: &str, text: &str) -> String {
         let marks = Query::parse(query).unwrap().find(text).unwrap();
-        let show = |piece: Piece| if piece.matched { format!("[{}]", piece.text) } else { piece.text };
+        let show =
+            |piece: Piece| if piece.matched { format!("[{}]", piece.text) } else { piece.text };
         snippet(text, &marks).into_iter().map(show).collect()
     }
 
@@ -93,7 +94,12 @@ mod tests {
     fn a_long_text_is_cut_around_the_first_match() {
         let text = format!("{} needle {}", "é ".repeat(500), "hay needle ".repeat(200));
         let shown = shown("needle", &text);
-        assert!(shown.starts_with("… é é") && shown.ends_with('…') && shown.contains("é [needle] hay [needle]"), "{shown}");
+        assert!(
+            shown.starts_with("… é é")
+                && shown.ends_with('…')
+                && shown.contains("é [needle] hay [needle]"),
+            "{shown}"
+        );
         assert!(shown.replace(['[', ']'], "").chars().count() <= SNIPPET_CHARS + 2);
     }
 

@@ -89,9 +89,17 @@ fn take(found: &mut Vec<Word>, text: &str, range: Option<Range<usize>>) {
 /// A word or name without regard to case, accents and width, cut at [`WORD_CHARS_MAX`].
 pub fn fold(word: &str) -> String {
     if word.is_ascii() {
-        return word.chars().filter(char::is_ascii_alphanumeric).take(WORD_CHARS_MAX).map(|c| c.to_ascii_lowercase()).collect();
+        return word
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .take(WORD_CHARS_MAX)
+            .map(|c| c.to_ascii_lowercase())
+            .collect();
     }
-    let plain = word.nfkd().flat_map(char::to_lowercase).filter(|c| !is_accent(*c) && (!c.is_ascii() || c.is_ascii_alphanumeric()));
+    let plain = word
+        .nfkd()
+        .flat_map(char::to_lowercase)
+        .filter(|c| !is_accent(*c) && (!c.is_ascii() || c.is_ascii_alphanumeric()));
     plain.nfc().take(WORD_CHARS_MAX).collect()
 }
 
@@ -115,7 +123,10 @@ mod tests {
 
     #[test]
     fn words_are_cut_and_folded() {
-        assert_eq!(cut("Über-Straße, naïve_x2 (O'Neil)"), ["uber", "straße", "naive", "x2", "o", "neil"]);
+        assert_eq!(
+            cut("Über-Straße, naïve_x2 (O'Neil)"),
+            ["uber", "straße", "naive", "x2", "o", "neil"]
+        );
         assert_eq!(cut("nai\u{308}ve ＦＵＬＬ ﬁn"), ["naive", "full", "fin"]);
         assert_eq!(cut("会议v2 のメモ 회의는"), ["会", "议", "v2", "の", "メ", "モ", "회의는"]);
         assert_eq!(cut("ship it 🚀🚀 👩\u{200d}👧"), ["ship", "it", "🚀", "🚀", "👩", "👧"]);
@@ -133,7 +144,12 @@ mod tests {
     fn nothing_that_a_query_language_reads_is_left_in_a_word() {
         let every: String = ('\0'..=char::MAX).flat_map(|c| [c, 'x']).collect();
         for word in words(&every) {
-            assert!(word.text.chars().all(|c| !c.is_ascii() || c.is_ascii_lowercase() || c.is_ascii_digit()), "{word:?}");
+            assert!(
+                word.text
+                    .chars()
+                    .all(|c| !c.is_ascii() || c.is_ascii_lowercase() || c.is_ascii_digit()),
+                "{word:?}"
+            );
         }
     }
 

@@ -11,8 +11,22 @@ const LINE_BYTES_MAX: usize = 8 * 1024;
 /// From this length on, a word of letters and digits is taken for a secret.
 const SECRET_CHARS_MIN: usize = 20;
 /// How tokens begin that say what they are.
-const SECRET_STARTS: [&str; 14] =
-    ["sk-", "sk_", "pk_", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-", "xox", "AKIA", "AIza", "eyJ", "-----BEGIN"];
+const SECRET_STARTS: [&str; 14] = [
+    "sk-",
+    "sk_",
+    "pk_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "ghu_",
+    "github_pat_",
+    "glpat-",
+    "xox",
+    "AKIA",
+    "AIza",
+    "eyJ",
+    "-----BEGIN",
+];
 /// Words that are followed by a secret.
 const SECRET_NAMES: [&str; 6] = ["password", "passwd", "secret", "token", "api_key", "apikey"];
 
@@ -108,8 +122,11 @@ fn is_secret(word: &str) -> bool {
     }
     let word = word.rsplit(['=', ':']).find(|part| !part.is_empty()).unwrap_or(word);
     let chars = word.chars().filter(char::is_ascii_alphanumeric).count();
-    let mixed = word.bytes().any(|byte| byte.is_ascii_digit()) && word.bytes().any(|byte| byte.is_ascii_alphabetic());
-    chars >= SECRET_CHARS_MIN && mixed && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+=~".contains(c))
+    let mixed = word.bytes().any(|byte| byte.is_ascii_digit())
+        && word.bytes().any(|byte| byte.is_ascii_alphabetic());
+    chars >= SECRET_CHARS_MIN
+        && mixed
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+=~".contains(c))
 }
 
 /// `password: x`, `API_KEY=x`, `Bearer x`.

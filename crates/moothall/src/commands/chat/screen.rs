@@ -4,7 +4,9 @@
 use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
 
-use nix::sys::termios::{InputFlags, LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcgetattr, tcsetattr};
+use nix::sys::termios::{
+    InputFlags, LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcgetattr, tcsetattr,
+};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::width::width;
@@ -32,8 +34,10 @@ impl Raw {
 
     fn set(&self) -> nix::Result<()> {
         let mut raw = self.before.clone();
-        raw.local_flags &= !(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG | LocalFlags::IEXTEN);
-        raw.input_flags &= !(InputFlags::ICRNL | InputFlags::IXON | InputFlags::INLCR | InputFlags::IGNCR);
+        raw.local_flags &=
+            !(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG | LocalFlags::IEXTEN);
+        raw.input_flags &=
+            !(InputFlags::ICRNL | InputFlags::IXON | InputFlags::INLCR | InputFlags::IGNCR);
         raw.control_chars[SpecialCharacterIndices::VMIN as usize] = 1;
         raw.control_chars[SpecialCharacterIndices::VTIME as usize] = 0;
         tcsetattr(std::io::stdin().as_fd(), SetArg::TCSADRAIN, &raw)?;
@@ -68,7 +72,8 @@ pub fn is_there() -> bool {
 
 /// Columns and rows.
 pub fn size() -> (usize, usize) {
-    let found = terminal_size::terminal_size().map(|(columns, rows)| (usize::from(columns.0), usize::from(rows.0)));
+    let found = terminal_size::terminal_size()
+        .map(|(columns, rows)| (usize::from(columns.0), usize::from(rows.0)));
     found.filter(|(columns, rows)| *columns > 0 && *rows > 0).unwrap_or(USUAL_SIZE)
 }
 
@@ -136,7 +141,13 @@ impl Screen {
 
     /// Goes to where the live rows begin and clears from there. A terminal that became narrower has broken them into more.
     fn to_top(&self, columns: usize) -> String {
-        let above: usize = self.drawn.rows.iter().take(self.drawn.row).map(|row| cells(row).max(1).div_ceil(columns.max(1))).sum();
+        let above: usize = self
+            .drawn
+            .rows
+            .iter()
+            .take(self.drawn.row)
+            .map(|row| cells(row).max(1).div_ceil(columns.max(1)))
+            .sum();
         let up = above + self.drawn.column / columns.max(1);
         if up > 0 { format!("\r\x1b[{up}A\x1b[J") } else { "\r\x1b[J".into() }
     }
@@ -171,7 +182,10 @@ mod tests {
         let first = screen.draw(&[], live(&["rule", "> hi"], 1, 4), 80);
         assert!(first.contains("\r\x1b[Jrule\r\n> hi\r\x1b[4C"), "{first:?}");
         let second = screen.draw(&["said".into()], live(&["rule", "> hi", "hint"], 1, 4), 80);
-        assert!(second.contains("\r\x1b[1A\x1b[Jsaid\r\nrule\r\n> hi\r\nhint\x1b[1A\r\x1b[4C"), "{second:?}");
+        assert!(
+            second.contains("\r\x1b[1A\x1b[Jsaid\r\nrule\r\n> hi\r\nhint\x1b[1A\r\x1b[4C"),
+            "{second:?}"
+        );
         assert_eq!(screen.draw(&[], live(&["rule", "> hi", "hint"], 1, 4), 80), "");
         assert_eq!(screen.leave(80), "\r\x1b[1A\x1b[J");
     }

@@ -46,10 +46,27 @@ const NOBODY: Promise = Promise {
 /// What the policy of that name promises.
 pub(crate) const fn promise(name: PolicyName) -> Promise {
     match name {
-        PolicyName::Hybrid => Promise { asks: everyone, counts_replies: true, counts_depth: true, raises_cap: true, weight: 35, ..NOBODY },
-        PolicyName::MentionOnly => Promise { asks: named, counts_depth: true, guarded: true, weight: 25, ..NOBODY },
-        PolicyName::RoundRobin => Promise { asks: everyone, counts_replies: true, counts_depth: true, weight: 12, ..NOBODY },
-        PolicyName::Open => Promise { asks: everyone, guarded: true, linked: true, weight: 14, ..NOBODY },
+        PolicyName::Hybrid => Promise {
+            asks: everyone,
+            counts_replies: true,
+            counts_depth: true,
+            raises_cap: true,
+            weight: 35,
+            ..NOBODY
+        },
+        PolicyName::MentionOnly => {
+            Promise { asks: named, counts_depth: true, guarded: true, weight: 25, ..NOBODY }
+        }
+        PolicyName::RoundRobin => Promise {
+            asks: everyone,
+            counts_replies: true,
+            counts_depth: true,
+            weight: 12,
+            ..NOBODY
+        },
+        PolicyName::Open => {
+            Promise { asks: everyone, guarded: true, linked: true, weight: 14, ..NOBODY }
+        }
         PolicyName::TalkingPiece => Promise { circle: true, weight: 14, ..NOBODY },
     }
 }

@@ -18,7 +18,14 @@ use world::World;
 
 /// Whether a bug is planted in the machine of a session.
 pub(super) fn is_of_terminals(bug: Bug) -> bool {
-    matches!(bug, Bug::TypedBeforeKept | Bug::TypedAgain | Bug::ScreenIsProof | Bug::AnyTagAccepted | Bug::AnswerPressedBlindly)
+    matches!(
+        bug,
+        Bug::TypedBeforeKept
+            | Bug::TypedAgain
+            | Bug::ScreenIsProof
+            | Bug::AnyTagAccepted
+            | Bug::AnswerPressedBlindly
+    )
 }
 
 /// One session's life.

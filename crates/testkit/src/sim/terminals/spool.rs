@@ -20,8 +20,16 @@ impl Spool {
         self.written += 1;
         let at = self.waiting.back().map_or(at, |(last, _)| at.max(*last));
         let native = Some("own".to_owned());
-        self.waiting
-            .push_back((at, Hook { id: format!("report-{}", self.written), session: "home".into(), token: String::new(), native, news }));
+        self.waiting.push_back((
+            at,
+            Hook {
+                id: format!("report-{}", self.written),
+                session: "home".into(),
+                token: String::new(),
+                native,
+                news,
+            },
+        ));
     }
 
     /// The next report to be brought, if its time has come.
